@@ -1,0 +1,188 @@
+"""Attention: every position gathers what it needs from the others (paper §3.2).
+
+Built step by step in notebooks/02_attention.ipynb and 04_multi_head_attention.ipynb.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_edu.model.refusals import (
+    require_flag,
+    require_heads,
+    require_mask,
+    require_probability,
+    require_same_batch,
+    require_vectors,
+)
+
+
+def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None) -> Tensor:
+    """How much of each key every query takes: softmax(query keyᵀ / √d_head), paper eq. 1.
+
+    Args:
+        query: What each position looks for, shape (..., query, d_head).
+        key: What each position offers, shape (..., key, d_head).
+        mask: True where a query may attend to a key, broadcastable to (..., query, key).
+
+    Returns:
+        Weights, shape (..., query, key). Every row sums to one, except the row of a query
+        that may attend to nothing: it is all zero, with zero gradient.
+
+    Raises:
+        TypeError: If query or key are not floating-point tensors, or mask is not boolean.
+        ValueError: If the widths differ, or mask does not broadcast.
+    """
+    _require_pair("query", query, "key", key, axis=-1)
+    require_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
+    # Half precision ends at 65,504 and scores do not: they are computed at least in float32.
+    wide = torch.promote_types(query.dtype, torch.float32)
+    scores = query.to(wide) @ key.to(wide).transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is None:
+        return scores.softmax(dim=-1).to(query.dtype)
+    hidden = ~mask
+    # The dtype's own minimum, not -inf or -1e9: no NaN in an empty row, no overflow in float16.
+    scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+    return scores.softmax(dim=-1).masked_fill(hidden, 0.0).to(query.dtype)
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Average the values, each weighted by how well its key matches the query (paper §3.2.1).
+
+    The written-out form of ``torch.nn.functional.scaled_dot_product_attention``, which
+    MultiHeadAttention uses: the same numbers, plus the weights to look at.
+
+    Args:
+        query: Shape (..., query, d_head).
+        key: Shape (..., key, d_head).
+        value: Shape (..., key, d_value).
+        mask: True where a query may attend to a key, broadcastable to (..., query, key).
+
+    Returns:
+        The output, shape (..., query, d_value), and the weights, shape (..., query, key).
+
+    Raises:
+        TypeError: If an input is not a floating-point tensor, or mask is not boolean.
+        ValueError: If widths or lengths do not fit, or mask does not broadcast.
+    """
+    _require_pair("key", key, "value", value, axis=-2)
+    weights = attention_weights(query, key, mask=mask)
+    return weights @ value, weights
+
+
+class MultiHeadAttention(nn.Module):
+    """Several attentions side by side, each in its own narrow space (paper §3.2.2).
+
+    Args:
+        d_model: Width of every position's vector, in and out.
+        num_heads: Number of heads; must divide d_model. Each head is d_model / num_heads wide.
+        dropout: Probability of dropping an attention weight while training, in [0, 1]. The
+            paper drops none (§5.4); torch.nn's layers do.
+        bias: Whether the four projections add a bias; the paper's do not, torch.nn's do.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If num_heads does not divide d_model, or dropout lies outside [0, 1].
+    """
+
+    def __init__(
+        self, *, d_model: int, num_heads: int, dropout: float = 0.0, bias: bool = False
+    ) -> None:
+        super().__init__()
+        require_heads(num_heads, d_model)
+        require_probability("dropout", dropout)
+        require_flag("bias", bias)
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.query_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.key_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.value_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.output_projection = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None = None
+    ) -> Tensor:
+        """Attend from every query position to every key position, once per head.
+
+        Args:
+            query: Shape (batch, query, d_model).
+            key: Shape (batch, key, d_model).
+            value: Shape (batch, key, d_model).
+            mask: True where a query may attend to a key, broadcastable to
+                (batch, heads, query, key).
+
+        Returns:
+            Shape (batch, query, d_model).
+
+        Raises:
+            TypeError: If an input is not a floating-point tensor, or mask is not boolean.
+            ValueError: If a shape does not fit, or mask does not broadcast.
+        """
+        self._require_inputs(query, key, mask)
+        require_vectors("value", value, self.d_model, weight=self.value_projection.weight)
+        require_same_batch("key", key, "value", value)
+        _require_pair("key", key, "value", value, axis=-2)
+        gathered = F.scaled_dot_product_attention(
+            split_heads(self.query_projection(query), self.num_heads),
+            split_heads(self.key_projection(key), self.num_heads),
+            split_heads(self.value_projection(value), self.num_heads),
+            attn_mask=None if mask is None else torch.atleast_2d(mask),
+            dropout_p=self.dropout if self.training else 0.0,
+        )
+        return self.output_projection(merge_heads(gathered))
+
+    def attention_weights(
+        self, query: Tensor, key: Tensor, *, mask: Tensor | None = None
+    ) -> Tensor:
+        """The weights that ``forward`` applies, before dropout, shape (batch, heads, query, key).
+
+        Takes and refuses what ``forward`` does, without the value: weights do not depend on it.
+        """
+        self._require_inputs(query, key, mask)
+        return attention_weights(
+            split_heads(self.query_projection(query), self.num_heads),
+            split_heads(self.key_projection(key), self.num_heads),
+            mask=mask,
+        )
+
+    def _require_inputs(self, query: Tensor, key: Tensor, mask: Tensor | None) -> None:
+        require_vectors("query", query, self.d_model, weight=self.query_projection.weight)
+        require_vectors("key", key, self.d_model, weight=self.key_projection.weight)
+        require_same_batch("query", query, "key", key)
+        shape = (query.size(0), self.num_heads, query.size(1), key.size(1))
+        require_mask(mask, shape, query.device)
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Turn (batch, position, d_model) into (batch, heads, position, d_head)."""
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Turn (batch, heads, position, d_head) back into (batch, position, d_model)."""
+    return x.transpose(1, 2).flatten(-2)
+
+
+def _require_pair(
+    first_name: str, first: Tensor, second_name: str, second: Tensor, *, axis: int
+) -> None:
+    """Refuse two tensors that are not floating-point or differ along axis (-1 width, -2 length)."""
+    for name, tensor in ((first_name, first), (second_name, second)):
+        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            got = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+            raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
+        if tensor.dim() < 2:
+            raise ValueError(
+                f"{name} must have shape (..., position, width), got {tuple(tensor.shape)}"
+            )
+    if first.size(axis) != second.size(axis):
+        what = {-1: "width", -2: "length"}[axis]
+        raise ValueError(
+            f"{first_name} and {second_name} must have the same {what}, "
+            f"got {first.size(axis)} and {second.size(axis)}"
+        )

@@ -1,0 +1,117 @@
+"""The decoder: a stack of layers that write the target, one token after another (paper §3.1).
+
+Built in notebooks/08_decoder.ipynb.
+"""
+
+from collections.abc import Iterable
+
+from torch import Tensor, nn
+
+from transformer_edu.model.add_and_norm import AddAndNorm
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.feed_forward import FeedForward
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention, cross-attention, feed-forward, each inside Add & Norm (paper §3.1).
+
+    Args:
+        d_model: Width of every position's vector.
+        num_heads: Number of attention heads; must divide d_model.
+        d_ff: Width inside the feed-forward network.
+        dropout: Probability of dropping a number of each sub-layer's output while training.
+        norm_first: Normalise each sub-layer's input instead of the sum after it.
+        bias: Whether the attention projections add a bias.
+
+    Raises:
+        TypeError, ValueError: If a width, dropout or switch is not what it must be.
+    """
+
+    def __init__(
+        self,
+        *,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model=d_model, num_heads=num_heads, bias=bias)
+        self.cross_attention = MultiHeadAttention(d_model=d_model, num_heads=num_heads, bias=bias)
+        self.feed_forward = FeedForward(d_model=d_model, d_ff=d_ff)
+        self.around_self_attention, self.around_cross_attention, self.around_feed_forward = (
+            AddAndNorm(d_model=d_model, dropout=dropout, norm_first=norm_first) for _ in range(3)
+        )
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        *,
+        target_mask: Tensor | None = None,
+        source_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Look back at what is written, across at the source, then think.
+
+        Args:
+            x: The target so far, shape (batch, target position, d_model).
+            memory: The encoder's output, shape (batch, source position, d_model).
+            target_mask: True where a target position may attend to a target position; without
+                it every position sees the future.
+            source_mask: True where a target position may attend to a source position.
+
+        Returns:
+            Shape (batch, target position, d_model).
+        """
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask=target_mask))
+        x = self.around_cross_attention(
+            x, lambda y: self.cross_attention(y, memory, memory, mask=source_mask)
+        )
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+class Decoder(nn.Module):
+    """Layer upon layer, each of them looking at the same memory (paper §3.1).
+
+    Args:
+        layers: The layers, first to last. Build each one anew: copies would start equal.
+        final_norm: Normalises the last layer's output. Needed after pre-norm layers, whose
+            sum nothing else normalises; after the paper's post-norm layers it is redundant.
+
+    Raises:
+        ValueError: If there are no layers.
+    """
+
+    def __init__(
+        self, layers: Iterable[DecoderLayer], *, final_norm: nn.LayerNorm | None = None
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        if len(self.layers) == 0:
+            raise ValueError("layers must hold at least one layer, got none")
+        self.final_norm = final_norm
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        *,
+        target_mask: Tensor | None = None,
+        source_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Turn the embedded target and the memory into vectors that tell the next token.
+
+        Args:
+            x: The target so far, shape (batch, target position, d_model).
+            memory: The encoder's output, shape (batch, source position, d_model).
+            target_mask: True where a target position may attend to a target position.
+            source_mask: True where a target position may attend to a source position.
+
+        Returns:
+            Shape (batch, target position, d_model).
+        """
+        for layer in self.layers:
+            x = layer(x, memory, target_mask=target_mask, source_mask=source_mask)
+        return x if self.final_norm is None else self.final_norm(x)

@@ -1,0 +1,96 @@
+"""The encoder: a stack of layers that read the whole source at once (paper §3.1).
+
+Built in notebooks/07_encoder.ipynb.
+"""
+
+from collections.abc import Iterable
+
+from torch import Tensor, nn
+
+from transformer_edu.model.add_and_norm import AddAndNorm
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.feed_forward import FeedForward
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then the feed-forward network, each inside Add & Norm (paper §3.1).
+
+    Args:
+        d_model: Width of every position's vector.
+        num_heads: Number of attention heads; must divide d_model.
+        d_ff: Width inside the feed-forward network.
+        dropout: Probability of dropping a number of each sub-layer's output while training.
+        norm_first: Normalise each sub-layer's input instead of the sum after it.
+        bias: Whether the attention projections add a bias.
+
+    Raises:
+        TypeError, ValueError: If a width, dropout or switch is not what it must be.
+    """
+
+    def __init__(
+        self,
+        *,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model=d_model, num_heads=num_heads, bias=bias)
+        self.feed_forward = FeedForward(d_model=d_model, d_ff=d_ff)
+        self.around_self_attention, self.around_feed_forward = (
+            AddAndNorm(d_model=d_model, dropout=dropout, norm_first=norm_first) for _ in range(2)
+        )
+
+    def forward(self, x: Tensor, *, mask: Tensor | None = None) -> Tensor:
+        """Let every position look at the others, then think about what it saw.
+
+        Args:
+            x: Shape (batch, position, d_model).
+            mask: True where a query may attend to a key, broadcastable to
+                (batch, heads, query, key).
+
+        Returns:
+            Shape (batch, position, d_model): the shape goes through unchanged.
+        """
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask=mask))
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+class Encoder(nn.Module):
+    """Layer upon layer, each reading what the one before wrote (paper §3.1).
+
+    Args:
+        layers: The layers, first to last. Build each one anew: copies would start equal.
+        final_norm: Normalises the last layer's output. Needed after pre-norm layers, whose
+            sum nothing else normalises; after the paper's post-norm layers it is redundant.
+
+    Raises:
+        ValueError: If there are no layers.
+    """
+
+    def __init__(
+        self, layers: Iterable[EncoderLayer], *, final_norm: nn.LayerNorm | None = None
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        if len(self.layers) == 0:
+            raise ValueError("layers must hold at least one layer, got none")
+        self.final_norm = final_norm
+
+    def forward(self, x: Tensor, *, mask: Tensor | None = None) -> Tensor:
+        """Turn embedded tokens into memory: every token in its context.
+
+        Args:
+            x: Shape (batch, position, d_model).
+            mask: True where a query may attend to a key, broadcastable to
+                (batch, heads, query, key); usually the padding mask of the source.
+
+        Returns:
+            Shape (batch, position, d_model).
+        """
+        for layer in self.layers:
+            x = layer(x, mask=mask)
+        return x if self.final_norm is None else self.final_norm(x)

@@ -1,0 +1,66 @@
+"""Masks: who may look at whom (paper §3.2.3). True means *may attend*.
+
+That is how ``F.scaled_dot_product_attention`` reads a boolean mask, and the opposite of
+``nn.MultiheadAttention``, whose True hides. Masks combine with ``&``. Built in
+notebooks/03_masks.ipynb.
+"""
+
+import torch
+from torch import Tensor
+
+from transformer_edu.model.refusals import require_token_ids, require_whole
+from transformer_edu.model.vocabulary import PADDING_ID
+
+
+def padding_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
+    """Hide padding from everybody: True where a key is a real token.
+
+    Only keys are hidden. A padded position still asks, and its answer is thrown away: the
+    loss ignores it.
+
+    Args:
+        token_ids: Shape (batch, position).
+        padding_id: The id that fills short sequences.
+
+    Returns:
+        Shape (batch, 1, 1, key), broadcastable to (batch, heads, query, key).
+
+    Raises:
+        TypeError, ValueError: If token_ids is not a non-empty (batch, position) of whole numbers.
+    """
+    require_token_ids("token_ids", token_ids)
+    return (token_ids != padding_id).unsqueeze(1).unsqueeze(1)
+
+
+def causal_mask(length: int, *, device: torch.device | str | None = None) -> Tensor:
+    """Hide the future: True where the key is not later than the query.
+
+    Args:
+        length: Number of positions, at least 1.
+        device: Where the mask is needed; torch's default when None.
+
+    Returns:
+        Shape (query, key), a lower triangle of True.
+
+    Raises:
+        TypeError, ValueError: If length is not a whole number of at least 1.
+    """
+    require_whole("length", length)
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def target_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
+    """Hide padding and the future: what the decoder's self-attention may see.
+
+    Args:
+        token_ids: The decoder's input, shape (batch, position).
+        padding_id: The id that fills short sequences.
+
+    Returns:
+        Shape (batch, 1, query, key): the padding mask and the causal mask combined.
+
+    Raises:
+        TypeError, ValueError: If token_ids is not a non-empty (batch, position) of whole numbers.
+    """
+    real = padding_mask(token_ids, padding_id=padding_id)
+    return real & causal_mask(token_ids.size(1), device=token_ids.device)

@@ -1,0 +1,160 @@
+"""How the model refuses bad input: one sentence with the name, the condition and the value.
+
+Layers check only type, shape and device, so that nothing waits for a GPU. The one check that
+reads values, whether token ids are in range, is made for tensors on the CPU.
+"""
+
+import operator
+from collections.abc import Sequence
+from numbers import Real
+
+import torch
+from torch import Tensor
+
+
+def require_whole(name: str, value: int, *, minimum: int = 1) -> None:
+    """Refuse what is not a whole number of at least minimum.
+
+    Raises:
+        TypeError: If value is not a whole number.
+        ValueError: If value is below minimum.
+    """
+    try:
+        whole = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        whole = None
+    if whole is None:
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if whole < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+
+
+def require_probability(name: str, value: float) -> None:
+    """Refuse what is not a number from 0 to 1.
+
+    Raises:
+        TypeError: If value is not a number.
+        ValueError: If value lies outside [0, 1] or is not a number (NaN).
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be from 0 to 1, got {value}")
+
+
+def require_flag(name: str, value: bool) -> None:
+    """Refuse what is neither True nor False, with a TypeError."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def require_heads(num_heads: int, d_model: int) -> None:
+    """Refuse a number of heads that does not divide the width.
+
+    Raises:
+        TypeError: If either is not a whole number.
+        ValueError: If either is below one, or num_heads does not divide d_model.
+    """
+    require_whole("num_heads", num_heads)
+    require_whole("d_model", d_model)
+    if d_model % num_heads != 0:
+        raise ValueError(f"num_heads must divide d_model, got {num_heads} and {d_model}")
+
+
+def require_vectors(
+    name: str, vectors: Tensor, d_model: int, *, weight: Tensor | None = None
+) -> None:
+    """Refuse what is not a non-empty floating-point (batch, position, d_model).
+
+    Args:
+        name: What the caller calls them, for the sentence.
+        vectors: Shape (batch, position, d_model).
+        d_model: The width they must have.
+        weight: What they will be multiplied with; they must be of its type (unless autocast
+            sees to that) and on its device.
+
+    Raises:
+        TypeError: If vectors is not a tensor of floating-point numbers of the weight's type.
+        ValueError: If its shape or device is another one, or an axis is empty.
+    """
+    if not isinstance(vectors, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(vectors).__name__}")
+    if not vectors.is_floating_point():
+        raise TypeError(f"{name} must hold floating-point numbers, got {vectors.dtype}")
+    if vectors.dim() != 3 or vectors.size(-1) != d_model or vectors.numel() == 0:
+        raise ValueError(
+            f"{name} must have shape (batch, position, {d_model}) with no empty axis, "
+            f"got {tuple(vectors.shape)}"
+        )
+    if weight is None:
+        return
+    if vectors.device != weight.device:
+        raise ValueError(
+            f"{name} must be on the layer's device, got {vectors.device} and {weight.device}"
+        )
+    if vectors.dtype != weight.dtype and not torch.is_autocast_enabled(weight.device.type):
+        raise TypeError(
+            f"{name} must be of the layer's type, got {vectors.dtype} and {weight.dtype}"
+        )
+
+
+def require_same_batch(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:
+    """Refuse two tensors whose first axis, the batch, differs, with a ValueError."""
+    if first.size(0) != second.size(0):
+        raise ValueError(
+            f"{first_name} and {second_name} must have the same batch size, "
+            f"got {first.size(0)} and {second.size(0)}"
+        )
+
+
+def require_mask(mask: Tensor | None, shape: Sequence[int], device: torch.device) -> None:
+    """Refuse a mask that is not boolean or does not broadcast to shape; None is welcome.
+
+    Raises:
+        TypeError: If mask is not a boolean tensor.
+        ValueError: If it does not broadcast to shape, or lies on another device.
+    """
+    if mask is None:
+        return
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"mask must be a boolean tensor, True where a query may attend, got {got}")
+    fits = mask.dim() <= len(shape) and all(
+        size in (1, wanted)
+        for size, wanted in zip(reversed(mask.shape), reversed(shape), strict=False)
+    )
+    if not fits:
+        raise ValueError(f"mask must broadcast to {tuple(shape)}, got {tuple(mask.shape)}")
+    if mask.device != device:
+        raise ValueError(f"mask must be on {device} like the query, got {mask.device}")
+
+
+def require_token_ids(name: str, token_ids: Tensor, vocabulary_size: int | None = None) -> None:
+    """Refuse what is not a non-empty (batch, position) of token ids below vocabulary_size.
+
+    Args:
+        name: What the caller calls them, for the sentence.
+        token_ids: Shape (batch, position).
+        vocabulary_size: Number of known tokens; None leaves the range unchecked.
+
+    Raises:
+        TypeError: If token_ids is not a tensor of whole numbers.
+        ValueError: If its shape is another one, an axis is empty, or (read on the CPU only)
+            an id lies outside [0, vocabulary_size).
+    """
+    if not isinstance(token_ids, Tensor):
+        raise TypeError(f"{name} must be a tensor of token ids, got {type(token_ids).__name__}")
+    if token_ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must hold whole numbers (torch.long), got {token_ids.dtype}")
+    if token_ids.dim() != 2 or token_ids.numel() == 0:
+        raise ValueError(
+            f"{name} must have shape (batch, position) with no empty axis, "
+            f"got {tuple(token_ids.shape)}"
+        )
+    readable = token_ids.device.type == "cpu" and not torch.compiler.is_compiling()
+    if vocabulary_size is None or not readable:
+        return
+    smallest, largest = (int(extreme) for extreme in token_ids.aminmax())
+    if smallest < 0 or largest >= vocabulary_size:
+        wrong = smallest if smallest < 0 else largest
+        raise ValueError(f"{name} must be from 0 to {vocabulary_size - 1}, got {wrong}")

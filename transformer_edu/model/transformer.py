@@ -1,0 +1,267 @@
+"""The whole model: encoder, decoder and the way in and out (paper §3, Figure 1).
+
+Assembled in notebooks/09_transformer.ipynb.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from transformer_edu.model import masks
+from transformer_edu.model.decoder import Decoder, DecoderLayer
+from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
+from transformer_edu.model.encoder import Encoder, EncoderLayer
+from transformer_edu.model.refusals import (
+    require_flag,
+    require_heads,
+    require_probability,
+    require_same_batch,
+    require_token_ids,
+    require_vectors,
+    require_whole,
+)
+from transformer_edu.model.vocabulary import PADDING_ID
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """Every size and switch of the model; the defaults are the paper's base model (table 3).
+
+    Args:
+        vocabulary_size: Tokens of the source, and of the target too unless that has its own.
+        target_vocabulary_size: Tokens of a separate target vocabulary; None for a joint one.
+        d_model: Width of every position's vector; even.
+        num_heads: Attention heads; must divide d_model.
+        num_layers: Layers of the encoder, and of the decoder.
+        d_ff: Width inside the feed-forward networks.
+        dropout: Probability of dropping a number while training, in [0, 1] (§5.4).
+        max_length: Positions in the table of positional encodings.
+        padding_id: The token id that fills short sequences.
+        norm_first: Pre-norm instead of the paper's post-norm.
+        final_norm: A normalisation after each stack; None puts it where norm_first needs it.
+        bias: Whether the attention projections add a bias.
+        tie_embeddings: One table for output and target, and for the source if the vocabulary
+            is joint (§3.4).
+
+    Raises:
+        TypeError: If a value is of another type.
+        ValueError: If a value is out of its range.
+    """
+
+    vocabulary_size: int = 37_000
+    target_vocabulary_size: int | None = None
+    d_model: int = 512
+    num_heads: int = 8
+    num_layers: int = 6
+    d_ff: int = 2048
+    dropout: float = 0.1
+    max_length: int = 5000
+    padding_id: int = PADDING_ID
+    norm_first: bool = False
+    final_norm: bool | None = None
+    bias: bool = False
+    tie_embeddings: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse sizes and switches that cannot be built."""
+        for name in ("vocabulary_size", "num_layers", "d_ff", "max_length"):
+            require_whole(name, getattr(self, name))
+        if self.target_vocabulary_size is not None:
+            require_whole("target_vocabulary_size", self.target_vocabulary_size)
+        require_heads(self.num_heads, self.d_model)
+        if self.d_model % 2 != 0:
+            raise ValueError(f"d_model must be even for sinusoidal positions, got {self.d_model}")
+        require_probability("dropout", self.dropout)
+        require_whole("padding_id", self.padding_id, minimum=0)
+        if self.padding_id >= min(self.vocabulary_size, self.output_size):
+            raise ValueError(f"padding_id must be a token of the vocabulary, got {self.padding_id}")
+        for name in ("norm_first", "bias", "tie_embeddings"):
+            require_flag(name, getattr(self, name))
+        if self.final_norm is not None:
+            require_flag("final_norm", self.final_norm)
+
+    @property
+    def output_size(self) -> int:
+        """Number of tokens that the decoder chooses from."""
+        return self.target_vocabulary_size or self.vocabulary_size
+
+    @property
+    def has_final_norm(self) -> bool:
+        """Whether each stack ends in a normalisation of its own."""
+        return self.norm_first if self.final_norm is None else self.final_norm
+
+    @classmethod
+    def tiny(cls, **changes: int | float | bool | None) -> "TransformerConfig":
+        """Four narrow layers, for small corpora on a laptop (Wu et al. 2021); changes override."""
+        sizes = {"d_model": 128, "num_heads": 4, "num_layers": 4, "d_ff": 256, "dropout": 0.3}
+        return cls(**(sizes | changes))
+
+    @classmethod
+    def base(cls, **changes: int | float | bool | None) -> "TransformerConfig":
+        """The paper's base model (table 3, first row); changes override."""
+        return cls(**changes)
+
+    @classmethod
+    def big(cls, **changes: int | float | bool | None) -> "TransformerConfig":
+        """The paper's big model (table 3, last row); changes override."""
+        sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
+        return cls(**(sizes | changes))
+
+
+class Transformer(nn.Module):
+    """The encoder–decoder Transformer of *Attention Is All You Need* (paper §3).
+
+    ``model(source_ids, target_ids)`` gives logits: unnormalised scores, not probabilities.
+    ``F.cross_entropy`` takes them as they are; ``logits.softmax(dim=-1)`` makes probabilities.
+
+    Args:
+        config: Sizes and switches.
+
+    Raises:
+        TypeError: If config is not a TransformerConfig.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise TypeError(f"config must be a TransformerConfig, got {type(config).__name__}")
+        self.config = config
+        joint = config.target_vocabulary_size is None
+        self.source_embedding = TokenEmbedding(
+            vocabulary_size=config.vocabulary_size, d_model=config.d_model
+        )
+        self.target_embedding = (
+            self.source_embedding
+            if joint and config.tie_embeddings
+            else TokenEmbedding(vocabulary_size=config.output_size, d_model=config.d_model)
+        )
+        self.positions = PositionalEncoding(d_model=config.d_model, max_length=config.max_length)
+        self.embedding_dropout = nn.Dropout(config.dropout)
+        self.encoder, self.decoder = self._build_stacks()
+        self.output_projection = nn.Linear(config.d_model, config.output_size)
+        self._initialise()
+        if config.tie_embeddings:
+            self.output_projection.weight = self.target_embedding.table.weight
+
+    def _build_stacks(self) -> tuple[Encoder, Decoder]:
+        """Every layer built anew, so that no two start equal."""
+        config = self.config
+        sizes = {
+            "d_model": config.d_model,
+            "num_heads": config.num_heads,
+            "d_ff": config.d_ff,
+            "dropout": config.dropout,
+            "norm_first": config.norm_first,
+            "bias": config.bias,
+        }
+        norms = [nn.LayerNorm(config.d_model) if config.has_final_norm else None for _ in range(2)]
+        return (
+            Encoder((EncoderLayer(**sizes) for _ in range(config.num_layers)), final_norm=norms[0]),
+            Decoder((DecoderLayer(**sizes) for _ in range(config.num_layers)), final_norm=norms[1]),
+        )
+
+    def _initialise(self) -> None:
+        """Draw every matrix from Xavier's uniform, zero every bias; embeddings are N(0, 1/d_model).
+
+        Xavier's range would depend on the vocabulary, and N(0, 1), torch's default for
+        embeddings, would drown the positions: notebook 01 measures it.
+        """
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+
+    def forward(
+        self,
+        source_ids: Tensor,
+        target_ids: Tensor,
+        *,
+        source_mask: Tensor | None = None,
+        target_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Score every possible next token at every position of the target at once.
+
+        Args:
+            source_ids: Shape (batch, source position).
+            target_ids: The decoder's input, start token first, shape (batch, target position).
+            source_mask: True where the source may be attended to; None hides its padding.
+            target_mask: True where a target position may attend to a target position; None
+                hides padding and the future.
+
+        Returns:
+            Logits, shape (batch, target position, vocabulary): those at position t are for
+            the token that follows target_ids[:, t].
+
+        Raises:
+            TypeError: If ids are not whole numbers, or a mask is not boolean.
+            ValueError: If a shape does not fit, an id is out of range, or a sequence is longer
+                than config.max_length.
+        """
+        if source_mask is None:
+            source_mask = self.source_mask(source_ids)
+        memory = self.encode(source_ids, source_mask=source_mask)
+        decoded = self.decode(target_ids, memory, source_mask=source_mask, target_mask=target_mask)
+        return self.project(decoded)
+
+    def source_mask(self, source_ids: Tensor) -> Tensor:
+        """The source's padding mask, shape (batch, 1, 1, source position)."""
+        return masks.padding_mask(source_ids, padding_id=self.config.padding_id)
+
+    def encode(self, source_ids: Tensor, *, source_mask: Tensor | None = None) -> Tensor:
+        """Read the source: embed, add positions, run the encoder.
+
+        Args:
+            source_ids: Shape (batch, source position).
+            source_mask: True where the source may be attended to; None hides its padding.
+
+        Returns:
+            Memory, shape (batch, source position, d_model).
+        """
+        if source_mask is None:
+            source_mask = self.source_mask(source_ids)
+        embedded = self._embed(source_ids, "source_ids", self.source_embedding)
+        return self.encoder(embedded, mask=source_mask)
+
+    def decode(
+        self,
+        target_ids: Tensor,
+        memory: Tensor,
+        *,
+        source_mask: Tensor | None,
+        target_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Read the target so far and the memory: embed, add positions, run the decoder.
+
+        Args:
+            target_ids: Start token first, shape (batch, target position).
+            memory: What ``encode`` returned, shape (batch, source position, d_model).
+            source_mask: What ``source_mask(source_ids)`` returned; None looks at padding too.
+            target_mask: None hides padding and the future.
+
+        Returns:
+            Shape (batch, target position, d_model), for ``project``.
+        """
+        require_vectors("memory", memory, self.config.d_model)
+        require_token_ids("target_ids", target_ids)
+        require_same_batch("target_ids", target_ids, "memory", memory)
+        if target_mask is None:
+            target_mask = masks.target_mask(target_ids, padding_id=self.config.padding_id)
+        embedded = self._embed(target_ids, "target_ids", self.target_embedding)
+        return self.decoder(embedded, memory, target_mask=target_mask, source_mask=source_mask)
+
+    def project(self, decoded: Tensor) -> Tensor:
+        """Turn decoded vectors into logits, shape (batch, target position, vocabulary)."""
+        weight = self.output_projection.weight
+        require_vectors("decoded", decoded, self.config.d_model, weight=weight)
+        return self.output_projection(decoded)
+
+    def _embed(self, token_ids: Tensor, name: str, embedding: TokenEmbedding) -> Tensor:
+        """Word plus position, some numbers dropped while training (paper §3.4, §3.5, §5.4)."""
+        require_token_ids(name, token_ids, embedding.vocabulary_size)
+        if token_ids.size(1) > self.config.max_length:
+            raise ValueError(
+                f"{name} must have at most {self.config.max_length} positions (max_length), "
+                f"got {token_ids.size(1)}"
+            )
+        return self.embedding_dropout(self.positions(embedding(token_ids)))
