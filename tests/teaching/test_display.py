@@ -1,0 +1,122 @@
+"""Every figure is published with its words, and every control with a still picture."""
+
+import base64
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+import pytest
+from matplotlib.figure import Figure
+
+from transformer_edu.teaching import display as module
+from transformer_edu.teaching.display import WIDGET_VIEW, explore, show
+
+PNG_MAGIC = b"\x89PNG"
+
+
+@pytest.fixture
+def published(monkeypatch) -> list[dict]:
+    """What the front-end would get: one record per bundle."""
+    bundles: list[dict] = []
+
+    def receive(data: dict, *, metadata: dict, raw: bool) -> None:
+        assert raw
+        bundles.append({"data": data, "metadata": metadata})
+
+    monkeypatch.setattr(module, "display", receive)
+    return bundles
+
+
+def draw(height: int) -> Figure:
+    if height == 3:
+        raise ValueError("no <b>three</b>")
+    figure, axes = plt.subplots(figsize=(2, 1))
+    axes.bar([0], [height])
+    return figure
+
+
+def describe(height: int) -> str:
+    return f'a bar "{height}" high'
+
+
+@pytest.fixture
+def boxes(monkeypatch) -> list[widgets.VBox]:
+    """Every box of controls that is made."""
+    made: list[widgets.VBox] = []
+
+    def make(children: list[widgets.Widget]) -> widgets.VBox:
+        made.append(box_class(children))
+        return made[-1]
+
+    box_class = widgets.VBox
+    monkeypatch.setattr(module.widgets, "VBox", make)
+    return made
+
+
+def test_a_figure_is_published_once_with_its_words(published):
+    show(draw(1), alt="one bar")
+    (bundle,) = published
+    assert base64.b64decode(bundle["data"]["image/png"]).startswith(PNG_MAGIC)
+    assert bundle["data"]["text/plain"] == "one bar"
+    assert bundle["metadata"]["image/png"]["alt"] == "one bar"
+
+
+def test_a_shown_figure_is_closed(published):
+    plt.close("all")
+    show(draw(1), alt="one bar")
+    assert plt.get_fignums() == []
+
+
+def test_the_same_figure_gives_the_same_bytes(published):
+    show(draw(1), alt="one bar")
+    show(draw(1), alt="one bar")
+    first, second = published
+    assert first["data"]["image/png"] == second["data"]["image/png"]
+
+
+@pytest.mark.parametrize("alt", ["", "  ", None])
+def test_a_figure_without_words_is_refused(alt):
+    with pytest.raises(ValueError, match="alt must say in words"):
+        show(draw(1), alt=alt)
+
+
+def test_what_is_no_figure_is_refused(published):
+    with pytest.raises(TypeError, match="must be a matplotlib Figure, got str"):
+        show("picture.png", alt="a path")
+
+
+def test_controls_come_with_the_still_picture_of_their_first_state(published, boxes):
+    show(draw(2), alt="still")
+    explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
+    still, live = published
+    assert live["data"][WIDGET_VIEW]["model_id"] == boxes[-1].model_id
+    assert live["data"]["image/png"] == still["data"]["image/png"]
+    assert live["data"]["text/plain"] == 'a bar "2" high'
+    assert live["metadata"]["image/png"]["alt"] == 'a bar "2" high'
+
+
+def test_moving_a_control_changes_the_picture_and_its_words(published, boxes):
+    explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
+    slider, picture = boxes[-1].children
+    first = picture.value
+    slider.value = 4
+    assert picture.value != first
+    assert 'alt="a bar &quot;4&quot; high"' in picture.value
+    slider.value = 2
+    assert picture.value == first
+
+
+def test_an_error_while_redrawing_is_shown_as_text_and_never_as_markup(published, boxes):
+    explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
+    slider, picture = boxes[-1].children
+    slider.value = 3
+    assert "ValueError: no &lt;b&gt;three&lt;/b&gt;" in picture.value
+
+
+def test_a_control_without_a_description_is_refused():
+    with pytest.raises(ValueError, match="control 'height' must have a description"):
+        explore(draw, describe, height=widgets.IntSlider())
+
+
+def test_exploring_without_controls_is_refused():
+    with pytest.raises(ValueError, match="at least one control"):
+        explore(draw, describe)

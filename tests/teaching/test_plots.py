@@ -1,0 +1,154 @@
+"""Pictures of attention and masks show the numbers they are given, rows down, columns across."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.patches import Rectangle
+
+from transformer_edu.teaching.grid import LARGEST_GRID
+from transformer_edu.teaching.plots import plot_attention, plot_heads, plot_links, plot_mask
+
+QUERY_TOKENS = ["das", "Haus"]
+KEY_TOKENS = ["the", "old", "house"]
+WEIGHTS = torch.tensor([[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]])
+LABELS = {"query_tokens": QUERY_TOKENS, "key_tokens": KEY_TOKENS, "title": "who looks where"}
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def texts(axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def test_the_grid_is_the_weights_not_transposed():
+    axes = plot_attention(WEIGHTS, **LABELS).axes[0]
+    np.testing.assert_allclose(axes.images[0].get_array(), WEIGHTS.numpy())
+    assert [label.get_text() for label in axes.get_yticklabels()] == QUERY_TOKENS
+    assert [label.get_text() for label in axes.get_xticklabels()] == KEY_TOKENS
+
+
+def test_both_axes_and_the_colours_say_what_they_are():
+    figure = plot_attention(WEIGHTS, **LABELS)
+    axes, colour_bar = figure.axes
+    assert axes.get_title("left") or axes.get_title() == "who looks where"
+    assert "query" in axes.get_ylabel() and "key" in axes.get_xlabel()
+    assert colour_bar.get_ylabel() == "attention weight"
+
+
+def test_colours_always_run_from_zero_to_one():
+    assert plot_attention(WEIGHTS / 10, **LABELS).axes[0].images[0].get_clim() == (0, 1)
+
+
+def test_small_grids_carry_their_numbers():
+    assert texts(plot_attention(WEIGHTS, **LABELS).axes[0])[:3] == ["0.10", "0.20", "0.70"]
+
+
+def test_hidden_cells_are_hatched():
+    mask = torch.tensor([True, True, False])
+    axes = plot_attention(WEIGHTS, **LABELS, mask=mask).axes[0]
+    hatched = [
+        patch for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_hatch()
+    ]
+    assert [patch.get_xy() for patch in hatched] == [(1.5, -0.5), (1.5, 0.5)]
+
+
+@pytest.mark.parametrize("token", ["$x_1$", "$", r"\$", "a_b^c", "{}", "50 %", "<script>", "日本"])
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_any_token_is_drawn_literally(token):
+    figure = plot_attention(WEIGHTS, **(LABELS | {"key_tokens": [token, "b", "c"]}))
+    figure.canvas.draw()
+    drawn, is_math = (
+        figure.axes[0]
+        .get_xticklabels()[0]
+        ._preprocess_math(figure.axes[0].get_xticklabels()[0].get_text())
+    )
+    assert (drawn, is_math) == (token, False)
+
+
+def test_control_characters_and_endless_tokens_stay_on_one_short_line():
+    tokens = ["a\nb", "x" * 1000, "c"]
+    labels = plot_attention(WEIGHTS, **(LABELS | {"key_tokens": tokens})).axes[0].get_xticklabels()
+    assert labels[0].get_text() == r"a\nb"
+    assert len(labels[1].get_text()) < 30
+
+
+def test_the_learners_tensor_is_left_alone():
+    weights = WEIGHTS.clone().requires_grad_()
+    plot_attention(weights, **LABELS)
+    assert weights.requires_grad and weights.grad is None
+    assert torch.equal(weights, WEIGHTS)
+
+
+def test_labels_that_do_not_fit_are_refused():
+    with pytest.raises(
+        ValueError, match=r"must have shape \(2, 3\) to fit the tokens, got \(3, 2\)"
+    ):
+        plot_attention(WEIGHTS.T, **LABELS)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), -0.1, 1.5, float("inf")])
+def test_what_is_no_weight_is_refused(wrong):
+    weights = WEIGHTS.clone()
+    weights[1, 1] = wrong
+    with pytest.raises(ValueError, match="attention_weights must be from 0 to 1, got"):
+        plot_attention(weights, **LABELS)
+
+
+def test_a_grid_that_nobody_could_read_is_refused():
+    many = ["x"] * (LARGEST_GRID + 1)
+    with pytest.raises(ValueError, match=f"key_tokens must be 1 to {LARGEST_GRID} tokens, got 401"):
+        plot_attention(torch.zeros(2, len(many)), **(LABELS | {"key_tokens": many}))
+
+
+def test_no_tokens_are_refused():
+    with pytest.raises(ValueError, match="query_tokens must be 1 to .* tokens, got 0"):
+        plot_mask(torch.ones(1, 1), query_tokens=[], key_tokens=["a"], title="nobody looks")
+
+
+def test_every_head_has_its_own_grid():
+    heads = torch.stack([WEIGHTS, WEIGHTS.flip(0), WEIGHTS.flip(1), WEIGHTS, WEIGHTS])
+    grids = [axes for axes in plot_heads(heads, **LABELS).axes if axes.images]
+    assert len(grids) == len(heads)
+    for axes, weights in zip(grids, heads, strict=True):
+        np.testing.assert_allclose(axes.images[0].get_array(), weights.numpy())
+
+
+def test_heads_of_another_rank_are_refused():
+    with pytest.raises(ValueError, match=r"must have shape \(heads, query, key\), got \(2, 3\)"):
+        plot_heads(WEIGHTS, **LABELS)
+
+
+def test_a_mask_is_filled_where_a_query_may_look_and_hatched_elsewhere():
+    mask = torch.tensor([[True, False, True], [False, False, True]])
+    axes = plot_mask(mask, **LABELS).axes[0]
+    np.testing.assert_array_equal(axes.images[0].get_array(), mask.numpy())
+    assert len(axes.patches) == int((~mask).sum())
+
+
+def test_a_padding_mask_is_drawn_for_every_query():
+    axes = plot_mask(torch.tensor([True, True, False]), **LABELS).axes[0]
+    assert axes.images[0].get_array().tolist() == [[True, True, False]] * 2
+
+
+def test_a_mask_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match=r"mask must broadcast to \(2, 3\), got \(4, 4\)"):
+        plot_mask(torch.ones(4, 4, dtype=torch.bool), **LABELS)
+
+
+def test_a_link_is_as_strong_as_its_weight():
+    lines = plot_links(WEIGHTS, **LABELS).axes[0].lines
+    widths = [line.get_linewidth() for line in lines]
+    assert len(lines) == 5  # the weight of zero has no line
+    assert widths[2] == max(widths)
+
+
+def test_links_of_one_query_alone():
+    axes = plot_links(WEIGHTS, **LABELS, only_query=1).axes[0]
+    assert len(axes.lines) == 2
+    bold = [text.get_text() for text in axes.texts if text.get_weight() == "bold"]
+    assert bold == ["Haus"]

@@ -1,0 +1,1 @@
+"""Exercise checks, one module per lesson: right answers pass, a wrong one's mistake is named."""

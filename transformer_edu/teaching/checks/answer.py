@@ -1,0 +1,95 @@
+"""The three outcomes of an exercise: waiting, a hint for that very mistake, correct."""
+
+import functools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+class AnswerError(AssertionError):
+    """A wrong answer. A notebook shows its hint alone, without the stack behind it."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Not yet. {self}"]
+
+
+class _StillWaitingError(Exception):
+    """A learner's function that still returns the three dots."""
+
+
+def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Turn a check into one with three outcomes.
+
+    The decorated check gets the answer first and raises AnswerError with a hint; returning
+    means correct. Three dots as the answer print that the exercise is waiting. Whatever an
+    answer makes go wrong inside the check becomes a hint too.
+
+    Args:
+        number: The exercise's number, such as "2.1".
+    """
+
+    def decorate(check: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(check)
+        def checked(answer: object, **given: object) -> None:
+            try:
+                if answer is ...:
+                    raise _StillWaitingError
+                check(answer, **given)
+            except _StillWaitingError:
+                print(f"Exercise {number} is waiting for you: replace the three dots.")
+                return
+            except AnswerError:
+                raise
+            except Exception as error:
+                raise AnswerError(
+                    f"Your answer could not be used: {type(error).__name__}: {error}"
+                ) from None
+            print(f"Exercise {number} is correct.")
+
+        return checked
+
+    return decorate
+
+
+def ask(function: object, *args: object, **kwargs: object) -> object:
+    """Call a learner's function, whose three dots mean that it is still waiting.
+
+    Raises:
+        AnswerError: If it is no function, or returns nothing.
+    """
+    if not callable(function):
+        raise AnswerError(f"The answer is a function; yours is {type(function).__name__}.")
+    answer = function(*args, **kwargs)
+    if answer is ...:
+        raise _StillWaitingError
+    if answer is None:
+        raise AnswerError("Your function returns nothing: end it with a return.")
+    return answer
+
+
+def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:
+    """The answer as a tensor of this shape, free of NaN.
+
+    Args:
+        answer: What the learner gave.
+        shape: What it must have.
+        axes: The axes in words, such as "(query, key)".
+
+    Raises:
+        AnswerError: If it is no tensor, of another shape, or holds NaN.
+    """
+    if not isinstance(answer, Tensor):
+        raise AnswerError(f"The answer is a tensor {axes}; yours is {type(answer).__name__}.")
+    if tuple(answer.shape) != shape:
+        raise AnswerError(f"The shape must be {axes} = {shape}; yours is {tuple(answer.shape)}.")
+    if answer.is_floating_point() and answer.isnan().any():
+        raise AnswerError("Some numbers are NaN, not a number: look for 0/0 or a row of -inf.")
+    return answer
+
+
+def close(answer: Tensor, expected: Tensor) -> bool:
+    """Whether two tensors hold the same numbers, up to rounding."""
+    return answer.shape == expected.shape and torch.allclose(
+        answer.to(expected.dtype), expected, rtol=1e-4, atol=1e-5
+    )

@@ -1,0 +1,108 @@
+"""The two ways a lesson shows something: a figure, and a figure with controls.
+
+Both publish a plain picture with its alternative text, so that nothing is lost on GitHub, in
+exported HTML or on slides; controls come on top where a live kernel is.
+"""
+
+import base64
+import html
+import io
+from collections.abc import Callable
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+from IPython.display import display
+from matplotlib.figure import Figure
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+DOTS_PER_INCH = 100
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Show a figure together with what it says, in words.
+
+    Args:
+        figure: Drawn, and closed by this function.
+        alt: What a reader who cannot see the picture should know.
+
+    Raises:
+        TypeError: If figure is not a matplotlib figure.
+        ValueError: If alt is empty.
+    """
+    _require_alt(alt)
+    _publish(_png(figure), alt)
+
+
+def explore(
+    draw: Callable[..., Figure], alt: Callable[..., str], **controls: widgets.ValueWidget
+) -> None:
+    """Show a figure with controls that redraw it, and its first state as a still picture.
+
+    Args:
+        draw: Takes the controls' values by name and returns the figure.
+        alt: Takes the same values and returns the figure in words.
+        controls: Widgets of ipywidgets' core with a description, by the name of the argument.
+
+    Raises:
+        ValueError: If there are no controls, or one has no description to read.
+    """
+    if not controls:
+        raise ValueError("explore must get at least one control, got none")
+    for name, control in controls.items():
+        if not control.description:
+            raise ValueError(f"control {name!r} must have a description, got none")
+        control.style.description_width = "initial"
+
+    def values() -> dict[str, object]:
+        return {name: control.value for name, control in controls.items()}
+
+    first_png, first_alt = _png(draw(**values())), alt(**values())
+    picture = widgets.HTML(_img(first_png, first_alt))
+
+    def redraw(_: object) -> None:
+        try:
+            picture.value = _img(_png(draw(**values())), alt(**values()))
+        except Exception as error:  # otherwise lost: nobody reads a callback's traceback
+            picture.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
+
+    for control in controls.values():
+        control.observe(redraw, "value")
+    box = widgets.VBox([*controls.values(), picture])
+    live = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
+    _publish(first_png, first_alt, **{WIDGET_VIEW: live})
+
+
+def _publish(png: str, alt: str, **more: object) -> None:
+    """Send one bundle: the picture, its words, and whatever else a front-end may prefer."""
+    bundle = {"image/png": png, "text/plain": alt, **more}
+    display(bundle, metadata={"image/png": {"alt": alt}}, raw=True)
+
+
+def _png(figure: Figure) -> str:
+    """The figure as base64 text, the same bytes every time; the figure is closed."""
+    if not isinstance(figure, Figure):
+        raise TypeError(f"figure must be a matplotlib Figure, got {type(figure).__name__}")
+    buffer = io.BytesIO()
+    figure.savefig(
+        buffer,
+        format="png",
+        dpi=DOTS_PER_INCH,
+        bbox_inches="tight",
+        pad_inches=0.1,
+        facecolor="white",
+        metadata={"Software": None},
+    )
+    plt.close(figure)
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def _img(png: str, alt: str) -> str:
+    """An image element; the words are escaped, whatever they hold."""
+    return (
+        f'<img style="max-width: 100%" alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
+    )
+
+
+def _require_alt(alt: str) -> None:
+    if not isinstance(alt, str) or not alt.strip():
+        raise ValueError(f"alt must say in words what the figure shows, got {alt!r}")

@@ -1,0 +1,66 @@
+"""Looking at attention from outside: the layers know nothing of it."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.model.attention import MultiHeadAttention
+
+
+@contextmanager
+def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
+    """Collect the attention weights of every layer while the model runs.
+
+    ::
+
+        with record_attention(model) as attention:
+            model(source_ids, target_ids)
+        attention["decoder.layers.0.cross_attention"]  # (batch, heads, query, key)
+
+    The weights are those that the forward pass used, before dropout and detached. A layer that
+    runs more than once keeps its last run.
+
+    Args:
+        model: Any module that holds MultiHeadAttention somewhere.
+
+    Yields:
+        Weights by the layer's name, each (batch, heads, query, key); filled as the model runs.
+
+    Raises:
+        ValueError: If the model holds no MultiHeadAttention.
+    """
+    layers = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, MultiHeadAttention)
+    }
+    if not layers:
+        raise ValueError(
+            f"model must hold a MultiHeadAttention to record, got {type(model).__name__}"
+        )
+    recorded: dict[str, Tensor] = {}
+    hooks = [
+        layer.register_forward_hook(_recorder(name, recorded), with_kwargs=True)
+        for name, layer in layers.items()
+    ]
+    try:
+        yield recorded
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _recorder(name: str, recorded: dict[str, Tensor]) -> Callable[..., None]:
+    """A forward hook that writes one layer's weights into recorded."""
+
+    def record(layer: MultiHeadAttention, args: tuple, kwargs: dict, output: Tensor) -> None:
+        given = inspect.signature(layer.forward).bind(*args, **kwargs).arguments
+        with torch.no_grad():
+            recorded[name] = layer.attention_weights(
+                given["query"], given["key"], mask=given.get("mask")
+            )
+
+    return record
