@@ -1,11 +1,14 @@
 """Every figure is published with its words, and every control with a still picture."""
 
 import base64
+import io
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from transformer_edu.teaching import display as module
 from transformer_edu.teaching.display import WIDGET_VIEW, explore, show
@@ -73,6 +76,21 @@ def test_the_same_figure_gives_the_same_bytes(published):
     assert first["data"]["image/png"] == second["data"]["image/png"]
 
 
+def test_a_published_figure_is_small_and_looks_the_same(published):
+    figure, axes = plt.subplots(figsize=(4, 3))
+    figure.colorbar(axes.imshow([[0.0, 1.0]], cmap="cividis"))
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=module.DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.1)
+    show(figure, "two cells and every colour")
+    png = base64.b64decode(published[0]["data"]["image/png"])
+    before, after = (
+        np.asarray(Image.open(each).convert("RGB"), dtype=int) for each in (drawn, io.BytesIO(png))
+    )
+    assert before.shape == after.shape
+    assert abs(before - after).max() < 16  # of 255: nobody sees it
+    assert len(png) < 0.6 * len(drawn.getvalue())
+
+
 @pytest.mark.parametrize("alt", ["", "  ", None])
 def test_a_figure_without_words_is_refused(alt):
     with pytest.raises(ValueError, match="alt must say in words"):
@@ -113,8 +131,24 @@ def test_an_error_while_redrawing_is_shown_as_text_and_never_as_markup(published
 
 
 def test_a_control_without_a_description_is_refused():
-    with pytest.raises(ValueError, match="control 'height' must have a description"):
+    with pytest.raises(ValueError, match="control IntSlider must have a description"):
         explore(draw, describe, height=widgets.IntSlider())
+
+
+def test_a_linked_control_is_shown_and_does_not_redraw_by_itself(published, boxes):
+    typed = widgets.BoundedIntText(value=2, max=5, description="or type")
+    slider = widgets.IntSlider(value=2, max=5, description="height")
+    drawn: list[int] = []
+
+    def draw_and_count(height: int) -> Figure:
+        drawn.append(height)
+        return draw(height)
+
+    widgets.link((slider, "value"), (typed, "value"))
+    explore(draw_and_count, describe, also=[typed], height=slider)
+    assert boxes[-1].children[:2] == (typed, slider)
+    typed.value = 4
+    assert drawn == [2, 4]
 
 
 def test_exploring_without_controls_is_refused():

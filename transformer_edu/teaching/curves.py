@@ -89,7 +89,7 @@ def plot_lines(
             raise ValueError(f"line {name!r} must have {len(x)} values, got {len(y)}")
     axes = new_axes(axes, 7, 3.6)
     for name, y in lines.items():
-        axes.plot(x, y, label=literal(name), markevery=max(1, len(x) // 12))
+        axes.plot(x, y, label=literal(name, longest=None), markevery=max(1, len(x) // 12))
     if log_x:
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(x), [f"{value:g}" for value in x])
@@ -131,7 +131,9 @@ def plot_bars(
     if not values:
         raise ValueError("values must hold at least one bar, got none")
     axes = new_axes(axes, min(2.5 + 1.3 * len(values), 8), 3.4)
-    bars = axes.bar([literal(name) for name in values], list(values.values()), color=BLUE)
+    bars = axes.bar(
+        [literal(name, longest=None) for name in values], list(values.values()), color=BLUE
+    )
     axes.bar_label(bars, labels=[number.format(value) for value in values.values()], padding=2)
     if top is not None:
         axes.set_ylim(0, top * 1.08)

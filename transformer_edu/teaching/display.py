@@ -7,15 +7,17 @@ exported HTML or on slides; controls come on top where a live kernel is.
 import base64
 import html
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 from IPython.display import display
 from matplotlib.figure import Figure
+from PIL import Image
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 DOTS_PER_INCH = 100
+NUM_COLOURS = 256  # in one picture: a third of the bytes, and no difference that an eye sees
 
 
 def show(figure: Figure, alt: str) -> None:
@@ -34,13 +36,18 @@ def show(figure: Figure, alt: str) -> None:
 
 
 def explore(
-    draw: Callable[..., Figure], alt: Callable[..., str], **controls: widgets.ValueWidget
+    draw: Callable[..., Figure],
+    alt: Callable[..., str],
+    *,
+    also: Sequence[widgets.ValueWidget] = (),
+    **controls: widgets.ValueWidget,
 ) -> None:
     """Show a figure with controls that redraw it, and its first state as a still picture.
 
     Args:
         draw: Takes the controls' values by name and returns the figure.
         alt: Takes the same values and returns the figure in words.
+        also: Controls that are linked to one of the others and need no redrawing of their own.
         controls: Widgets of ipywidgets' core with a description, by the name of the argument.
 
     Raises:
@@ -48,9 +55,9 @@ def explore(
     """
     if not controls:
         raise ValueError("explore must get at least one control, got none")
-    for name, control in controls.items():
+    for control in (*controls.values(), *also):
         if not control.description:
-            raise ValueError(f"control {name!r} must have a description, got none")
+            raise ValueError(f"control {type(control).__name__} must have a description, got none")
         control.style.description_width = "initial"
 
     def values() -> dict[str, object]:
@@ -67,7 +74,7 @@ def explore(
 
     for control in controls.values():
         control.observe(redraw, "value")
-    box = widgets.VBox([*controls.values(), picture])
+    box = widgets.VBox([*also, *controls.values(), picture])
     live = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
     _publish(first_png, first_alt, **{WIDGET_VIEW: live})
 
@@ -93,7 +100,17 @@ def _png(figure: Figure) -> str:
         metadata={"Software": None},
     )
     plt.close(figure)
-    return base64.b64encode(buffer.getvalue()).decode("ascii")
+    return base64.b64encode(_small_png(buffer)).decode("ascii")
+
+
+def _small_png(png: io.BytesIO) -> bytes:
+    """The same picture with a palette, so that lessons stay small."""
+    smaller = io.BytesIO()
+    with Image.open(png) as picture:
+        picture.convert("RGB").quantize(
+            NUM_COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        ).save(smaller, format="PNG", optimize=True)
+    return smaller.getvalue()
 
 
 def _img(png: str, alt: str) -> str:

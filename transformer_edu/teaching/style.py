@@ -39,12 +39,13 @@ def new_axes(axes: Axes | None, width: float, height: float) -> Axes:
     return axes if axes is not None else plt.subplots(figsize=(width, height))[1]
 
 
-def literal(token: str) -> str:
+def literal(token: str, *, longest: int | None = LONGEST_TOKEN) -> str:
     """A token as matplotlib draws it literally: no mathematics, no line breaks, not endless.
 
-    ``$x$`` stays ``$x$``; a control character is written as its escape.
+    ``$x$`` stays ``$x$``; a control character is written as its escape; what is longer than
+    longest characters ends in an ellipsis, unless longest is None.
     """
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
-    if len(shown) > LONGEST_TOKEN:
-        shown = shown[: LONGEST_TOKEN - 1] + "…"
+    if longest is not None and len(shown) > longest:
+        shown = shown[: longest - 1] + "…"
     return shown.replace("$", r"\$")

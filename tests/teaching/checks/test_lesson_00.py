@@ -1,0 +1,64 @@
+"""Lesson 00: right answers pass, and each usual wrong answer is named."""
+
+import pytest
+import torch
+
+from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_edu.teaching.checks.lesson_00 import (
+    check_decoder_runs,
+    check_next_id,
+    check_swapped_memory,
+)
+
+CHECKS = {"0.1": check_decoder_runs, "0.2": check_next_id, "0.3": check_swapped_memory}
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [
+        ("0.1", 6),
+        ("0.2", lambda logits: int(logits[0, -1].argmax())),
+        ("0.2", lambda logits: logits[:, -1].softmax(-1).argmax(-1)),
+        ("0.3", "sieben und siebzig"),
+        ("0.3", "Sieben  und siebzig "),
+    ],
+)
+def test_a_right_answer_is_correct(number, answer, capsys):
+    CHECKS[number](answer)
+    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
+
+
+@pytest.mark.parametrize("number", CHECKS)
+def test_three_dots_wait(number, capsys):
+    CHECKS[number](...)
+    assert f"Exercise {number} is waiting" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "hint"),
+    [
+        ("0.1", 5, "how does the loop know"),
+        ("0.1", 4, "number of English words"),
+        ("0.1", 1, "encoder is the one that runs once"),
+        ("0.1", 7, "Count one run"),
+        ("0.2", lambda logits: int(logits[0, 0].argmax()), "after the first position"),
+        ("0.2", lambda logits: logits.argmax(-1), "One id is wanted, you gave 3"),
+        ("0.2", lambda logits: float(logits[0, -1].max()), "a score, not a place"),
+        ("0.2", lambda logits: logits.sum((0, 1)).argmin(), "logits.0, -1."),
+        ("0.2", lambda logits: logits[0, 7], "IndexError"),
+        ("0.3", "drei hundert zwei und vierzig", "never sees the English words"),
+        ("0.3", "siebzig sieben", "German says the units first"),
+        ("0.3", "zwei", "Which sentence does the memory come from"),
+        ("0.3", 77, "as one text"),
+    ],
+)
+def test_a_wrong_answer_gets_its_own_hint(number, answer, hint):
+    with pytest.raises(AnswerError, match=hint):
+        CHECKS[number](answer)
+
+
+@pytest.mark.parametrize("number", CHECKS)
+@pytest.mark.parametrize("answer", [None, float("nan"), torch.tensor([float("nan")]), object()])
+def test_nonsense_gets_a_hint(number, answer):
+    with pytest.raises(AnswerError):
+        CHECKS[number](answer)
