@@ -1,0 +1,36 @@
+"""How pytest treats lessons: what it compares, and how long each took."""
+
+import os
+from collections import defaultdict
+from pathlib import Path
+
+# A lesson states its seconds; these are the most that it may take on two cores.
+SECONDS, SECONDS_WITH_TRAINING = 60, 180
+LESSONS_WITH_TRAINING = ("10", "12", "14", "16")
+
+os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+
+def pytest_collectstart(collector):
+    """Compare what a reader sees as text; pictures and their markup differ between machines."""
+    if hasattr(collector, "skip_compare"):
+        collector.skip_compare += ("text/html", "image/svg+xml")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the seconds of every lesson, and mark those that take too long."""
+    seconds = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            lesson = getattr(report, "nodeid", "").split("::")[0]
+            if lesson.endswith(".ipynb"):
+                seconds[lesson] += getattr(report, "duration", 0.0)
+    if not seconds:
+        return
+    terminalreporter.section("seconds per lesson")
+    for lesson, total in sorted(seconds.items()):
+        name = Path(lesson).name
+        limit = SECONDS_WITH_TRAINING if name.startswith(LESSONS_WITH_TRAINING) else SECONDS
+        warning = f"  TOO LONG: at most {limit}" if total > limit else ""
+        terminalreporter.write_line(f"{total:6.1f}  {name}{warning}")
+    terminalreporter.write_line(f"{sum(seconds.values()):6.1f}  all lessons")

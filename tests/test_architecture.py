@@ -1,0 +1,171 @@
+"""The package keeps its shape: who imports whom, how long things are, what they never do."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.notebooks import ROOT
+from tools.source_rules import (
+    FORBIDDEN_NAMES,
+    assertions,
+    imported_modules,
+    more_than_a_docstring,
+    oversize,
+    unsafe_code,
+    without_docstring,
+)
+
+PACKAGE = ROOT / "transformer_edu"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+# Each part may import itself and the parts before it. Files beside the parts may import them all.
+PARTS = ["model", "generation", "training", "teaching"]
+WITHOUT_PICTURES = PARTS[:3]
+
+IMPORTED_IN_SILENCE = """
+import importlib, os, random, signal, sys, warnings
+import numpy, torch
+
+def state():
+    return [
+        torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled(),
+        torch.get_rng_state().tolist(), random.getstate(), repr(numpy.random.get_state()),
+        list(warnings.filters), signal.getsignal(signal.SIGINT), dict(os.environ), os.getcwd(),
+    ]
+
+def watch(event, arguments):
+    opens_for_writing = event == "open" and any(c in str(arguments[1]) for c in "wax+")
+    if opens_for_writing or event in ("socket.connect", "subprocess.Popen", "os.system"):
+        raise SystemExit(f"{event} {arguments}")
+
+before = state()
+sys.addaudithook(watch)
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+assert state() == before, "importing changes global state"
+plotting = {"matplotlib", "ipywidgets", "IPython", "plotly"} & set(sys.modules)
+assert not plotting, f"importing loads {plotting}"
+"""
+
+
+def module_name(path: Path) -> str:
+    """The dotted name under which a file is imported."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def part_of(name: str) -> str | None:
+    """The part of the package that a module belongs to, None for what stands beside the parts."""
+    inside = name.split(".")[1:2]
+    return inside[0] if inside and inside[0] in PARTS else None
+
+
+def wrong_imports(name: str, tree: ast.AST) -> list[str]:
+    """The imports of a module that lead back up, or, in the model, out to other libraries."""
+    part = part_of(name)
+    if part is None:
+        return []
+    allowed_parts = PARTS[: PARTS.index(part) + 1]
+    wrong = []
+    for imported in imported_modules(tree):
+        top = imported.split(".")[0]
+        if top == "transformer_edu":
+            if part_of(imported) not in allowed_parts:
+                wrong.append(imported)
+        elif top in ("", "tests", "tools") or (
+            part == "model" and top != "torch" and top not in sys.stdlib_module_names
+        ):
+            wrong.append(imported)
+    return wrong
+
+
+every_module = pytest.mark.parametrize("path", MODULES, ids=module_name)
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@every_module
+def test_imports_run_from_teaching_to_model_and_never_back(path):
+    assert not wrong_imports(module_name(path), tree_of(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "wrong"),
+    [
+        ("model.attention", "from transformer_edu.training.loop import train", True),
+        ("model.attention", "import numpy", True),
+        ("model.attention", "from .masks import causal_mask", True),
+        ("model.attention", "import math, torch.nn.functional", False),
+        ("model.encoder", "from transformer_edu.model.attention import attend", False),
+        ("generation.beam", "import transformer_edu.teaching.plots", True),
+        ("generation.beam", "from transformer_edu import benchmark", True),
+        ("training.loop", "from transformer_edu.generation.greedy import greedy", False),
+        ("training.loop", "from tests import sample_lesson", True),
+        ("teaching.plots", "import matplotlib, transformer_edu.training.loop", False),
+        ("benchmark", "import transformer_edu.teaching.plots", False),
+    ],
+)
+def test_a_wrong_import_is_noticed(name, source, wrong):
+    assert bool(wrong_imports(f"transformer_edu.{name}", ast.parse(source))) == wrong
+
+
+def test_the_parts_are_the_ones_on_the_map():
+    assert {path.relative_to(PACKAGE).parts[0] for path in MODULES if path.parent != PACKAGE} <= {
+        *PARTS
+    }
+
+
+def test_every_folder_of_modules_says_what_it_is_for():
+    for folder in {path.parent for path in MODULES}:
+        assert (folder / "__init__.py").exists(), f"{folder.name} has no __init__.py"
+
+
+@every_module
+def test_a_module_is_of_readable_size(path):
+    assert not list(oversize(path.read_text(encoding="utf-8")))
+
+
+@every_module
+def test_everything_public_has_a_docstring(path):
+    assert not list(without_docstring(tree_of(path)))
+
+
+@every_module
+def test_no_module_runs_text_or_opens_a_shell_or_hides_errors(path):
+    assert not [*unsafe_code(tree_of(path)), *assertions(tree_of(path))]
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("__init__.py")), ids=module_name)
+def test_an_init_file_is_a_docstring(path):
+    assert not list(more_than_a_docstring(tree_of(path)))
+
+
+@pytest.mark.parametrize("folder", ["transformer_edu", "tools", "tests"])
+def test_no_file_is_named_after_nothing(folder):
+    names = {path.stem.removeprefix("test_") for path in (ROOT / folder).rglob("*")}
+    assert not names & FORBIDDEN_NAMES
+
+
+@every_module
+def test_every_module_has_its_test(path):
+    if path.name in ("__init__.py", "__main__.py"):
+        pytest.skip("holds no code of its own")
+    folders, name = path.relative_to(PACKAGE).parent, path.stem
+    own = ROOT / "tests" / folders / f"test_{name}.py"
+    of_its_folder = ROOT / "tests" / folders.parent / f"test_{folders.name}.py"
+    assert own.exists() or of_its_folder.exists(), f"{own.relative_to(ROOT)} is missing"
+
+
+def test_importing_the_package_leaves_no_trace_and_loads_no_plotting_library():
+    names = [
+        module_name(path)
+        for path in MODULES
+        if part_of(module_name(path)) in [None, *WITHOUT_PICTURES] and path.stem != "__main__"
+    ]
+    command = [sys.executable, "-B", "-c", IMPORTED_IN_SILENCE, *names]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

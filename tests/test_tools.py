@@ -1,0 +1,236 @@
+"""Running, tidying and addressing lessons."""
+
+import ast
+import re
+
+import nbformat
+import pytest
+
+from tests.sample_lesson import sample_notebook
+from tools import colab, exercises, notebooks
+
+ADDRESS = "https://github.com/owner/name"
+README = """# Course
+[outside](notebooks/00_start.ipynb)
+<!-- notebooks -->
+| 00 | [What is it?](notebooks/00_start.ipynb) | 20 minutes |
+<!-- /notebooks -->
+"""
+
+
+def notebook_of(*sources: str) -> nbformat.NotebookNode:
+    """A notebook of code cells."""
+    cells = [nbformat.v4.new_code_cell(source, id=f"code-{i}") for i, source in enumerate(sources)]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def written(folder, *sources):
+    """The path of a new notebook of code cells."""
+    path = folder / "00_start.ipynb"
+    nbformat.write(notebook_of(*sources), path)
+    return path
+
+
+# Running and tidying
+
+
+def test_a_second_run_writes_the_same_bytes(tmp_path):
+    path = written(
+        tmp_path,
+        "import sys\nprint('one')\nprint('10%\\r', file=sys.stderr)",
+        "import ipywidgets\nipywidgets.IntSlider()",
+        "sorted({'b', 'a'}), {'b', 'a'}",
+    )
+    notebooks.run_in_place(path)
+    first = path.read_bytes()
+    notebooks.run_in_place(path)
+    assert path.read_bytes() == first
+    notebook = notebooks.read(path)
+    assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3]
+    assert [output.text for output in notebook.cells[0].outputs] == ["one\n"]
+    assert "widgets" not in notebook.metadata
+    assert notebooks.WIDGET_VIEW not in first.decode()
+
+
+def test_a_failing_cell_is_named_and_the_file_left_alone(tmp_path):
+    path = written(tmp_path, "one = 1", "two = one + zero")
+    before = path.read_bytes()
+    named = r"00_start.ipynb, cell 2 \('two = one \+ zero'\): NameError: name 'zero' is not defined"
+    with pytest.raises(notebooks.LessonError, match=named):
+        notebooks.run_in_place(path)
+    assert path.read_bytes() == before
+
+
+def test_a_warning_is_an_error(tmp_path):
+    path = written(tmp_path, "import warnings\nwarnings.warn('careful')")
+    with pytest.raises(notebooks.LessonError, match=r"cell 1 .* warns: .*careful"):
+        notebooks.run_in_place(path)
+
+
+def test_the_command_says_which_lesson_failed(tmp_path, capsys):
+    assert notebooks.main([str(written(tmp_path, "1 / 0"))]) == 1
+    assert (
+        "FAILED    00_start.ipynb, cell 1 ('1 / 0'): ZeroDivisionError" in capsys.readouterr().err
+    )
+
+
+def test_the_command_prints_the_seconds_of_each_lesson(tmp_path, capsys):
+    assert notebooks.main([str(written(tmp_path, "1 / 1"))]) == 0
+    assert re.fullmatch(r" +\d+\.\d s  00_start.ipynb\n", capsys.readouterr().out)
+
+
+def test_kernels_run_on_one_thread_and_hash_alike(tmp_path):
+    path = written(
+        tmp_path, "import os\n[os.environ[n] for n in ('OMP_NUM_THREADS', 'PYTHONHASHSEED')]"
+    )
+    notebooks.run_in_place(path)
+    assert notebooks.read(path).cells[0].outputs[0].data["text/plain"] == "['1', '0']"
+
+
+def test_tidying_keeps_tags_and_slides_and_drops_the_rest():
+    notebook = sample_notebook()
+    cell = notebook.cells[1]
+    cell.metadata.update(slideshow={"slide_type": "skip"}, execution={"started": "now"})
+    notebook.metadata.update(colab={"gpuType": "T4", "provenance": []}, accelerator="GPU", x=1)
+    notebooks.tidy(notebook)
+    assert cell.metadata == {"tags": ["setup"], "slideshow": {"slide_type": "skip"}}
+    assert notebook.metadata.colab == {"gpuType": "T4"}
+    assert set(notebook.metadata) == {
+        *("accelerator", "colab", "kernelspec", "language_info", "source_hash")
+    }
+
+
+def test_tidying_joins_what_was_printed_in_pieces():
+    pieces = [nbformat.v4.new_output("stream", name="stdout", text=text) for text in ("a\n", "b\n")]
+    assert [output.text for output in notebooks.tidy_outputs(pieces)] == ["a\nb\n"]
+
+
+def test_tidying_keeps_the_picture_beside_a_widget():
+    data = {notebooks.WIDGET_VIEW: {}, "image/png": "iVBORw0KGgo="}
+    kept = notebooks.tidy_outputs([nbformat.v4.new_output("display_data", data=data)])
+    assert [set(output.data) for output in kept] == [{"image/png"}]
+
+
+def test_the_hash_changes_with_any_source_and_with_their_order():
+    hashes = {
+        notebooks.source_hash(notebook_of(*sources))
+        for sources in [("a", "b"), ("b", "a"), ("a",), ("a", "b "), ("ab",)]
+    }
+    assert len(hashes) == 5
+
+
+# The repository's address
+
+
+def test_the_address_is_stored_in_one_place_and_replaced():
+    bare = '[project]\nname = "x"\n\n[project.urls]\n\n[tool.y]\n'
+    once = colab.with_repository_address(bare, ADDRESS)
+    assert colab.repository_address(bare) is None
+    assert colab.repository_address(once) == ADDRESS
+    assert colab.with_repository_address(once, ADDRESS) == once
+    other = colab.with_repository_address(once, "https://github.com/a/b")
+    assert other == once.replace("owner/name", "a/b")
+
+
+def test_our_own_pyproject_has_the_place_for_the_address():
+    text = (notebooks.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert colab.repository_address(colab.with_repository_address(text, ADDRESS)) == ADDRESS
+
+
+@pytest.mark.parametrize("address", [None, ADDRESS])
+def test_the_setup_cell_is_short_plain_python(address):
+    source = colab.setup_cell_source(address)
+    assert ast.parse(source)
+    assert sum(bool(line) for line in source.splitlines()) <= 15
+    assert max(map(len, source.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("address", [None, ADDRESS])
+def test_the_setup_cell_does_nothing_where_the_package_is(address, capsys):
+    exec(colab.setup_cell_source(address), {})
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_an_address_the_setup_cell_stops_with_one_sentence(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match=r"^The package .* run `make lab` [^.]*\.$"):
+        exec(colab.setup_cell_source(None), {})
+
+
+def test_with_an_address_the_setup_cell_hands_it_to_pip(monkeypatch):
+    commands = []
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("subprocess.run", lambda command, check: commands.append(command[1:]))
+    exec(colab.setup_cell_source(ADDRESS), {})
+    assert commands == [["-m", "pip", "install", "-q", f"git+{ADDRESS}"]]
+
+
+def test_a_lesson_gets_its_link_and_loses_it_again():
+    title, link = "# 0 · What?", f"[Open in Colab]({colab.COLAB}/owner/name/blob/main/notebooks/0)"
+    linked = colab.with_colab_link(f"{title}\n\nWords.", ADDRESS, "notebooks/0")
+    assert linked == f"{title}\n\n{link}\n\nWords."
+    assert colab.with_colab_link(linked, ADDRESS, "notebooks/0") == linked
+    assert colab.with_colab_link(linked, None, "notebooks/0") == f"{title}\n\nWords."
+
+
+def test_readme_links_the_lessons_of_its_list_only():
+    linked = colab.with_colab_links(README, ADDRESS)
+    target = f"{colab.COLAB}/owner/name/blob/main/notebooks/00_start.ipynb"
+    assert linked.count("[Colab]") == 1
+    assert f"(notebooks/00_start.ipynb) · [Colab]({target}) | 20" in linked
+    assert colab.with_colab_links(linked, ADDRESS) == linked
+    assert colab.with_colab_links(linked, None) == README
+
+
+def test_a_new_address_leaves_fresh_outputs_fresh_and_stale_ones_stale():
+    fresh, stale = sample_notebook(), sample_notebook()
+    stale.cells[-1].source += " edited"
+    for notebook in (fresh, stale):
+        colab.address_lesson(notebook, ADDRESS, "notebooks/02_attention.ipynb")
+        assert colab.setup_cell(notebook).source == colab.setup_cell_source(ADDRESS)
+    assert fresh.metadata.source_hash == notebooks.source_hash(fresh)
+    assert stale.metadata.source_hash != notebooks.source_hash(stale)
+
+
+def test_a_lesson_without_a_setup_cell_gets_one_before_all_other_code():
+    notebook = sample_notebook()
+    del notebook.cells[1]
+    colab.address_lesson(notebook, None, "notebooks/02_attention.ipynb")
+    assert [cell.cell_type for cell in notebook.cells[:3]] == ["markdown", "markdown", "code"]
+    assert notebook.cells[2].metadata.tags == ["setup"]
+
+
+@pytest.mark.parametrize("given", ["name", "https://github.com/owner/name", "owner/name; rm"])
+def test_an_address_of_another_form_is_refused(given, capsys):
+    assert colab.main([given]) == 1
+    assert f"REPO must be owner/name, as on GitHub, got {given!r}" in capsys.readouterr().err
+
+
+# Exercises
+
+
+def test_a_solution_replaces_the_stub_and_nothing_else():
+    cell = "import x\n\n# Your answer: the mask\nmask = ...\n\ncheck_mask(\n    mask\n)"
+    answered = exercises.with_answer(cell, "def mask():\n\n    return 1\n")
+    assert answered == cell.replace("mask = ...", "def mask():\n\n    return 1")
+
+
+def test_a_cell_without_a_stub_is_refused():
+    with pytest.raises(
+        ValueError, match=r"must hold '# Your answer:' above a check_ line, got 'x'"
+    ):
+        exercises.with_answer("x", "y")
+
+
+def test_solving_a_lesson_answers_every_exercise():
+    answered = exercises.solved(sample_notebook())
+    sources = [answered.cells[index].source for index in exercises.exercise_indices(answered)]
+    assert ["mask = [True, False]" in sources[0], "rows = 3" in sources[1]] == [True, True]
+    assert "..." not in "".join(sources)
+
+
+def test_an_exercise_without_a_solution_is_refused():
+    notebook = sample_notebook()
+    notebook.cells[exercises.exercise_indices(notebook)[1] + 1].source = "Try it."
+    with pytest.raises(ValueError, match=r"exercise 2\.2 must be followed by a solution"):
+        exercises.solved(notebook)

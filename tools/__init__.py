@@ -1,0 +1,10 @@
+"""What keeps the notebooks in order: running them, addresses in them, and their rules.
+
+- ``notebooks``: run all lessons in place and tidy them (``make notebooks``).
+- ``colab``: write the repository's address into lessons and README (``make colab``).
+- ``exercises``: find the stub, the solution and the check of each exercise.
+- ``lesson``: one lesson with what the rules must know about it.
+- ``cell_rules``, ``output_rules``, ``skeleton_rules``: what a lesson must be like.
+- ``rules``: all of these together (``python -m tools.rules`` says what is broken).
+- ``source_rules``: what Python source must be like, in the package and in lessons.
+"""

@@ -1,0 +1,195 @@
+"""What the cells of a lesson must be like: short, explained, plain, self-contained."""
+
+import ast
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from tools.lesson import Lesson, has_tag, headings, lines_of_code, start
+from tools.source_rules import definitions, dotted, imported_modules, unsafe_code
+
+LINES, MEDIAN_LINES, WORDS = 15, 8, 120
+TAGS = {"setup", "exercise", "raises-exception", "nbval-ignore-output", "nbval-check-output"}
+# jupyter.md measured them: lost figures, flicker, scripts from elsewhere, cells that never end.
+UNRELIABLE_WIDGETS = {"interact", "interactive", "interactive_output", "Output", "clear_output"}
+MACHINE_PATH = re.compile(
+    r"/(?:home|Users|root|tmp|work|opt|mnt)/\w|/content/\w|\b[A-Z]:\\\\?(?:Users|Windows)|\bfile://"
+)
+REMOTE = re.compile(
+    r"!\[[^\]]*\]\(\s*(?:https?:)?//|<(?:img|script|iframe|link|video)\b[^>]*(?:src|href)="
+    r"[\"']?(?:https?:)?//|<script\b",
+    re.IGNORECASE,
+)
+NOT_READ_ALOUD = [
+    re.compile(pattern, re.DOTALL | re.MULTILINE)
+    for pattern in (
+        r"<details>.*?</details>",
+        r"<!--.*?-->",
+        r"^```.*?^```",
+        r"\$\$.*?\$\$",
+        r"\$[^$\n]+\$",
+        r"`[^`\n]+`",
+        r"^\s*\|.*$",
+        r"\]\([^)]*\)",
+        r"<[^>\n]+>",
+    )
+]
+WORD = re.compile(r"\w[\w'’-]*")
+
+
+def trees(lesson: Lesson) -> Iterator[tuple[NotebookNode, ast.Module]]:
+    """Every code cell that Python can read, with its syntax tree."""
+    for cell in lesson.code_cells:
+        try:
+            yield cell, ast.parse(cell.source)
+        except SyntaxError:
+            continue
+
+
+def words_in(markdown: str) -> int:
+    """The words of prose: without code, formulae, tables, comments and folded solutions."""
+    for pattern in NOT_READ_ALOUD:
+        markdown = pattern.sub(" ", markdown)
+    return len(WORD.findall(markdown))
+
+
+def code_is_plain_python(lesson: Lesson) -> Iterator[str]:
+    """Every code cell is Python that any tool can read: no magics, no shell, not empty."""
+    readable = [id(cell) for cell, tree in trees(lesson) if tree.body]
+    for cell in lesson.code_cells:
+        if id(cell) not in readable:
+            yield f"{start(cell)} is empty or not plain Python"
+
+
+def code_cells_are_short(lesson: Lesson) -> Iterator[str]:
+    """A code cell has at most 15 lines that are not blank."""
+    for cell in lesson.code_cells:
+        if lines_of_code(cell) > LINES:
+            yield f"{start(cell)} has {lines_of_code(cell)} lines, at most {LINES}"
+
+
+def most_code_cells_are_very_short(lesson: Lesson) -> Iterator[str]:
+    """Half of the code cells (the set-up apart) have at most 8 lines."""
+    lengths = [lines_of_code(cell) for cell in lesson.code_cells if not has_tag(cell, "setup")]
+    if lengths and statistics.median(lengths) > MEDIAN_LINES:
+        yield f"the median code cell has {statistics.median(lengths)} lines, at most {MEDIAN_LINES}"
+
+
+def a_cell_defines_one_thing(lesson: Lesson) -> Iterator[str]:
+    """A code cell defines at most one function or class."""
+    for cell, tree in trees(lesson):
+        names = [definition.name for definition in definitions(tree)]
+        if len(names) > 1:
+            yield f"{start(cell)} defines {', '.join(names)}: one at a time"
+
+
+def nothing_is_defined_that_the_package_has(lesson: Lesson) -> Iterator[str]:
+    """No lesson defines a class or function under a name of the package's."""
+    for cell, tree in trees(lesson):
+        for definition in definitions(tree):
+            if definition.name in lesson.package_names:
+                yield f"{start(cell)} defines {definition.name}, which the package has"
+
+
+def prose_stands_before_code(lesson: Lesson) -> Iterator[str]:
+    """Before every code cell stands a Markdown cell."""
+    before = None
+    for cell in lesson.cells:
+        if cell.cell_type == "code" and (before is None or before.cell_type != "markdown"):
+            yield f"{start(cell)} has no words before it"
+        before = cell
+
+
+def prose_is_short(lesson: Lesson) -> Iterator[str]:
+    """A Markdown cell has at most 120 words."""
+    for cell in lesson.markdown_cells:
+        if words_in(cell.source) > WORDS:
+            yield f"{start(cell)} has {words_in(cell.source)} words, at most {WORDS}"
+
+
+def one_title_and_no_skipped_level(lesson: Lesson) -> Iterator[str]:
+    """One heading of the first level, at the top; no level is skipped."""
+    levels = [level for cell in lesson.markdown_cells for level, _ in headings(cell)]
+    if levels.count(1) != 1 or levels[0] != 1:
+        yield f"{levels.count(1)} headings of the first level, exactly one, at the top"
+    for above, level in zip(levels, levels[1:], strict=False):
+        if level > above + 1:
+            yield f"a heading of level {level} below one of level {above}"
+
+
+def pictures_in_prose_have_words(lesson: Lesson) -> Iterator[str]:
+    """Every picture in Markdown has an alternative text."""
+    for cell in lesson.markdown_cells:
+        silent = re.search(r"!\[\s*\]\(", cell.source)
+        images = re.findall(r"<img\b[^>]*>", cell.source)
+        if silent or any(not re.search(r"alt=[\"'][^\"']", image) for image in images):
+            yield f"{start(cell)} has a picture without alternative text"
+
+
+def nothing_in_the_cells_is_remote(lesson: Lesson) -> Iterator[str]:
+    """No picture, script or frame comes from the network."""
+    for cell in lesson.cells:
+        if REMOTE.search(cell.source):
+            yield f"{start(cell)} loads something from the network"
+
+
+def no_cell_names_a_machine(lesson: Lesson) -> Iterator[str]:
+    """No path of somebody's machine."""
+    for cell in lesson.cells:
+        if found := MACHINE_PATH.search(cell.source):
+            yield f"{start(cell)} names a path of one machine: {found[0]}"
+
+
+def code_is_safe(lesson: Lesson) -> Iterator[str]:
+    """No eval, pickle, shell, silenced warning or bare except."""
+    for cell, tree in trees(lesson):
+        for fault in unsafe_code(tree):
+            yield f"{start(cell)}: {fault}"
+
+
+def widgets_are_the_ones_that_work(lesson: Lesson) -> Iterator[str]:
+    """Controls are published by explore, never by interact or Output."""
+    for cell, tree in trees(lesson):
+        names = {dotted(node).rsplit(".", 1)[-1] for node in ast.walk(tree)}
+        names |= {alias.name for node in ast.walk(tree) for alias in getattr(node, "names", [])}
+        faults = names & UNRELIABLE_WIDGETS
+        if "ipympl" in set(imported_modules(tree)):
+            faults.add("ipympl")
+        if faults:
+            yield f"{start(cell)} uses {', '.join(sorted(faults))} instead of explore"
+
+
+def every_cell_has_its_own_id(lesson: Lesson) -> Iterator[str]:
+    """Cell ids are there and unique."""
+    for cell_id, count in Counter(cell.get("id") for cell in lesson.cells).items():
+        if not cell_id or count > 1:
+            yield f"{count} cells have the id {cell_id!r}"
+
+
+def tags_are_known(lesson: Lesson) -> Iterator[str]:
+    """No tag that nothing understands: it would be a misspelling."""
+    for cell in lesson.cells:
+        for tag in sorted(set(cell.metadata.get("tags", [])) - TAGS):
+            yield f"{start(cell)} has the unknown tag {tag!r}"
+
+
+CELL_RULES = [
+    code_is_plain_python,
+    code_cells_are_short,
+    most_code_cells_are_very_short,
+    a_cell_defines_one_thing,
+    nothing_is_defined_that_the_package_has,
+    prose_stands_before_code,
+    prose_is_short,
+    one_title_and_no_skipped_level,
+    pictures_in_prose_have_words,
+    nothing_in_the_cells_is_remote,
+    no_cell_names_a_machine,
+    code_is_safe,
+    widgets_are_the_ones_that_work,
+    every_cell_has_its_own_id,
+    tags_are_known,
+]

@@ -1,0 +1,153 @@
+"""Write the repository's address everywhere: ``python -m tools.colab [owner/name]``.
+
+The address stands in one place, ``[project.urls] Repository`` in pyproject.toml. From it come every
+lesson's set-up cell and link to Colab, and the links in README's list of lessons. Without an
+argument the files are made to agree with the address that is there, or with its absence.
+"""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from tools.notebooks import ROOT, lesson_paths, read, source_hash
+
+REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
+COLAB = "https://colab.research.google.com/github"
+LINK_IN_LESSON = re.compile(rf"\n\n\[Open in Colab\]\({re.escape(COLAB)}[^)]*\)")
+LINK_IN_LIST = re.compile(rf" · \[Colab\]\({re.escape(COLAB)}[^)]*\)")
+LESSON_IN_LIST = re.compile(r"\]\((notebooks/[^)]+\.ipynb)\)")
+LIST_OF_LESSONS = re.compile(r"<!-- notebooks -->.*?<!-- /notebooks -->", re.DOTALL)
+
+SETUP_WITH_ADDRESS = """\
+# Set-up: where the package is missing, as in Colab, this fetches it. Elsewhere it does nothing.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("transformer_edu") is None:
+    address = "git+{address}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", address], check=True)
+    importlib.invalidate_caches()
+    from transformer_edu.training.device import describe_device
+
+    print(describe_device())
+"""
+SETUP_WITHOUT_ADDRESS = """\
+# Set-up: this only makes sure that the package is there.
+import importlib.util
+import sys
+
+if importlib.util.find_spec("transformer_edu") is None:
+    sys.exit(
+        "The package transformer_edu is not installed here: run `make lab` in the course's folder, "
+        "or, for Colab, `make colab REPO=owner/name` once in the repository."
+    )
+"""
+
+
+def repository_address(pyproject: str) -> str | None:
+    """The address in the text of pyproject.toml, or None while there is none."""
+    return tomllib.loads(pyproject)["project"].get("urls", {}).get("Repository")
+
+
+def with_repository_address(pyproject: str, address: str) -> str:
+    """The text of pyproject.toml with this address in its one place."""
+    without = re.sub(r"(?m)^Repository = .*\n", "", pyproject)
+    return without.replace("[project.urls]\n", f'[project.urls]\nRepository = "{address}"\n')
+
+
+def setup_cell_source(address: str | None) -> str:
+    """The first code cell of every lesson.
+
+    Args:
+        address: Where pip finds the repository; None while that is unknown.
+    """
+    if address is None:
+        return SETUP_WITHOUT_ADDRESS.strip()
+    return SETUP_WITH_ADDRESS.format(address=address).strip()
+
+
+def colab_address(address: str, path: str) -> str:
+    """Where Colab opens the file at path (inside the repository)."""
+    return f"{COLAB}/{address.removeprefix('https://github.com/')}/blob/main/{path}"
+
+
+def with_colab_link(first_cell: str, address: str | None, path: str) -> str:
+    """A lesson's first Markdown cell with its link to Colab below the title."""
+    title, *rest = LINK_IN_LESSON.sub("", first_cell).split("\n", 1)
+    link = f"\n\n[Open in Colab]({colab_address(address, path)})" if address else ""
+    return "\n".join([title + link, *rest])
+
+
+def with_colab_links(readme: str, address: str | None) -> str:
+    """README with a link to Colab after every lesson in its list."""
+
+    def add_link(lesson: re.Match[str]) -> str:
+        return f"{lesson[0]} · [Colab]({colab_address(address, lesson[1])})"
+
+    def rewrite(part: re.Match[str]) -> str:
+        lessons = LINK_IN_LIST.sub("", part[0])
+        return LESSON_IN_LIST.sub(add_link, lessons) if address else lessons
+
+    return LIST_OF_LESSONS.sub(rewrite, readme)
+
+
+def setup_cell(notebook: NotebookNode) -> NotebookNode | None:
+    """The cell tagged ``setup``, if there is one."""
+    tagged = [cell for cell in notebook.cells if "setup" in cell.metadata.get("tags", [])]
+    return tagged[0] if tagged else None
+
+
+def address_lesson(notebook: NotebookNode, address: str | None, path: str) -> None:
+    """Write the link and the set-up cell into one lesson, in place.
+
+    Neither changes what a cell shows, so outputs that belonged to the sources still do.
+    """
+    in_step = notebook.metadata.get("source_hash") == source_hash(notebook)
+    first = notebook.cells[0]
+    first.source = with_colab_link(first.source, address, path)
+    cell = setup_cell(notebook)
+    if cell is None:
+        cell = nbformat.v4.new_code_cell(id="setup", metadata={"tags": ["setup"]})
+        kinds = [cell.cell_type for cell in notebook.cells]
+        notebook.cells.insert(kinds.index("code") if "code" in kinds else len(kinds), cell)
+        in_step = False
+    cell.source = setup_cell_source(address)
+    if in_step:
+        notebook.metadata["source_hash"] = source_hash(notebook)
+
+
+def main(arguments: list[str]) -> int:
+    """The command: store the address, if one is given, and write it everywhere."""
+    pyproject = ROOT / "pyproject.toml"
+    if arguments:
+        if len(arguments) > 1 or not REPOSITORY.fullmatch(arguments[0]):
+            given = " ".join(arguments)
+            print(f"REPO must be owner/name, as on GitHub, got {given!r}", file=sys.stderr)
+            return 1
+        text = pyproject.read_text(encoding="utf-8")
+        address = f"https://github.com/{arguments[0]}"
+        write_if_changed(pyproject, with_repository_address(text, address))
+    address = repository_address(pyproject.read_text(encoding="utf-8"))
+    for path in lesson_paths():
+        notebook = read(path)
+        address_lesson(notebook, address, f"notebooks/{path.name}")
+        write_if_changed(path, nbformat.writes(notebook) + "\n")
+    readme = ROOT / "README.md"
+    write_if_changed(readme, with_colab_links(readme.read_text(encoding="utf-8"), address))
+    return 0
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Write a file and say so, unless it says this already."""
+    if path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8", newline="\n")
+        print(f"written: {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,59 @@
+"""All rules for lessons: ``python -m tools.rules [files…]`` says what is broken."""
+
+import ast
+import sys
+from itertools import zip_longest
+from pathlib import Path
+
+from tools.cell_rules import CELL_RULES
+from tools.colab import repository_address
+from tools.lesson import Lesson, Rule, load
+from tools.notebooks import ROOT, lesson_paths
+from tools.output_rules import OUTPUT_RULES
+from tools.skeleton_rules import SKELETON_RULES
+from tools.source_rules import definitions
+
+RULES: list[Rule] = [*CELL_RULES, *OUTPUT_RULES, *SKELETON_RULES]
+
+
+def broken_rules(lesson: Lesson) -> list[str]:
+    """What is wrong with a lesson: one sentence each, led by the rule's name."""
+    return [f"{rule.__name__}: {complaint}" for rule in RULES for complaint in rule(lesson)]
+
+
+def package_names(package: Path) -> frozenset[str]:
+    """Every public class and function that the package defines at the top of a module."""
+    return frozenset(
+        definition.name
+        for path in package.rglob("*.py")
+        for definition in definitions(ast.parse(path.read_text(encoding="utf-8")))
+        if not definition.name.startswith("_")
+    )
+
+
+def all_lessons(root: Path = ROOT) -> list[Lesson]:
+    """Every lesson of the course, in order."""
+    paths = lesson_paths(root)
+    address = repository_address((root / "pyproject.toml").read_text(encoding="utf-8"))
+    names = package_names(root / "transformer_edu")
+    return [
+        load(path, following=following, address=address, names=names)
+        for path, following in zip_longest(paths, paths[1:])
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """The command: print what is broken in the named lessons, or in all."""
+    names = {Path(argument).name for argument in arguments}
+    complaints = [
+        f"{lesson.name}: {complaint}"
+        for lesson in all_lessons()
+        if lesson.name in names or not names
+        for complaint in broken_rules(lesson)
+    ]
+    print("\n".join(complaints) or "Every rule is kept.")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
