@@ -58,7 +58,8 @@ def explore(
     for control in (*controls.values(), *also):
         if not control.description:
             raise ValueError(f"control {type(control).__name__} must have a description, got none")
-        control.style.description_width = "initial"
+        control.style.description_width = "12em"
+        control.layout.width = "34em"
 
     def values() -> dict[str, object]:
         return {name: control.value for name, control in controls.items()}

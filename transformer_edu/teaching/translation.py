@@ -119,10 +119,10 @@ def explore_numbers(
         return describe_translation(translation, layer=layer, head=head)
 
     slider = widgets.IntSlider(
-        value=number, min=1, max=LARGEST_NUMBER, description="slide to a number"
+        value=number, min=1, max=LARGEST_NUMBER, description="or slide to one"
     )
     typed = widgets.BoundedIntText(
-        value=number, min=1, max=LARGEST_NUMBER, description="or type one"
+        value=number, min=1, max=LARGEST_NUMBER, description="type a number"
     )
     widgets.link((slider, "value"), (typed, "value"))
     layers, heads = len(first.attention), len(first.attention[0])
