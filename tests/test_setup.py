@@ -70,6 +70,7 @@ def test_the_base_install_is_the_one_that_was_decided():
             "torch>=2.10",
             "numpy>=1.26",
             "matplotlib>=3.9",
+            "pillow>=10",
             "ipywidgets>=7.7.1",
             "tqdm",
             "safetensors",
