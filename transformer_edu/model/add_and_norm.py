@@ -55,7 +55,7 @@ class AddAndNorm(nn.Module):
         Raises:
             TypeError, ValueError: If x is not a non-empty floating-point tensor of that shape.
         """
-        require_vectors("x", x, self.d_model)
+        require_vectors("x", x, self.d_model, self.norm.weight)
         if self.norm_first:
             return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))

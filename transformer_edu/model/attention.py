@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.refusals import (
+    require_device,
     require_flag,
     require_heads,
     require_mask,
@@ -32,8 +33,9 @@ def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None)
         that may attend to nothing: it is all zero, with zero gradient.
 
     Raises:
-        TypeError: If query or key are not floating-point tensors, or mask is not boolean.
-        ValueError: If the widths differ, or mask does not broadcast.
+        TypeError: If query and key are not tensors of one floating-point type, or mask is not
+            boolean.
+        ValueError: If a shape does not fit, or mask does not broadcast.
     """
     _require_pair("query", query, "key", key, axis=-1)
     require_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
@@ -66,8 +68,8 @@ def scaled_dot_product_attention(
         The output, shape (..., query, d_value), and the weights, shape (..., query, key).
 
     Raises:
-        TypeError: If an input is not a floating-point tensor, or mask is not boolean.
-        ValueError: If widths or lengths do not fit, or mask does not broadcast.
+        TypeError: If the inputs are not tensors of one floating-point type, or mask is not boolean.
+        ValueError: If a shape does not fit, or mask does not broadcast.
     """
     _require_pair("key", key, "value", value, axis=-2)
     weights = attention_weights(query, key, mask=mask)
@@ -114,7 +116,8 @@ class MultiHeadAttention(nn.Module):
             key: Shape (batch, key, d_model).
             value: Shape (batch, key, d_model).
             mask: True where a query may attend to a key, broadcastable to
-                (batch, heads, query, key).
+                (batch, heads, query, key). What it hides changes nothing, unless it is so large
+                (about 1e38 in float32) that its projection or score is infinite.
 
         Returns:
             Shape (batch, query, d_model).
@@ -124,16 +127,20 @@ class MultiHeadAttention(nn.Module):
             ValueError: If a shape does not fit, or mask does not broadcast.
         """
         self._require_inputs(query, key, mask)
-        require_vectors("value", value, self.d_model, weight=self.value_projection.weight)
+        require_vectors("value", value, self.d_model, self.value_projection.weight)
         require_same_batch("key", key, "value", value)
         _require_pair("key", key, "value", value, axis=-2)
-        gathered = F.scaled_dot_product_attention(
-            split_heads(self.query_projection(query), self.num_heads),
-            split_heads(self.key_projection(key), self.num_heads),
-            split_heads(self.value_projection(value), self.num_heads),
-            attn_mask=None if mask is None else torch.atleast_2d(mask),
-            dropout_p=self.dropout if self.training else 0.0,
-        )
+        queries = _wide_on_cpu(self.query_projection(query))
+        keys = _wide_on_cpu(self.key_projection(key))
+        values = _wide_on_cpu(self.value_projection(value))
+        with torch.autocast("cpu", enabled=False):  # there attention stays in float32
+            gathered = F.scaled_dot_product_attention(
+                split_heads(queries, self.num_heads),
+                split_heads(keys, self.num_heads),
+                split_heads(values, self.num_heads),
+                attn_mask=None if mask is None else torch.atleast_2d(mask),
+                dropout_p=self.dropout if self.training else 0.0,
+            )
         return self.output_projection(merge_heads(gathered))
 
     def attention_weights(
@@ -144,15 +151,16 @@ class MultiHeadAttention(nn.Module):
         Takes and refuses what ``forward`` does, without the value: weights do not depend on it.
         """
         self._require_inputs(query, key, mask)
-        return attention_weights(
-            split_heads(self.query_projection(query), self.num_heads),
-            split_heads(self.key_projection(key), self.num_heads),
-            mask=mask,
-        )
+        queries = _wide_on_cpu(self.query_projection(query))
+        keys = _wide_on_cpu(self.key_projection(key))
+        with torch.autocast(query.device.type, enabled=False):  # scores exceed half precision
+            return attention_weights(
+                split_heads(queries, self.num_heads), split_heads(keys, self.num_heads), mask=mask
+            )
 
     def _require_inputs(self, query: Tensor, key: Tensor, mask: Tensor | None) -> None:
-        require_vectors("query", query, self.d_model, weight=self.query_projection.weight)
-        require_vectors("key", key, self.d_model, weight=self.key_projection.weight)
+        require_vectors("query", query, self.d_model, self.query_projection.weight)
+        require_vectors("key", key, self.d_model, self.key_projection.weight)
         require_same_batch("query", query, "key", key)
         shape = (query.size(0), self.num_heads, query.size(1), key.size(1))
         require_mask(mask, shape, query.device)
@@ -168,21 +176,40 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(-2)
 
 
+def _wide_on_cpu(x: Tensor) -> Tensor:
+    """What autocast has narrowed on a CPU, at least in float32; anything else as it is.
+
+    In bfloat16 the backward pass of a CPU's attention takes several times as long.
+    """
+    if x.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+        return x.to(torch.promote_types(x.dtype, torch.float32))
+    return x
+
+
 def _require_pair(
     first_name: str, first: Tensor, second_name: str, second: Tensor, *, axis: int
 ) -> None:
-    """Refuse two tensors that are not floating-point or differ along axis (-1 width, -2 length)."""
+    """Refuse two tensors that do not go together: along axis (-1 width, -2 length) or at all."""
     for name, tensor in ((first_name, first), (second_name, second)):
         if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
             got = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
             raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
-        if tensor.dim() < 2:
+        if tensor.dim() < 2 or tensor.numel() == 0:
             raise ValueError(
-                f"{name} must have shape (..., position, width), got {tuple(tensor.shape)}"
+                f"{name} must have shape (..., position, width) with no empty axis, "
+                f"got {tuple(tensor.shape)}"
             )
-    if first.size(axis) != second.size(axis):
-        what = {-1: "width", -2: "length"}[axis]
-        raise ValueError(
-            f"{first_name} and {second_name} must have the same {what}, "
-            f"got {first.size(axis)} and {second.size(axis)}"
+    if first.dtype != second.dtype:
+        raise TypeError(
+            f"{first_name} and {second_name} must have the same type, "
+            f"got {first.dtype} and {second.dtype}"
         )
+    require_device(second_name, second, first.device)
+    for what, one, other in (
+        ({-1: "width", -2: "length"}[axis], first.size(axis), second.size(axis)),
+        ("leading axes", tuple(first.shape[:-2]), tuple(second.shape[:-2])),
+    ):
+        if one != other:
+            raise ValueError(
+                f"{first_name} and {second_name} must have the same {what}, got {one} and {other}"
+            )

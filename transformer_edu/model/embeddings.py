@@ -8,7 +8,13 @@ import math
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import require_token_ids, require_vectors, require_whole
+from transformer_edu.model.refusals import (
+    require_device,
+    require_even,
+    require_token_ids,
+    require_vectors,
+    require_whole,
+)
 
 
 class TokenEmbedding(nn.Module):
@@ -48,11 +54,7 @@ class TokenEmbedding(nn.Module):
             ValueError: If its shape is another one, or an id is out of range (read on CPU only).
         """
         require_token_ids("token_ids", token_ids, self.vocabulary_size)
-        if token_ids.device != self.table.weight.device:
-            raise ValueError(
-                "token_ids must be on the model's device, "
-                f"got {token_ids.device} and {self.table.weight.device}"
-            )
+        require_device("token_ids", token_ids, self.table.weight.device)
         return self.table(token_ids) * math.sqrt(self.d_model)
 
 
@@ -74,9 +76,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
         ValueError: If a size is below 1, or d_model is odd.
     """
     require_whole("length", length)
-    require_whole("d_model", d_model)
-    if d_model % 2 != 0:
-        raise ValueError(f"d_model must be even for sinusoidal positions, got {d_model}")
+    require_even("d_model", d_model)
     position = torch.arange(length, dtype=torch.float64).unsqueeze(1)  # (position, 1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # the paper's 2i
     angle = position / 10_000 ** (even / d_model)  # (position, d_model / 2)
@@ -119,6 +119,7 @@ class PositionalEncoding(nn.Module):
             ValueError: If x has another shape, offset is negative, or the table is too short.
         """
         require_vectors("x", x, self.d_model)
+        require_device("x", x, self.table.device)
         require_whole("offset", offset, minimum=0)
         end = offset + x.size(1)
         if end > self.max_length:

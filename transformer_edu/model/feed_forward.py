@@ -39,5 +39,5 @@ class FeedForward(nn.Module):
         Raises:
             TypeError, ValueError: If x is not a non-empty floating-point tensor of that shape.
         """
-        require_vectors("x", x, self.d_model, weight=self.widen.weight)
-        return self.narrow(self.widen(x).relu())
+        require_vectors("x", x, self.d_model, self.widen.weight)
+        return self.narrow(self.widen(x).relu_())

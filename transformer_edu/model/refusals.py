@@ -61,9 +61,25 @@ def require_heads(num_heads: int, d_model: int) -> None:
         raise ValueError(f"num_heads must divide d_model, got {num_heads} and {d_model}")
 
 
-def require_vectors(
-    name: str, vectors: Tensor, d_model: int, *, weight: Tensor | None = None
-) -> None:
+def require_even(name: str, value: int) -> None:
+    """Refuse what is not an even whole number of at least 2.
+
+    Raises:
+        TypeError: If value is not a whole number.
+        ValueError: If value is below 1, or odd.
+    """
+    require_whole(name, value)
+    if value % 2 != 0:
+        raise ValueError(f"{name} must be even for sinusoidal positions, got {value}")
+
+
+def require_device(name: str, tensor: Tensor, device: torch.device) -> None:
+    """Refuse, with a ValueError, a tensor that lies on another device."""
+    if tensor.device != device:
+        raise ValueError(f"{name} must be on {device} like what it meets, got {tensor.device}")
+
+
+def require_vectors(name: str, vectors: Tensor, d_model: int, weight: Tensor | None = None) -> None:
     """Refuse what is not a non-empty floating-point (batch, position, d_model).
 
     Args:
@@ -88,10 +104,7 @@ def require_vectors(
         )
     if weight is None:
         return
-    if vectors.device != weight.device:
-        raise ValueError(
-            f"{name} must be on the layer's device, got {vectors.device} and {weight.device}"
-        )
+    require_device(name, vectors, weight.device)
     if vectors.dtype != weight.dtype and not torch.is_autocast_enabled(weight.device.type):
         raise TypeError(
             f"{name} must be of the layer's type, got {vectors.dtype} and {weight.dtype}"
@@ -125,22 +138,27 @@ def require_mask(mask: Tensor | None, shape: Sequence[int], device: torch.device
     )
     if not fits:
         raise ValueError(f"mask must broadcast to {tuple(shape)}, got {tuple(mask.shape)}")
-    if mask.device != device:
-        raise ValueError(f"mask must be on {device} like the query, got {mask.device}")
+    require_device("mask", mask, device)
 
 
-def require_token_ids(name: str, token_ids: Tensor, vocabulary_size: int | None = None) -> None:
+def require_token_ids(
+    name: str,
+    token_ids: Tensor,
+    vocabulary_size: int | None = None,
+    max_length: int | None = None,
+) -> None:
     """Refuse what is not a non-empty (batch, position) of token ids below vocabulary_size.
 
     Args:
         name: What the caller calls them, for the sentence.
         token_ids: Shape (batch, position).
         vocabulary_size: Number of known tokens; None leaves the range unchecked.
+        max_length: Number of positions that there is room for; None leaves it unchecked.
 
     Raises:
         TypeError: If token_ids is not a tensor of whole numbers.
-        ValueError: If its shape is another one, an axis is empty, or (read on the CPU only)
-            an id lies outside [0, vocabulary_size).
+        ValueError: If its shape is another one, an axis is empty, a sequence is too long, or
+            (read on the CPU only) an id lies outside [0, vocabulary_size).
     """
     if not isinstance(token_ids, Tensor):
         raise TypeError(f"{name} must be a tensor of token ids, got {type(token_ids).__name__}")
@@ -150,6 +168,10 @@ def require_token_ids(name: str, token_ids: Tensor, vocabulary_size: int | None 
         raise ValueError(
             f"{name} must have shape (batch, position) with no empty axis, "
             f"got {tuple(token_ids.shape)}"
+        )
+    if max_length is not None and token_ids.size(1) > max_length:
+        raise ValueError(
+            f"{name} must have at most {max_length} positions (max_length), got {token_ids.size(1)}"
         )
     readable = token_ids.device.type == "cpu" and not torch.compiler.is_compiling()
     if vocabulary_size is None or not readable:

@@ -12,6 +12,7 @@ from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.refusals import (
+    require_even,
     require_flag,
     require_heads,
     require_probability,
@@ -40,8 +41,7 @@ class TransformerConfig:
         norm_first: Pre-norm instead of the paper's post-norm.
         final_norm: A normalisation after each stack; None puts it where norm_first needs it.
         bias: Whether the attention projections add a bias.
-        tie_embeddings: One table for output and target, and for the source if the vocabulary
-            is joint (§3.4).
+        tie_embeddings: One table for output, target and, if joint, source (§3.4).
 
     Raises:
         TypeError: If a value is of another type.
@@ -69,16 +69,14 @@ class TransformerConfig:
         if self.target_vocabulary_size is not None:
             require_whole("target_vocabulary_size", self.target_vocabulary_size)
         require_heads(self.num_heads, self.d_model)
-        if self.d_model % 2 != 0:
-            raise ValueError(f"d_model must be even for sinusoidal positions, got {self.d_model}")
+        require_even("d_model", self.d_model)
         require_probability("dropout", self.dropout)
         require_whole("padding_id", self.padding_id, minimum=0)
         if self.padding_id >= min(self.vocabulary_size, self.output_size):
             raise ValueError(f"padding_id must be a token of the vocabulary, got {self.padding_id}")
         for name in ("norm_first", "bias", "tie_embeddings"):
             require_flag(name, getattr(self, name))
-        if self.final_norm is not None:
-            require_flag("final_norm", self.final_norm)
+        require_flag("final_norm", self.has_final_norm)
 
     @property
     def output_size(self) -> int:
@@ -126,19 +124,16 @@ class Transformer(nn.Module):
         if not isinstance(config, TransformerConfig):
             raise TypeError(f"config must be a TransformerConfig, got {type(config).__name__}")
         self.config = config
-        joint = config.target_vocabulary_size is None
-        self.source_embedding = TokenEmbedding(
-            vocabulary_size=config.vocabulary_size, d_model=config.d_model
-        )
-        self.target_embedding = (
-            self.source_embedding
-            if joint and config.tie_embeddings
-            else TokenEmbedding(vocabulary_size=config.output_size, d_model=config.d_model)
-        )
-        self.positions = PositionalEncoding(d_model=config.d_model, max_length=config.max_length)
+        source_size, target_size, width = config.vocabulary_size, config.output_size, config.d_model
+        self.source_embedding = TokenEmbedding(vocabulary_size=source_size, d_model=width)
+        if config.tie_embeddings and config.target_vocabulary_size is None:
+            self.target_embedding = self.source_embedding
+        else:
+            self.target_embedding = TokenEmbedding(vocabulary_size=target_size, d_model=width)
+        self.positions = PositionalEncoding(d_model=width, max_length=config.max_length)
         self.embedding_dropout = nn.Dropout(config.dropout)
         self.encoder, self.decoder = self._build_stacks()
-        self.output_projection = nn.Linear(config.d_model, config.output_size)
+        self.output_projection = nn.Linear(width, target_size)
         self._initialise()
         if config.tie_embeddings:
             self.output_projection.weight = self.target_embedding.table.weight
@@ -146,14 +141,8 @@ class Transformer(nn.Module):
     def _build_stacks(self) -> tuple[Encoder, Decoder]:
         """Every layer built anew, so that no two start equal."""
         config = self.config
-        sizes = {
-            "d_model": config.d_model,
-            "num_heads": config.num_heads,
-            "d_ff": config.d_ff,
-            "dropout": config.dropout,
-            "norm_first": config.norm_first,
-            "bias": config.bias,
-        }
+        names = ("d_model", "num_heads", "d_ff", "dropout", "norm_first", "bias")
+        sizes = {name: getattr(config, name) for name in names}
         norms = [nn.LayerNorm(config.d_model) if config.has_final_norm else None for _ in range(2)]
         return (
             Encoder((EncoderLayer(**sizes) for _ in range(config.num_layers)), final_norm=norms[0]),
@@ -198,8 +187,10 @@ class Transformer(nn.Module):
             ValueError: If a shape does not fit, an id is out of range, or a sequence is longer
                 than config.max_length.
         """
-        if source_mask is None:
-            source_mask = self.source_mask(source_ids)
+        require_token_ids("source_ids", source_ids)
+        require_token_ids("target_ids", target_ids)
+        require_same_batch("source_ids", source_ids, "target_ids", target_ids)
+        source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
         memory = self.encode(source_ids, source_mask=source_mask)
         decoded = self.decode(target_ids, memory, source_mask=source_mask, target_mask=target_mask)
         return self.project(decoded)
@@ -218,9 +209,8 @@ class Transformer(nn.Module):
         Returns:
             Memory, shape (batch, source position, d_model).
         """
-        if source_mask is None:
-            source_mask = self.source_mask(source_ids)
         embedded = self._embed(source_ids, "source_ids", self.source_embedding)
+        source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
         return self.encoder(embedded, mask=source_mask)
 
     def decode(
@@ -242,26 +232,19 @@ class Transformer(nn.Module):
         Returns:
             Shape (batch, target position, d_model), for ``project``.
         """
-        require_vectors("memory", memory, self.config.d_model)
-        require_token_ids("target_ids", target_ids)
+        require_vectors("memory", memory, self.config.d_model, self.output_projection.weight)
+        embedded = self._embed(target_ids, "target_ids", self.target_embedding)
         require_same_batch("target_ids", target_ids, "memory", memory)
         if target_mask is None:
             target_mask = masks.target_mask(target_ids, padding_id=self.config.padding_id)
-        embedded = self._embed(target_ids, "target_ids", self.target_embedding)
         return self.decoder(embedded, memory, target_mask=target_mask, source_mask=source_mask)
 
     def project(self, decoded: Tensor) -> Tensor:
         """Turn decoded vectors into logits, shape (batch, target position, vocabulary)."""
-        weight = self.output_projection.weight
-        require_vectors("decoded", decoded, self.config.d_model, weight=weight)
+        require_vectors("decoded", decoded, self.config.d_model, self.output_projection.weight)
         return self.output_projection(decoded)
 
     def _embed(self, token_ids: Tensor, name: str, embedding: TokenEmbedding) -> Tensor:
         """Word plus position, some numbers dropped while training (paper §3.4, §3.5, §5.4)."""
-        require_token_ids(name, token_ids, embedding.vocabulary_size)
-        if token_ids.size(1) > self.config.max_length:
-            raise ValueError(
-                f"{name} must have at most {self.config.max_length} positions (max_length), "
-                f"got {token_ids.size(1)}"
-            )
+        require_token_ids(name, token_ids, embedding.vocabulary_size, self.config.max_length)
         return self.embedding_dropout(self.positions(embedding(token_ids)))

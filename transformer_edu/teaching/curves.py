@@ -135,6 +135,7 @@ def plot_bars(
         [literal(name, longest=None) for name in values], list(values.values()), color=BLUE
     )
     axes.bar_label(bars, labels=[number.format(value) for value in values.values()], padding=2)
+    axes.margins(y=0.1)  # room for the number on the largest bar
     if top is not None:
         axes.set_ylim(0, top * 1.08)
     axes.set_title(title)

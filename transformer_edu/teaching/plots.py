@@ -91,9 +91,10 @@ def plot_heads(
         )
     columns = min(4, len(attention_weights))
     rows = -(-len(attention_weights) // columns)
-    height = 1.2 + rows * (0.9 + 1.7 * len(query_tokens) / max(len(key_tokens), 1))
+    head_height = 0.45 + 1.6 * len(query_tokens) / max(len(key_tokens), 1)
+    width, height = 2.6 + 1.6 * columns, 1.3 + rows * head_height
     figure, grid = plt.subplots(
-        rows, columns, figsize=(9, min(height, 9)), squeeze=False, sharex=True, sharey=True
+        rows, columns, figsize=(width, min(height, 9)), squeeze=False, sharex=True, sharey=True
     )
     for head, axes in enumerate(grid.flat):
         if head >= len(attention_weights):
@@ -145,11 +146,21 @@ def plot_mask(
         allowed.numpy(), cmap=ListedColormap(["white", BLUE]), vmin=0, vmax=1, aspect="equal"
     )
     hatch(axes, ~allowed)
+    _separate_cells(axes, shape)
     label_grid(axes, query_tokens, key_tokens)
     axes.set_title(title)
     axes.set_xlabel(KEY_AXIS)
     axes.set_ylabel(QUERY_AXIS)
     return axes.figure
+
+
+def _separate_cells(axes: Axes, shape: tuple[int, int]) -> None:
+    """White lines between the cells, below the hatching."""
+    axes.set_yticks(np.arange(shape[0]) + 0.5, minor=True)
+    axes.set_xticks(np.arange(shape[1]) + 0.5, minor=True)
+    axes.set_axisbelow(True)
+    axes.grid(which="minor", color="white", linewidth=0.8, marker="")
+    axes.tick_params(which="minor", length=0)
 
 
 @styled

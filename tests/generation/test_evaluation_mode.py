@@ -1,0 +1,47 @@
+"""Looking at a model leaves it as it was."""
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+
+
+@pytest.fixture
+def model() -> nn.Module:
+    """A model with a part that is frozen in evaluation mode."""
+    model = nn.Sequential(nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5), nn.Linear(2, 3)))
+    model.train()
+    model[1][0].eval()
+    return model
+
+
+def test_inside_the_block_nothing_is_dropped_and_no_gradient_is_tracked(model):
+    x = torch.ones(4, 2)
+    with evaluation_mode(model):
+        first, second = model(x), model(x)
+    assert first.equal(second)
+    assert not first.requires_grad
+
+
+def test_afterwards_every_module_is_in_its_own_mode_again(model):
+    modes = [module.training for module in model.modules()]
+    with evaluation_mode(model):
+        assert not any(module.training for module in model.modules())
+    assert [module.training for module in model.modules()] == modes
+    assert torch.is_grad_enabled()
+
+
+def test_an_error_inside_restores_the_modes_too(model):
+    modes = [module.training for module in model.modules()]
+    with pytest.raises(ZeroDivisionError), evaluation_mode(model):
+        raise ZeroDivisionError
+    assert [module.training for module in model.modules()] == modes
+
+
+def test_what_is_no_module_is_refused():
+    with (
+        pytest.raises(TypeError, match=r"model must be a torch.nn.Module, got function"),
+        evaluation_mode(lambda x: x),
+    ):
+        pass

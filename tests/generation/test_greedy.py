@@ -1,0 +1,174 @@
+"""Greedy search writes what an argmax by hand writes, and knows when to stop."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_edu.generation.greedy import EXTRA_LENGTH, greedy_search
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+
+VOCABULARY = 11
+SOURCES = [[4, 5, 6, 7, 8], [9, 4], [10, 10, 6]]
+
+
+def padded(rows: list[list[int]]) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([row + [PADDING_ID] * (longest - len(row)) for row in rows])
+
+
+class Copyist(nn.Module):
+    """Writes a script for each source, then the end token for ever (without one, token 4)."""
+
+    def __init__(self, scripts: dict[int, list[int]], end: int = END_ID) -> None:
+        super().__init__()
+        self.scripts, self.end, self.lengths = scripts, end, []
+
+    def source_mask(self, source_ids: Tensor) -> Tensor:
+        return (source_ids != PADDING_ID)[:, None, None]
+
+    def encode(self, source_ids: Tensor, *, source_mask: Tensor) -> Tensor:
+        return source_ids[:, :1]
+
+    def decode(self, target_ids: Tensor, memory: Tensor, *, source_mask: Tensor) -> Tensor:
+        length = target_ids.size(1)
+        self.lengths.append(length)
+        rows = [self.scripts[first] + [self.end] * length for first in memory[:, 0].tolist()]
+        return F.one_hot(torch.tensor([row[:length] for row in rows]), VOCABULARY).float()
+
+    def project(self, decoded: Tensor) -> Tensor:
+        return decoded
+
+
+def transformer(seed: int, **changes: int) -> Transformer:
+    torch.manual_seed(seed)
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 24, "max_length": 64}
+    config = TransformerConfig(
+        vocabulary_size=VOCABULARY, dropout=0.3, tie_embeddings=False, **sizes | changes
+    )
+    return Transformer(config)
+
+
+def rollout(model: Transformer, source: list[int], max_length: int, end_id: int) -> list[int]:
+    """One row alone, through the model's forward, in the plainest way."""
+    written = [START_ID]
+    model.eval()
+    while len(written) <= max_length:
+        with torch.no_grad():
+            logits = model(torch.tensor([source]), torch.tensor([written]))[0, -1]
+        token = max(range(VOCABULARY), key=lambda i: logits[i])
+        if token == end_id:
+            break
+        written.append(token)
+    return [token for token in written if token not in (START_ID, PADDING_ID)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("end_id", [END_ID, 7])
+def test_every_token_is_the_argmax_of_a_row_computed_alone(seed, end_id):
+    model = transformer(seed)
+    expected = [rollout(model, source, 9, end_id) for source in SOURCES]
+    assert greedy_search(model, padded(SOURCES), max_length=9, end_id=end_id) == expected
+
+
+def test_a_row_does_not_depend_on_the_others_or_on_their_order():
+    for seed in range(8):
+        model = transformer(seed)
+        together = greedy_search(model, padded(SOURCES))
+        assert greedy_search(model, padded(SOURCES[::-1])) == together[::-1]
+        assert [greedy_search(model, padded([source]))[0] for source in SOURCES] == together
+
+
+def test_rows_that_end_early_wait_for_the_others_unchanged():
+    model = Copyist({4: [5, 6, 7, 8, 9], 9: [], 10: [3, 3]})
+    assert greedy_search(model, padded(SOURCES)) == [[5, 6, 7, 8, 9], [], [3, 3]]
+
+
+def test_writing_stops_as_soon_as_the_last_row_has_ended():
+    model = Copyist({4: [5, 6, 7], 9: [], 10: [3]})
+    greedy_search(model, padded(SOURCES))
+    assert model.lengths == [1, 2, 3, 4]
+
+
+def test_a_model_that_never_ends_writes_exactly_the_maximum_length():
+    model = Copyist({4: [5] * 30, 9: [6] * 30, 10: [7] * 30})
+    for max_length in (1, 2, 7):
+        written = greedy_search(model, padded(SOURCES), max_length=max_length)
+        assert written == [[token] * max_length for token in (5, 6, 7)]
+
+
+def test_without_a_maximum_each_row_may_have_fifty_tokens_more_than_its_source():
+    model = Copyist({4: [5], 9: [5], 10: [5]}, end=8)
+    lengths = [len(ids) for ids in greedy_search(model, padded(SOURCES))]
+    assert lengths == [len(source) + 50 for source in SOURCES]
+    assert EXTRA_LENGTH == 50
+
+
+def test_all_positions_of_the_model_may_be_used_and_no_more():
+    model = transformer(0, max_length=5)
+    for source in ([[9, 4]], [[10, 10, 6]]):
+        written = greedy_search(model, padded(source), end_id=9)  # this model never writes 9 here
+        assert len(written[0]) == 5
+        assert greedy_search(model, padded(source), max_length=5, end_id=9) == written
+
+
+def test_start_and_padding_are_stripped_but_not_forbidden():
+    model = Copyist({4: [5, PADDING_ID, 6, START_ID, 7]})
+    assert greedy_search(model, padded([[4, 4]])) == [[5, 6, 7]]
+
+
+def test_modes_gradients_and_random_numbers_are_as_before():
+    model = transformer(0)
+    model.decoder.layers[1].eval()
+    modes = [module.training for module in model.modules()]
+    state = torch.get_rng_state()
+    first = greedy_search(model, padded(SOURCES))
+    assert greedy_search(model, padded(SOURCES)) == first  # dropout would have changed it
+    assert [module.training for module in model.modules()] == modes
+    assert torch.get_rng_state().equal(state)
+    assert torch.is_grad_enabled()
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_the_sources_are_not_changed():
+    source_ids = padded(SOURCES)
+    before = source_ids.clone()
+    greedy_search(transformer(0), source_ids)
+    assert source_ids.equal(before)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"source_ids": [[4, 5]]}, TypeError, "source_ids must be a tensor of token ids, got list"),
+        ({"source_ids": torch.ones(2, 3)}, TypeError, "source_ids must hold whole numbers"),
+        ({"source_ids": torch.empty(0, 3, dtype=torch.long)}, ValueError, "with no empty axis"),
+        (
+            {"source_ids": padded([[4, 5], [PADDING_ID]])},
+            ValueError,
+            "source_ids must hold a real token in every row, got none in row 1",
+        ),
+        ({"source_ids": padded([[VOCABULARY]])}, ValueError, "from 0 to 10, got 11"),
+        ({"max_length": 0}, ValueError, "max_length must be at least 1, got 0"),
+        ({"max_length": 2.5}, TypeError, "max_length must be a whole number, got 2.5"),
+        ({"max_length": 65}, ValueError, r"at most 64 \(the model's max_length\), got 65"),
+        ({"start_id": END_ID}, ValueError, "three different ids, got 2, 2 and 0"),
+        ({"end_id": PADDING_ID}, ValueError, "three different ids, got 1, 0 and 0"),
+        ({"end_id": -1}, ValueError, "end_id must be at least 0, got -1"),
+        ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(changes, error, message):
+    arguments = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
+    with pytest.raises(error, match=message):
+        greedy_search(arguments.pop("model"), arguments.pop("source_ids"), **arguments)
+
+
+def test_a_model_that_answers_nan_is_stopped_with_the_step_named():
+    class Confused(Copyist):
+        def project(self, decoded: Tensor) -> Tensor:
+            return decoded * (torch.nan if len(self.lengths) == 3 else 1.0)
+
+    with pytest.raises(ValueError, match="logits must be numbers, got NaN at step 3"):
+        greedy_search(Confused({4: [5] * 9}), padded([[4, 4]]))

@@ -1,0 +1,94 @@
+"""Lesson 08: right answers pass, and each usual wrong answer is named."""
+
+import pytest
+import torch
+
+from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_edu.teaching.checks.lesson_08 import (
+    check_cross_shape,
+    check_look_across,
+    check_shift,
+)
+
+CHECKS = {"8.1": check_cross_shape, "8.2": check_shift, "8.3": check_look_across}
+
+
+def shift(target, start_id, end_id):
+    return [start_id, *target], [*target, end_id]
+
+
+def look_across(attention, x, memory, source_mask):
+    return attention(x, memory, memory, mask=source_mask)
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [
+        ("8.1", (2, 8, 7, 10)),
+        ("8.1", [2, 8, 7, 10]),
+        ("8.1", torch.Size([2, 8, 7, 10])),
+        ("8.2", shift),
+        ("8.2", lambda t, s, e: (torch.tensor([s, *t]), torch.tensor([*t, e]))),
+        ("8.3", look_across),
+    ],
+)
+def test_a_right_answer_is_correct(number, answer, capsys):
+    CHECKS[number](answer)
+    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [*((number, ...) for number in CHECKS), ("8.2", lambda *_: ...), ("8.3", lambda *_: ...)],
+)
+def test_three_dots_wait(number, answer, capsys):
+    CHECKS[number](answer)
+    assert f"Exercise {number} is waiting" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "hint"),
+    [
+        ("8.1", (2, 8, 10, 7), "it is the target that asks"),
+        ("8.1", (2, 8, 7, 7), "decoder's self-attention"),
+        ("8.1", (2, 8, 10, 10), "encoder's self-attention"),
+        ("8.1", (2, 7, 8, 10), "heads stand before"),
+        ("8.1", (8, 2, 7, 10), "batch comes first"),
+        ("8.1", (2, 7, 10, 512), "The width is none of them"),
+        ("8.1", (float("nan"),) * 4, "each of the four axes"),
+        ("8.1", (2, 7, 10), "tuple of four numbers"),
+        ("8.1", 140, "tuple of four numbers"),
+        ("8.1", None, "tuple of four numbers"),
+        ("8.2", lambda t, s, e: ([*t, e], [s, *t]), "swapped"),
+        ("8.2", lambda t, s, e: ([*t, e], [*t, e]), "Both are the same"),
+        ("8.2", lambda t, s, e: ([s, *t], t), "one length"),
+        ("8.2", lambda t, s, e: (t[:-1], t[1:]), "end token must be a label"),
+        ("8.2", lambda t, s, e: ([s, *t], [s, *t[1:], e]), "Nobody asks for the start token"),
+        ("8.2", lambda t, s, e: ([e, *t], [*t, e]), "reads the start token"),
+        ("8.2", lambda t, s, e: ([s, *t, e], [*t, e, e]), "need not be read"),
+        ("8.2", lambda t, s, e: ([s, *t[::-1]], [*t, e]), "one apart, please"),
+        ("8.2", lambda t, s, e: [s, *t], "two lists"),
+        ("8.2", lambda t, s, e: (s, e), "one of yours is int"),
+        ("8.2", lambda t, s, e: ([s, *t, float("nan")], [*t, e, e]), "one apart, please"),
+        ("8.2", lambda t: t, "TypeError"),
+        ("8.3", lambda a, x, m, mask: a(m, x, x), "as long as the source"),
+        ("8.3", lambda a, x, m, mask: a(x, x, x), "self-attention"),
+        ("8.3", lambda a, x, m, mask: a(x, m, m), "padding of the source is looked at"),
+        ("8.3", lambda a, x, m, mask: a(x, m, m, mask=~mask), "wrong way round"),
+        ("8.3", lambda a, x, m, mask: a(x, m, m.flip(1), mask=mask), "key and value from the"),
+        ("8.3", lambda a, x, m, mask: a(x, m, x, mask=mask), "must have the same length"),
+        ("8.3", lambda a, x, m, mask: x * torch.nan, "NaN"),
+        *((number, None, "answer is a function") for number in ("8.2", "8.3")),
+        *((number, lambda *_: None, "returns nothing") for number in ("8.2", "8.3")),
+    ],
+)
+def test_a_usual_mistake_gets_its_own_hint(number, answer, hint):
+    with pytest.raises(AnswerError, match=hint):
+        CHECKS[number](answer)
+
+
+def test_the_ids_of_the_exercise_are_the_vocabularys():
+    seen = []
+    check_shift(lambda target, *ids: seen.append(ids) or shift(target, *ids))
+    assert set(seen) == {(START_ID, END_ID)}

@@ -1,0 +1,112 @@
+"""The benchmark's arithmetic and its table; what it measures is never a test."""
+
+import sys
+
+import pytest
+import torch
+
+from transformer_edu import benchmark
+from transformer_edu.benchmark import (
+    BASE,
+    OURS,
+    PYTORCH,
+    SMALL,
+    Workload,
+    build_trainer,
+    draw_batch,
+    markdown_table,
+    peak_memory,
+    ratios,
+    spread,
+    take_turns,
+)
+from transformer_edu.model.transformer import TransformerConfig
+from transformer_edu.model.vocabulary import PADDING_ID, START_ID
+
+TOY = Workload(
+    config=TransformerConfig(vocabulary_size=13, d_model=8, num_heads=2, num_layers=1, d_ff=12),
+    batch=5,
+    length=9,
+    rounds=3,
+)
+
+
+def test_a_ratio_tells_how_many_times_as_long_the_second_took():
+    assert ratios([(2.0, 3.0), (4.0, 2.0)]) == [1.5, 0.5]
+
+
+def test_a_spread_is_least_median_and_most():
+    assert spread([3.0, 1.0, 2.04], 1) == "1.0 / 2.0 / 3.0"
+
+
+def test_a_table_is_markdown_with_straight_columns():
+    table = markdown_table(["model", "MiB"], [["ours", "811"], ["nn.Transformer", "1,017"]])
+    assert table.splitlines() == [
+        "| model          | MiB   |",
+        "| -------------- | ----- |",
+        "| ours           | 811   |",
+        "| nn.Transformer | 1,017 |",
+    ]
+
+
+def test_the_workloads_are_described_by_their_sizes():
+    assert str(SMALL) == "128/4/3+3/512, batch 64 × 20, vocabulary 8,000"
+    assert str(BASE) == "512/8/6+6/2048, batch 16 × 30, vocabulary 8,000"
+
+
+def test_both_models_train_on_the_same_padded_batch():
+    source_ids, target_ids = draw_batch(TOY)
+    assert source_ids.shape == (5, 9)
+    assert target_ids.shape == (5, 10)
+    assert (target_ids[:, 0] == START_ID).all()
+    for token_ids in (source_ids, target_ids):
+        lengths = (token_ids != PADDING_ID).sum(dim=1)
+        assert len(set(lengths.tolist())) > 1
+        real = torch.arange(token_ids.size(1)) < lengths.unsqueeze(1)
+        assert torch.equal(token_ids != PADDING_ID, real), "padding stands at the end"
+    again, _ = draw_batch(TOY)
+    assert torch.equal(source_ids, again)
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("name", [OURS, PYTORCH])
+def test_a_step_is_a_training_step(name):
+    step = build_trainer(name, TOY)
+    losses = [step() for _ in range(100)]
+    assert losses[-1] < losses[0]
+
+
+def test_the_models_take_turns_and_who_begins_alternates():
+    order = []
+    pairs = list(take_turns(lambda: order.append("a"), lambda: order.append("b"), rounds=2))
+    assert len(pairs) == 2
+    assert all(first >= 0 and second >= 0 for first, second in pairs)
+    assert "".join(order) == "abbaabba"  # two rounds of warm-up, then two that count
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell its peak memory")
+def test_peak_memory_grows_with_what_is_held():
+    before = peak_memory()
+    held = torch.ones(2**26)  # 256 MiB
+    assert peak_memory() - before > 0.5 * held.nbytes
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+def test_the_report_has_a_row_for_each_size_and_each_model(monkeypatch):
+    monkeypatch.setattr(benchmark, "measure_memory", lambda name: 1234.5)
+    report = "\n".join(benchmark.report_train([TOY]))
+    assert f"torch {torch.__version__}" in report
+    assert "| 8/2/1+1/12, batch 5 × 9, vocabulary 13 |" in report
+    for name in (OURS, PYTORCH):
+        assert [line for line in report.splitlines() if line.startswith(f"| {name} ")]
+    assert "1,234" in report
+
+
+def test_the_command_line_lists_its_commands(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        benchmark.main(["--help"])
+    assert stopped.value.code == 0
+    assert "train" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as stopped:
+        benchmark.main(["swim"])
+    assert stopped.value.code == 2

@@ -1,0 +1,100 @@
+"""Batches hold every pair once, padded no more than needed, shifted by one."""
+
+import pytest
+import torch
+
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.training.batches import epoch, make_batch, pad
+
+# The first number of a source names it, so that pairs can be told apart after padding.
+PAIRS = [([i, *range(4, 4 + i % 5)], [i] * (1 + i % 7)) for i in range(100, 203)]
+
+
+def one_epoch(seed: int = 0, batch_size: int = 8, pairs=PAIRS):
+    generator = torch.Generator().manual_seed(seed)
+    return list(epoch(pairs, batch_size=batch_size, generator=generator))
+
+
+def real(row: torch.Tensor) -> list[int]:
+    return [token for token in row.tolist() if token != PADDING_ID]
+
+
+def test_decoder_input_and_labels_are_one_apart():
+    batch = make_batch([([5, 6], [7, 8, 9]), ([5], [7])])
+    assert batch.source_ids.tolist() == [[5, 6], [5, PADDING_ID]]
+    assert batch.decoder_input_ids.tolist() == [[START_ID, 7, 8, 9], [START_ID, 7, 0, 0]]
+    assert batch.label_ids.tolist() == [[7, 8, 9, END_ID], [7, END_ID, 0, 0]]
+    assert len(batch) == 2
+
+
+def test_an_empty_target_is_a_start_and_an_end():
+    batch = make_batch([([5], [])])
+    assert (batch.decoder_input_ids.tolist(), batch.label_ids.tolist()) == (
+        [[START_ID]],
+        [[END_ID]],
+    )
+
+
+def test_every_pair_comes_once_an_epoch_and_stays_together():
+    for batch_size in (1, 8, 50, 103, 500):
+        found = []
+        for batch in one_epoch(batch_size=batch_size):
+            for source, decoder_input, labels in zip(
+                batch.source_ids, batch.decoder_input_ids, batch.label_ids, strict=True
+            ):
+                assert real(decoder_input)[1:] == real(labels)[:-1]
+                found.append((real(source), real(labels)[:-1]))
+        assert sorted(found) == sorted(PAIRS)
+
+
+def test_the_last_short_batch_is_kept():
+    sizes = sorted(len(batch) for batch in one_epoch(batch_size=8))
+    assert sizes == [103 % 8] + [8] * (103 // 8)
+
+
+def test_no_column_is_padding_only_and_padding_is_at_the_end():
+    for batch in one_epoch():
+        for token_ids in (batch.source_ids, batch.decoder_input_ids, batch.label_ids):
+            is_real = token_ids != PADDING_ID
+            assert is_real.any(dim=0).all()
+            assert (is_real.long().diff(dim=1) <= 0).all()
+
+
+def test_pairs_of_similar_length_stand_together():
+    padding = sum((batch.source_ids == PADDING_ID).sum() for batch in one_epoch())
+    by_chance = (pad([source for source, _ in PAIRS]) == PADDING_ID).sum()
+    assert padding < by_chance / 3
+
+
+def test_the_seed_decides_the_order_and_every_epoch_has_another():
+    def order(batches):
+        return [batch.source_ids[:, 0].tolist() for batch in batches]
+
+    assert order(one_epoch(seed=1)) == order(one_epoch(seed=1))
+    assert order(one_epoch(seed=1)) != order(one_epoch(seed=2))
+    generator = torch.Generator().manual_seed(1)
+    first, second = (list(epoch(PAIRS, batch_size=8, generator=generator)) for _ in range(2))
+    assert order(first) != order(second)
+
+
+def test_a_batch_moves_to_another_device_as_a_whole():
+    moved = make_batch(PAIRS[:3]).to("meta")
+    devices = {moved.source_ids.device, moved.decoder_input_ids.device, moved.label_ids.device}
+    assert devices == {torch.device("meta")}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: pad([]), ValueError, "sequences must hold at least one sequence, got none"),
+        (lambda: pad([[4], []]), ValueError, "must not be empty, got an empty one in row 1"),
+        (lambda: make_batch([]), ValueError, "sequences must hold at least one sequence"),
+        (lambda: make_batch([([], [4])]), ValueError, "must not be empty, got an empty one in"),
+        (lambda: one_epoch(batch_size=0), ValueError, "batch_size must be at least 1, got 0"),
+        (lambda: one_epoch(batch_size=2.5), TypeError, "batch_size must be a whole number"),
+        (lambda: one_epoch(pairs=[]), ValueError, "pairs must hold at least one pair, got none"),
+    ],
+)
+def test_what_makes_no_batch_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

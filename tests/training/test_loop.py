@@ -1,0 +1,271 @@
+"""fit learns, repeats itself exactly, stops when it should, and leaves everything usable."""
+
+import copy
+import signal
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.evaluation import evaluate
+from transformer_edu.training.loop import NotFiniteError, fit, paper_adam
+from transformer_edu.training.schedule import inverse_square_root
+from transformer_edu.training.tasks import copy_task, number_words_task, reverse_task
+
+TASK = reverse_task(
+    num_symbols=5, shortest=2, longest=4, train_size=60, validation_size=8, test_size=8
+)
+SHORT = TrainingConfig(steps=6, batch_size=16, evaluate_every=4, seed=3)
+
+
+def transformer(seed: int = 0, **changes: float) -> Transformer:
+    torch.manual_seed(seed)
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.1}
+    return Transformer(TransformerConfig(vocabulary_size=20, **sizes | changes))
+
+
+def toy(vocabulary_size: int, seed: int) -> Transformer:
+    """The sizes with which the issues' promises were measured."""
+    torch.manual_seed(seed)
+    sizes = {"d_model": 64, "num_heads": 4, "num_layers": 2, "d_ff": 128, "dropout": 0.0}
+    return Transformer(TransformerConfig(vocabulary_size=vocabulary_size, **sizes))
+
+
+def weights(model: nn.Module) -> list[Tensor]:
+    return [parameter.detach().clone() for parameter in model.parameters()]
+
+
+def same(first: list[Tensor], second: list[Tensor]) -> bool:
+    return all(one.equal(other) for one, other in zip(first, second, strict=True))
+
+
+def test_the_history_has_a_record_for_every_step_and_every_evaluation():
+    model = transformer()
+    run = fit(model, TASK, SHORT)
+    assert [record.step for record in run.steps] == [1, 2, 3, 4, 5, 6]
+    assert [found.step for found in run.evaluations] == [4, 6]
+    assert run.evaluations[-1] == evaluate(model, TASK.validation, step=6)
+    assert not run.interrupted
+
+
+def test_learning_lowers_the_loss():
+    config = TrainingConfig(steps=60, warmup_steps=10, learning_rate=1e-2)
+    losses = [record.loss for record in fit(transformer(), TASK, config).steps]
+    assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
+
+
+def test_the_same_seed_gives_the_same_training_whatever_was_drawn_before():
+    first, second = transformer(), transformer()
+    run = fit(first, TASK, SHORT)
+    torch.rand(17)
+    assert fit(second, TASK, SHORT) == run
+    assert same(weights(first), weights(second))
+
+
+def test_another_seed_gives_another_training():
+    other = TrainingConfig(steps=6, batch_size=16, evaluate_every=4, seed=4)
+    assert fit(transformer(), TASK, SHORT).steps != fit(transformer(), TASK, other).steps
+
+
+def test_the_global_random_state_threads_and_interrupt_handler_are_as_before():
+    model = transformer()
+    before = torch.get_rng_state(), torch.get_num_threads(), signal.getsignal(signal.SIGINT)
+    fit(model, TASK, SHORT)
+    assert torch.get_rng_state().equal(before[0])
+    assert (torch.get_num_threads(), signal.getsignal(signal.SIGINT)) == before[1:]
+
+
+def test_the_model_is_left_ready_for_use():
+    model = transformer()
+    fit(model, TASK, SHORT)
+    assert not any(module.training for module in model.modules())
+
+
+def test_dropout_is_on_while_learning_also_after_an_evaluation():
+    model, modes = transformer(), []
+    model.embedding_dropout.register_forward_hook(lambda *_: modes.append(model.training))
+    config = TrainingConfig(steps=3, evaluate_every=1)
+    fit(model, TASK, config, after_step=lambda run: modes.append("step"))
+    starts = [0, *(i + 1 for i, mode in enumerate(modes) if mode == "step")][:3]
+    assert [modes[start] for start in starts] == [True] * 3
+
+
+def test_every_step_has_the_learning_rate_of_its_number():
+    def schedule(step: int) -> float:
+        return inverse_square_root(step, d_model=16, warmup_steps=3)
+
+    config = TrainingConfig(steps=6, learning_rate=2.0, schedule=schedule)
+    rates = [record.learning_rate for record in fit(transformer(), TASK, config).steps]
+    assert rates == pytest.approx([2.0 * schedule(step) for step in range(1, 7)])
+
+
+def test_a_step_is_the_one_that_pytorch_makes_by_hand():
+    ours, theirs = transformer(dropout=0.0), transformer(dropout=0.0)
+    one_batch = TrainingConfig(
+        steps=1, batch_size=60, warmup_steps=1, learning_rate=1e-2, largest_gradient=None
+    )
+    fit(ours, TASK, one_batch)
+    optimizer = torch.optim.Adam(theirs.parameters(), lr=1e-2, betas=(0.9, 0.98), eps=1e-9)
+    losses, tokens = 0.0, 0
+    for source, target in TASK.train:  # one pair at a time: no padding anywhere
+        logits = theirs(torch.tensor([source]), torch.tensor([[1, *target]]))[0]
+        labels = torch.tensor([*target, 2])
+        losses = losses + nn.functional.cross_entropy(logits, labels, reduction="sum")
+        tokens += len(labels)
+    (losses / tokens).backward()
+    optimizer.step()
+    changed = torch.cat([weight.flatten() for weight in weights(ours)])
+    expected = torch.cat([weight.flatten() for weight in weights(theirs)])
+    # Adam's first step is ±1e-2 wherever the gradient is not lost in rounding.
+    assert ((changed - expected).abs() < 1e-4).float().mean() > 0.99
+
+
+def test_long_gradients_are_shortened():
+    plain = torch.optim.SGD
+    model, before = transformer(), weights(transformer())
+    config = TrainingConfig(steps=1, warmup_steps=1, largest_gradient=1e-3)
+    fit(model, TASK, config, optimizer=plain(model.parameters(), lr=1.0))
+    moved = torch.cat(
+        [(new - old).flatten() for new, old in zip(weights(model), before, strict=True)]
+    )
+    assert moved.norm().item() == pytest.approx(1e-3, rel=1e-2)
+
+
+def test_after_step_sees_every_step_and_its_errors_come_through():
+    seen = []
+    fit(transformer(), TASK, SHORT, after_step=lambda run: seen.append(len(run.steps)))
+    assert seen == [1, 2, 3, 4, 5, 6]
+
+    def stumble(run):
+        raise RuntimeError("a learner's mistake")
+
+    model = transformer()
+    with pytest.raises(RuntimeError, match="a learner's mistake"):
+        fit(model, TASK, SHORT, after_step=stumble)
+    assert not model.training
+
+
+@pytest.mark.parametrize("where", ["forward", "backward", "update", "after_step"])
+def test_an_interrupt_leaves_whole_steps_and_a_history_of_the_same_length(where):
+    model, calls = transformer(dropout=0.0), []
+    optimizer = paper_adam(model, SHORT.learning_rate)
+
+    def interrupt_in_third(*_):
+        calls.append(1)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    if where == "forward":
+        hook = model.encoder.register_forward_hook(interrupt_in_third)
+    elif where == "backward":
+        hook = model.output_projection.bias.register_post_accumulate_grad_hook(interrupt_in_third)
+    elif where == "update":
+        hook = optimizer.register_step_pre_hook(interrupt_in_third)
+    after_step = interrupt_in_third if where == "after_step" else None
+    run = fit(model, TASK, SHORT, optimizer=optimizer, after_step=after_step)
+    if after_step is None:
+        hook.remove()
+
+    assert run.interrupted
+    steps = 3 if where in ("update", "after_step") else 2
+    assert len(run.steps) == steps
+    reference = transformer(dropout=0.0)
+    expected = fit(reference, TASK, SHORT, after_step=interrupt_after(steps))
+    assert run.steps == expected.steps
+    assert same(weights(model), weights(reference))
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def interrupt_after(steps: int):
+    def after_step(run):
+        if len(run.steps) == steps:
+            raise KeyboardInterrupt
+
+    return after_step
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_a_loss_that_is_not_finite_stops_with_the_step_named(bad):
+    model, calls = transformer(), []
+
+    def spoil(module, inputs, logits):
+        calls.append(1)
+        return logits * bad if len(calls) == 3 else logits
+
+    model.register_forward_hook(spoil)
+    kept = []
+    with pytest.raises(NotFiniteError, match="loss must be finite, got .* at step 3") as caught:
+        fit(model, TASK, SHORT, after_step=lambda run: kept.append(weights(model)))
+    assert len(caught.value.run.steps) == 2
+    assert same(weights(model), kept[-1])
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_gradient_that_is_not_finite_stops_too():
+    model = transformer()
+    model.output_projection.bias.register_hook(lambda gradient: gradient * torch.nan)
+    with pytest.raises(NotFiniteError, match="gradient must be finite, got nan at step 1"):
+        fit(model, TASK, SHORT)
+
+
+def test_no_progress_is_shown_unless_asked_for(capsys):
+    fit(transformer(), TASK, SHORT)
+    assert capsys.readouterr() == ("", "")
+    fit(transformer(), TASK, TrainingConfig(steps=2, progress=True))
+    assert "2/2" in capsys.readouterr().err
+
+
+def test_the_task_is_not_changed():
+    before = copy.deepcopy(TASK.train)
+    fit(transformer(), TASK, SHORT)
+    assert TASK.train == before
+
+
+def test_a_model_whose_mask_was_left_out_looks_right_and_writes_nonsense():
+    class SeesTheFuture(Transformer):
+        def decode(self, target_ids, memory, *, source_mask, target_mask=None):
+            everything = torch.ones(1, 1, dtype=torch.bool)
+            return super().decode(
+                target_ids, memory, source_mask=source_mask, target_mask=everything
+            )
+
+    task = reverse_task(num_symbols=8, shortest=4, longest=4, train_size=2000)
+    model = SeesTheFuture(toy(len(task.vocabulary), seed=0).config)
+    run = fit(model, task, TrainingConfig(steps=150))
+    assert run.evaluations[-1].token_accuracy > 0.95
+    assert run.evaluations[-1].exact_match < 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"model": lambda s, t: None}, TypeError, "model must be a torch.nn.Module, got function"),
+        ({"model": nn.ReLU()}, ValueError, "model must have parameters, got none"),
+        ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
+        ({"config": 500}, TypeError, "config must be a TrainingConfig, got int"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(arguments, error, message):
+    arguments = {"model": transformer(), "task": TASK, "config": SHORT} | arguments
+    with pytest.raises(error, match=message):
+        fit(**arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make_task", "config", "bar"),
+    [
+        (number_words_task, TrainingConfig(steps=500), 0.995),
+        (reverse_task, TrainingConfig(steps=300), 1.0),
+        (copy_task, TrainingConfig(steps=400, batch_size=32), 0.995),
+    ],
+    ids=["number words", "reverse", "copy"],
+)
+def test_a_toy_task_is_learned_in_seconds(make_task, config, bar):
+    task = make_task(seed=0)
+    model = toy(len(task.vocabulary), seed=0)
+    fit(model, task, config)
+    assert evaluate(model, task.test).exact_match >= bar

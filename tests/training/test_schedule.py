@@ -1,0 +1,48 @@
+"""Learning rates rise, peak where they should, and fall as their formula says."""
+
+import pytest
+
+from transformer_edu.training.schedule import inverse_square_root, linear_decay
+
+
+@pytest.mark.parametrize(("d_model", "warmup_steps"), [(512, 4000), (64, 50), (7, 1)])
+def test_the_papers_rate_is_equation_3(d_model, warmup_steps):
+    for step in (1, 2, warmup_steps, warmup_steps + 1, 10 * warmup_steps):
+        expected = min(1 / step**0.5, step / warmup_steps**1.5) / d_model**0.5
+        rate = inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
+        assert rate == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_papers_rate_is_highest_at_the_end_of_the_warm_up():
+    rates = [inverse_square_root(s, d_model=64, warmup_steps=30) for s in range(1, 200)]
+    assert rates.index(max(rates)) + 1 == 30
+    assert max(rates) == pytest.approx((64 * 30) ** -0.5)
+
+
+def test_four_times_the_steps_halve_the_papers_rate():
+    late, later = (inverse_square_root(s, d_model=8, warmup_steps=10) for s in (100, 400))
+    assert later == pytest.approx(late / 2)
+
+
+def test_linear_decay_rises_to_one_and_falls_to_zero_after_the_last_step():
+    factors = [linear_decay(step, warmup_steps=4, steps=10) for step in range(1, 13)]
+    assert factors[:4] == [0.25, 0.5, 0.75, 1.0]
+    assert factors[3:11] == pytest.approx([1 - i / 7 for i in range(8)])
+    assert all(factor > 0 for factor in factors[:10])
+    assert factors[10:] == [0, 0]
+
+
+def test_a_run_shorter_than_its_warm_up_only_rises():
+    assert [linear_decay(step, warmup_steps=4, steps=2) for step in (1, 2)] == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "other"), [(inverse_square_root, "d_model"), (linear_decay, "steps")]
+)
+@pytest.mark.parametrize("name", ["step", "warmup_steps", "other"])
+def test_steps_count_from_one(schedule, other, name):
+    name = other if name == "other" else name
+    for value, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError)):
+        arguments = {"step": 1, "warmup_steps": 2, other: 3} | {name: value}
+        with pytest.raises(error, match=f"{name} must be .*, got {value}"):
+            schedule(**arguments)

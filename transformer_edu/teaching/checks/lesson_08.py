@@ -1,0 +1,103 @@
+"""Checks for notebooks/08_decoder.ipynb."""
+
+import torch
+from torch import Tensor
+
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+
+BATCH, HEADS, TARGET, SOURCE = 2, 8, 7, 10
+D_MODEL, TARGET_LENGTH, SOURCE_LENGTH = 8, 3, 5
+
+
+@exercise("8.1")
+def check_cross_shape(answer: object) -> None:
+    """The shape of cross-attention's weights."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 4:
+        raise AnswerError(
+            "The answer is a tuple of four numbers: batch, heads, who asks, who tells."
+        )
+    given = tuple(answer)
+    hints = {
+        (BATCH, HEADS, SOURCE, TARGET): "Rows are queries, and it is the target that asks.",
+        (BATCH, HEADS, TARGET, TARGET): "That is the decoder's self-attention: here the columns "
+        "are the source.",
+        (BATCH, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: here the rows are "
+        "the target.",
+        (BATCH, TARGET, HEADS, SOURCE): "Right numbers; heads stand before the two positions, so "
+        "that each head has a grid of its own.",
+        (HEADS, BATCH, TARGET, SOURCE): "Right numbers; the batch comes first.",
+    }
+    if given in hints:
+        raise AnswerError(hints[given])
+    if given != (BATCH, HEADS, TARGET, SOURCE):
+        raise AnswerError(
+            "Ask for each of the four axes: how long is it? The width is none of them."
+        )
+
+
+@exercise("8.2")
+def check_shift(answer: object) -> None:
+    """A function that makes the decoder's input and labels of a target."""
+    for target in ([7, 8, 9], [5], [4, 4, 6, 5]):
+        given = ask(answer, list(target), START_ID, END_ID)
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            raise AnswerError("Return two lists: what is read, and what is asked for.")
+        read, labels = (_ids(part) for part in given)
+        if (read, labels) != ([START_ID, *target], [*target, END_ID]):
+            raise AnswerError(_misshifted(read, labels, target))
+
+
+def _ids(part: object) -> list[int]:
+    if isinstance(part, Tensor):
+        part = part.tolist()
+    if not isinstance(part, (list, tuple)):
+        raise AnswerError(f"Return two lists of ids; one of yours is {type(part).__name__}.")
+    return list(part)
+
+
+def _misshifted(read: list[int], labels: list[int], target: list[int]) -> str:
+    """What is wrong with a decoder's input and labels."""
+    if (labels, read) == ([START_ID, *target], [*target, END_ID]):
+        return "The two are swapped: first what is read, then what is asked for."
+    if read == labels:
+        return "Both are the same: the decoder would read the very token that it is asked for."
+    if len(read) != len(labels):
+        return "Every position that reads is asked one question: both lists have one length."
+    if END_ID not in labels:
+        return "The end token must be a label, otherwise the model never learns to stop."
+    if START_ID not in read[:1]:
+        return "The first question comes before any word: the decoder reads the start token then."
+    if START_ID in labels:
+        return "Nobody asks for the start token: it is read, and never written."
+    if END_ID in read:
+        return "Nothing is asked after the end token: it need not be read."
+    return f"For the target {target} you read {read} and ask for {labels}: one apart, please."
+
+
+@exercise("8.3")
+def check_look_across(answer: object) -> None:
+    """A function that calls cross-attention with the right roles and mask."""
+    generator = torch.Generator().manual_seed(8)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(8)
+        attention = MultiHeadAttention(d_model=D_MODEL, num_heads=2).eval()
+        x = torch.randn(2, TARGET_LENGTH, D_MODEL, generator=generator)
+        memory = torch.randn(2, SOURCE_LENGTH, D_MODEL, generator=generator)
+        mask = torch.arange(SOURCE_LENGTH) < torch.tensor([[[[SOURCE_LENGTH]]], [[[2]]]])
+        given = ask(answer, attention, x, memory, mask)
+        if isinstance(given, Tensor) and given.shape == memory.shape:
+            raise AnswerError(
+                "The output is as long as the source: the source asks. It is the target that asks."
+            )
+        given = require_shape(given, tuple(x.shape), "(batch, target position, d_model)")
+        if close(given, attention(x, memory, memory, mask=mask)):
+            return
+        if close(given, attention(x, x, x)):
+            raise AnswerError("That is self-attention: nothing of the memory reaches the target.")
+        if close(given, attention(x, memory, memory)):
+            raise AnswerError("The padding of the source is looked at: hand on mask=source_mask.")
+        if close(given, attention(x, memory, memory, mask=~mask)):
+            raise AnswerError("The mask is the wrong way round: True means may attend.")
+    raise AnswerError("Query from the target, key and value from the memory, mask=source_mask.")

@@ -1,0 +1,72 @@
+"""How to train: every choice of a run in one place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from transformer_edu.model.refusals import require_flag, require_probability, require_whole
+from transformer_edu.training.schedule import linear_decay
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """The choices of a training run; the defaults teach a toy task in seconds.
+
+    Args:
+        steps: Weight updates.
+        batch_size: Pairs per update.
+        learning_rate: Adam's learning rate, before the schedule multiplies it.
+        warmup_steps: Steps until the learning rate is at its highest, if schedule is None.
+        schedule: Factor of the learning rate at each step, which counts from 1; None rises
+            for warmup_steps and falls evenly to zero at the end.
+        label_smoothing: ε of the loss, in [0, 1).
+        largest_gradient: Longer gradients are shortened to this length; None leaves them.
+        evaluate_every: Steps between two evaluations; the last step is always evaluated.
+        evaluate_on: At most so many validation pairs are used each time.
+        seed: Decides the order of the pairs and what dropout drops.
+        progress: Whether to show a progress bar.
+
+    Raises:
+        TypeError: If a value is of another type.
+        ValueError: If a value is out of its range.
+    """
+
+    steps: int = 500
+    batch_size: int = 64
+    learning_rate: float = 3e-3
+    warmup_steps: int = 50
+    schedule: Callable[[int], float] | None = None
+    label_smoothing: float = 0.0
+    largest_gradient: float | None = 1.0
+    evaluate_every: int = 100
+    evaluate_on: int = 200
+    seed: int = 0
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be trained with."""
+        for name in ("steps", "batch_size", "warmup_steps", "evaluate_every", "evaluate_on"):
+            require_whole(name, getattr(self, name))
+        require_whole("seed", self.seed, minimum=0)
+        _require_positive("learning_rate", self.learning_rate)
+        if self.largest_gradient is not None:
+            _require_positive("largest_gradient", self.largest_gradient)
+        require_probability("label_smoothing", self.label_smoothing)
+        if self.label_smoothing == 1:
+            raise ValueError(f"label_smoothing must be below 1, got {self.label_smoothing}")
+        if self.schedule is not None and not callable(self.schedule):
+            raise TypeError(f"schedule must be a function of the step, got {self.schedule!r}")
+        require_flag("progress", self.progress)
+
+    def factor(self, step: int) -> float:
+        """What the learning rate is multiplied with at a step, which counts from 1."""
+        if self.schedule is not None:
+            return self.schedule(step)
+        return linear_decay(step, warmup_steps=self.warmup_steps, steps=self.steps)
+
+
+def _require_positive(name: str, value: float) -> None:
+    """Refuse what is not a finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number above 0, got {value!r}")
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{name} must be a finite number above 0, got {value}")

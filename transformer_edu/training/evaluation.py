@@ -1,0 +1,82 @@
+"""How good is it? Loss, teacher-forced accuracy, and what it writes when it is alone.
+
+The first two can look perfect while the model writes nonsense: notebooks/03_masks.ipynb.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import nn
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.training.batches import make_batch, pad
+from transformer_edu.training.device import device_of, suitable_threads
+from transformer_edu.training.loss import token_accuracy, token_loss
+from transformer_edu.training.tasks import Pair
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the model can do at one moment, on pairs that it did not learn from.
+
+    Args:
+        step: Training steps taken before.
+        loss: Mean cross-entropy in nats per token.
+        token_accuracy: Share of tokens right, each after a true prefix (teacher forcing).
+        exact_match: Share of targets right from start to end when the model writes alone.
+    """
+
+    step: int
+    loss: float
+    token_accuracy: float
+    exact_match: float
+
+
+def evaluate(
+    model: nn.Module, pairs: Sequence[Pair], *, batch_size: int = 250, step: int = 0
+) -> Evaluation:
+    """Judge a model by pairs of source and target.
+
+    It runs in evaluation mode and without gradients; its modes are restored.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits, and has what greedy_search needs.
+        pairs: Source and target ids, without special tokens.
+        batch_size: Pairs to compute at once; the result does not depend on it.
+        step: What to note as the training step.
+
+    Raises:
+        TypeError, ValueError: If there are no pairs, batch_size is below 1, or the model cannot
+            answer.
+    """
+    require_whole("batch_size", batch_size)
+    if len(pairs) == 0:
+        raise ValueError("pairs must hold at least one pair, got none")
+    loss = right_tokens = tokens = right_targets = 0.0
+    with evaluation_mode(model), suitable_threads(model):
+        for start in range(0, len(pairs), batch_size):
+            chosen = pairs[start : start + batch_size]
+            batch = make_batch(chosen).to(device_of(model))
+            logits = model(batch.source_ids, batch.decoder_input_ids)
+            real = sum(len(target) + 1 for _, target in chosen)  # the end token counts
+            loss += real * token_loss(logits, batch.label_ids).item()
+            right_tokens += real * token_accuracy(logits, batch.label_ids).item()
+            right_targets += exact_matches(model, chosen)
+            tokens += real
+    return Evaluation(step, loss / tokens, right_tokens / tokens, right_targets / len(pairs))
+
+
+def exact_matches(model: nn.Module, pairs: Sequence[Pair]) -> int:
+    """How many targets the model writes exactly, the end in the right place included.
+
+    Args:
+        model: What greedy_search takes.
+        pairs: Source and target ids, without special tokens.
+    """
+    source_ids = pad([source for source, _ in pairs]).to(device_of(model))
+    # One more than the longest target with its end: who is still writing then is wrong anyway.
+    longest = max(len(target) for _, target in pairs) + 1
+    written = greedy_search(model, source_ids, max_length=longest)
+    return sum(ids == target for ids, (_, target) in zip(written, pairs, strict=True))

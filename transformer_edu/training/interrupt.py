@@ -1,0 +1,29 @@
+"""Ctrl-C, or *Interrupt the kernel*, between two steps and never inside one."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def postponed_interrupt() -> Iterator[None]:
+    """Hold an interrupt back until the block is done: a step is taken whole or not at all.
+
+    Only the main thread receives interrupts; in any other the block just runs.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.getsignal(signal.SIGINT)
+    if previous is None:  # somebody else's handler, which Python could not put back
+        yield
+        return
+    received = []
+    signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if received:
+            signal.raise_signal(signal.SIGINT)
