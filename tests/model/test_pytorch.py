@@ -223,6 +223,25 @@ def test_type_and_mode_come_along(training, dtype):
         assert module.training == training
 
 
+@each_mode
+def test_the_mode_of_a_single_layer_comes_along(training):
+    for layer in (build().encoder.layers[0], MultiHeadAttention(d_model=6, num_heads=3)):
+        twin = to_pytorch(layer.train(training))
+        assert all(module.training == training for module in twin.modules())
+        assert all(module.training == training for module in from_pytorch(twin).modules())
+
+
+@torch.no_grad()
+def test_positions_that_are_padding_in_every_row_stay_in_the_answer():
+    # torch.nn's own default, nested tensors, would cut them off in eval mode.
+    source, _ = draw()
+    real = REAL_SOURCE & (torch.arange(SOURCE) < 4)
+    model = build().eval()
+    theirs = to_pytorch(model.encoder)(source, src_key_padding_mask=~real)
+    assert theirs.shape == source.shape
+    torch.testing.assert_close(theirs, model.encoder(source, mask=real[:, None, None]))
+
+
 def test_the_device_comes_along():
     twin = to_pytorch(build().to("meta"))
     assert {parameter.device.type for parameter in twin.parameters()} == {"meta"}
@@ -233,6 +252,8 @@ def test_dropout_comes_along_where_both_have_it():
     twin = to_pytorch(layer)
     assert (twin.dropout1.p, twin.dropout2.p) == (0.3, 0.3)
     assert (twin.self_attn.dropout, twin.dropout.p) == (0.0, 0.0), "ours drops nothing there"
+    attention = MultiHeadAttention(d_model=D_MODEL, num_heads=HEADS, dropout=0.4)
+    assert to_pytorch(attention).dropout == 0.4
     pytorch = nn.TransformerDecoderLayer(D_MODEL, HEADS, D_FF, dropout=0.2)
     layer = from_pytorch(pytorch)
     assert layer.cross_attention.dropout == 0.2

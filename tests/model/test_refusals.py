@@ -116,6 +116,7 @@ SIZES_AND_SWITCHES = [
     (lambda: config(dropout=-0.1), ValueError, "dropout must be from 0 to 1, got -0.1"),
     (lambda: config(dropout=float("nan")), ValueError, "dropout must be from 0 to 1, got nan"),
     (lambda: config(dropout="0.1"), TypeError, "dropout must be a number from 0 to 1, got '0.1'"),
+    (lambda: config(dropout=True), TypeError, "dropout must be a number from 0 to 1, got True"),
     (lambda: config(norm_first=1), TypeError, "norm_first must be True or False, got 1"),
     (lambda: config(final_norm="no"), TypeError, "final_norm must be True or False, got 'no'"),
     (lambda: config(bias=None), TypeError, "bias must be True or False, got None"),

@@ -21,6 +21,7 @@ CHECKS = {"0.1": check_decoder_runs, "0.2": check_next_id, "0.3": check_swapped_
         ("0.2", lambda logits: logits[:, -1].softmax(-1).argmax(-1)),
         ("0.3", "sieben und siebzig"),
         ("0.3", "Sieben  und siebzig "),
+        ("0.3", "<s> sieben und siebzig </s>"),
     ],
 )
 def test_a_right_answer_is_correct(number, answer, capsys):
@@ -49,6 +50,7 @@ def test_three_dots_wait(number, capsys):
         ("0.3", "drei hundert zwei und vierzig", "never sees the English words"),
         ("0.3", "siebzig sieben", "German says the units first"),
         ("0.3", "zwei", "Which sentence does the memory come from"),
+        ("0.3", "siebenundsiebzig", "Separate the words"),
         ("0.3", 77, "as one text"),
     ],
 )
