@@ -309,7 +309,7 @@ VECTORS = [
     (
         lambda: decoder(query, key[:1]),
         ValueError,
-        "query and key must have the same batch size, got 2 and 1",
+        "x and memory must have the same batch size, got 2 and 1",
     ),
     (
         lambda: positions(torch.zeros(BATCH, MAX_LENGTH + 1, D_MODEL)),
@@ -392,12 +392,12 @@ MASKS = [
     (
         lambda: decoder(query, key, source_mask=causal_mask(QUERY)),
         ValueError,
-        "mask must broadcast to (2, 3, 4, 5), got (4, 4)",
+        "source_mask must broadcast to (2, 3, 4, 5), got (4, 4)",
     ),
     (
         lambda: read(target_mask=causal_mask(QUERY).float()),
         TypeError,
-        "mask must be a boolean tensor, True where a query may attend, got torch.float32",
+        "target_mask must be a boolean tensor, True where a query may attend, got torch.float32",
     ),
 ]
 
@@ -410,12 +410,12 @@ TOKEN_IDS = [
     (
         lambda: read(ids.float()),
         TypeError,
-        "source_ids must hold whole numbers (torch.long), got torch.float32",
+        "source_ids must be of type torch.int64 or torch.int32, got torch.float32",
     ),
     (
         lambda: read(ids.bool()),
         TypeError,
-        "source_ids must hold whole numbers (torch.long), got torch.bool",
+        "source_ids must be of type torch.int64 or torch.int32, got torch.bool",
     ),
     (
         lambda: read([[1, 2]]),
@@ -495,7 +495,7 @@ TOKEN_IDS = [
     (
         lambda: padding_mask(ids.float()),
         TypeError,
-        "token_ids must hold whole numbers (torch.long), got torch.float32",
+        "token_ids must be of type torch.int64 or torch.int32, got torch.float32",
     ),
     (
         lambda: target_mask(ids[0]),

@@ -93,7 +93,7 @@ def test_a_model_that_gives_no_logits_is_refused(logits, error, message):
     [
         (None, SOURCE, TARGET, TypeError, "model must be callable, got NoneType"),
         (reader, SOURCE.tolist(), TARGET, TypeError, "source_ids must be a tensor of token ids"),
-        (reader, SOURCE, TARGET.float(), TypeError, "target_ids must hold whole numbers"),
+        (reader, SOURCE, TARGET.float(), TypeError, "target_ids must be of type torch.int64"),
         (reader, SOURCE[:1], TARGET[:1], ValueError, r"two rows and two positions, got \(1, 3\)"),
         (reader, SOURCE, TARGET[:, :1], ValueError, r"two rows and two positions, got \(2, 1\)"),
         (reader, SOURCE.repeat(2, 1), TARGET, ValueError, "same batch size, got 4 and 2"),

@@ -24,6 +24,8 @@ def test_each_model_has_a_bar_for_tokens_and_one_for_what_it_writes_alone():
     assert [text.get_text() for text in axes.texts] == ["0.90", "1.00", "0.75", "0.00"]
     names = [label.get_text() for label in axes.get_xticklabels()]
     assert names == ["shifted", r"not \$shifted\$"]
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["tokens, fed as in training", "sequences, written alone"]
 
 
 def test_the_two_kinds_of_bars_differ_in_more_than_colour():

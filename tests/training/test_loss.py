@@ -94,7 +94,7 @@ def test_accuracy_is_the_share_of_real_tokens_that_come_first():
     ("logits", "labels", "error", "message"),
     [
         (torch.randn(2, 5, 7), LABELS.tolist(), TypeError, "label_ids must be a tensor of token"),
-        (torch.randn(2, 5, 7), LABELS.float(), TypeError, "label_ids must hold whole numbers"),
+        (torch.randn(2, 5, 7), LABELS.float(), TypeError, "label_ids must be of type torch.int64"),
         (torch.randn(2, 4, 7), LABELS, ValueError, r"must have shape \(2, 4\) to fit the logits"),
         (torch.randn(2, 5, 6), LABELS, ValueError, "label_ids must be from 0 to 5, got 6"),
         (torch.randn(2, 5, 7), LABELS - 1, ValueError, "label_ids must be from 0 to 6, got -1"),

@@ -53,9 +53,13 @@ class AddAndNorm(nn.Module):
             Shape (batch, position, d_model).
 
         Raises:
-            TypeError, ValueError: If x is not a non-empty floating-point tensor of that shape.
+            TypeError, ValueError: If x is not a non-empty floating-point tensor of that shape,
+                or the sub-layer returns another shape.
         """
         require_vectors("x", x, self.d_model, self.norm.weight)
-        if self.norm_first:
-            return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
+        answer = sublayer(self.norm(x) if self.norm_first else x)
+        if not isinstance(answer, Tensor) or answer.shape != x.shape:
+            got = tuple(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
+            raise ValueError(f"sublayer must return the shape of x, {tuple(x.shape)}, got {got}")
+        summed = x + self.dropout(answer)
+        return summed if self.norm_first else self.norm(summed)

@@ -4,6 +4,7 @@ Built step by step in notebooks/02_attention.ipynb and 04_multi_head_attention.i
 """
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 import torch.nn.functional as F
@@ -41,7 +42,8 @@ def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None)
     require_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
     # Half precision ends at 65,504 and scores do not: they are computed at least in float32.
     wide = torch.promote_types(query.dtype, torch.float32)
-    scores = query.to(wide) @ key.to(wide).transpose(-2, -1) / math.sqrt(query.size(-1))
+    with _without_autocast(query.device):  # it would make them narrow again
+        scores = query.to(wide) @ key.to(wide).transpose(-2, -1) / math.sqrt(query.size(-1))
     if mask is None:
         return scores.softmax(dim=-1).to(query.dtype)
     hidden = ~mask
@@ -116,8 +118,8 @@ class MultiHeadAttention(nn.Module):
             key: Shape (batch, key, d_model).
             value: Shape (batch, key, d_model).
             mask: True where a query may attend to a key, broadcastable to
-                (batch, heads, query, key). What it hides changes nothing, unless it is so large
-                (about 1e38 in float32) that its projection or score is infinite.
+                (batch, heads, query, key). What it hides changes nothing, unless its projection
+                or score is infinite (beyond about 1e30 in float32, 1e4 in float16).
 
         Returns:
             Shape (batch, query, d_model).
@@ -153,10 +155,9 @@ class MultiHeadAttention(nn.Module):
         self._require_inputs(query, key, mask)
         queries = _wide_on_cpu(self.query_projection(query))
         keys = _wide_on_cpu(self.key_projection(key))
-        with torch.autocast(query.device.type, enabled=False):  # scores exceed half precision
-            return attention_weights(
-                split_heads(queries, self.num_heads), split_heads(keys, self.num_heads), mask=mask
-            )
+        return attention_weights(
+            split_heads(queries, self.num_heads), split_heads(keys, self.num_heads), mask=mask
+        )
 
     def _require_inputs(self, query: Tensor, key: Tensor, mask: Tensor | None) -> None:
         require_vectors("query", query, self.d_model, self.query_projection.weight)
@@ -167,13 +168,34 @@ class MultiHeadAttention(nn.Module):
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (batch, position, d_model) into (batch, heads, position, d_head)."""
+    """Turn (batch, position, d_model) into (batch, heads, position, d_head).
+
+    Raises:
+        ValueError: If x has another number of axes, or num_heads does not divide d_model.
+    """
+    if x.dim() != 3:
+        raise ValueError(f"x must have shape (batch, position, d_model), got {tuple(x.shape)}")
+    require_heads(num_heads, x.size(-1))
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """Turn (batch, heads, position, d_head) back into (batch, position, d_model)."""
+    """Turn (batch, heads, position, d_head) back into (batch, position, d_model).
+
+    Raises:
+        ValueError: If x has another number of axes.
+    """
+    if x.dim() != 4:
+        raise ValueError(
+            f"x must have shape (batch, heads, position, d_head), got {tuple(x.shape)}"
+        )
     return x.transpose(1, 2).flatten(-2)
+
+
+def _without_autocast(device: torch.device) -> AbstractContextManager:
+    """Scores exceed half precision; a device that knows no autocast (meta) needs nothing."""
+    known = torch.amp.is_autocast_available(device.type)
+    return torch.autocast(device.type, enabled=False) if known else nullcontext()
 
 
 def _wide_on_cpu(x: Tensor) -> Tensor:

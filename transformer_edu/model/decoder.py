@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.model.refusals import require_mask, require_same_batch, require_vectors
 
 
 class DecoderLayer(nn.Module):
@@ -64,7 +65,17 @@ class DecoderLayer(nn.Module):
 
         Returns:
             Shape (batch, target position, d_model).
+
+        Raises:
+            TypeError, ValueError: If x, memory or a mask has another type or shape.
         """
+        d_model, num_heads = self.cross_attention.d_model, self.cross_attention.num_heads
+        require_vectors("x", x, d_model)
+        require_vectors("memory", memory, d_model)
+        require_same_batch("x", x, "memory", memory)
+        looks = (x.size(0), num_heads, x.size(1))
+        require_mask(target_mask, (*looks, x.size(1)), x.device, name="target_mask")
+        require_mask(source_mask, (*looks, memory.size(1)), x.device, name="source_mask")
         x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask=target_mask))
         x = self.around_cross_attention(
             x, lambda y: self.cross_attention(y, memory, memory, mask=source_mask)

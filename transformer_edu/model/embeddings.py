@@ -4,6 +4,8 @@ Built in notebooks/01_words_as_vectors.ipynb and 05_positional_encoding.ipynb.
 """
 
 import math
+from collections.abc import Callable
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -58,7 +60,7 @@ class TokenEmbedding(nn.Module):
         return self.table(token_ids) * math.sqrt(self.d_model)
 
 
-def sinusoidal_positions(length: int, d_model: int) -> Tensor:
+def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None = None) -> Tensor:
     """The paper's table of positions: sines and cosines of falling frequency (paper §3.5).
 
     PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), PE(pos, 2i + 1) = cos(of the same angle).
@@ -67,9 +69,10 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
     Args:
         length: Number of positions, at least 1.
         d_model: Width of every vector; must be even, a sine and a cosine to each frequency.
+        dtype: What to round to; torch's default floating-point type when None.
 
     Returns:
-        Shape (length, d_model), in torch's default floating-point type.
+        Shape (length, d_model).
 
     Raises:
         TypeError: If a size is not a whole number.
@@ -81,7 +84,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # the paper's 2i
     angle = position / 10_000 ** (even / d_model)  # (position, d_model / 2)
     pairs = torch.stack([angle.sin(), angle.cos()], dim=-1)  # (position, d_model / 2, 2)
-    return pairs.flatten(-2).to(torch.get_default_dtype())
+    return pairs.flatten(-2).to(torch.get_default_dtype() if dtype is None else dtype)
 
 
 class PositionalEncoding(nn.Module):
@@ -103,6 +106,13 @@ class PositionalEncoding(nn.Module):
         self.max_length = max_length
         # A buffer moves with the model; it is no weight, and a formula need not be saved.
         self.register_buffer("table", sinusoidal_positions(max_length, d_model), persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Move or convert, then compute the table anew: it is a formula, so no rounding stays."""
+        super()._apply(fn, recurse)
+        table = sinusoidal_positions(self.max_length, self.d_model, dtype=self.table.dtype)
+        self.table = table.to(self.table.device)
+        return self
 
     def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
         """Add the encodings of positions offset, offset + 1, … along the sequence.

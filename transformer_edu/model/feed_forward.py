@@ -40,4 +40,4 @@ class FeedForward(nn.Module):
             TypeError, ValueError: If x is not a non-empty floating-point tensor of that shape.
         """
         require_vectors("x", x, self.d_model, self.widen.weight)
-        return self.narrow(self.widen(x).relu_())
+        return self.narrow(self.widen(x).relu())

@@ -11,6 +11,8 @@ from torch import Tensor
 from transformer_edu.model.refusals import require_token_ids, require_whole
 from transformer_edu.model.vocabulary import PADDING_ID
 
+LARGEST_MASK = 65_536  # positions; a square of more than 4 GiB helps nobody
+
 
 def padding_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
     """Hide padding from everybody: True where a key is a real token.
@@ -29,6 +31,7 @@ def padding_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
         TypeError, ValueError: If token_ids is not a non-empty (batch, position) of whole numbers.
     """
     require_token_ids("token_ids", token_ids)
+    require_whole("padding_id", padding_id, minimum=0)
     return (token_ids != padding_id).unsqueeze(1).unsqueeze(1)
 
 
@@ -43,9 +46,11 @@ def causal_mask(length: int, *, device: torch.device | str | None = None) -> Ten
         Shape (query, key), a lower triangle of True.
 
     Raises:
-        TypeError, ValueError: If length is not a whole number of at least 1.
+        TypeError, ValueError: If length is not a whole number from 1 to LARGEST_MASK.
     """
     require_whole("length", length)
+    if length > LARGEST_MASK:
+        raise ValueError(f"length must be at most {LARGEST_MASK:,}, got {length:,}")
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
 
 

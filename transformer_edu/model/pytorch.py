@@ -14,14 +14,14 @@ from functools import singledispatch
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.carrying import copy_part, fill, settle
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.encoder import Encoder, EncoderLayer
+from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.transformer import Transformer
-
-EPS = 1e-5  # what torch.nn and we add to the variance in every normalisation
 
 # Our name of each part of a layer, and torch.nn's. It numbers norms and dropouts.
 ATTENTION_NAMES = {"self_attention": "self_attn", "cross_attention": "multihead_attn"}
@@ -85,12 +85,12 @@ def from_pytorch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
 def _attention_to_pytorch(module: MultiHeadAttention) -> nn.MultiheadAttention:
     with torch.device("meta"):  # no numbers yet: they are copied, so none need be drawn
         twin = nn.MultiheadAttention(module.d_model, module.num_heads, batch_first=True)
-    twin = _settle(twin, like=module)
+    twin = settle(twin, like=module)
     inward = (module.query_projection, module.key_projection, module.value_projection)
     biases = [projection.bias for projection in inward if projection.bias is not None]
-    _fill(twin.in_proj_weight, torch.cat([projection.weight for projection in inward]))
-    _fill(twin.in_proj_bias, torch.cat(biases) if biases else None)
-    _copy_part(module.output_projection, twin.out_proj)
+    fill(twin.in_proj_weight, torch.cat([projection.weight for projection in inward]))
+    fill(twin.in_proj_bias, torch.cat(biases) if biases else None)
+    copy_part(module.output_projection, twin.out_proj)
     twin.dropout = module.dropout
     return twin
 
@@ -108,15 +108,15 @@ def _attention_from_pytorch(module: nn.MultiheadAttention) -> MultiHeadAttention
     has_bias = module.in_proj_bias is not None
     with torch.device("meta"):
         twin = MultiHeadAttention(d_model=width, num_heads=module.num_heads, bias=has_bias)
-    twin = _settle(twin, like=module)
+    twin = settle(twin, like=module)
     inward = (twin.query_projection, twin.key_projection, twin.value_projection)
     biases = module.in_proj_bias.chunk(3) if has_bias else (None, None, None)
     for projection, weight, bias in zip(
         inward, module.in_proj_weight.chunk(3), biases, strict=True
     ):
-        _fill(projection.weight, weight)
-        _fill(projection.bias, bias)
-    _copy_part(module.out_proj, twin.output_projection)
+        fill(projection.weight, weight)
+        fill(projection.bias, bias)
+    copy_part(module.out_proj, twin.output_projection)
     twin.dropout = module.dropout
     return twin
 
@@ -124,6 +124,12 @@ def _attention_from_pytorch(module: nn.MultiheadAttention) -> MultiHeadAttention
 @to_pytorch.register(EncoderLayer)
 @to_pytorch.register(DecoderLayer)
 def _layer_to_pytorch(module: EncoderLayer | DecoderLayer) -> nn.Module:
+    if type(module.feed_forward) is not FeedForward:
+        got = type(module.feed_forward).__name__
+        raise TypeError(f"feed_forward must be a FeedForward, got {got}")
+    orders = {getattr(module, name).norm_first for name in AROUND_NAMES if hasattr(module, name)}
+    if len(orders) > 1:
+        raise ValueError(f"norm_first must be the same around every sub-layer, got {orders}")
     encodes = isinstance(module, EncoderLayer)
     build = nn.TransformerEncoderLayer if encodes else nn.TransformerDecoderLayer
     with torch.device("meta"):
@@ -135,12 +141,12 @@ def _layer_to_pytorch(module: EncoderLayer | DecoderLayer) -> nn.Module:
             batch_first=True,
             norm_first=module.around_self_attention.norm_first,
         )
-    twin = _settle(twin, like=module)
+    twin = settle(twin, like=module)
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, ours):
             setattr(twin, theirs, to_pytorch(getattr(module, ours)))
     for ours, theirs in _part_names(module).items():
-        _copy_part(module.get_submodule(ours), twin.get_submodule(theirs))
+        copy_part(module.get_submodule(ours), twin.get_submodule(theirs))
     return twin
 
 
@@ -159,12 +165,12 @@ def _layer_from_pytorch(module: nn.Module) -> EncoderLayer | DecoderLayer:
             d_ff=module.linear1.out_features,
             norm_first=module.norm_first,
         )
-    twin = _settle(twin, like=module)
+    twin = settle(twin, like=module)
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, theirs):
             setattr(twin, ours, from_pytorch(getattr(module, theirs)))
     for ours, theirs in _part_names(twin).items():
-        _copy_part(module.get_submodule(theirs), twin.get_submodule(ours))
+        copy_part(module.get_submodule(theirs), twin.get_submodule(ours))
     return twin
 
 
@@ -213,36 +219,12 @@ def _part_names(layer: EncoderLayer | DecoderLayer) -> dict[str, str]:
     return FEED_FORWARD_NAMES | norms | dropouts
 
 
-def _settle(twin: nn.Module, *, like: nn.Module) -> nn.Module:
-    """Give a twin on the meta device memory, of the type and on the device of its model."""
-    weight = next(like.parameters())
-    return twin.to(weight.dtype).to_empty(device=weight.device).train(like.training)
-
-
 def _twin_norm(norm: nn.LayerNorm | None) -> nn.LayerNorm | None:
     """A copy of a stack's final normalisation, with the bias that it may lack."""
     if norm is None:
         return None
     if not isinstance(norm, nn.LayerNorm) or norm.weight is None:
         raise TypeError(f"module must end in a LayerNorm with weights or in none, got {norm}")
-    twin = _settle(nn.LayerNorm(norm.normalized_shape, device="meta"), like=norm)
-    _copy_part(norm, twin)
+    twin = settle(nn.LayerNorm(norm.normalized_shape, device="meta"), like=norm)
+    copy_part(norm, twin)
     return twin
-
-
-def _copy_part(source: nn.Module, target: nn.Module) -> None:
-    """Copy a linear layer's or a normalisation's weights, or a dropout's probability."""
-    if isinstance(source, nn.Dropout):
-        target.p = source.p
-        return
-    if isinstance(source, nn.LayerNorm) and source.eps != EPS:
-        raise ValueError(f"module must normalise with an eps of {EPS}, got {source.eps}")
-    _fill(target.weight, source.weight)
-    _fill(target.bias, source.bias)
-
-
-@torch.no_grad()
-def _fill(parameter: Tensor | None, values: Tensor | None) -> None:
-    """Copy values into a parameter: zeros where there are none, nothing into none."""
-    if parameter is not None:
-        parameter.copy_(torch.zeros_like(parameter) if values is None else values)

@@ -4,9 +4,7 @@ Layers check only type, shape and device, so that nothing waits for a GPU. The o
 reads values, whether token ids are in range, is made for tensors on the CPU.
 """
 
-import operator
 from collections.abc import Sequence
-from numbers import Real
 
 import torch
 from torch import Tensor
@@ -19,13 +17,9 @@ def require_whole(name: str, value: int, *, minimum: int = 1) -> None:
         TypeError: If value is not a whole number.
         ValueError: If value is below minimum.
     """
-    try:
-        whole = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        whole = None
-    if whole is None:
+    if isinstance(value, bool) or not isinstance(value, int | torch.SymInt):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if whole < minimum:
+    if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
 
 
@@ -36,7 +30,7 @@ def require_probability(name: str, value: float) -> None:
         TypeError: If value is not a number.
         ValueError: If value lies outside [0, 1] or is not a number (NaN).
     """
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
     if not 0 <= value <= 1:
         raise ValueError(f"{name} must be from 0 to 1, got {value}")
@@ -105,10 +99,18 @@ def require_vectors(name: str, vectors: Tensor, d_model: int, weight: Tensor | N
     if weight is None:
         return
     require_device(name, vectors, weight.device)
-    if vectors.dtype != weight.dtype and not torch.is_autocast_enabled(weight.device.type):
+    if vectors.dtype != weight.dtype and not _is_cast(vectors, weight):
         raise TypeError(
             f"{name} must be of the layer's type, got {vectors.dtype} and {weight.dtype}"
         )
+
+
+def _is_cast(vectors: Tensor, weight: Tensor) -> bool:
+    """Whether autocast brings both to one type; it leaves float64 as it is."""
+    device = weight.device.type
+    if not torch.amp.is_autocast_available(device) or not torch.is_autocast_enabled(device):
+        return False
+    return torch.float64 not in (vectors.dtype, weight.dtype)
 
 
 def require_same_batch(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:
@@ -120,7 +122,9 @@ def require_same_batch(first_name: str, first: Tensor, second_name: str, second:
         )
 
 
-def require_mask(mask: Tensor | None, shape: Sequence[int], device: torch.device) -> None:
+def require_mask(
+    mask: Tensor | None, shape: Sequence[int], device: torch.device, *, name: str = "mask"
+) -> None:
     """Refuse a mask that is not boolean or does not broadcast to shape; None is welcome.
 
     Raises:
@@ -131,14 +135,16 @@ def require_mask(mask: Tensor | None, shape: Sequence[int], device: torch.device
         return
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"mask must be a boolean tensor, True where a query may attend, got {got}")
+        raise TypeError(
+            f"{name} must be a boolean tensor, True where a query may attend, got {got}"
+        )
     fits = mask.dim() <= len(shape) and all(
         size in (1, wanted)
         for size, wanted in zip(reversed(mask.shape), reversed(shape), strict=False)
     )
     if not fits:
-        raise ValueError(f"mask must broadcast to {tuple(shape)}, got {tuple(mask.shape)}")
-    require_device("mask", mask, device)
+        raise ValueError(f"{name} must broadcast to {tuple(shape)}, got {tuple(mask.shape)}")
+    require_device(name, mask, device)
 
 
 def require_token_ids(
@@ -163,7 +169,7 @@ def require_token_ids(
     if not isinstance(token_ids, Tensor):
         raise TypeError(f"{name} must be a tensor of token ids, got {type(token_ids).__name__}")
     if token_ids.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"{name} must hold whole numbers (torch.long), got {token_ids.dtype}")
+        raise TypeError(f"{name} must be of type torch.int64 or torch.int32, got {token_ids.dtype}")
     if token_ids.dim() != 2 or token_ids.numel() == 0:
         raise ValueError(
             f"{name} must have shape (batch, position) with no empty axis, "

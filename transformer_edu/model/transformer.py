@@ -15,6 +15,7 @@ from transformer_edu.model.refusals import (
     require_even,
     require_flag,
     require_heads,
+    require_mask,
     require_probability,
     require_same_batch,
     require_token_ids,
@@ -39,13 +40,12 @@ class TransformerConfig:
         max_length: Positions in the table of positional encodings.
         padding_id: The token id that fills short sequences.
         norm_first: Pre-norm instead of the paper's post-norm.
-        final_norm: A normalisation after each stack; None puts it where norm_first needs it.
+        final_norm: A normalisation after each stack; None gives one to pre-norm, which needs it.
         bias: Whether the attention projections add a bias.
         tie_embeddings: One table for output, target and, if joint, source (§3.4).
 
     Raises:
-        TypeError: If a value is of another type.
-        ValueError: If a value is out of its range.
+        TypeError, ValueError: If a value is of another type or out of its range.
     """
 
     vocabulary_size: int = 37_000
@@ -135,7 +135,12 @@ class Transformer(nn.Module):
         self.encoder, self.decoder = self._build_stacks()
         self.output_projection = nn.Linear(width, target_size)
         self._initialise()
-        if config.tie_embeddings:
+        self._tie()
+        self.register_load_state_dict_post_hook(Transformer._tie)  # assign=True would untie
+
+    def _tie(self, _: object = None) -> None:
+        """One table for output and target (paper §3.4)."""
+        if self.config.tie_embeddings:
             self.output_projection.weight = self.target_embedding.table.weight
 
     def _build_stacks(self) -> tuple[Encoder, Decoder]:
@@ -150,16 +155,11 @@ class Transformer(nn.Module):
         )
 
     def _initialise(self) -> None:
-        """Draw every matrix from Xavier's uniform, zero every bias; embeddings are N(0, 1/d_model).
-
-        Xavier's range would depend on the vocabulary, and N(0, 1), torch's default for
-        embeddings, would drown the positions: notebook 01 measures it.
-        """
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
+        """Xavier's uniform for matrices, zero for biases; embeddings stay N(0, 1/d_model)."""
+        for linear in (module for module in self.modules() if isinstance(module, nn.Linear)):
+            nn.init.xavier_uniform_(linear.weight)
+            if linear.bias is not None:
+                nn.init.zeros_(linear.bias)
 
     def forward(
         self,
@@ -175,8 +175,7 @@ class Transformer(nn.Module):
             source_ids: Shape (batch, source position).
             target_ids: The decoder's input, start token first, shape (batch, target position).
             source_mask: True where the source may be attended to; None hides its padding.
-            target_mask: True where a target position may attend to a target position; None
-                hides padding and the future.
+            target_mask: The same for the target itself; None hides padding and the future.
 
         Returns:
             Logits, shape (batch, target position, vocabulary): those at position t are for
@@ -184,8 +183,7 @@ class Transformer(nn.Module):
 
         Raises:
             TypeError: If ids are not whole numbers, or a mask is not boolean.
-            ValueError: If a shape does not fit, an id is out of range, or a sequence is longer
-                than config.max_length.
+            ValueError: If a shape does not fit, an id is out of range, or a sequence too long.
         """
         require_token_ids("source_ids", source_ids)
         require_token_ids("target_ids", target_ids)
@@ -211,6 +209,8 @@ class Transformer(nn.Module):
         """
         embedded = self._embed(source_ids, "source_ids", self.source_embedding)
         source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
+        looks = (len(source_ids), self.config.num_heads, source_ids.size(1), source_ids.size(1))
+        require_mask(source_mask, looks, embedded.device, name="source_mask")
         return self.encoder(embedded, mask=source_mask)
 
     def decode(

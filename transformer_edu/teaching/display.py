@@ -1,4 +1,4 @@
-"""The two ways a lesson shows something: a figure, and a figure with controls.
+"""The ways a lesson shows something: a figure, one with controls, and one that is drawn anew.
 
 Both publish a plain picture with its alternative text, so that nothing is lost on GitHub, in
 exported HTML or on slides; controls come on top where a live kernel is.
@@ -35,6 +35,34 @@ def show(figure: Figure, alt: str) -> None:
     _publish(_png(figure), alt)
 
 
+def show_live(figure: Figure, alt: str) -> Callable[[Figure, str], None]:
+    """Show a figure that others can take the place of, while a cell runs.
+
+    What a saved notebook keeps is the first one.
+
+    Args:
+        figure: Drawn, and closed by this function.
+        alt: What a reader who cannot see the picture should know.
+
+    Returns:
+        A function that takes the next figure and its words.
+
+    Raises:
+        TypeError: If figure is not a matplotlib figure.
+        ValueError: If alt is empty.
+    """
+    _require_alt(alt)
+    png = _png(figure)
+    picture = widgets.HTML(_img(png, alt))
+    _publish(png, alt, **_view(picture))
+
+    def replace(figure: Figure, alt: str) -> None:
+        _require_alt(alt)
+        picture.value = _img(_png(figure), alt)
+
+    return replace
+
+
 def explore(
     draw: Callable[..., Figure],
     alt: Callable[..., str],
@@ -56,7 +84,7 @@ def explore(
     if not controls:
         raise ValueError("explore must get at least one control, got none")
     for control in (*controls.values(), *also):
-        if not control.description:
+        if not getattr(control, "description", ""):
             raise ValueError(f"control {type(control).__name__} must have a description, got none")
         control.style.description_width = "12em"
         control.layout.width = "34em"
@@ -65,6 +93,7 @@ def explore(
         return {name: control.value for name, control in controls.items()}
 
     first_png, first_alt = _png(draw(**values())), alt(**values())
+    _require_alt(first_alt)
     picture = widgets.HTML(_img(first_png, first_alt))
 
     def redraw(_: object) -> None:
@@ -76,8 +105,7 @@ def explore(
     for control in controls.values():
         control.observe(redraw, "value")
     box = widgets.VBox([*also, *controls.values(), picture])
-    live = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
-    _publish(first_png, first_alt, **{WIDGET_VIEW: live})
+    _publish(first_png, first_alt, **_view(box))
 
 
 def _publish(png: str, alt: str, **more: object) -> None:
@@ -86,21 +114,28 @@ def _publish(png: str, alt: str, **more: object) -> None:
     display(bundle, metadata={"image/png": {"alt": alt}}, raw=True)
 
 
+def _view(widget: widgets.DOMWidget) -> dict[str, object]:
+    """What tells a front-end to show a widget, where there is a live kernel."""
+    return {WIDGET_VIEW: {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}}
+
+
 def _png(figure: Figure) -> str:
     """The figure as base64 text, the same bytes every time; the figure is closed."""
     if not isinstance(figure, Figure):
         raise TypeError(f"figure must be a matplotlib Figure, got {type(figure).__name__}")
     buffer = io.BytesIO()
-    figure.savefig(
-        buffer,
-        format="png",
-        dpi=DOTS_PER_INCH,
-        bbox_inches="tight",
-        pad_inches=0.1,
-        facecolor="white",
-        metadata={"Software": None},
-    )
-    plt.close(figure)
+    try:
+        figure.savefig(
+            buffer,
+            format="png",
+            dpi=DOTS_PER_INCH,
+            bbox_inches="tight",
+            pad_inches=0.1,
+            facecolor="white",
+            metadata={"Software": None},
+        )
+    finally:
+        plt.close(figure)
     return base64.b64encode(_small_png(buffer)).decode("ascii")
 
 

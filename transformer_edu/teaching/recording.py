@@ -30,8 +30,11 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         Weights by the layer's name, each (batch, heads, query, key); filled as the model runs.
 
     Raises:
+        TypeError: If model is no module, or a layer of it takes no query and key.
         ValueError: If the model holds no MultiHeadAttention.
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     layers = {
         name: module
         for name, module in model.named_modules()
@@ -47,7 +50,8 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         for name, layer in layers.items()
     ]
     try:
-        yield recorded
+        with torch.compiler.set_stance("force_eager"):  # compiled code skips new hooks
+            yield recorded
     finally:
         for hook in hooks:
             hook.remove()
@@ -58,6 +62,8 @@ def _recorder(name: str, recorded: dict[str, Tensor]) -> Callable[..., None]:
 
     def record(layer: MultiHeadAttention, args: tuple, kwargs: dict, output: Tensor) -> None:
         given = inspect.signature(layer.forward).bind(*args, **kwargs).arguments
+        if not {"query", "key"} <= given.keys():
+            raise TypeError(f"{name} must take query and key to be recorded, got {list(given)}")
         with torch.no_grad():
             recorded[name] = layer.attention_weights(
                 given["query"], given["key"], mask=given.get("mask")

@@ -1,4 +1,4 @@
-"""Two judgements of a model side by side: after true prefixes, and writing alone.
+"""Two judgements of a model side by side: fed as in training, and writing alone.
 
 Used in notebooks/08_decoder.ipynb.
 """
@@ -21,8 +21,9 @@ def plot_scores(
 ) -> Figure:
     """Draw token accuracy and greedy exact match of several models as pairs of bars.
 
-    The left bar of a pair is the share of tokens that are right after a true prefix; the right
-    one, hatched, is the share of sequences that are right when the model writes alone.
+    The left bar of a pair is the share of tokens that are right when the model is fed as in
+    training; the right one, hatched, is the share of sequences that are right when it writes
+    alone.
 
     Args:
         evaluations: One for each model, by its name.
@@ -41,7 +42,7 @@ def plot_scores(
     middle = np.arange(len(evaluations))
     step = (BAR_WIDTH + GAP) / 2
     for side, label, colour, hatch, scores in (
-        (-step, "tokens, after a true prefix", BLUE, None, _tokens(evaluations)),
+        (-step, "tokens, fed as in training", BLUE, None, _tokens(evaluations)),
         (step, "sequences, written alone", VERMILION, "//", _alone(evaluations)),
     ):
         style = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0}

@@ -75,7 +75,8 @@ def trace(model: nn.Module, *inputs: object, **named_inputs: object) -> list[Ste
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     recorder = _Recorder(model)
-    with _left_as_it_was(model), recorder.watching(), torch.no_grad():
+    as_written = torch.compiler.set_stance("force_eager")  # compiled code skips new hooks
+    with _left_as_it_was(model), recorder.watching(), torch.no_grad(), as_written:
         model(*inputs, **named_inputs)
     return recorder.steps
 
@@ -170,7 +171,7 @@ class _Recorder:
         """What attention computes between its projections and the merged heads."""
         start = f"{path}." if path else ""
         projections = [f"{start}{name}_projection" for name in ("query", "key", "value")]
-        if not all(name in self.projected for name in projections):
+        if path not in self.masks or not all(name in self.projected for name in projections):
             return  # a learner's subclass that goes another way
         steps = [self.projected[name] for name in projections]
         place, fused = steps[0].place, _definition(attention, "scaled_dot_product_attention")
@@ -181,7 +182,8 @@ class _Recorder:
             axes = ("batch", "heads", axis, "d_head")
             line = (step.source, step.code)
             self.steps.append(_step((path, place, f"{letter} split into heads"), axes, split, line))
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        wide = torch.promote_types(query.dtype, torch.float32)  # as attention_weights does
+        scores = query.to(wide) @ key.to(wide).transpose(-2, -1) / math.sqrt(query.size(-1))
         weights = attention_weights(query, key, mask=self.masks[path])
         gathered = split_heads(merged, attention.num_heads)
         grid, vectors = ("batch", "heads", "query", "key"), ("batch", "heads", "query", "d_head")

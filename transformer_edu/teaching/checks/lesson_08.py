@@ -25,6 +25,8 @@ def check_cross_shape(answer: object) -> None:
         "are the source.",
         (BATCH, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: here the rows are "
         "the target.",
+        (BATCH, HEADS, TARGET + 1, SOURCE): "The decoder reads 7 positions: <s> is one of them "
+        "already.",
         (BATCH, TARGET, HEADS, SOURCE): "Right numbers; heads stand before the two positions, so "
         "that each head has a grid of its own.",
         (HEADS, BATCH, TARGET, SOURCE): "Right numbers; the batch comes first.",
@@ -54,6 +56,8 @@ def _ids(part: object) -> list[int]:
         part = part.tolist()
     if not isinstance(part, (list, tuple)):
         raise AnswerError(f"Return two lists of ids; one of yours is {type(part).__name__}.")
+    if any(isinstance(each, str) for each in part):
+        raise AnswerError("Ids are numbers: use start_id and end_id.")
     return list(part)
 
 
@@ -86,7 +90,19 @@ def check_look_across(answer: object) -> None:
         x = torch.randn(2, TARGET_LENGTH, D_MODEL, generator=generator)
         memory = torch.randn(2, SOURCE_LENGTH, D_MODEL, generator=generator)
         mask = torch.arange(SOURCE_LENGTH) < torch.tensor([[[[SOURCE_LENGTH]]], [[[2]]]])
-        given = ask(answer, attention, x, memory, mask)
+        told: list[object] = []  # what was handed on as key and value
+        attention.register_forward_pre_hook(
+            lambda _, args, named: told.extend([*args, *named.values()][1:3]), with_kwargs=True
+        )
+        try:
+            given = ask(answer, attention, x, memory, mask)
+        except ValueError:
+            if all(each is memory for each in told):
+                raise
+            raise AnswerError(
+                "The mask has one column for each source position, so keys and values must come "
+                "from the memory: who asks, who tells?"
+            ) from None
         if isinstance(given, Tensor) and given.shape == memory.shape:
             raise AnswerError(
                 "The output is as long as the source: the source asks. It is the target that asks."
