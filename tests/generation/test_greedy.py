@@ -142,7 +142,7 @@ def test_the_sources_are_not_changed():
     ("changes", "error", "message"),
     [
         ({"source_ids": [[4, 5]]}, TypeError, "source_ids must be a tensor of token ids, got list"),
-        ({"source_ids": torch.ones(2, 3)}, TypeError, "source_ids must be of type torch.int64 or torch.int32"),
+        ({"source_ids": torch.ones(2, 3)}, TypeError, "source_ids must be of type"),
         ({"source_ids": torch.empty(0, 3, dtype=torch.long)}, ValueError, "with no empty axis"),
         (
             {"source_ids": padded([[4, 5], [PADDING_ID]])},
