@@ -102,6 +102,54 @@ def test_the_report_has_a_row_for_each_size_and_each_model(monkeypatch):
     assert "1,234" in report
 
 
+def test_precision_is_measured_for_each_size_where_the_cpu_has_bfloat16(monkeypatch):
+    monkeypatch.setattr(benchmark, "has_fast_bfloat16", lambda device: True)
+    report = "\n".join(benchmark.report_precision([TOY]))
+    assert "| bfloat16, ms" in report
+    assert "| 8/2/1+1/12, batch 5 × 9, vocabulary 13 |" in report
+    assert f"torch {torch.__version__}" in report
+
+
+def test_precision_puts_bfloat16_first_and_float32_second(monkeypatch):
+    built = []
+    monkeypatch.setattr(benchmark, "has_fast_bfloat16", lambda device: True)
+    monkeypatch.setattr(
+        benchmark, "build_trainer", lambda name, workload, precision: built.append(precision)
+    )
+    monkeypatch.setattr(benchmark, "compare", lambda *steps_and_rounds: ["1", "2", "2.00"])
+    table = list(benchmark.report_precision([TOY]))[1]
+    assert built == ["bfloat16", "float32"]
+    assert table.index("bfloat16, ms") < table.index("float32, ms", table.index("bfloat16, ms") + 9)
+
+
+def test_without_bfloat16_the_report_says_so_and_measures_nothing(monkeypatch):
+    monkeypatch.setattr(benchmark, "has_fast_bfloat16", lambda device: False)
+    monkeypatch.setattr(benchmark, "build_trainer", None)
+    [line] = benchmark.report_precision([TOY])
+    assert line.startswith("No AVX512-BF16 here, so bfloat16 is not chosen: float32 is faster.")
+
+
+def test_a_step_in_bfloat16_is_another_computation_with_nearly_the_same_loss():
+    narrow, wide = (build_trainer(OURS, TOY, precision=name) for name in ("bfloat16", "float32"))
+    narrow_loss, wide_loss = narrow(), wide()
+    assert narrow_loss != wide_loss
+    assert narrow_loss == pytest.approx(wide_loss, rel=0.05)
+
+
+@pytest.mark.parametrize("command", ["train", "precision"])
+def test_the_command_line_measures_what_is_asked_for(monkeypatch, capsys, command):
+    for name in ("train", "precision"):
+        monkeypatch.setattr(
+            benchmark,
+            f"report_{name}",
+            lambda workloads, name=name: [f"{name} {[w.rounds for w in workloads]}"],
+        )
+    threads = torch.get_num_threads()
+    benchmark.main([command, "--rounds", "7"])
+    torch.set_num_threads(threads)
+    assert capsys.readouterr().out == f"{command} [7, 7]\n"
+
+
 def test_the_command_line_lists_its_commands(capsys):
     with pytest.raises(SystemExit) as stopped:
         benchmark.main(["--help"])

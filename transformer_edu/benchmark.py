@@ -1,8 +1,9 @@
 """How fast and how large: this package beside torch.nn's Transformer, measured on this machine.
 
     python -m transformer_edu.benchmark train
+    python -m transformer_edu.benchmark precision
 
-Both models train on the same padded batches with the same loss and the same Adam, in turns,
+Both sides train on the same padded batches with the same loss and the same Adam, in turns,
 on one thread; what counts is CPU time, which other programs disturb least. A ratio is the
 median over pairs of neighbouring steps. Speed is measured here and never in a test.
 """
@@ -20,16 +21,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID, UNKNOWN_ID
 from transformer_edu.peers import PytorchTransformer, build_marian
+from transformer_edu.training.device import autocast_for, has_fast_bfloat16
+from transformer_edu.training.loss import token_loss
 
 ABOUT = "Measure this package beside others on this machine."
+SIZES, FASTER = "d_model/heads/layers/d_ff", "times as fast"
+LEGEND = "CPU time: least / median / most. The last column is over pairs of neighbours."
 MEBIBYTE = 2**20
 WARM_UP = 2  # rounds that are not counted
+Step = Callable[[], float]  # makes one training step and returns its loss
 OURS, PYTORCH, MARIAN = "ours", "nn.Transformer", "Hugging Face Marian"
 
 
@@ -82,7 +87,7 @@ def draw_batch(workload: Workload) -> tuple[Tensor, Tensor]:
     return source_ids[:, :-1], target_ids
 
 
-def build_trainer(name: str, workload: Workload) -> Callable[[], float]:
+def build_trainer(name: str, workload: Workload, *, precision: str = "float32") -> Step:
     """A function that makes one training step of the named model and returns its loss."""
     torch.manual_seed(0)
     model = {OURS: Transformer, PYTORCH: PytorchTransformer, MARIAN: build_marian}[name](
@@ -94,8 +99,9 @@ def build_trainer(name: str, workload: Workload) -> Callable[[], float]:
 
     def step() -> float:
         optimiser.zero_grad()
-        logits = model(source_ids, inputs)
-        loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PADDING_ID)
+        with autocast_for(model, precision):
+            logits = model(source_ids, inputs)
+        loss = token_loss(logits, labels)
         loss.backward()
         optimiser.step()
         return loss.item()
@@ -103,9 +109,7 @@ def build_trainer(name: str, workload: Workload) -> Callable[[], float]:
     return step
 
 
-def take_turns(
-    first: Callable[[], float], second: Callable[[], float], rounds: int
-) -> Iterator[tuple[float, float]]:
+def take_turns(first: Step, second: Step, rounds: int) -> Iterator[tuple[float, float]]:
     """CPU seconds of one step of each, round after round; who begins alternates."""
     for number in range(WARM_UP + rounds):
         order = (first, second) if number % 2 == 0 else (second, first)
@@ -182,20 +186,24 @@ def machine() -> str:
     return f"{processor}, {torch.get_num_threads()} thread, torch {torch.__version__}"
 
 
+def compare(first: Step, second: Step, rounds: int) -> tuple[str, str, str]:
+    """Milliseconds of each, and how many times as fast the first is, as text."""
+    pairs = list(take_turns(first, second, rounds))
+    ours, others = (
+        spread([1000 * value for value in values], 0) for values in zip(*pairs, strict=True)
+    )
+    return ours, others, spread(ratios(pairs), 2)
+
+
 def report_train(workloads: Sequence[Workload]) -> Iterator[str]:
     """Measure a training step, and tell line by line."""
     yield f"Training step: forward, backward, Adam. {machine()}.\n"
     rows = []
     for workload in workloads:
         steps = [build_trainer(name, workload) for name in (OURS, PYTORCH)]
-        pairs = list(take_turns(*steps, workload.rounds))
-        ours, pytorch = zip(*pairs, strict=True)
-        in_milliseconds = [[1000 * value for value in values] for values in (ours, pytorch)]
-        cells = [spread(values, 0) for values in in_milliseconds]
-        rows.append([str(workload), *cells, spread(ratios(pairs), 2)])
-    heads = ["d_model/heads/layers/d_ff", f"{OURS}, ms", f"{PYTORCH}, ms", "times as fast"]
-    yield markdown_table(heads, rows)
-    yield "\nCPU time: least / median / most. The last column is over pairs of neighbours.\n"
+        rows.append([str(workload), *compare(*steps, workload.rounds)])
+    yield markdown_table([SIZES, f"{OURS}, ms", f"{PYTORCH}, ms", FASTER], rows)
+    yield f"\n{LEGEND}\n"
     names = [OURS, PYTORCH]
     if importlib.util.find_spec("transformers") is not None:
         names.append(MARIAN)
@@ -203,12 +211,28 @@ def report_train(workloads: Sequence[Workload]) -> Iterator[str]:
     yield markdown_table(["memory added by a step of the base model", "MiB"], rows)
 
 
+def report_precision(workloads: Sequence[Workload]) -> Iterator[str]:
+    """Measure a training step of ours in half precision beside float32, and tell line by line."""
+    if not has_fast_bfloat16(torch.device("cpu")):
+        yield f"No AVX512-BF16 here, so bfloat16 is not chosen: float32 is faster. {machine()}."
+        return
+    yield f"Training step of ours: bfloat16 autocast beside float32. {machine()}.\n"
+    rows = []
+    for workload in workloads:
+        steps = [build_trainer(OURS, workload, precision=name) for name in ("bfloat16", "float32")]
+        rows.append([str(workload), *compare(*steps, workload.rounds)])
+    yield markdown_table([SIZES, "bfloat16, ms", "float32, ms", FASTER], rows)
+    yield f"\n{LEGEND}"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m transformer_edu.benchmark", description=ABOUT)
     commands = parser.add_subparsers(dest="command", required=True)
     train = commands.add_parser("train", help="time and memory of a training step")
-    train.add_argument("--rounds", type=int, help="steps of each model that are counted")
+    precision = commands.add_parser("precision", help="a training step in bfloat16 and float32")
+    for timed in (train, precision):
+        timed.add_argument("--rounds", type=int, help="steps of each side that are counted")
     memory = commands.add_parser("memory", help="memory of one model's step, in this process")
     memory.add_argument("name", choices=[OURS, PYTORCH, MARIAN])
     chosen = parser.parse_args(arguments)
@@ -217,7 +241,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(added_memory(chosen.name))
         return
     changes = {} if chosen.rounds is None else {"rounds": chosen.rounds}
-    for line in report_train([replace(workload, **changes) for workload in (SMALL, BASE)]):
+    report = {"train": report_train, "precision": report_precision}[chosen.command]
+    for line in report([replace(workload, **changes) for workload in (SMALL, BASE)]):
         print(line, flush=True)
 
 

@@ -10,9 +10,9 @@ from transformer_edu.training.batches import epoch, make_batch, pad
 PAIRS = [([i, *range(4, 4 + i % 5)], [i] * (1 + i % 7)) for i in range(100, 203)]
 
 
-def one_epoch(seed: int = 0, batch_size: int = 8, pairs=PAIRS):
+def one_epoch(seed: int = 0, batch_size: int = 8, pairs=PAIRS, skip: int = 0):
     generator = torch.Generator().manual_seed(seed)
-    return list(epoch(pairs, batch_size=batch_size, generator=generator))
+    return list(epoch(pairs, batch_size=batch_size, generator=generator, skip=skip))
 
 
 def real(row: torch.Tensor) -> list[int]:
@@ -93,8 +93,22 @@ def test_a_batch_moves_to_another_device_as_a_whole():
         (lambda: one_epoch(batch_size=0), ValueError, "batch_size must be at least 1, got 0"),
         (lambda: one_epoch(batch_size=2.5), TypeError, "batch_size must be a whole number"),
         (lambda: one_epoch(pairs=[]), ValueError, "pairs must hold at least one pair, got none"),
+        (lambda: one_epoch(skip=-1), ValueError, "skip must be at least 0, got -1"),
+        (lambda: one_epoch(skip=0.5), TypeError, "skip must be a whole number, got 0.5"),
     ],
 )
 def test_what_makes_no_batch_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("skip", [0, 1, 12, 13, 50])
+def test_batches_left_out_leave_the_others_and_what_is_drawn_later_alone(skip):
+    whole, rest = (torch.Generator().manual_seed(5) for _ in range(2))
+    expected = list(epoch(PAIRS, batch_size=8, generator=whole))[skip:]
+    found = list(epoch(PAIRS, batch_size=8, generator=rest, skip=skip))
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one.source_ids.equal(other.source_ids)
+        assert one.label_ids.equal(other.label_ids)
+    assert rest.get_state().equal(whole.get_state())

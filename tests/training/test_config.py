@@ -19,7 +19,8 @@ def test_a_schedule_of_ones_own_is_asked_for_every_step_from_one():
 
 
 @pytest.mark.parametrize(
-    "name", ["steps", "batch_size", "warmup_steps", "evaluate_every", "evaluate_on"]
+    "name",
+    ["steps", "batch_size", "warmup_steps", "accumulate", "evaluate_every", "evaluate_on"],
 )
 def test_counts_are_whole_numbers_of_at_least_one(name):
     for value, error in ((0, ValueError), (-1, ValueError), (2.5, TypeError), (True, TypeError)):
@@ -44,6 +45,8 @@ def test_rates_are_finite_numbers_above_zero(name):
         ({"label_smoothing": -0.1}, ValueError, "label_smoothing must be from 0 to 1, got -0.1"),
         ({"schedule": 0.5}, TypeError, "schedule must be a function of the step, got 0.5"),
         ({"progress": 1}, TypeError, "progress must be True or False, got 1"),
+        ({"precision": "half"}, ValueError, "precision must be one of auto, .*, got 'half'"),
+        ({"precision": None}, ValueError, "precision must be one of auto, .*, got None"),
     ],
 )
 def test_other_choices_are_checked_too(changes, error, message):

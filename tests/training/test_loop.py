@@ -2,6 +2,7 @@
 
 import copy
 import signal
+from itertools import islice
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.loop import NotFiniteError, fit, paper_adam
+from transformer_edu.training.loop import NotFiniteError, endless_batches, fit, paper_adam
 from transformer_edu.training.schedule import inverse_square_root
 from transformer_edu.training.tasks import copy_task, number_words_task, reverse_task
 
@@ -90,6 +91,27 @@ def test_dropout_is_on_while_learning_also_after_an_evaluation():
     fit(model, TASK, config, after_step=lambda run: modes.append("step"))
     starts = [0, *(i + 1 for i, mode in enumerate(modes) if mode == "step")][:3]
     assert [modes[start] for start in starts] == [True] * 3
+
+
+@pytest.mark.parametrize("skip", [1, 3, 4, 5, 9])
+def test_batches_can_start_anywhere_in_any_epoch(skip):
+    expected = list(islice(endless_batches(TASK, SHORT), skip, skip + 6))  # 4 are an epoch
+    found = list(islice(endless_batches(TASK, SHORT, skip=skip), 6))
+    for one, other in zip(found, expected, strict=True):
+        assert one.source_ids.equal(other.source_ids)
+        assert one.label_ids.equal(other.label_ids)
+
+
+def test_what_dropout_drops_at_a_step_is_decided_by_seed_and_step_alone():
+    def losses(seed: int, **changes: object) -> list[float]:
+        config = TrainingConfig(steps=4, batch_size=60, learning_rate=1e-30, seed=seed)
+        run = fit(transformer(dropout=0.5), TASK, config, **changes)
+        return [record.loss for record in run.steps]
+
+    # All pairs are in every batch and nothing is learned: the losses differ by dropout alone.
+    assert len(set(losses(0))) == len(set(losses(1))) == 4
+    assert not set(losses(0)) & set(losses(1))
+    assert losses(0, after_step=lambda run: torch.rand(3)) == losses(0)
 
 
 def test_every_step_has_the_learning_rate_of_its_number():

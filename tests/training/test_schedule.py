@@ -1,6 +1,8 @@
 """Learning rates rise, peak where they should, and fall as their formula says."""
 
 import pytest
+import torch
+from torch.optim.lr_scheduler import LambdaLR
 
 from transformer_edu.training.schedule import inverse_square_root, linear_decay
 
@@ -17,6 +19,40 @@ def test_the_papers_rate_is_highest_at_the_end_of_the_warm_up():
     rates = [inverse_square_root(s, d_model=64, warmup_steps=30) for s in range(1, 200)]
     assert rates.index(max(rates)) + 1 == 30
     assert max(rates) == pytest.approx((64 * 30) ** -0.5)
+
+
+@pytest.mark.parametrize("d_model", [64, 256, 512, 1024])
+@pytest.mark.parametrize("warmup_steps", [1, 7, 400])
+def test_the_papers_rate_peaks_once_whatever_the_width(d_model, warmup_steps):
+    rates = [
+        inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
+        for step in range(1, 3 * warmup_steps + 2)
+    ]
+    peak = rates.index(max(rates))
+    assert peak + 1 == warmup_steps
+    assert rates[peak] == pytest.approx((d_model * warmup_steps) ** -0.5)
+    assert all(later > rate for rate, later in zip(rates[:peak], rates[1:], strict=False))
+    assert all(later < rate for rate, later in zip(rates[peak:], rates[peak + 1 :], strict=False))
+
+
+def test_four_times_the_width_halves_the_papers_rate_at_every_step():
+    for step in (1, 10, 30, 1000):
+        narrow, wide = (
+            inverse_square_root(step, d_model=d_model, warmup_steps=30) for d_model in (16, 64)
+        )
+        assert wide == pytest.approx(narrow / 2)
+
+
+def test_with_a_base_rate_of_one_pytorch_s_scheduler_follows_equation_3():
+    optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=1.0)
+    scheduler = LambdaLR(
+        optimizer, lambda taken: inverse_square_root(taken + 1, d_model=8, warmup_steps=3)
+    )
+    for step in range(1, 8):
+        expected = 8**-0.5 * min(step**-0.5, step * 3**-1.5)
+        assert scheduler.get_last_lr() == [pytest.approx(expected)]
+        optimizer.step()
+        scheduler.step()
 
 
 def test_four_times_the_steps_halve_the_papers_rate():

@@ -37,6 +37,24 @@ class Batch:
         """Number of pairs."""
         return len(self.source_ids)
 
+    def parts(self, count: int) -> list[tuple["Batch", float]]:
+        """The batch cut between its rows, each part with its share of the real labels.
+
+        The mean loss of the whole is the sum of the parts' mean losses, each times its share:
+        that is how gradient accumulation equals the large batch.
+
+        Args:
+            count: Number of parts; a batch of fewer pairs gives fewer.
+
+        Raises:
+            TypeError, ValueError: If count is not a whole number of at least 1.
+        """
+        require_whole("count", count)
+        tensors = (self.source_ids, self.decoder_input_ids, self.label_ids)
+        parts = [Batch(*rows) for rows in zip(*(t.chunk(count) for t in tensors), strict=True)]
+        real = [int((part.label_ids != PADDING_ID).sum()) for part in parts]
+        return [(part, own / max(sum(real), 1)) for part, own in zip(parts, real, strict=True)]
+
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device."""
         return Batch(
@@ -84,7 +102,9 @@ def make_batch(pairs: Sequence[Pair]) -> Batch:
     )
 
 
-def epoch(pairs: Sequence[Pair], *, batch_size: int, generator: torch.Generator) -> Iterator[Batch]:
+def epoch(
+    pairs: Sequence[Pair], *, batch_size: int, generator: torch.Generator, skip: int = 0
+) -> Iterator[Batch]:
     """Every pair once, in random batches of similar length.
 
     The shuffled pairs are taken a pool of POOL batches at a time, and sorted by length within
@@ -94,15 +114,17 @@ def epoch(pairs: Sequence[Pair], *, batch_size: int, generator: torch.Generator)
         pairs: Source and target ids.
         batch_size: Pairs in a batch, at least 1.
         generator: Decides the order.
+        skip: So many batches at the beginning are left out.
 
     Returns:
         The batches.
 
     Raises:
-        TypeError, ValueError: If batch_size is not a whole number of at least 1, or there are
-            no pairs.
+        TypeError, ValueError: If batch_size is not a whole number of at least 1, skip one of at
+            least 0, or there are no pairs.
     """
     require_whole("batch_size", batch_size)
+    require_whole("skip", skip, minimum=0)
     if len(pairs) == 0:
         raise ValueError("pairs must hold at least one pair, got none")
     order = torch.randperm(len(pairs), generator=generator).tolist()
@@ -112,4 +134,4 @@ def epoch(pairs: Sequence[Pair], *, batch_size: int, generator: torch.Generator)
         pool.sort(key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))
         chosen += (pool[cut : cut + batch_size] for cut in range(0, len(pool), batch_size))
     turns = torch.randperm(len(chosen), generator=generator).tolist()
-    return (make_batch([pairs[i] for i in chosen[turn]]) for turn in turns)
+    return (make_batch([pairs[i] for i in chosen[turn]]) for turn in turns[skip:])

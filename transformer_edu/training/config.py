@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from transformer_edu.model.refusals import require_flag, require_probability, require_whole
+from transformer_edu.training.device import require_precision
 from transformer_edu.training.schedule import linear_decay
 
 
@@ -20,6 +21,10 @@ class TrainingConfig:
             for warmup_steps and falls evenly to zero at the end.
         label_smoothing: ε of the loss, in [0, 1).
         largest_gradient: Longer gradients are shortened to this length; None leaves them.
+        accumulate: The parts in which a batch is computed, one after the other: less memory for
+            the same update.
+        precision: "float32", "bfloat16", "float16", or "auto" for the fastest here; evaluations
+            are in float32.
         evaluate_every: Steps between two evaluations; the last step is always evaluated.
         evaluate_on: At most so many validation pairs are used each time.
         seed: Decides the order of the pairs and what dropout drops.
@@ -37,6 +42,8 @@ class TrainingConfig:
     schedule: Callable[[int], float] | None = None
     label_smoothing: float = 0.0
     largest_gradient: float | None = 1.0
+    accumulate: int = 1
+    precision: str = "float32"
     evaluate_every: int = 100
     evaluate_on: int = 200
     seed: int = 0
@@ -44,8 +51,11 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained with."""
-        for name in ("steps", "batch_size", "warmup_steps", "evaluate_every", "evaluate_on"):
+        for name in ("steps", "batch_size", "warmup_steps", "accumulate"):
             require_whole(name, getattr(self, name))
+        for name in ("evaluate_every", "evaluate_on"):
+            require_whole(name, getattr(self, name))
+        require_precision(self.precision)
         require_whole("seed", self.seed, minimum=0)
         _require_positive("learning_rate", self.learning_rate)
         if self.largest_gradient is not None:

@@ -1,4 +1,4 @@
-"""Where to compute: a GPU if there is one, and one CPU thread for small models.
+"""Where to compute, and in which numbers: a GPU if there is one, half precision where it pays.
 
 Met in notebooks/00_start_here.ipynb.
 """
@@ -6,12 +6,15 @@ Met in notebooks/00_start_here.ipynb.
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 from torch import nn
 
 DEVICE_VARIABLE = "TRANSFORMER_EDU_DEVICE"
-SMALL_MODEL = 2_000_000  # parameters; below that, one CPU thread is the fastest
+PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+SMALL_MODEL = 2_000_000  # parameters; below that, one CPU thread and float32 are the fastest
+CPU_FLAGS = Path("/proc/cpuinfo")  # on Linux
 
 
 def pick_device() -> torch.device:
@@ -68,12 +71,95 @@ def use_one_thread() -> Iterator[None]:
 @contextmanager
 def suitable_threads(model: nn.Module) -> Iterator[None]:
     """Inside the block a small model on the CPU has one thread; any other has all."""
-    small = sum(weight.numel() for weight in model.parameters()) < SMALL_MODEL
-    if small and device_of(model).type == "cpu":
+    if is_small(model) and device_of(model).type == "cpu":
         with use_one_thread():
             yield
     else:
         yield
+
+
+def autocast_for(model: nn.Module, precision: str) -> torch.autocast:
+    """A context in which the model multiplies matrices in this precision.
+
+    Weights, sums and normalisation stay in float32, and so does attention on a CPU (see
+    MultiHeadAttention). It is meant for the forward pass; the backward pass follows it.
+
+    Args:
+        model: Decides the device, and what "auto" means.
+        precision: One of PRECISIONS; "auto" is what pick_precision picks.
+
+    Raises:
+        ValueError: If precision is another one, or model has no parameters.
+    """
+    dtype = _dtype(model, precision)
+    return torch.autocast(device_of(model).type, dtype=dtype, enabled=dtype != torch.float32)
+
+
+def gradient_scaler(model: nn.Module, precision: str) -> torch.amp.GradScaler:
+    """What keeps small gradients above float16's smallest number; idle in other precisions.
+
+    It multiplies the loss before the backward pass and divides the gradients after it. An
+    update whose gradients overflowed is skipped, and the factor is halved.
+
+    Args:
+        model: Decides the device, and what "auto" means.
+        precision: One of PRECISIONS.
+
+    Raises:
+        ValueError: If precision is another one, or model has no parameters.
+    """
+    enabled = _dtype(model, precision) == torch.float16
+    return torch.amp.GradScaler(device_of(model).type, enabled=enabled)
+
+
+def pick_precision(model: nn.Module) -> str:
+    """The fastest precision in which this model can be trained on its device.
+
+    Raises:
+        ValueError: If it has no parameters.
+    """
+    device = device_of(model)
+    return best_precision(
+        device.type, small=is_small(model), fast_bfloat16=has_fast_bfloat16(device)
+    )
+
+
+def best_precision(device_type: str, *, small: bool, fast_bfloat16: bool) -> str:
+    """The rule behind pick_precision.
+
+    Args:
+        device_type: "cpu", "cuda" or "mps".
+        small: Whether the model is too small to gain anything.
+        fast_bfloat16: Whether the device multiplies bfloat16 itself. One that imitates it is
+            slower than in float32.
+    """
+    if small:
+        return "float32"
+    if fast_bfloat16:
+        return "bfloat16"
+    return "float16" if device_type == "cuda" else "float32"
+
+
+def has_fast_bfloat16(device: torch.device) -> bool:
+    """Whether the device multiplies bfloat16 itself: AVX512-BF16, or a GPU since NVIDIA's A100."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cpu":
+        return False
+    if hasattr(torch.cpu, "get_capabilities"):
+        return bool(torch.cpu.get_capabilities().get("avx512_bf16", False))
+    return CPU_FLAGS.exists() and "avx512_bf16" in CPU_FLAGS.read_text().split()
+
+
+def require_precision(precision: str) -> None:
+    """Refuse, with a ValueError, what is none of PRECISIONS."""
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
+
+
+def is_small(model: nn.Module) -> bool:
+    """Whether the model's operations are too small to gain from threads or half precision."""
+    return sum(weight.numel() for weight in model.parameters()) < SMALL_MODEL
 
 
 def device_of(model: nn.Module) -> torch.device:
@@ -88,6 +174,12 @@ def device_of(model: nn.Module) -> torch.device:
             "model must have parameters, got none: layers in a plain list are not registered"
         )
     return parameter.device
+
+
+def _dtype(model: nn.Module, precision: str) -> torch.dtype:
+    """The torch type of a precision, for this model."""
+    require_precision(precision)
+    return getattr(torch, pick_precision(model) if precision == "auto" else precision)
 
 
 def _named_device(name: str) -> torch.device:

@@ -4,9 +4,10 @@ Read line by line in notebooks/10_training.ipynb.
 """
 
 import math
-from collections.abc import Callable, Iterator
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import torch
 from torch import nn
@@ -15,30 +16,18 @@ from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
 from transformer_edu.training.batches import Batch, epoch
+from transformer_edu.training.budget import describe_seconds, estimate_seconds
+from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
+from transformer_edu.training.checkpoint_file import require_writable
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.device import device_of, suitable_threads
-from transformer_edu.training.evaluation import Evaluation, evaluate
+from transformer_edu.training.device import autocast_for, device_of, suitable_threads
+from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.interrupt import postponed_interrupt
 from transformer_edu.training.loss import token_loss
+from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 from transformer_edu.training.tasks import Task
 
-
-@dataclass(frozen=True)
-class StepRecord:
-    """One weight update: its number from 1, its batch's loss before it, its learning rate."""
-
-    step: int
-    loss: float
-    learning_rate: float
-
-
-@dataclass
-class TrainingRun:
-    """What happened in a run: one record for each step taken, one for each evaluation."""
-
-    steps: list[StepRecord] = field(default_factory=list)
-    evaluations: list[Evaluation] = field(default_factory=list)
-    interrupted: bool = False
+WORTH_A_BUDGET = 50  # steps; shorter runs are over before they are estimated
 
 
 class NotFiniteError(ValueError):
@@ -56,6 +45,8 @@ def fit(
     *,
     optimizer: Optimizer | None = None,
     after_step: Callable[[TrainingRun], None] | None = None,
+    checkpoint: str | os.PathLike | None = None,
+    resume: str | os.PathLike | None = None,
 ) -> TrainingRun:
     """Train a model on a task, in place and on its device; leave it in evaluation mode.
 
@@ -65,40 +56,75 @@ def fit(
         config: The choices of the run; None takes the defaults.
         optimizer: Has its own learning rate, times the config's schedule; None is Adam (§5.3).
         after_step: Called after every step with the run so far; its errors are not caught.
+        checkpoint: The file to save to after every evaluation, and when interrupted.
+        resume: The checkpoint of this run to go on from, as if it had never stopped.
 
     Returns:
         The records of the steps taken; an interrupt (Ctrl-C) ends the run after a whole step.
 
     Raises:
-        TypeError, ValueError: If an argument is of another type, or model has no parameters.
+        TypeError, ValueError: If an argument is of another type, model has no parameters, or
+            resume is damaged or of another run; nothing is changed then.
+        OSError: If resume cannot be read, or checkpoint not be written.
         NotFiniteError: If a loss or gradient is not finite; the weights are those before it.
     """
     config = TrainingConfig() if config is None else config
     _require_inputs(model, task, config)
     optimizer = paper_adam(model, config.learning_rate) if optimizer is None else optimizer
-    schedule = LambdaLR(optimizer, lambda steps_taken: config.factor(steps_taken + 1))
-    run = TrainingRun()
-    with _surroundings(model, config):
-        batches = endless_batches(task, config)
+    state = TrainingState(model, task, config, optimizer)
+    if checkpoint is not None:
+        require_writable("checkpoint", checkpoint)
+    if resume is not None:
+        load_checkpoint(resume, state)
+    with _surroundings(model):
         try:
-            for step in tqdm(range(1, config.steps + 1), disable=not config.progress):
-                loss = find_gradients(model, next(batches), config, run)
-                with postponed_interrupt():
-                    run.steps.append(StepRecord(step, loss, schedule.get_last_lr()[0]))
-                    optimizer.step()
-                    schedule.step()
-                if step % config.evaluate_every == 0 or step == config.steps:
-                    watched = task.validation[: config.evaluate_on]
-                    run.evaluations.append(evaluate(model, watched, step=step))
-                if after_step is not None:
-                    after_step(run)
+            take_steps(state, after_step, checkpoint)
         except KeyboardInterrupt:
-            run.interrupted = True
-    return run
+            state.run.interrupted = True
+            if checkpoint is not None and state.run.steps:
+                save_checkpoint(checkpoint, state)
+    return state.run
+
+
+def take_steps(
+    state: TrainingState,
+    after_step: Callable[[TrainingRun], None] | None = None,
+    checkpoint: str | os.PathLike | None = None,
+) -> None:
+    """The loop: predict, compare, correct, and now and then evaluate and save.
+
+    Args:
+        state: What is trained, on what and how; the steps it has taken are not repeated.
+        after_step: As for fit.
+        checkpoint: As for fit.
+    """
+    config, run, taken = state.config, state.run, len(state.run.steps)
+    schedule = LambdaLR(
+        state.optimizer, lambda steps: config.factor(steps + 1), last_epoch=taken - 1
+    )
+    batches = endless_batches(state.task, config, skip=taken)
+    _evaluate_if_due(state)  # where an interrupt came just before it
+    for step in _with_progress(range(taken + 1, config.steps + 1), state):
+        _seed_dropout(state.model, config.seed, step)
+        loss = find_gradients(state.model, next(batches), config, run, state.scaler)
+        with postponed_interrupt():
+            run.steps.append(StepRecord(step, loss, schedule.get_last_lr()[0]))
+            state.scaler.step(state.optimizer)  # optimizer.step(), unless float16 overflowed
+            state.scaler.update()
+            schedule.step()
+        _evaluate_if_due(state)
+        if after_step is not None:
+            after_step(run)
+        if checkpoint is not None and state.is_due:
+            save_checkpoint(checkpoint, state)
 
 
 def find_gradients(
-    model: nn.Module, batch: Batch, config: TrainingConfig, run: TrainingRun
+    model: nn.Module,
+    batch: Batch,
+    config: TrainingConfig,
+    run: TrainingRun,
+    scaler: torch.amp.GradScaler,
 ) -> float:
     """Predict, compare, and find for every weight the direction that lowers the loss.
 
@@ -107,6 +133,7 @@ def find_gradients(
         batch: What to predict.
         config: The choices of the run.
         run: The steps before this one.
+        scaler: What gradient_scaler made; the gradients are left multiplied by its factor.
 
     Returns:
         The loss in nats per token.
@@ -116,24 +143,46 @@ def find_gradients(
     """
     model.train()
     model.zero_grad()
-    batch = batch.to(device_of(model))
-    logits = model(batch.source_ids, batch.decoder_input_ids)  # (batch, position, vocabulary)
-    loss = token_loss(logits, batch.label_ids, label_smoothing=config.label_smoothing)
-    loss.backward()
-    longest = math.inf if config.largest_gradient is None else config.largest_gradient
+    loss = 0.0
+    for part, share in batch.parts(config.accumulate):
+        part = part.to(device_of(model))
+        with autocast_for(model, config.precision):
+            logits = model(part.source_ids, part.decoder_input_ids)  # (batch, position, vocabulary)
+        part_loss = share * token_loss(
+            logits, part.label_ids, label_smoothing=config.label_smoothing
+        )
+        scaler.scale(part_loss).backward()
+        loss += part_loss.item()
+    scale = scaler.get_scale()  # 1, except in float16
+    longest = math.inf if config.largest_gradient is None else scale * config.largest_gradient
     length = nn.utils.clip_grad_norm_(model.parameters(), longest)  # before it was shortened
-    for name, value in (("loss", loss.item()), ("gradient", length.item())):
+    # A factor above 1 may make float16 overflow; the scaler then skips the update and halves it.
+    watched = {"loss": loss} if scale > 1 else {"loss": loss, "gradient": length.item()}
+    for name, value in watched.items():
         if not math.isfinite(value):
             step = len(run.steps) + 1
             raise NotFiniteError(f"{name} must be finite, got {value} at step {step}", run)
-    return loss.item()
+    return loss
 
 
-def endless_batches(task: Task, config: TrainingConfig) -> Iterator[Batch]:
-    """Epoch after epoch of the training pairs, each in another order that the seed decides."""
+def endless_batches(task: Task, config: TrainingConfig, *, skip: int = 0) -> Iterator[Batch]:
+    """Epoch after epoch of the training pairs, each in another order that the seed decides.
+
+    Args:
+        task: Whose pairs are learned.
+        config: Decides the size of a batch, and the seed.
+        skip: So many batches at the beginning are left out: those of the steps already taken.
+    """
     generator = torch.Generator().manual_seed(config.seed)
     while True:
-        yield from epoch(task.train, batch_size=config.batch_size, generator=generator)
+        batches_in_epoch = math.ceil(len(task.train) / config.batch_size)
+        yield from epoch(
+            task.train,
+            batch_size=config.batch_size,
+            generator=generator,
+            skip=min(skip, batches_in_epoch),
+        )
+        skip = max(0, skip - batches_in_epoch)
 
 
 def paper_adam(model: nn.Module, learning_rate: float) -> Adam:
@@ -142,15 +191,42 @@ def paper_adam(model: nn.Module, learning_rate: float) -> Adam:
 
 
 @contextmanager
-def _surroundings(model: nn.Module, config: TrainingConfig) -> Iterator[None]:
-    """Seed what dropout draws from, and give back global state as it was; model to eval mode."""
+def _surroundings(model: nn.Module) -> Iterator[None]:
+    """Give back global state as it was, what draws random numbers included; model to eval mode."""
     gpus = range(torch.cuda.device_count())
     with torch.random.fork_rng(gpus), suitable_threads(model):
-        torch.manual_seed(config.seed)
         try:
             yield
         finally:
             model.eval()
+
+
+def _seed_dropout(model: nn.Module, seed: int, step: int) -> None:
+    """Let seed and step decide what is dropped: a resumed run drops what it would have anyway."""
+    number = random.Random(f"{seed} {step}").getrandbits(63)
+    if device_of(model).type == "cpu":
+        torch.default_generator.manual_seed(number)  # 100 times as fast as the line below
+    else:
+        torch.manual_seed(number)
+
+
+def _evaluate_if_due(state: TrainingState) -> None:
+    """Judge the model after every so many steps, and after the last, once."""
+    run, step = state.run, len(state.run.steps)
+    if state.is_due and (not run.evaluations or run.evaluations[-1].step < step):
+        watched = state.task.validation[: state.config.evaluate_on]
+        run.evaluations.append(evaluate(state.model, watched, step=step))
+
+
+def _with_progress(steps: range, state: TrainingState) -> Iterable[int]:
+    """The steps, if wanted with a bar and with the time that they will take here."""
+    if not state.config.progress:
+        return steps
+    taken, budget = steps.start - 1, None
+    if len(steps) >= WORTH_A_BUDGET:
+        model, task, config = state.model, state.task, state.config
+        budget = describe_seconds(estimate_seconds(fit, model, task, config, steps_taken=taken))
+    return tqdm(steps, desc=budget, initial=taken, total=steps.stop - 1)
 
 
 def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> None:

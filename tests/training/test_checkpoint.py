@@ -1,0 +1,440 @@
+"""A run that stopped and went on is, bit for bit, the run that never stopped."""
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training import checkpoint as module
+from transformer_edu.training.checkpoint import load_checkpoint, load_model
+from transformer_edu.training.checkpoint_file import (
+    CheckpointError,
+    read_checkpoint_file,
+    write_checkpoint_file,
+)
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.loop import fit, paper_adam
+from transformer_edu.training.state import TrainingRun, TrainingState
+from transformer_edu.training.tasks import reverse_task
+
+TASK = reverse_task(
+    num_symbols=5, shortest=2, longest=4, train_size=60, validation_size=8, test_size=8
+)
+# 60 pairs in batches of 16 are 4 batches an epoch: the 10 steps end in the middle of the third.
+CONFIG = TrainingConfig(steps=10, batch_size=16, evaluate_every=4, warmup_steps=3, seed=3)
+SIZES = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.2}
+
+
+def transformer(seed: int = 0, **changes: object) -> Transformer:
+    torch.manual_seed(seed)
+    return Transformer(TransformerConfig(vocabulary_size=12, **SIZES | changes))
+
+
+def weights(model: nn.Module) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+
+
+def same(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
+    return first.keys() == second.keys() and all(first[n].equal(second[n]) for n in first)
+
+
+def stop_after(steps: int) -> Callable[[TrainingRun], None]:
+    """Press Ctrl-C when so many steps are taken."""
+
+    def after_step(run: TrainingRun) -> None:
+        if len(run.steps) == steps:
+            raise KeyboardInterrupt
+
+    return after_step
+
+
+def uninterrupted(config: TrainingConfig = CONFIG, **changes: object) -> tuple[Transformer, ...]:
+    model = transformer(**changes)
+    return model, fit(model, TASK, config)
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """A run stopped after step 6, in the middle of its second epoch."""
+    fit(
+        transformer(),
+        TASK,
+        CONFIG,
+        after_step=stop_after(6),
+        checkpoint=tmp_path / "run.checkpoint",
+    )
+    return tmp_path / "run.checkpoint"
+
+
+@pytest.mark.parametrize("steps", range(1, 11))
+def test_a_run_that_goes_on_is_the_run_that_never_stopped(tmp_path, steps):
+    path = tmp_path / "run.checkpoint"
+    expected_model, expected = uninterrupted()
+    stopped = fit(transformer(), TASK, CONFIG, after_step=stop_after(steps), checkpoint=path)
+    assert stopped.interrupted
+    assert len(stopped.steps) == steps
+    torch.rand(7)
+    model = transformer(seed=99)  # whatever it knows is replaced
+    assert fit(model, TASK, CONFIG, resume=path) == expected
+    assert same(weights(model), weights(expected_model))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"accumulate": 3, "label_smoothing": 0.1},
+        {"precision": "bfloat16"},
+        {"precision": "float16"},
+        {"schedule": lambda step: 1 / step, "largest_gradient": None},
+        {"batch_size": 7, "evaluate_every": 1},
+        {"batch_size": 100},
+    ],
+    ids=str,
+)
+def test_so_is_a_run_with_other_choices(tmp_path, changes):
+    path, config = tmp_path / "run.checkpoint", replace(CONFIG, **changes)
+    expected_model, expected = uninterrupted(config)
+    fit(transformer(), TASK, config, after_step=stop_after(6), checkpoint=path)
+    model = transformer(seed=99)
+    assert fit(model, TASK, config, resume=path) == expected
+    assert same(weights(model), weights(expected_model))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"tie_embeddings": False}, {"target_vocabulary_size": 11}, {"norm_first": True, "bias": True}],
+    ids=str,
+)
+def test_so_is_one_of_another_model(tmp_path, changes):
+    path = tmp_path / "run.checkpoint"
+    expected_model, expected = uninterrupted(**changes)
+    fit(transformer(**changes), TASK, CONFIG, after_step=stop_after(6), checkpoint=path)
+    model = transformer(seed=99, **changes)
+    assert fit(model, TASK, CONFIG, resume=path) == expected
+    assert same(weights(model), weights(expected_model))
+
+
+@pytest.mark.parametrize(
+    "make_optimizer",
+    [
+        lambda model: torch.optim.SGD(model.parameters(), lr=0.1),
+        lambda model: torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9),
+        lambda model: torch.optim.AdamW(model.parameters(), lr=1e-2, amsgrad=True),
+        lambda model: torch.optim.RMSprop(model.parameters(), lr=1e-3, centered=True),
+        lambda model: torch.optim.Adam(
+            [
+                {"params": model.encoder.parameters(), "lr": 1e-3},
+                {"params": model.decoder.parameters(), "lr": 1e-2, "betas": (0.8, 0.9)},
+            ]
+        ),
+    ],
+    ids=["SGD", "momentum", "AdamW", "RMSprop", "two groups"],
+)
+def test_so_is_one_with_another_optimizer(tmp_path, make_optimizer):
+    path, model = tmp_path / "run.checkpoint", transformer()
+    expected = fit(model, TASK, CONFIG, optimizer=make_optimizer(model))
+    other = transformer()
+    optimizer = make_optimizer(other)
+    stop = stop_after(6)
+    fit(other, TASK, CONFIG, optimizer=optimizer, after_step=stop, checkpoint=path)
+    third = transformer(seed=99)
+    assert fit(third, TASK, CONFIG, optimizer=make_optimizer(third), resume=path) == expected
+    assert same(weights(third), weights(model))
+    # In the same session the same optimizer may go on too.
+    assert fit(other, TASK, CONFIG, optimizer=optimizer, resume=path) == expected
+    assert same(weights(other), weights(model))
+
+
+def test_so_is_one_whose_gradients_overflowed_float16_before(tmp_path):
+    path, config = tmp_path / "run.checkpoint", replace(CONFIG, precision="float16")
+
+    def enlarged(seed: int) -> Transformer:
+        # Gradients 200 times as large exceed 65,504 at first: the factor is halved, and again.
+        model = transformer(seed)
+        model.output_projection.register_full_backward_pre_hook(
+            lambda module, gradients: tuple(200 * gradient for gradient in gradients)
+        )
+        return model
+
+    expected_model, model = enlarged(0), enlarged(99)
+    expected = fit(expected_model, TASK, config)
+    fit(enlarged(0), TASK, config, after_step=stop_after(6), checkpoint=path)
+    assert read_checkpoint_file(path)[1]["scaler"]["scale"] < 2**16
+    assert fit(model, TASK, config, resume=path) == expected
+    assert same(weights(model), weights(expected_model))
+
+
+def test_a_run_may_stop_again_and_again(tmp_path):
+    path = tmp_path / "run.checkpoint"
+    expected_model, expected = uninterrupted()
+    fit(transformer(), TASK, CONFIG, after_step=stop_after(1), checkpoint=path)
+    for steps in (2, 5, 6, 9):
+        model = transformer(seed=steps)
+        fit(model, TASK, CONFIG, after_step=stop_after(steps), checkpoint=path, resume=path)
+    assert fit(model, TASK, CONFIG, resume=path) == expected
+    assert same(weights(model), weights(expected_model))
+
+
+def test_random_numbers_drawn_after_a_step_change_nothing(tmp_path):
+    path = tmp_path / "run.checkpoint"
+    expected_model, expected = uninterrupted()
+
+    def draw_and_stop(run):
+        torch.rand(3)
+        stop_after(6)(run)
+
+    fit(transformer(), TASK, CONFIG, after_step=draw_and_stop, checkpoint=path)
+    model = transformer(seed=99)
+    assert fit(model, TASK, CONFIG, resume=path) == expected
+    assert same(weights(model), weights(expected_model))
+
+
+@pytest.mark.parametrize("where", ["forward", "evaluation"])
+def test_an_interrupt_anywhere_saves_whole_steps(tmp_path, where):
+    path, model = tmp_path / "run.checkpoint", transformer()
+    expected_model, expected = uninterrupted()
+    calls = []
+
+    def interrupt(layer, inputs, output):
+        calls.append(layer.training)
+        in_evaluation = where == "evaluation" and not layer.training
+        if in_evaluation or (where == "forward" and len(calls) == 3):
+            hook.remove()
+            raise KeyboardInterrupt
+
+    hook = model.output_projection.register_forward_hook(interrupt)
+    stopped = fit(model, TASK, CONFIG, checkpoint=path)
+    assert len(stopped.steps) == {"forward": 2, "evaluation": 4}[where]
+    assert not stopped.evaluations
+    model = transformer(seed=99)
+    assert fit(model, TASK, CONFIG, resume=path) == expected
+    assert same(weights(model), weights(expected_model))
+
+
+def test_saving_changes_nothing(tmp_path):
+    expected_model, expected = uninterrupted(replace(CONFIG, evaluate_every=1))
+    model = transformer()
+    saved = fit(
+        model, TASK, replace(CONFIG, evaluate_every=1), checkpoint=tmp_path / "run.checkpoint"
+    )
+    assert saved == expected
+    assert same(weights(model), weights(expected_model))
+
+
+def test_it_is_saved_after_every_evaluation_and_at_the_end(tmp_path, monkeypatch):
+    path, saved = tmp_path / "run.checkpoint", []
+    monkeypatch.setattr(
+        "transformer_edu.training.loop.save_checkpoint",
+        lambda where, state: saved.append((where, len(state.run.steps))),
+    )
+    fit(transformer(), TASK, CONFIG, checkpoint=path)
+    assert saved == [(path, 4), (path, 8), (path, 10)]
+
+
+def test_an_interrupt_before_the_first_step_replaces_no_old_checkpoint(path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before, model = path.read_bytes(), transformer()
+    model.encoder.register_forward_hook(interrupt)
+    assert fit(model, TASK, CONFIG, checkpoint=path).interrupted
+    assert path.read_bytes() == before
+
+
+def test_a_finished_run_that_goes_on_is_returned_as_it_was(tmp_path):
+    path, model = tmp_path / "run.checkpoint", transformer()
+    finished = fit(model, TASK, CONFIG, checkpoint=path)
+    other = transformer(seed=99)
+    assert fit(other, TASK, CONFIG, resume=path) == finished
+    assert same(weights(other), weights(model))
+
+
+def test_tied_weights_are_stored_once_and_stay_tied(path):
+    tensors, _ = read_checkpoint_file(path)
+    tables = [
+        name
+        for name, tensor in tensors.items()
+        if name.startswith("weights.") and tensor.shape == (12, 16)
+    ]
+    assert tables == ["weights.source_embedding.table.weight"]
+    model = transformer(seed=99)
+    fit(model, TASK, CONFIG, resume=path)
+    for loaded in (model, load_model(path)):
+        assert loaded.output_projection.weight is loaded.source_embedding.table.weight
+        assert loaded.target_embedding is loaded.source_embedding
+
+
+def test_a_trained_model_can_be_loaded_to_be_used(tmp_path):
+    path, model = tmp_path / "run.checkpoint", transformer()
+    fit(model, TASK, CONFIG, checkpoint=path)
+    before = torch.get_rng_state()
+    loaded = load_model(path)
+    assert torch.get_rng_state().equal(before)
+    assert not loaded.training
+    assert loaded.config == model.config
+    assert same(weights(loaded), weights(model))
+    source_ids = torch.tensor([[5, 6, 7], [8, 9, 0]])
+    assert greedy_search(loaded, source_ids) == greedy_search(model, source_ids)
+
+
+def other_task(**changes: int):
+    sizes = {"num_symbols": 5, "shortest": 2, "longest": 4, "train_size": 60}
+    return reverse_task(**sizes | {"validation_size": 8, "test_size": 8} | changes)
+
+
+def sgd(model: nn.Module) -> torch.optim.Optimizer:
+    return torch.optim.SGD(model.parameters(), lr=CONFIG.learning_rate)
+
+
+def other_betas(model: nn.Module) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate, eps=1e-9, fused=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"model": {"num_heads": 4}}, "model.num_heads must be 2 as in .*, got 4"),
+        ({"model": {"dropout": 0.0}}, "model.dropout must be 0.2 as in .*, got 0.0"),
+        ({"model": {"d_ff": 25}}, "model.d_ff must be 24"),
+        ({"model": {"norm_first": True}}, "model.norm_first must be False"),
+        ({"model": {"tie_embeddings": False}}, "model.tie_embeddings must be True"),
+        ({"config": {"steps": 11}}, "training.steps must be 10 as in .*, got 11"),
+        ({"config": {"seed": 4}}, "training.seed must be 3"),
+        ({"config": {"batch_size": 15}}, "training.batch_size must be 16"),
+        ({"config": {"precision": "bfloat16"}}, "training.precision must be float32"),
+        ({"config": {"learning_rate": 1e-2}}, "training.learning_rate must be 0.003"),
+        ({"config": {"schedule": lambda step: 1.0}}, "training.schedule must be False"),
+        ({"task": {"seed": 1}}, "task.fingerprint must be"),
+        ({"optimizer": sgd}, "optimizer.class must be Adam as in .*, got SGD"),
+        ({"optimizer": other_betas}, r"optimizer.group 0.betas must be \[0.9, 0.98\]"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_a_checkpoint_of_another_run_is_refused_and_nothing_is_changed(path, changes, field):
+    content = path.read_bytes()
+    model = transformer(seed=99, **changes.get("model", {}))
+    task = other_task(**changes.get("task", {}))
+    config = replace(CONFIG, **changes.get("config", {}))
+    optimizer = changes.get("optimizer", lambda model: paper_adam(model, config.learning_rate))(
+        model
+    )
+    before, settings = weights(model), copy.deepcopy(optimizer.state_dict())
+    with pytest.raises(CheckpointError, match=field) as caught:
+        fit(model, task, config, optimizer=optimizer, checkpoint=path, resume=path)
+    assert str(path) in str(caught.value)
+    assert same(weights(model), before)
+    assert optimizer.state_dict() == settings
+    assert path.read_bytes() == content
+
+
+def test_another_schedule_is_refused(tmp_path):
+    path = tmp_path / "run.checkpoint"
+    config = replace(CONFIG, schedule=lambda step: 1 / step)
+    fit(transformer(), TASK, config, checkpoint=path)
+    other = replace(CONFIG, schedule=lambda step: 1 / step if step < 5 else 0.0)
+    message = "training.schedule must give the learning rates of .* at step 5, got 0.0"
+    with pytest.raises(CheckpointError, match=message):
+        fit(transformer(), TASK, other, resume=path)
+
+
+def test_a_model_of_another_class_is_refused(path):
+    class WithAFault(Transformer):
+        pass
+
+    model = WithAFault(transformer().config)
+    with pytest.raises(CheckpointError, match="model.class must be Transformer as in .*WithAFault"):
+        fit(model, TASK, CONFIG, resume=path)
+
+
+def test_progress_may_be_shown_or_not(path, capsys):
+    config = replace(CONFIG, progress=True)
+    assert len(fit(transformer(), TASK, config, resume=path).steps) == 10
+    assert "10/10" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "text"])
+def test_a_damaged_checkpoint_is_refused_and_the_state_is_what_it_was(path, damage):
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(
+        {
+            "cut": content[:middle],
+            "flipped": content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :],
+            "empty": b"",
+            "text": b"once upon a time",
+        }[damage]
+    )
+    model = transformer(seed=99)
+    state = TrainingState(model, TASK, CONFIG, paper_adam(model, CONFIG.learning_rate))
+    before, settings = weights(model), copy.deepcopy(state.optimizer.state_dict())
+    for load in (lambda: load_checkpoint(path, state), lambda: load_model(path)):
+        with pytest.raises(CheckpointError, match=r"run\.checkpoint must be"):
+            load()
+    assert same(weights(model), before)
+    assert (state.optimizer.state_dict(), state.run) == (settings, TrainingRun())
+
+
+def rewritten(path: Path, change: Callable[[dict, dict], None]) -> None:
+    """The checkpoint with other content and a checksum that fits."""
+    tensors, record = read_checkpoint_file(path)
+    del record["sha256"]
+    change(tensors, record)
+    write_checkpoint_file(path, tensors, record)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t, r: r.update(format_version=2), "format_version of .* must be 1, got 2"),
+        (lambda t, r: r.pop("format_version"), "format_version of .* must be 1, got None"),
+        (lambda t, r: t.pop("weights.output_projection.bias"), "weights.output_projection.bias"),
+        (lambda t, r: t.update({"weights.more": torch.ones(2)}), "weights.more must be .*got None"),
+        (
+            lambda t, r: t.update({"weights.output_projection.bias": torch.ones(11)}),
+            r"bias must be torch.float32 \(11,\) as in .*, got torch.float32 \(12,\)",
+        ),
+        (lambda t, r: t.pop("history.steps"), "got one with a part missing"),
+        (lambda t, r: r.pop("scaler"), "got one with a part missing"),
+        (lambda t, r: r.update(choices=3), "got one with a part missing"),
+    ],
+)
+def test_what_fits_its_checksum_but_not_the_model_is_refused(path, change, message):
+    rewritten(path, change)
+    model = transformer(seed=99)
+    before = weights(model)
+    with pytest.raises(CheckpointError, match=message):
+        fit(model, TASK, CONFIG, resume=path)
+    assert same(weights(model), before)
+
+
+def test_only_a_transformer_can_be_loaded_without_its_class(path):
+    rewritten(path, lambda t, r: r["choices"]["model"].update({"class": "Perceptron"}))
+    with pytest.raises(CheckpointError, match="model.class of .* must be Transformer, got Percep"):
+        load_model(path)
+
+
+def test_where_nothing_can_be_saved_no_step_is_taken(tmp_path):
+    model = transformer()
+    before = weights(model)
+    with pytest.raises(FileNotFoundError, match="checkpoint must lie in a folder that exists"):
+        fit(model, TASK, CONFIG, checkpoint=tmp_path / "missing" / "run.checkpoint")
+    with pytest.raises(TypeError, match="checkpoint must be a path, got 5"):
+        fit(model, TASK, CONFIG, checkpoint=5)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        fit(model, TASK, CONFIG, resume=tmp_path / "nowhere")
+    assert same(weights(model), before)
+
+
+def test_nothing_but_numbers_and_texts_is_in_the_record(path):
+    _, record = read_checkpoint_file(path)
+    assert record["format_version"] == module.FORMAT_VERSION
+    assert json.loads(json.dumps(record)) == record
+    assert record["choices"]["model"]["num_heads"] == 2
+    assert record["choices"]["training"]["steps"] == 10

@@ -1,0 +1,174 @@
+"""Checkpoints: stop today, go on tomorrow, and get the very same bits as without a break.
+
+Used by fit in loop.py. What keeps a file whole stands in checkpoint_file.py, what makes two runs
+the same in same_run.py.
+"""
+
+import os
+from dataclasses import astuple
+
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.checkpoint_file import (
+    CheckpointError,
+    read_checkpoint_file,
+    write_checkpoint_file,
+)
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.same_run import (
+    choices,
+    distinct_weights,
+    learning_rate,
+    require_same,
+    require_same_schedule,
+    require_same_weights,
+)
+from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
+
+FORMAT_VERSION = 1
+NOT_OURS = (KeyError, TypeError, AttributeError, IndexError)  # a record without what we need
+
+
+def save_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
+    """Save a run so that it can go on from here; the state is not changed.
+
+    Args:
+        path: The file to make or to replace; it is whole at any moment, the old or the new one.
+        state: What fit trains.
+
+    Raises:
+        TypeError: If path is no path, or the optimizer keeps what JSON cannot hold.
+        OSError: If the file cannot be written; the old one stays.
+    """
+    weights = distinct_weights(state.model)[0]
+    tensors = {f"weights.{name}": tensor for name, tensor in weights.items()}
+    numbers: dict[str, object] = {}
+    for index, kept in state.optimizer.state_dict()["state"].items():
+        for name, value in kept.items():
+            place = tensors if isinstance(value, Tensor) else numbers
+            place[f"optimizer.{index}.{name}"] = value
+    record = {
+        "format_version": FORMAT_VERSION,
+        "choices": choices(state),
+        "numbers": numbers,
+        "scaler": state.scaler.state_dict(),
+    }
+    write_checkpoint_file(path, tensors | _history_tensors(state.run), record)
+
+
+def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
+    """Put a saved run into the state: weights, optimizer, history. All of it, or nothing.
+
+    Args:
+        path: What save_checkpoint wrote.
+        state: A run of the same model, task, configs and kind of optimizer; changed in place.
+
+    Raises:
+        TypeError: If path is no path.
+        OSError: If the file cannot be read.
+        CheckpointError: If it is no checkpoint, damaged, or of another run: the first choice
+            that differs is named. The state is then what it was.
+    """
+    tensors, record = _read(path)
+    try:
+        require_same(path, record["choices"], choices(state), "")
+        weights = _part(tensors, "weights.")
+        require_same_weights(path, weights, state.model)
+        run = _history(tensors)
+        require_same_schedule(path, run, state)
+        kept = _optimizer_state(_part(tensors | record["numbers"], "optimizer."))
+        scaler = dict(record["scaler"])
+    except NOT_OURS as error:
+        raise CheckpointError(
+            f"{path} must be a checkpoint, got one with a part missing"
+        ) from error
+    # All has been checked: only from here on is anything changed.
+    _copy_weights(weights, state.model)
+    groups = state.optimizer.state_dict()["param_groups"]
+    for group in groups:
+        group["initial_lr"] = group["lr"] = learning_rate(group)
+    state.optimizer.load_state_dict({"state": kept, "param_groups": groups})
+    if state.scaler.is_enabled():
+        state.scaler.load_state_dict(scaler)
+    state.run = run
+
+
+def load_model(path: str | os.PathLike) -> Transformer:
+    """The trained Transformer in a checkpoint, to use: on the CPU, in evaluation mode.
+
+    Args:
+        path: What save_checkpoint wrote.
+
+    Raises:
+        TypeError: If path is no path.
+        OSError: If the file cannot be read.
+        CheckpointError: If it is no checkpoint, damaged, or of another kind of model.
+    """
+    tensors, record = _read(path)
+    try:
+        sizes = dict(record["choices"]["model"])
+        kind = sizes.pop("class")
+        if kind != Transformer.__qualname__:
+            raise CheckpointError(f"model.class of {path} must be Transformer, got {kind}")
+        with torch.random.fork_rng([]):  # the weights drawn here are replaced at once
+            model = Transformer(TransformerConfig(**sizes))
+        weights = _part(tensors, "weights.")
+        require_same_weights(path, weights, model)
+    except NOT_OURS as error:
+        raise CheckpointError(f"{path} must hold a Transformer, got none") from error
+    _copy_weights(weights, model)
+    return model.eval()
+
+
+def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
+    """Tensors and record of a whole file of our format version."""
+    tensors, record = read_checkpoint_file(path)
+    version = record.get("format_version") if isinstance(record, dict) else None
+    if version != FORMAT_VERSION:
+        raise CheckpointError(f"format_version of {path} must be {FORMAT_VERSION}, got {version}")
+    return tensors, record
+
+
+def _part(named: dict[str, object], prefix: str) -> dict[str, object]:
+    """What stands under names that begin with prefix, by the rest of its name."""
+    return {
+        name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)
+    }
+
+
+def _copy_weights(weights: dict[str, Tensor], model: nn.Module) -> None:
+    """Fill the model's tensors in place: what was tied stays tied."""
+    with torch.no_grad():
+        for name, tensor in distinct_weights(model)[0].items():
+            tensor.copy_(weights[name])
+
+
+def _optimizer_state(named: dict[str, object]) -> dict[int, dict[str, object]]:
+    """What the optimizer keeps for each weight, by the weight's number."""
+    kept: dict[int, dict[str, object]] = {}
+    for place, value in named.items():
+        index, name = place.split(".", 1)
+        kept.setdefault(int(index), {})[name] = value
+    return kept
+
+
+def _history_tensors(run: TrainingRun) -> dict[str, Tensor]:
+    """A row for each record, in float64, which keeps every bit of a Python number."""
+    rows = {"history.steps": run.steps, "history.evaluations": run.evaluations}
+    return {
+        name: torch.tensor([astuple(record) for record in records], dtype=torch.float64)
+        for name, records in rows.items()
+    }
+
+
+def _history(tensors: dict[str, Tensor]) -> TrainingRun:
+    """The records again; the first number of each is a step."""
+    steps, evaluations = (
+        [(int(step), *rest) for step, *rest in tensors[f"history.{name}"].tolist()]
+        for name in ("steps", "evaluations")
+    )
+    return TrainingRun(
+        [StepRecord(*row) for row in steps], [Evaluation(*row) for row in evaluations]
+    )
