@@ -16,7 +16,7 @@ class PytorchTransformer(nn.Module):
 
     It is called, encodes and decodes as Transformer does, so that ``fit`` and ``greedy_search``
     take it too. nn.Transformer has biases everywhere and ends each stack in a normalisation,
-    whatever config says about them. Met in notebooks/12_pattern_with_torch.ipynb.
+    whatever config says about them.
 
     Args:
         config: The model's sizes; one table serves source, target and output.

@@ -96,7 +96,7 @@ def test_a_run_that_goes_on_is_the_run_that_never_stopped(tmp_path, steps):
         {"batch_size": 7, "evaluate_every": 1},
         {"batch_size": 100},
     ],
-    ids=str,
+    ids=lambda changes: " and ".join(changes),
 )
 def test_so_is_a_run_with_other_choices(tmp_path, changes):
     path, config = tmp_path / "run.checkpoint", replace(CONFIG, **changes)
