@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.generation.greedy import EXTRA_LENGTH, greedy_search
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.generation.requests import EXTRA_LENGTH
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
@@ -172,3 +173,25 @@ def test_a_model_that_answers_nan_is_stopped_with_the_step_named():
 
     with pytest.raises(ValueError, match="logits must be numbers, got NaN at step 3"):
         greedy_search(Confused({4: [5] * 9}), padded([[4, 4]]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_the_cache_the_same_is_written(seed):
+    model = transformer(seed)
+    assert greedy_search(model, padded(SOURCES)) == greedy_search(
+        model, padded(SOURCES), cached=False
+    )
+
+
+def test_every_step_is_told():
+    seen = []
+    model = Copyist({4: [5, 6, 7], 9: [], 10: [3]})
+    written = greedy_search(model, padded(SOURCES), after_step=seen.append)
+    assert [ids.size(1) for ids in seen] == [2, 3, 4, 5]
+    assert seen[-1][:, 1:].tolist() == [[5, 6, 7, 2], [2, 2, 2, 2], [3, 2, 2, 2]]
+    assert written == [[5, 6, 7], [], [3]]
+
+
+def test_whether_to_use_the_cache_is_true_or_false():
+    with pytest.raises(TypeError, match="cached must be True or False, got 'no'"):
+        greedy_search(transformer(0), padded(SOURCES), cached="no")

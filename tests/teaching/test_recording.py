@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.recording import record_attention
 
@@ -90,3 +91,19 @@ def test_the_hooks_go_even_after_an_error(model):
 def test_a_model_without_attention_is_refused():
     with pytest.raises(ValueError, match="must hold a MultiHeadAttention to record, got Linear"):
         record_attention(nn.Linear(2, 2)).__enter__()
+
+
+@torch.no_grad()
+def test_a_step_from_a_cache_is_recorded_as_the_rows_of_its_positions(model, ids):
+    source_ids, target_ids = ids
+    model.eval()
+    with record_attention(model) as whole:
+        model(source_ids, target_ids)
+    memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
+    cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
+    model.decode(target_ids[:, :3], memory, source_mask=source_mask, cache=cache)
+    with record_attention(model) as step:
+        model.decode(target_ids[:, 3:], memory, source_mask=source_mask, cache=cache)
+    assert len(step) == 2 * LAYERS
+    for name, weights in step.items():
+        torch.testing.assert_close(weights, whole[name][:, :, 3:])

@@ -10,15 +10,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer_edu.model.cache import KeyValueCache
 from transformer_edu.model.refusals import (
-    require_device,
     require_flag,
     require_heads,
     require_mask,
+    require_pair,
     require_probability,
     require_same_batch,
     require_vectors,
 )
+
+CPU = torch.device("cpu")
 
 
 def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None) -> Tensor:
@@ -38,7 +41,7 @@ def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None)
             boolean.
         ValueError: If a shape does not fit, or mask does not broadcast.
     """
-    _require_pair("query", query, "key", key, axis=-1)
+    require_pair("query", query, "key", key, axis=-1)
     require_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
     # Half precision ends at 65,504 and scores do not: they are computed at least in float32.
     wide = torch.promote_types(query.dtype, torch.float32)
@@ -73,7 +76,7 @@ def scaled_dot_product_attention(
         TypeError: If the inputs are not tensors of one floating-point type, or mask is not boolean.
         ValueError: If a shape does not fit, or mask does not broadcast.
     """
-    _require_pair("key", key, "value", value, axis=-2)
+    require_pair("key", key, "value", value, axis=-2)
     weights = attention_weights(query, key, mask=mask)
     return weights @ value, weights
 
@@ -109,7 +112,13 @@ class MultiHeadAttention(nn.Module):
         self.output_projection = nn.Linear(d_model, d_model, bias=bias)
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None = None
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        *,
+        mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Attend from every query position to every key position, once per head.
 
@@ -120,6 +129,8 @@ class MultiHeadAttention(nn.Module):
             mask: True where a query may attend to a key, broadcastable to
                 (batch, heads, query, key). What it hides changes nothing, unless its projection
                 or score is infinite (beyond about 1e30 in float32, 1e4 in float16).
+            cache: The keys and values of earlier calls, which this call attends to as well;
+                those of key and value are added to it, unless it is complete.
 
         Returns:
             Shape (batch, query, d_model).
@@ -128,18 +139,19 @@ class MultiHeadAttention(nn.Module):
             TypeError: If an input is not a floating-point tensor, or mask is not boolean.
             ValueError: If a shape does not fit, or mask does not broadcast.
         """
-        self._require_inputs(query, key, mask)
-        require_vectors("value", value, self.d_model, self.value_projection.weight)
-        require_same_batch("key", key, "value", value)
-        _require_pair("key", key, "value", value, axis=-2)
-        queries = _wide_on_cpu(self.query_projection(query))
-        keys = _wide_on_cpu(self.key_projection(key))
-        values = _wide_on_cpu(self.value_projection(value))
-        with torch.autocast("cpu", enabled=False):  # there attention stays in float32
+        kept = 0 if cache is None or cache.is_complete else cache.length
+        self._require_inputs(query, key, mask, kept=kept)
+        if value is not key:
+            require_vectors("value", value, self.d_model, self.value_projection.weight)
+            require_same_batch("key", key, "value", value)
+            require_pair("key", key, "value", value, axis=-2)
+        queries = self._by_head(self.query_projection, query)
+        keys, values = self._keys_and_values(key, value, cache)
+        with _without_autocast(CPU):  # there attention stays in float32
             gathered = F.scaled_dot_product_attention(
-                split_heads(queries, self.num_heads),
-                split_heads(keys, self.num_heads),
-                split_heads(values, self.num_heads),
+                queries,
+                keys,
+                values,
                 attn_mask=None if mask is None else torch.atleast_2d(mask),
                 dropout_p=self.dropout if self.training else 0.0,
             )
@@ -153,17 +165,38 @@ class MultiHeadAttention(nn.Module):
         Takes and refuses what ``forward`` does, without the value: weights do not depend on it.
         """
         self._require_inputs(query, key, mask)
-        queries = _wide_on_cpu(self.query_projection(query))
-        keys = _wide_on_cpu(self.key_projection(key))
-        return attention_weights(
-            split_heads(queries, self.num_heads), split_heads(keys, self.num_heads), mask=mask
-        )
+        queries = self._by_head(self.query_projection, query)
+        return attention_weights(queries, self._by_head(self.key_projection, key), mask=mask)
 
-    def _require_inputs(self, query: Tensor, key: Tensor, mask: Tensor | None) -> None:
+    def _keys_and_values(
+        self, key: Tensor, value: Tensor, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor]:
+        """What may be attended to, by head; the cache saves projecting anything twice."""
+        if cache is None or not cache.is_complete:
+            keys = self._by_head(self.key_projection, key)
+            values = self._by_head(self.value_projection, value)
+            if cache is None:
+                return keys, values
+            cache.add(keys, values)
+        elif (len(key), key.size(1)) != (len(cache.keys), cache.length):
+            raise ValueError(
+                f"key must have the cache's batch and length {(len(cache.keys), cache.length)}, "
+                f"got {tuple(key.shape[:2])}"
+            )
+        return cache.keys, cache.values
+
+    def _by_head(self, projection: nn.Linear, x: Tensor) -> Tensor:
+        """Project and split, (batch, position, d_model) to (batch, heads, position, d_head)."""
+        return split_heads(_wide_on_cpu(projection(x)), self.num_heads)
+
+    def _require_inputs(
+        self, query: Tensor, key: Tensor, mask: Tensor | None, *, kept: int = 0
+    ) -> None:
         require_vectors("query", query, self.d_model, self.query_projection.weight)
-        require_vectors("key", key, self.d_model, self.key_projection.weight)
-        require_same_batch("query", query, "key", key)
-        shape = (query.size(0), self.num_heads, query.size(1), key.size(1))
+        if key is not query:
+            require_vectors("key", key, self.d_model, self.key_projection.weight)
+            require_same_batch("query", query, "key", key)
+        shape = (query.size(0), self.num_heads, query.size(1), kept + key.size(1))
         require_mask(mask, shape, query.device)
 
 
@@ -195,7 +228,8 @@ def merge_heads(x: Tensor) -> Tensor:
 def _without_autocast(device: torch.device) -> AbstractContextManager:
     """Scores exceed half precision; a device that knows no autocast (meta) needs nothing."""
     known = torch.amp.is_autocast_available(device.type)
-    return torch.autocast(device.type, enabled=False) if known else nullcontext()
+    on = known and torch.is_autocast_enabled(device.type)
+    return torch.autocast(device.type, enabled=False) if on else nullcontext()
 
 
 def _wide_on_cpu(x: Tensor) -> Tensor:
@@ -206,32 +240,3 @@ def _wide_on_cpu(x: Tensor) -> Tensor:
     if x.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
         return x.to(torch.promote_types(x.dtype, torch.float32))
     return x
-
-
-def _require_pair(
-    first_name: str, first: Tensor, second_name: str, second: Tensor, *, axis: int
-) -> None:
-    """Refuse two tensors that do not go together: along axis (-1 width, -2 length) or at all."""
-    for name, tensor in ((first_name, first), (second_name, second)):
-        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
-            got = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
-            raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
-        if tensor.dim() < 2 or tensor.numel() == 0:
-            raise ValueError(
-                f"{name} must have shape (..., position, width) with no empty axis, "
-                f"got {tuple(tensor.shape)}"
-            )
-    if first.dtype != second.dtype:
-        raise TypeError(
-            f"{first_name} and {second_name} must have the same type, "
-            f"got {first.dtype} and {second.dtype}"
-        )
-    require_device(second_name, second, first.device)
-    for what, one, other in (
-        ({-1: "width", -2: "length"}[axis], first.size(axis), second.size(axis)),
-        ("leading axes", tuple(first.shape[:-2]), tuple(second.shape[:-2])),
-    ):
-        if one != other:
-            raise ValueError(
-                f"{first_name} and {second_name} must have the same {what}, got {one} and {other}"
-            )

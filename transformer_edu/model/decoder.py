@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.cache import DecoderCache, LayerCache
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.refusals import require_mask, require_same_batch, require_vectors
 
@@ -53,6 +54,7 @@ class DecoderLayer(nn.Module):
         *,
         target_mask: Tensor | None = None,
         source_mask: Tensor | None = None,
+        cache: LayerCache | None = None,
     ) -> Tensor:
         """Look back at what is written, across at the source, then think.
 
@@ -62,6 +64,8 @@ class DecoderLayer(nn.Module):
             target_mask: True where a target position may attend to a target position; without
                 it every position sees the future.
             source_mask: True where a target position may attend to a source position.
+            cache: What earlier calls looked back and across at; x then holds the positions
+                that follow, and target_mask has a column for every position so far.
 
         Returns:
             Shape (batch, target position, d_model).
@@ -74,11 +78,15 @@ class DecoderLayer(nn.Module):
         require_vectors("memory", memory, d_model)
         require_same_batch("x", x, "memory", memory)
         looks = (x.size(0), num_heads, x.size(1))
-        require_mask(target_mask, (*looks, x.size(1)), x.device, name="target_mask")
+        written = x.size(1) if cache is None else cache.self_attention.length + x.size(1)
+        require_mask(target_mask, (*looks, written), x.device, name="target_mask")
         require_mask(source_mask, (*looks, memory.size(1)), x.device, name="source_mask")
-        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask=target_mask))
+        back, across = {"mask": target_mask}, {"mask": source_mask}
+        if cache is not None:
+            back["cache"], across["cache"] = cache
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, **back))
         x = self.around_cross_attention(
-            x, lambda y: self.cross_attention(y, memory, memory, mask=source_mask)
+            x, lambda y: self.cross_attention(y, memory, memory, **across)
         )
         return self.around_feed_forward(x, self.feed_forward)
 
@@ -111,6 +119,7 @@ class Decoder(nn.Module):
         *,
         target_mask: Tensor | None = None,
         source_mask: Tensor | None = None,
+        cache: DecoderCache | None = None,
     ) -> Tensor:
         """Turn the embedded target and the memory into vectors that tell the next token.
 
@@ -119,10 +128,19 @@ class Decoder(nn.Module):
             memory: The encoder's output, shape (batch, source position, d_model).
             target_mask: True where a target position may attend to a target position.
             source_mask: True where a target position may attend to a source position.
+            cache: What earlier calls computed; x then holds the positions that follow.
 
         Returns:
             Shape (batch, target position, d_model).
+
+        Raises:
+            ValueError: If the cache is one of another number of layers.
         """
-        for layer in self.layers:
-            x = layer(x, memory, target_mask=target_mask, source_mask=source_mask)
+        caches = [None] * len(self.layers) if cache is None else cache.layers
+        if len(caches) != len(self.layers):
+            raise ValueError(f"cache must have {len(self.layers)} layers, got {len(caches)}")
+        masks = {"target_mask": target_mask, "source_mask": source_mask}
+        for layer, kept in zip(self.layers, caches, strict=True):
+            given = masks if kept is None else masks | {"cache": kept}
+            x = layer(x, memory, **given)
         return x if self.final_norm is None else self.final_norm(x)

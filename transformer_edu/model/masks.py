@@ -35,31 +35,57 @@ def padding_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
     return (token_ids != padding_id).unsqueeze(1).unsqueeze(1)
 
 
-def causal_mask(length: int, *, device: torch.device | str | None = None) -> Tensor:
+def causal_mask(
+    length: int, *, queries: int | None = None, device: torch.device | str | None = None
+) -> Tensor:
     """Hide the future: True where the key is not later than the query.
 
     Args:
         length: Number of positions, at least 1.
+        queries: How many of the last positions ask; None for all.
         device: Where the mask is needed; torch's default when None.
 
     Returns:
-        Shape (query, key), a lower triangle of True.
+        Shape (query, key), a lower triangle of True, or the last rows of one.
 
     Raises:
-        TypeError, ValueError: If length is not a whole number from 1 to LARGEST_MASK.
+        TypeError, ValueError: If length is not a whole number from 1 to LARGEST_MASK, or queries
+            not one from 1 to length.
     """
     require_whole("length", length)
     if length > LARGEST_MASK:
         raise ValueError(f"length must be at most {LARGEST_MASK:,}, got {length:,}")
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+    queries = length if queries is None else queries
+    require_whole("queries", queries)
+    if queries > length:
+        raise ValueError(f"queries must be at most length, {length}, got {queries}")
+    return torch.ones(queries, length, dtype=torch.bool, device=device).tril(length - queries)
 
 
-def target_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
+def without_idle(mask: Tensor | None) -> Tensor | None:
+    """None for a mask that hides nothing, which attention does faster without.
+
+    Only masks on a CPU are looked into: a GPU would have to wait for the answer.
+
+    Args:
+        mask: True where a query may attend, any shape.
+
+    Returns:
+        The mask, or None.
+    """
+    readable = mask is not None and mask.device.type == "cpu" and not torch.compiler.is_compiling()
+    return None if readable and mask.all() else mask
+
+
+def target_mask(
+    token_ids: Tensor, *, padding_id: int = PADDING_ID, queries: int | None = None
+) -> Tensor:
     """Hide padding and the future: what the decoder's self-attention may see.
 
     Args:
         token_ids: The decoder's input, shape (batch, position).
         padding_id: The id that fills short sequences.
+        queries: How many of the last positions ask; None for all.
 
     Returns:
         Shape (batch, 1, query, key): the padding mask and the causal mask combined.
@@ -68,4 +94,4 @@ def target_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
         TypeError, ValueError: If token_ids is not a non-empty (batch, position) of whole numbers.
     """
     real = padding_mask(token_ids, padding_id=padding_id)
-    return real & causal_mask(token_ids.size(1), device=token_ids.device)
+    return real & causal_mask(token_ids.size(1), queries=queries, device=token_ids.device)

@@ -186,3 +186,37 @@ def require_token_ids(
     if smallest < 0 or largest >= vocabulary_size:
         wrong = smallest if smallest < 0 else largest
         raise ValueError(f"{name} must be from 0 to {vocabulary_size - 1}, got {wrong}")
+
+
+def require_pair(
+    first_name: str, first: Tensor, second_name: str, second: Tensor, *, axis: int
+) -> None:
+    """Refuse two tensors that do not go together: along axis (-1 width, -2 length) or at all.
+
+    Raises:
+        TypeError: If one is no tensor of floating-point numbers, or of another type than the other.
+        ValueError: If an axis is empty, their axes differ, or their devices.
+    """
+    for name, tensor in ((first_name, first), (second_name, second)):
+        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            got = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+            raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
+        if tensor.dim() < 2 or tensor.numel() == 0:
+            raise ValueError(
+                f"{name} must have shape (..., position, width) with no empty axis, "
+                f"got {tuple(tensor.shape)}"
+            )
+    if first.dtype != second.dtype:
+        raise TypeError(
+            f"{first_name} and {second_name} must have the same type, "
+            f"got {first.dtype} and {second.dtype}"
+        )
+    require_device(second_name, second, first.device)
+    for what, one, other in (
+        ({-1: "width", -2: "length"}[axis], first.size(axis), second.size(axis)),
+        ("leading axes", tuple(first.shape[:-2]), tuple(second.shape[:-2])),
+    ):
+        if one != other:
+            raise ValueError(
+                f"{first_name} and {second_name} must have the same {what}, got {one} and {other}"
+            )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from transformer_edu.model import masks
-from transformer_edu.model.decoder import Decoder, DecoderLayer
+from transformer_edu.model.building import build_stacks, initialise
+from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
-from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.refusals import (
     require_even,
     require_flag,
@@ -132,9 +132,11 @@ class Transformer(nn.Module):
             self.target_embedding = TokenEmbedding(vocabulary_size=target_size, d_model=width)
         self.positions = PositionalEncoding(d_model=width, max_length=config.max_length)
         self.embedding_dropout = nn.Dropout(config.dropout)
-        self.encoder, self.decoder = self._build_stacks()
+        names = ("num_layers", "d_model", "num_heads", "d_ff", "dropout", "norm_first", "bias")
+        sizes = {name: getattr(config, name) for name in names}
+        self.encoder, self.decoder = build_stacks(final_norm=config.has_final_norm, **sizes)
         self.output_projection = nn.Linear(width, target_size)
-        self._initialise()
+        initialise(self)
         self._tie()
         self.register_load_state_dict_post_hook(Transformer._tie)  # assign=True would untie
 
@@ -142,24 +144,6 @@ class Transformer(nn.Module):
         """One table for output and target (paper §3.4)."""
         if self.config.tie_embeddings:
             self.output_projection.weight = self.target_embedding.table.weight
-
-    def _build_stacks(self) -> tuple[Encoder, Decoder]:
-        """Every layer built anew, so that no two start equal."""
-        config = self.config
-        names = ("d_model", "num_heads", "d_ff", "dropout", "norm_first", "bias")
-        sizes = {name: getattr(config, name) for name in names}
-        norms = [nn.LayerNorm(config.d_model) if config.has_final_norm else None for _ in range(2)]
-        return (
-            Encoder((EncoderLayer(**sizes) for _ in range(config.num_layers)), final_norm=norms[0]),
-            Decoder((DecoderLayer(**sizes) for _ in range(config.num_layers)), final_norm=norms[1]),
-        )
-
-    def _initialise(self) -> None:
-        """Xavier's uniform for matrices, zero for biases; embeddings stay N(0, 1/d_model)."""
-        for linear in (module for module in self.modules() if isinstance(module, nn.Linear)):
-            nn.init.xavier_uniform_(linear.weight)
-            if linear.bias is not None:
-                nn.init.zeros_(linear.bias)
 
     def forward(
         self,
@@ -220,6 +204,7 @@ class Transformer(nn.Module):
         *,
         source_mask: Tensor | None,
         target_mask: Tensor | None = None,
+        cache: DecoderCache | None = None,
     ) -> Tensor:
         """Read the target so far and the memory: embed, add positions, run the decoder.
 
@@ -228,23 +213,38 @@ class Transformer(nn.Module):
             memory: What ``encode`` returned, shape (batch, source position, d_model).
             source_mask: What ``source_mask(source_ids)`` returned; None looks at padding too.
             target_mask: None hides padding and the future.
+            cache: What earlier calls computed; target_ids are then only the tokens that follow.
 
         Returns:
             Shape (batch, target position, d_model), for ``project``.
         """
         require_vectors("memory", memory, self.config.d_model, self.output_projection.weight)
-        embedded = self._embed(target_ids, "target_ids", self.target_embedding)
+        written = target_ids if cache is None else cache.with_new(target_ids)
+        offset = 0 if cache is None else cache.length
+        embedded = self._embed(target_ids, "target_ids", self.target_embedding, offset)
         require_same_batch("target_ids", target_ids, "memory", memory)
         if target_mask is None:
-            target_mask = masks.target_mask(target_ids, padding_id=self.config.padding_id)
-        return self.decoder(embedded, memory, target_mask=target_mask, source_mask=source_mask)
+            target_mask = masks.target_mask(
+                written, padding_id=self.config.padding_id, queries=target_ids.size(1)
+            )
+        if cache is None:
+            return self.decoder(embedded, memory, target_mask=target_mask, source_mask=source_mask)
+        target_mask, source_mask = masks.without_idle(target_mask), masks.without_idle(source_mask)
+        seen = {"target_mask": target_mask, "source_mask": source_mask, "cache": cache}
+        decoded = self.decoder(embedded, memory, **seen)
+        cache.token_ids = written
+        return decoded
 
     def project(self, decoded: Tensor) -> Tensor:
         """Turn decoded vectors into logits, shape (batch, target position, vocabulary)."""
         require_vectors("decoded", decoded, self.config.d_model, self.output_projection.weight)
         return self.output_projection(decoded)
 
-    def _embed(self, token_ids: Tensor, name: str, embedding: TokenEmbedding) -> Tensor:
+    def _embed(
+        self, token_ids: Tensor, name: str, embedding: TokenEmbedding, offset: int = 0
+    ) -> Tensor:
         """Word plus position, some numbers dropped while training (paper §3.4, §3.5, §5.4)."""
-        require_token_ids(name, token_ids, embedding.vocabulary_size, self.config.max_length)
-        return self.embedding_dropout(self.positions(embedding(token_ids)))
+        room = self.config.max_length - offset
+        require_token_ids(name, token_ids, embedding.vocabulary_size, room)
+        start = {"offset": offset} if offset > 0 else {}
+        return self.embedding_dropout(self.positions(embedding(token_ids), **start))

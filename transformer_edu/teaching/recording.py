@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         attention["decoder.layers.0.cross_attention"]  # (batch, heads, query, key)
 
     The weights are those that the forward pass used, before dropout and detached. A layer that
-    runs more than once keeps its last run.
+    runs more than once keeps its last run; a step from a cache has a row for its newest position.
 
     Args:
         model: Any module that holds MultiHeadAttention somewhere.
@@ -65,8 +65,13 @@ def _recorder(name: str, recorded: dict[str, Tensor]) -> Callable[..., None]:
         if not {"query", "key"} <= given.keys():
             raise TypeError(f"{name} must take query and key to be recorded, got {list(given)}")
         with torch.no_grad():
-            recorded[name] = layer.attention_weights(
-                given["query"], given["key"], mask=given.get("mask")
-            )
+            if given.get("cache") is None:
+                weights = layer.attention_weights(
+                    given["query"], given["key"], mask=given.get("mask")
+                )
+            else:  # the step has just added its keys
+                queries = split_heads(layer.query_projection(given["query"]), layer.num_heads)
+                weights = attention_weights(queries, given["cache"].keys, mask=given.get("mask"))
+            recorded[name] = weights
 
     return record

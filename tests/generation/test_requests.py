@@ -1,0 +1,81 @@
+"""What may be asked of a model that writes, and what is left of what it wrote."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from transformer_edu.generation.requests import (
+    EXTRA_LENGTH,
+    length_limits,
+    padding_id_of,
+    require_model,
+    require_tokens,
+    strip,
+)
+from transformer_edu.model.masks import padding_mask
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+
+SIZES = {"d_model": 4, "num_heads": 2, "num_layers": 1, "d_ff": 6}
+MASK = padding_mask(torch.tensor([[4, 5, 6], [4, 0, 0]]))
+
+
+def model_with(max_length: int | None) -> SimpleNamespace:
+    return SimpleNamespace(config=SimpleNamespace(max_length=max_length))
+
+
+def test_a_row_may_have_fifty_tokens_more_than_its_source_and_never_more_than_the_model():
+    assert EXTRA_LENGTH == 50
+    assert length_limits(SimpleNamespace(), MASK, None).tolist() == [53, 51]
+    assert length_limits(model_with(52), MASK, None).tolist() == [52, 51]
+    assert length_limits(model_with(52), MASK, 7).tolist() == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("max_length", "error", "sentence"),
+    [
+        (0, ValueError, "max_length must be at least 1, got 0"),
+        (-3, ValueError, "max_length must be at least 1, got -3"),
+        (2.5, TypeError, "max_length must be a whole number, got 2.5"),
+        (True, TypeError, "max_length must be a whole number, got True"),
+        (10, ValueError, "max_length must be at most 9 (the model's max_length), got 10"),
+    ],
+)
+def test_another_limit_is_refused(max_length, error, sentence):
+    with pytest.raises(error) as caught:
+        length_limits(model_with(9), MASK, max_length)
+    assert str(caught.value) == sentence
+
+
+def test_a_source_of_padding_only_is_refused_by_its_row():
+    mask = padding_mask(torch.tensor([[4, 5], [0, 0]]))
+    with pytest.raises(ValueError, match="must hold a real token in every row, got none in row 1"):
+        length_limits(model_with(9), mask, None)
+
+
+def test_start_end_and_padding_are_three_different_ids():
+    require_tokens(1, 2, 0)
+    for ids in ((1, 1, 0), (0, 2, 0), (1, 0, 0)):
+        with pytest.raises(ValueError, match="must be three different ids"):
+            require_tokens(*ids)
+    with pytest.raises(TypeError, match="end_id must be a whole number, got '2'"):
+        require_tokens(1, "2", 0)
+    with pytest.raises(ValueError, match="start_id must be at least 0, got -1"):
+        require_tokens(-1, 2, 0)
+
+
+def test_a_model_must_read_and_write_in_two_steps():
+    require_model(Transformer(TransformerConfig(vocabulary_size=9, **SIZES)))
+    with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
+        require_model(torch.nn.Linear(2, 2))
+
+
+def test_padding_is_what_the_models_config_says():
+    config = TransformerConfig(vocabulary_size=9, padding_id=3, **SIZES)
+    assert padding_id_of(Transformer(config)) == 3
+    assert padding_id_of(torch.nn.Linear(2, 2)) == 0
+
+
+def test_what_is_written_ends_before_the_end_token_and_holds_no_dropped_ones():
+    assert strip([1, 5, 0, 6, 2, 7], 2, (1, 0)) == [5, 6]
+    assert strip([1, 5, 7], 2, (1, 0)) == [5, 7]

@@ -1,0 +1,194 @@
+"""The key/value cache: what the decoder has computed once and need not compute again.
+
+A new token changes neither the keys and values of the tokens before it, which cannot see it, nor
+those of the source. Queries are not kept: each is asked once. Met in
+notebooks/11_generation.ipynb.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transformer_edu.model.refusals import require_flag, require_token_ids, require_whole
+
+
+class KeyValueCache:
+    """The keys and values of one attention, by head.
+
+    Args:
+        max_length: Positions to make room for, all at once; None for an attention to the
+            source, whose keys and values are complete after the first step.
+    """
+
+    def __init__(self, max_length: int | None = None) -> None:
+        if max_length is not None:
+            require_whole("max_length", max_length)
+        self.max_length = max_length
+        self.length = 0
+        self._keys: Tensor | None = None  # (batch, heads, room, d_head)
+        self._values: Tensor | None = None
+        self._rows: Tensor | None = None  # which rows to go on with, if not all as they are
+        self._spare: list[Tensor] = []  # room to move rows to
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is nothing to add: the source has been read."""
+        return self.max_length is None and self.length > 0
+
+    @property
+    def keys(self) -> Tensor:
+        """All keys so far, shape (batch, heads, key, d_head)."""
+        self._move_rows()
+        return self._keys[:, :, : self.length]
+
+    @property
+    def values(self) -> Tensor:
+        """All values so far, shape (batch, heads, key, d_head)."""
+        self._move_rows()
+        return self._values[:, :, : self.length]
+
+    def add(self, keys: Tensor, values: Tensor) -> None:
+        """Append the keys and values of new positions.
+
+        Args:
+            keys: Shape (batch, heads, new position, d_head).
+            values: Shape (batch, heads, new position, d_head).
+
+        Raises:
+            ValueError: If there is no room, or another batch size than before.
+        """
+        end = self.length + keys.size(2)
+        if self.max_length is None:
+            # Together in memory, as every step will read them.
+            self._keys, self._values, self.length = keys.contiguous(), values.contiguous(), end
+            return
+        if end > self.max_length:
+            raise ValueError(f"cache must have room for {end} positions, got {self.max_length}")
+        if self._keys is None:
+            room = (*keys.shape[:2], self.max_length, keys.size(3))
+            self._keys, self._values = keys.new_empty(room), values.new_empty(room)
+        self._move_rows()
+        if len(keys) != len(self._keys):
+            raise ValueError(f"cache must have {len(self._keys)} rows added, got {len(keys)}")
+        self._keys[:, :, self.length : end] = keys
+        self._values[:, :, self.length : end] = values
+        self.length = end
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch, in this order; a row may be taken twice.
+
+        Args:
+            rows: Row numbers, shape (new batch,).
+        """
+        if self.length > 0:
+            self._rows = rows if self._rows is None else self._rows.index_select(0, rows)
+
+    def _move_rows(self) -> None:
+        """Copy the rows that were asked for: only now, so that attention finds them at hand."""
+        rows, self._rows = self._rows, None
+        if rows is None:
+            return
+        if torch.is_grad_enabled() or self.max_length is None:
+            self._keys = self._keys.index_select(0, rows)
+            self._values = self._values.index_select(0, rows)
+            return
+        if not self._spare or len(rows) != len(self._spare[0]):
+            room = (len(rows), *self._keys.shape[1:])
+            self._spare = [kept.new_empty(room) for kept in (self._keys, self._values)]
+        moved, self._spare = self._spare, [self._keys, self._values]
+        for kept, place in zip(self._spare, moved, strict=True):
+            written = slice(self.length)
+            torch.index_select(kept[:, :, written], 0, rows, out=place[:, :, written])
+        self._keys, self._values = moved
+
+
+class LayerCache(NamedTuple):
+    """The two caches of one decoder layer."""
+
+    self_attention: KeyValueCache
+    cross_attention: KeyValueCache
+
+
+class DecoderCache:
+    """What a whole decoder keeps between steps; ``Transformer.decode`` fills and reads it.
+
+    Make a new one for every batch of sources: it remembers them.
+
+    Args:
+        num_layers: Layers of the decoder.
+        max_length: Target positions to make room for.
+
+    Raises:
+        TypeError, ValueError: If a size is not a whole number of at least 1.
+    """
+
+    def __init__(self, *, num_layers: int, max_length: int) -> None:
+        require_whole("num_layers", num_layers)
+        require_whole("max_length", max_length)
+        self.max_length = max_length
+        self.layers = [
+            LayerCache(KeyValueCache(max_length), KeyValueCache()) for _ in range(num_layers)
+        ]
+        self.token_ids: Tensor | None = None  # (batch, position), what has been decoded
+
+    @property
+    def length(self) -> int:
+        """How many target positions are kept."""
+        return 0 if self.token_ids is None else self.token_ids.size(1)
+
+    def with_new(self, target_ids: Tensor) -> Tensor:
+        """The target so far and its new end; nothing is remembered yet.
+
+        Args:
+            target_ids: The tokens that follow, shape (batch, new position).
+
+        Returns:
+            Shape (batch, target position).
+
+        Raises:
+            TypeError: If target_ids are no token ids.
+            ValueError: If the batch is another one than before, or there is no room.
+        """
+        require_token_ids("target_ids", target_ids)
+        if self.token_ids is None:
+            whole = target_ids
+        elif len(target_ids) != len(self.token_ids):
+            raise ValueError(
+                f"target_ids must have {len(self.token_ids)} rows like the cache, "
+                f"got {len(target_ids)}"
+            )
+        else:
+            whole = torch.cat([self.token_ids, target_ids], dim=1)
+        if whole.size(1) > self.max_length:
+            raise ValueError(
+                f"target_ids must fit the cache's {self.max_length} positions, got {whole.size(1)}"
+            )
+        return whole
+
+    def keep(self, rows: Tensor, *, same_sources: bool = False) -> None:
+        """Go on with these rows of the batch, in this order; a row may be taken twice.
+
+        Args:
+            rows: Row numbers, shape (new batch,).
+            same_sources: Whether row i's source is what it was, as when the beams of one
+                source change places: then the source's keys and values stay where they are.
+
+        Raises:
+            TypeError, ValueError: If rows are not row numbers, or same_sources is no switch.
+        """
+        require_flag("same_sources", same_sources)
+        if not isinstance(rows, Tensor) or rows.dtype != torch.int64 or rows.dim() != 1:
+            raise TypeError(f"rows must be a tensor of row numbers, shape (batch,), got {rows!r}")
+        if self.token_ids is None:
+            return
+        size = len(self.token_ids)
+        if rows.device.type == "cpu" and not ((rows >= 0) & (rows < size)).all():
+            raise ValueError(f"rows must be from 0 to {size - 1}, got {rows.tolist()}")
+        if same_sources and len(rows) != size:
+            raise ValueError(f"rows must be {size} for the same sources, got {len(rows)}")
+        self.token_ids = self.token_ids.index_select(0, rows)
+        for layer in self.layers:
+            layer.self_attention.keep(rows)
+            if not same_sources:
+                layer.cross_attention.keep(rows)
