@@ -1,0 +1,227 @@
+"""Beam search: at every step the best few hypotheses, not the best one alone (paper §6.1).
+
+A hypothesis that ends gives up its place for that step: the beam is narrower by one, and full again
+after the next. So a beam of one stops where greedy search stops. Built in
+notebooks/11_generation.ipynb.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.hypotheses import (
+    BeamStep,
+    Branch,
+    Finalists,
+    Hypothesis,
+    length_penalty,
+    require_alpha,
+)
+from transformer_edu.generation.ranking import best_first, require_possible
+from transformer_edu.generation.writing import Request, Writing
+from transformer_edu.model.refusals import require_whole
+
+
+def beam_search(
+    model: nn.Module,
+    source_ids: Tensor,
+    *,
+    width: int = 4,
+    alpha: float = 0.6,
+    num_best: int = 1,
+    after_step: Callable[[BeamStep], None] | None = None,
+    **request: Unpack[Request],
+) -> list[list[Hypothesis]]:
+    """Write the best targets for each source, as far as a beam of this width finds them.
+
+    At every step each hypothesis is continued by every token, and the ``width`` most probable of
+    all these stay. Those with the end token are complete; the others go on until they cannot score
+    better any more, or to the maximum length. No token is forbidden.
+
+    Args:
+        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has.
+            It runs in evaluation mode and without gradients; its modes are restored.
+        source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
+        width: Hypotheses kept at every step.
+        alpha: How much longer hypotheses are favoured, at least 0: see ``length_penalty``.
+        num_best: Hypotheses to return for each source, at most width.
+        after_step: Called after every step with a record of it.
+        request: ``max_length``, ``start_id``, ``end_id`` and ``cached``, as greedy search has them.
+
+    Returns:
+        For each source its best hypotheses, best first, no two written with the same tokens;
+        fewer than num_best only where fewer exist.
+
+    Raises:
+        TypeError, ValueError: If an argument is of another type or out of its range, a source
+            holds nothing but padding, or the model answers NaN.
+    """
+    require_whole("width", width)
+    require_alpha(alpha)
+    require_whole("num_best", num_best)
+    if num_best > width:
+        raise ValueError(f"num_best must be at most width, got {num_best} and {width}")
+    with evaluation_mode(model):
+        writing = Writing(model, source_ids, **request)
+        beams = Beams(writing, width=width, alpha=alpha, num_best=num_best)
+        while beams.sentences:
+            beams.extend()
+            beams.collect()
+            undecided = beams.undecided()
+            if after_step is not None:
+                after_step(beams.record(undecided))
+            beams.go_on(undecided)
+    return [finalists.hypotheses for finalists in beams.finalists]
+
+
+class Kept(NamedTuple):
+    """The hypotheses that a step keeps for each sentence, the most probable first.
+
+    Each of the three has the shape (sentence, beam): the hypothesis's log-probability, -inf where
+    there is none; the beam that it continues; and the token that it adds.
+    """
+
+    totals: Tensor
+    parents: Tensor
+    token_ids: Tensor
+
+
+def best_continuations(totals: Tensor, logits: Tensor, width: int) -> Kept:
+    """Of all continuations of a sentence's hypotheses by one token, the most probable.
+
+    Args:
+        totals: Log-probabilities of the hypotheses, -inf for none, shape (sentence, beam).
+        logits: The model's for the next token of each, shape (sentence · beam, vocabulary).
+        width: How many to keep for each sentence; all of them if there are fewer.
+
+    Returns:
+        The continuations of each sentence, shapes (sentence, new beam).
+
+    Raises:
+        ValueError: If a row of logits holds no finite maximum.
+    """
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    # No beam can place more than width continuations among the best width.
+    best_logits, token_ids = best_first(logits, width)  # (sentence · beam, choice)
+    require_possible(best_logits[:, 0])
+    log_probabilities = logits.log_softmax(dim=-1).gather(-1, token_ids)
+    longer = totals.unsqueeze(-1) + log_probabilities.unflatten(0, totals.shape)
+    kept, places = best_first(longer.flatten(1), width)  # (sentence, new beam)
+    added = token_ids.unflatten(0, totals.shape).flatten(1).gather(1, places)
+    return Kept(kept, places // token_ids.size(-1), added)
+
+
+class Beams:
+    """The hypotheses of every sentence that is not decided yet, all of the same length.
+
+    Args:
+        writing: Targets begun, one for each source.
+        width: Hypotheses kept for a sentence.
+        alpha: The exponent of the length penalty.
+        num_best: Complete hypotheses that a sentence is to have.
+    """
+
+    def __init__(self, writing: Writing, *, width: int, alpha: float, num_best: int) -> None:
+        self.writing, self.width, self.alpha = writing, width, alpha
+        self.step = 0
+        self.sentences = list(range(len(writing.limits)))  # those that are not decided
+        self.finalists = [Finalists(num_best) for _ in writing.limits]
+        self.final_penalties = [length_penalty(limit, alpha) for limit in writing.limits]
+        # The start token alone, which is certain.
+        self.totals = torch.zeros(len(self.sentences), 1, device=writing.target.written.device)
+
+    def extend(self) -> None:
+        """Continue every hypothesis by every token and keep the most probable of them all."""
+        self.step += 1
+        self.kept = best_continuations(self.totals, self.writing.target.next_logits(), self.width)
+
+    def collect(self) -> None:
+        """Hand the hypotheses that are complete to the finalists; the others live."""
+        totals, parents, token_ids = self.kept
+        finished = token_ids == self.writing.end_id  # (sentence, beam)
+        limits = torch.tensor([self.writing.limits[sentence] for sentence in self.sentences])
+        at_limit = (limits == self.step).to(totals.device).unsqueeze(1)
+        complete = (totals > -torch.inf) & (finished | at_limit)
+        self.totals = totals.masked_fill(complete, -torch.inf)
+        if not complete.any():
+            return
+        penalty = length_penalty(self.step, self.alpha)
+        places = torch.arange(len(totals), device=totals.device)
+        written = self.writing.target.written[self._rows(places, parents)[complete]]
+        of_each = (complete.nonzero()[:, 0], written, token_ids[complete], totals[complete])
+        for place, row, token_id, total in zip(*(x.tolist() for x in of_each), strict=True):
+            hypothesis = Hypothesis(
+                token_ids=self.writing.read([*row, token_id]),
+                score=total / penalty,
+                log_probability=total,
+                finished=token_id == self.writing.end_id,
+            )
+            self.finalists[self.sentences[place]].add(hypothesis)
+
+    def undecided(self) -> list[int]:
+        """The places of the sentences whose finalists a beam may still beat.
+
+        A log-probability only falls, and the penalty is largest at the maximum length: nothing
+        that continues a beam can score better than the beam would with that penalty.
+        """
+        best_totals = self.totals.amax(dim=1).tolist()
+        return [
+            place
+            for place, (sentence, total) in enumerate(zip(self.sentences, best_totals, strict=True))
+            if total > -torch.inf
+            and self.finalists[sentence].would_take(total / self.final_penalties[sentence])
+        ]
+
+    def record(self, undecided: list[int]) -> BeamStep:
+        """This step in plain numbers; only the sentences at the undecided places go on."""
+        penalty = length_penalty(self.step, self.alpha)
+        branches = [
+            [
+                Branch(
+                    parent=parent,
+                    token_id=token_id,
+                    log_probability=total,
+                    score=total / penalty,
+                    finished=token_id == self.writing.end_id,
+                    goes_on=place in undecided and living > -torch.inf,
+                )
+                for total, parent, token_id, living in zip(*beams, strict=True)
+                if total > -torch.inf
+            ]
+            for place, beams in enumerate(
+                zip(*(x.tolist() for x in (*self.kept, self.totals)), strict=True)
+            )
+        ]
+        return BeamStep(step=self.step, sentences=list(self.sentences), branches=branches)
+
+    def go_on(self, undecided: list[int]) -> None:
+        """Write the kept tokens of the sentences at these places, and leave the others."""
+        self.sentences = [self.sentences[place] for place in undecided]
+        if not self.sentences:
+            return
+        places = torch.tensor(undecided, device=self.totals.device)
+        self.totals = self.totals[places]
+        # Where no hypothesis lives, the first that does is repeated: a model is never asked what
+        # follows the end.
+        living = self.totals > -torch.inf
+        beams = torch.arange(self.totals.size(1), device=places.device)
+        beams = beams.where(living, living.int().argmax(dim=1, keepdim=True))
+        rows = self._rows(places, self.kept.parents[places].gather(1, beams))
+        target, all_rows = self.writing.target, self._all_rows()
+        if rows.shape != all_rows.shape:
+            target.keep(rows.flatten())
+        elif not rows.equal(all_rows):
+            target.reorder(rows.flatten())
+        target.append(self.kept.token_ids[places].gather(1, beams).flatten())
+
+    def _rows(self, places: Tensor, beams: Tensor) -> Tensor:
+        """The target's rows of these beams of the sentences at these places, (sentence, beam)."""
+        return self._all_rows()[places.unsqueeze(1), beams]
+
+    def _all_rows(self) -> Tensor:
+        """The numbers of the target's rows before the step, shape (sentence, beam)."""
+        written = self.writing.target.written
+        return torch.arange(len(written), device=written.device).view(len(self.kept.totals), -1)

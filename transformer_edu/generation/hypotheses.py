@@ -1,0 +1,118 @@
+"""Hypotheses: what beam search has written, what it is worth, and a record of how it came about.
+
+Met in notebooks/11_generation.ipynb.
+"""
+
+import math
+from bisect import insort
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypothesis:
+    """One possible target.
+
+    Args:
+        token_ids: What it says, without start, end and padding.
+        score: log_probability / length_penalty(length, alpha); higher is better.
+        log_probability: Sum over its tokens, in nats, the end token's included.
+        finished: Whether it ends with the end token; otherwise it was cut at the maximum length.
+    """
+
+    token_ids: list[int]
+    score: float
+    log_probability: float
+    finished: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """One hypothesis that a step has kept, as a branch of the tree of hypotheses.
+
+    Args:
+        parent: Its place among the branches of the step before; 0 in the first step, where all
+            grow from the start token.
+        token_id: The token that it adds to its parent.
+        log_probability: Sum over all its tokens, in nats; less its parent's, the token's own.
+        score: log_probability / length_penalty(step, alpha).
+        finished: Whether token_id is the end token.
+        goes_on: Whether it is written further. What does not has finished, has reached its
+            maximum length, or can no longer be among the best.
+    """
+
+    parent: int
+    token_id: int
+    log_probability: float
+    score: float
+    finished: bool
+    goes_on: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamStep:
+    """What one step of beam search has kept; from all of them the tree can be drawn.
+
+    Args:
+        step: 1 for the first; the length of every hypothesis in it, the end token included.
+        sentences: The rows of source_ids that are still being written.
+        branches: For each of these sentences its branches, the likeliest first.
+    """
+
+    step: int
+    sentences: list[int]
+    branches: list[list[Branch]]
+
+
+class Finalists:
+    """The best complete hypotheses of one sentence so far, best first.
+
+    Args:
+        count: How many to remember.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.hypotheses: list[Hypothesis] = []
+
+    def add(self, hypothesis: Hypothesis) -> None:
+        """Remember a hypothesis if it is among the best; of equal scores, the earlier stays."""
+        insort(self.hypotheses, hypothesis, key=lambda each: -each.score)
+        del self.hypotheses[self.count :]
+
+    def would_take(self, score: float) -> bool:
+        """Whether a hypothesis of that score would still be among the best."""
+        return len(self.hypotheses) < self.count or score > self.hypotheses[-1].score
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """What a log-probability is divided by to be compared with those of other lengths.
+
+    ((5 + length) / 6)^alpha, as the paper takes it from Wu et al. 2016 (§6.1). Every further token
+    makes a hypothesis less probable, so that the shortest would win; the penalty gives back a part.
+
+    Args:
+        length: Tokens of a hypothesis, the end token included.
+        alpha: How much is given back: 0 nothing, 0.6 in the paper.
+
+    Raises:
+        ValueError: If the penalty is too large a number to be computed.
+    """
+    try:
+        return ((5 + length) / 6) ** alpha
+    except OverflowError:
+        raise ValueError(
+            f"alpha must be smaller for hypotheses of {length} tokens, got {alpha}"
+        ) from None
+
+
+def require_alpha(alpha: float) -> None:
+    """Refuse what is not a finite number of at least 0.
+
+    Raises:
+        TypeError: If alpha is not a number.
+        ValueError: If it is negative, infinite or NaN.
+    """
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
+        raise TypeError(f"alpha must be a number, got {alpha!r}")
+    if not 0 <= alpha < math.inf:
+        raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}")

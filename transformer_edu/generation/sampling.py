@@ -1,0 +1,233 @@
+"""Sampling: every token is drawn by lot, as probable as the model says it is.
+
+Met in notebooks/11_generation.ipynb.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Unpack
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.ranking import best_first, require_possible
+from transformer_edu.generation.writing import Request, Writing
+from transformer_edu.model.refusals import require_whole
+
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleStep:
+    """What one step of sampling has drawn.
+
+    Args:
+        step: 1 for the first.
+        sentences: The rows of source_ids that were still being written.
+        token_ids: The token drawn for each of them.
+        probabilities: How probable that token was, as candidate_probabilities says.
+    """
+
+    step: int
+    sentences: list[int]
+    token_ids: list[int]
+    probabilities: list[float]
+
+
+def sample(
+    model: nn.Module,
+    source_ids: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | int | None = None,
+    after_step: Callable[[SampleStep], None] | None = None,
+    **request: Unpack[Request],
+) -> list[list[int]]:
+    """Write one target for each source, every token drawn from ``candidate_probabilities``.
+
+    Chance reaches every row on a stream of its own: the generator gives one seed to each row, in
+    order, and the row draws one number a step with it. So a row's target depends on the generator
+    and on the row's place, not on the other rows; equal sources get different targets.
+
+    Args:
+        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has.
+            It runs in evaluation mode and without gradients; its modes are restored.
+        source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
+        temperature, top_k, top_p: As in candidate_probabilities.
+        generator: Decides what is drawn. A generator moves on, so that the next call draws
+            something else; a seed, a whole number, always draws the same; None takes the seed
+            that torch.manual_seed was given. torch's own random numbers stay as they are.
+        after_step: Called after every step with a record of it.
+        request: ``max_length``, ``start_id``, ``end_id`` and ``cached``, as greedy search has them.
+
+    Returns:
+        For each source the ids written, without start, end and padding.
+
+    Raises:
+        TypeError: If model lacks a method, or an argument is of another type.
+        ValueError: If an argument is out of its range, a source holds nothing but padding, or
+            the model answers NaN.
+    """
+    _require_choice(temperature, top_k, top_p)
+    generator = _as_generator(generator)
+    choose = partial(candidate_probabilities, temperature=temperature, top_k=top_k, top_p=top_p)
+    with evaluation_mode(model):
+        writing = Writing(model, source_ids, **request)
+        rows = _draw_rows(writing, choose, generator, after_step)
+    return [writing.read(row) for row in rows]
+
+
+def candidate_probabilities(
+    logits: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
+    """How probable each token is to be drawn: softmax(logits / temperature), its tail cut off.
+
+    First the temperature; then of the result the top_k tokens; then, of these, the likeliest that
+    together reach top_p. What is left is scaled to sum to one.
+
+    Args:
+        logits: Shape (..., vocabulary); -inf for what is impossible.
+        temperature: Below 1 likely tokens become likelier still, above 1 less so; above 0.
+        top_k: How many tokens may be drawn, of equal ones the first; None for all.
+        top_p: How much of the probability the fewest, likeliest tokens that may be drawn must
+            reach, above 0 and at most 1 (nucleus sampling, Holtzman et al. 2020); None for all.
+
+    Returns:
+        Probabilities, shape (..., vocabulary), of type float32 at least.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If an argument is out of its range, or a row of logits has no finite maximum.
+    """
+    _require_choice(temperature, top_k, top_p)
+    if not isinstance(logits, Tensor) or not logits.is_floating_point():
+        got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
+        raise TypeError(f"logits must be a floating-point tensor, got {got}")
+    if logits.dim() == 0 or logits.numel() == 0:
+        raise ValueError(f"logits must have no empty axis, got the shape {tuple(logits.shape)}")
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    best = logits.amax(dim=-1, keepdim=True)
+    require_possible(best)
+    # The softmax sees differences only, and these may be divided by a number however small.
+    limits = torch.finfo(logits.dtype)
+    scaled = (logits - best) / min(max(temperature, limits.tiny), limits.max)
+    if top_k is None and top_p is None:
+        return scaled.softmax(dim=-1)
+    candidates, token_ids = best_first(scaled, scaled.size(-1) if top_k is None else top_k)
+    probabilities = candidates.softmax(dim=-1)
+    if top_p is not None and top_p < 1:
+        before = F.pad(probabilities.cumsum(dim=-1)[..., :-1], (1, 0))
+        # A sum that misses top_p by a rounding error has reached it.
+        probabilities = probabilities.masked_fill(before >= top_p * (1 - 8 * limits.eps), 0.0)
+        probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(scaled).scatter(-1, token_ids, probabilities)
+
+
+def draw(probabilities: Tensor, luck: Tensor) -> Tensor:
+    """Draw one token for each row: the one at which the sum of probabilities passes luck.
+
+    Args:
+        probabilities: Shape (row, vocabulary).
+        luck: Evenly distributed numbers in [0, 1), shape (row,).
+
+    Returns:
+        Token ids, shape (row,), none of them of probability 0.
+    """
+    reached = probabilities.cumsum(dim=-1)
+    total = reached[:, -1:]  # 1, but for rounding
+    # The second condition is for luck that is rounded up to 1: the last possible token is drawn.
+    passed = (reached <= luck.unsqueeze(1) * total) & (reached < total)
+    return passed.sum(dim=-1)
+
+
+def _draw_rows(
+    writing: Writing,
+    choose: Callable[[Tensor], Tensor],
+    generator: torch.Generator,
+    after_step: Callable[[SampleStep], None] | None,
+) -> list[list[int]]:
+    """Draw every row token by token until all are done; choose makes logits probabilities."""
+    target, limits = writing.target, writing.limits
+    written: list[list[int]] = [[] for _ in limits]
+    luck = _draw_luck(generator, len(limits), max(limits))  # (batch, step)
+    step, rows = 0, list(range(len(limits)))  # the rows that are not done
+    while rows:
+        step += 1
+        probabilities = choose(target.next_logits())  # (row, vocabulary)
+        next_ids = draw(probabilities, luck[rows, step - 1].to(probabilities))  # (row,)
+        target.append(next_ids)
+        if after_step is not None:
+            after_step(_record(step, rows, next_ids, probabilities))
+        for row, token_id in zip(rows, next_ids.tolist(), strict=True):
+            written[row].append(token_id)
+        going_on = [
+            place
+            for place, row in enumerate(rows)
+            if written[row][-1] != writing.end_id and step < limits[row]
+        ]
+        if 0 < len(going_on) < len(rows):
+            target.keep(torch.tensor(going_on, device=next_ids.device))
+        rows = [rows[place] for place in going_on]
+    return written
+
+
+def _draw_luck(generator: torch.Generator, batch: int, steps: int) -> Tensor:
+    """Numbers in [0, 1), shape (batch, step); the first of a row do not depend on the others."""
+    seeds = torch.randint(LARGEST_SEED, (batch,), generator=generator, device=generator.device)
+    return torch.stack(
+        [
+            torch.rand(steps, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+            for seed in seeds.tolist()
+        ]
+    )
+
+
+def _record(step: int, rows: list[int], next_ids: Tensor, probabilities: Tensor) -> SampleStep:
+    drawn = probabilities.gather(-1, next_ids.unsqueeze(1)).squeeze(1)
+    return SampleStep(
+        step=step,
+        sentences=list(rows),
+        token_ids=next_ids.tolist(),
+        probabilities=drawn.tolist(),
+    )
+
+
+def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
+    """The generator itself, or a new one from a seed; None takes torch's own seed."""
+    if isinstance(generator, torch.Generator):
+        return generator
+    if generator is None:
+        return torch.Generator().manual_seed(torch.initial_seed())
+    require_whole("generator", generator, minimum=0)
+    if generator > LARGEST_SEED:
+        raise ValueError(f"generator must be at most {LARGEST_SEED} as a seed, got {generator}")
+    return torch.Generator().manual_seed(generator)
+
+
+def _require_choice(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    """Refuse, with a TypeError or a ValueError, what no token can be drawn with."""
+    if isinstance(temperature, bool) or not isinstance(temperature, int | float):
+        raise TypeError(f"temperature must be a number, got {temperature!r}")
+    if not 0 < temperature < math.inf:
+        raise ValueError(
+            "temperature must be a finite number above 0 (at 0 it would be greedy_search), "
+            f"got {temperature}"
+        )
+    if top_k is not None:
+        require_whole("top_k", top_k)
+    if top_p is None:
+        return
+    if isinstance(top_p, bool) or not isinstance(top_p, int | float):
+        raise TypeError(f"top_p must be a number, got {top_p!r}")
+    if not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
