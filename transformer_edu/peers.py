@@ -3,12 +3,17 @@
 Both take and return what ours does, and drop what they drop by themselves.
 """
 
+from typing import TYPE_CHECKING
+
 from torch import Tensor, nn
 
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.masks import causal_mask, padding_mask
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
+
+if TYPE_CHECKING:
+    from transformers import MarianConfig
 
 
 class PytorchTransformer(nn.Module):
@@ -93,7 +98,7 @@ def _hidden_keys(mask: Tensor) -> Tensor:
 
 def build_marian(config: TransformerConfig) -> nn.Module:
     """Hugging Face's MarianMTModel of the same sizes, called as ours is; nothing is downloaded."""
-    from transformers import MarianConfig, MarianMTModel
+    from transformers import MarianMTModel
 
     class Marian(MarianMTModel):
         """Token ids in, logits out."""
@@ -108,6 +113,13 @@ def build_marian(config: TransformerConfig) -> nn.Module:
             )
             return outputs.logits
 
+    return Marian(marian_config(config))
+
+
+def marian_config(config: TransformerConfig) -> "MarianConfig":
+    """The sizes of ours in Hugging Face's words."""
+    from transformers import MarianConfig
+
     sizes = {
         f"{stack}_{name}": value
         for stack in ("encoder", "decoder")
@@ -117,14 +129,12 @@ def build_marian(config: TransformerConfig) -> nn.Module:
             ("ffn_dim", config.d_ff),
         )
     }
-    return Marian(
-        MarianConfig(
-            vocab_size=config.vocabulary_size,
-            d_model=config.d_model,
-            dropout=config.dropout,
-            activation_function="relu",
-            scale_embedding=True,
-            pad_token_id=PADDING_ID,
-            **sizes,
-        )
+    return MarianConfig(
+        vocab_size=config.vocabulary_size,
+        d_model=config.d_model,
+        dropout=config.dropout,
+        activation_function="relu",
+        scale_embedding=True,
+        pad_token_id=PADDING_ID,
+        **sizes,
     )

@@ -1,0 +1,63 @@
+"""All three models write as many tokens as asked, the same ones from the same weights."""
+
+import pytest
+import torch
+
+from transformer_edu.benchmark.decoding import (
+    DECODING_WORKLOADS,
+    DecodingWorkload,
+    build_writer,
+    draw_sources,
+    report_decoding,
+)
+from transformer_edu.benchmark.training_step import MARIAN, OURS, PYTORCH
+from transformer_edu.model.transformer import TransformerConfig
+
+CONFIG = TransformerConfig(
+    vocabulary_size=13, d_model=12, num_heads=2, num_layers=1, d_ff=20, max_length=40
+)
+TOY = {"batch": 3, "source_length": 7, "new_tokens": 5, "rounds": 1, "config": CONFIG}
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("name", [OURS, MARIAN, PYTORCH])
+def test_every_model_writes_exactly_as_many_tokens_as_asked(name, width):
+    if name == MARIAN:
+        pytest.importorskip("transformers")
+    workload = DecodingWorkload(width=width, **TOY)
+    if name == PYTORCH and width > 1:
+        with pytest.raises(ValueError, match="width must be 1 for nn.Transformer, got 2"):
+            build_writer(name, workload)
+        return
+    written = build_writer(name, workload)()
+    # Start and padding tokens, which nobody forbids, are not told.
+    assert len(written) == 3
+    assert max(map(len, written)) == 5 or name != MARIAN
+    assert all(len(ids) <= 5 and 2 not in ids for ids in written)
+
+
+def test_the_sources_are_the_same_every_time_and_hold_words_only():
+    workload = DecodingWorkload(**TOY)
+    source_ids = draw_sources(workload)
+    assert source_ids.shape == (3, 7)
+    assert source_ids.min() >= 4
+    assert torch.equal(source_ids, draw_sources(workload))
+
+
+def test_the_workloads_are_described():
+    assert [str(each) for each in DECODING_WORKLOADS] == [
+        "greedy, batch 1",
+        "greedy, batch 32",
+        "beam 5, batch 1",
+        "beam 5, batch 8",
+    ]
+
+
+def test_the_report_names_versions_and_has_a_row_for_each_workload():
+    workloads = [DecodingWorkload(width=width, **TOY) for width in (1, 2)]
+    report = "\n".join(report_decoding(workloads))
+    assert f"torch {torch.__version__}" in report
+    assert "12/2/1+1/20, vocabulary 13" in report
+    rows = [line for line in report.splitlines() if line.startswith(("| greedy", "| beam"))]
+    assert [row.split("|")[1].strip() for row in rows] == ["greedy, batch 3", "beam 2, batch 3"]
+    assert rows[1].split("|")[5].strip() == "-", "nn.Transformer has no beam search"
