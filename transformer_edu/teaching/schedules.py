@@ -43,7 +43,7 @@ def plot_schedules(
     if len(choices) == 0:
         raise ValueError("choices must hold at least one pair of width and warm-up, got none")
     curves = [schedule_curve(*choice, steps=steps) for choice in choices]
-    axes = new_axes(axes, 8, 4)
+    axes = new_axes(axes, 7, 3.4)
     for (d_model, warmup_steps), (x, rates) in zip(choices, curves, strict=True):
         name = f"d_model {d_model:,}, warm-up {warmup_steps:,}"
         # Curves of one width fall together: their markers stand apart, so that both are seen.

@@ -1,0 +1,167 @@
+"""Lesson 10: right answers pass, and each usual wrong answer is named."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_edu.teaching.checks.lesson_10 import (
+    PATIENTS,
+    build_patients,
+    check_diagnosis,
+    check_learning_rate,
+    check_loss_of_no_idea,
+    check_repaired_step,
+)
+from transformer_edu.teaching.probes import run_probes
+from transformer_edu.training.batches import make_batch
+from transformer_edu.training.loss import token_loss
+from transformer_edu.training.schedule import inverse_square_root
+
+CHECKS = {
+    "10.1": check_loss_of_no_idea,
+    "10.2": check_learning_rate,
+    "10.3": check_repaired_step,
+    "10.4": check_diagnosis,
+}
+
+
+def step_like(loss_of=None, *, zero=True, train=True, move=True, order="right", answer="loss"):
+    """A training step with the mistakes asked for."""
+
+    def right_loss(model, batch):
+        return token_loss(model(batch.source_ids, batch.decoder_input_ids), batch.label_ids)
+
+    def one_step(model, batch, optimizer):
+        if train:
+            model.train()
+        loss = (loss_of or right_loss)(model, batch)
+        if order == "step first":
+            optimizer.step()
+        if zero:
+            optimizer.zero_grad()
+        loss.backward()
+        if move and order == "right":
+            optimizer.step()
+        return {"loss": loss, "number": loss.item(), "nothing": None, "one": 1.0}[answer]
+
+    return one_step
+
+
+def softmaxed(model, batch):
+    logits = model(batch.source_ids, batch.decoder_input_ids)
+    return token_loss(logits.softmax(dim=-1), batch.label_ids)
+
+
+def unshifted(model, batch):
+    return token_loss(model(batch.source_ids, batch.label_ids), batch.label_ids)
+
+
+def padded(model, batch):
+    logits = model(batch.source_ids, batch.decoder_input_ids)
+    return F.cross_entropy(logits.flatten(0, 1), batch.label_ids.flatten())
+
+
+def friends(model, batch):
+    logits = model(batch.source_ids, batch.label_ids)
+    return F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), batch.label_ids.flatten())
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [
+        ("10.1", math.log(37_000)),
+        ("10.1", 10.5),
+        ("10.1", torch.tensor(37_000.0).log()),
+        ("10.2", lambda s, d, w: inverse_square_root(s, d_model=d, warmup_steps=w)),
+        ("10.2", lambda s, d, w: torch.tensor(d**-0.5 * min(s**-0.5, s * w**-1.5))),
+        ("10.3", step_like()),
+        ("10.3", step_like(answer="number")),
+        ("10.4", dict(PATIENTS)),
+    ],
+)
+def test_a_right_answer_is_correct(number, answer, capsys):
+    CHECKS[number](answer)
+    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [
+        *((number, ...) for number in CHECKS),
+        ("10.2", lambda *_: ...),
+        ("10.3", lambda *_: ...),
+    ],
+)
+def test_three_dots_wait(number, answer, capsys):
+    CHECKS[number](answer)
+    assert f"Exercise {number} is waiting for you" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "hint"),
+    [
+        ("10.1", math.log2(37_000), "natural logarithm"),
+        ("10.1", math.log10(37_000), "base 10"),
+        ("10.1", -math.log(37_000), "negative logarithm"),
+        ("10.1", 1 / 37_000, "That is the probability"),
+        ("10.1", math.log(20), "for 20 tokens"),
+        ("10.1", 0, "Minus its logarithm"),
+        ("10.1", math.nan, "is a number"),
+        ("10.1", None, "is a number"),
+        ("10.1", True, "is a number"),
+        ("10.2", lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5), "take min"),
+        ("10.2", lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5), "smaller steps"),
+        ("10.2", lambda s, d, w: min(s**-0.5, s * w**-1.5), "width is missing"),
+        ("10.2", lambda s, d, w: d**-0.5 * min(s**-0.5, s * w**-0.5), "must meet"),
+        ("10.2", lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5), "rises and then stays"),
+        ("10.2", lambda s, d, w: d**-0.5 * s**-0.5, "only falls"),
+        ("10.2", lambda s, d, w: 0.1, "the paper's rate is 0.0040; yours is 0.1000"),
+        ("10.2", lambda s, d, w: None, "returns nothing"),
+        ("10.2", lambda s, d, w: math.nan, "must return a number"),
+        ("10.2", lambda s, d, w: 1 / 0, "ZeroDivisionError"),
+        ("10.2", 0.1, "is a function"),
+        ("10.3", step_like(softmaxed), "already has a softmax"),
+        ("10.3", step_like(unshifted), "reads its own labels"),
+        ("10.3", step_like(padded), "Padding is learned"),
+        ("10.3", step_like(zero=False), "step before are still there"),
+        ("10.3", step_like(unshifted, zero=False), "own labels.*And old gradients"),
+        ("10.3", step_like(order="step first"), "first backward"),
+        ("10.3", step_like(move=False), "No weight has moved"),
+        ("10.3", step_like(friends), "not as they should"),
+        ("10.3", step_like(train=False), "model.train"),
+        ("10.3", step_like(answer="nothing"), "returns nothing"),
+        ("10.3", step_like(answer="one"), "Return its loss"),
+        ("10.3", lambda model, batch, optimizer: 1.0, "never asks the model"),
+        ("10.3", lambda model, batch: 1.0, "TypeError"),
+        ("10.3", None, "is a function"),
+        ("10.4", dict(PATIENTS, A="no positions"), "Patient A"),
+        ("10.4", dict(PATIENTS, B="no causal mask"), "Patient B"),
+        ("10.4", dict(PATIENTS, C="no positions"), "Patient C"),
+        ("10.4", dict(PATIENTS, C="a cold"), "'a cold' is no fault"),
+        ("10.4", dict(PATIENTS, C=None), "None is no fault"),
+        ("10.4", {"A": "no residual"}, r"you named \['A'\]"),
+        ("10.4", list(PATIENTS.values()), "is a dictionary"),
+        ("10.4", None, "is a dictionary"),
+    ],
+)
+def test_a_wrong_answer_gets_the_hint_for_its_mistake(number, answer, hint):
+    with pytest.raises(AnswerError, match=hint):
+        CHECKS[number](answer)
+
+
+def test_the_patients_can_be_told_apart_by_their_probes():
+    batch = make_batch([([4, 5, 6, 7], [7, 6, 5, 4]), ([8, 9], [9, 8]), ([4, 4, 11], [11, 4, 4])])
+    failed = {
+        name: {
+            result.name
+            for result in run_probes(model, batch.source_ids, batch.decoder_input_ids)
+            if result.passed is False
+        }
+        for name, model in build_patients().items()
+    }
+    assert failed["A"] == {"word order matters", "company does not matter"}
+    assert "attention rows sum to one" in failed["B"]
+    assert failed["C"] == set()
