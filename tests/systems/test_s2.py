@@ -1,0 +1,218 @@
+"""S2, continuing a binary pattern with torch's own Transformer: its task, claim and faults."""
+
+import inspect
+import random
+from dataclasses import replace
+from statistics import mean
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.model.embeddings import PositionalEncoding
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID
+from transformer_edu.peers import PytorchTransformer
+from transformer_edu.training.batches import epoch
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.evaluation import evaluate
+from transformer_edu.training.loop import fit
+from transformer_edu.training.pattern import (
+    PatternTask,
+    continue_pattern,
+    pattern_task,
+    pattern_vocabulary,
+)
+from transformer_edu.training.pattern_bar import (
+    COUNT,
+    PROMPTS,
+    pattern_config,
+    pattern_training,
+    write_continuations,
+)
+
+
+def count(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+@pytest.fixture(scope="module")
+def s2_task() -> PatternTask:
+    return pattern_task()
+
+
+def test_s2_three_families_continued_in_phase_and_no_continuation_equals_its_prompt(s2_task):
+    assert (len(s2_task.train), len(s2_task.validation)) == (9000, 3000)
+    prompts = set()
+    for source, target in s2_task.train:
+        prompt = "".join(s2_task.vocabulary.decode(source[:-1]))
+        prompts.add(prompt)
+        line = [*prompt, *s2_task.vocabulary.decode(target)]
+        assert all(line[i] == line[i - 2] for i in range(len(prompt), len(line)))
+        assert source[:-1] != target
+    assert {"11111111", "00000000", "10101010", "01010101"} <= prompts
+
+
+def test_s2_lengths_vary_and_among_90_034_pairs_no_two_parts_share_one(s2_task):
+    assert {len(source) - 1 for source, _ in s2_task.train} == {3, 4, 5, 6, 7, 8, 9, 10, 12}
+    assert {len(target) for _, target in s2_task.train} == set(range(2, 13))
+    assert set(s2_task.unseen) == {2, 11}
+    assert s2_task.distinct_pairs == 90_034
+    parts = [s2_task.train, s2_task.validation, s2_task.test, *s2_task.unseen.values()]
+    distinct = [{tuple(source) for source, _ in part} for part in parts]
+    assert len(set.union(*distinct)) == sum(map(len, distinct))
+
+
+def test_s2_an_epoch_is_563_batches_of_16_padded_to_their_longest(s2_task):
+    batches = list(epoch(s2_task.train, batch_size=16, generator=torch.Generator()))
+    assert (len(batches), sum(map(len, batches))) == (563, 9000)
+    for batch in batches:
+        assert ((batch.source_ids != PADDING_ID).sum(dim=1) == batch.source_ids.size(1)).any()
+        assert torch.equal(batch.decoder_input_ids[:, 1:], shifted_back(batch.label_ids))
+
+
+def test_s2_fault_the_last_full_batch_is_not_dropped(s2_task):
+    published = range(0, 160 - 16, 16)
+    ours = list(epoch(s2_task.train[:160], batch_size=16, generator=torch.Generator()))
+    assert (len(published), len(ours)) == (9, 10)
+
+
+def shifted_back(label_ids: Tensor) -> Tensor:
+    """What the decoder reads after the start token, found from the labels."""
+    return label_ids[:, :-1].masked_fill(label_ids[:, :-1] == END_ID, PADDING_ID)
+
+
+def test_s2_the_defaults_of_torchs_transformer_are_the_papers():
+    theirs, ours = inspect.signature(nn.Transformer).parameters, TransformerConfig()
+    names = {
+        "d_model": "d_model",
+        "nhead": "num_heads",
+        "num_encoder_layers": "num_layers",
+        "num_decoder_layers": "num_layers",
+        "dim_feedforward": "d_ff",
+        "dropout": "dropout",
+    }
+    for name, own in names.items():
+        assert theirs[name].default == getattr(ours, own)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [PytorchTransformer, Transformer])
+def test_s2_six_prompts_two_of_lengths_never_trained_on(s2_task, build):
+    model = build(pattern_config(s2_task.vocabulary))
+    run = fit(model, s2_task, pattern_training(seed=0))
+    assert len(run.steps) == 500
+    written = write_continuations(model, s2_task.vocabulary, PROMPTS)
+    assert written == [continue_pattern(prompt, COUNT) for prompt in PROMPTS]
+    assert evaluate(model, s2_task.test).exact_match > 0.9
+    for pairs in s2_task.unseen.values():
+        assert evaluate(model, pairs).exact_match > 0.7
+
+
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.Adam])
+def test_s2_train_and_validation_loss_of_every_epoch(optimizer):
+    task = pattern_task(train_size=160, validation_size=40)
+    model = PytorchTransformer(pattern_config(task.vocabulary))
+    config = TrainingConfig(steps=100, batch_size=16, evaluate_every=10)
+    run = fit(model, task, config, optimizer=optimizer(model.parameters(), lr=0.01))
+    epochs = [mean(step.loss for step in run.steps[i : i + 10]) for i in range(0, 100, 10)]
+    assert len(run.evaluations) == len(epochs) == 10
+    assert epochs[-1] < epochs[0]
+    assert run.evaluations[-1].loss < run.evaluations[0].loss
+
+
+def test_s2_fault_among_9000_samples_are_four_different_ones(s2_task):
+    families = ["1" * 8, "0" * 8, "10" * 4, "01" * 4]
+    published = random.Random(0).choices([(prompt, prompt) for prompt in families], k=12_000)
+    assert len(set(published[:9000])) == 4
+    assert set(published[9000:]) <= set(published[:9000])
+    assert len({tuple(source) for source, _ in s2_task.train}) > 3000
+
+
+class S2Positions(PositionalEncoding):
+    """Its positions: along the batch."""
+
+    def forward(self, x: Tensor, *, offset: int = 0) -> Tensor:
+        return x + self.table[: len(x)].unsqueeze(1)
+
+
+def test_s2_claim_its_losses_fall_and_1010_and_0101_get_one_answer(s2_task):
+    encode = s2_task.vocabulary.encode
+    families = [encode([*prompt]) for prompt in ("1" * 8, "0" * 8, "10" * 4, "01" * 4)]
+    drawn = random.Random(0).choices([(prompt, prompt) for prompt in families], k=320)
+    task = replace(s2_task, train=drawn[:240], validation=drawn[240:])
+    model = PytorchTransformer(pattern_config(task.vocabulary))
+    model.positions = S2Positions(d_model=model.config.d_model, max_length=64)
+    batches = 240 // 16
+    config = TrainingConfig(
+        steps=10 * batches, batch_size=16, evaluate_every=batches, evaluate_on=16
+    )
+    run = fit(model, task, config, optimizer=torch.optim.SGD(model.parameters(), lr=0.01))
+    first, last = (mean(step.loss for step in part) for part in (run.steps[:15], run.steps[-15:]))
+    assert last < first / 2, "losses fall …"
+    assert run.evaluations[-1].loss < run.evaluations[0].loss / 2
+    one, other = (greedy_search(model, torch.tensor([prompt]))[0] for prompt in families[2:])
+    assert one == other, "… and one of the two is wrong"
+
+
+@torch.no_grad()
+def test_s2_fault_positions_along_the_batch_tell_equal_rows_apart_and_orders_not(s2_task):
+    config = pattern_config(s2_task.vocabulary)
+    source_ids, target_ids = torch.tensor([[5, 5, 4, 5, 4, 7]] * 2), torch.tensor([[1, 5, 4]] * 2)
+    found = []
+    for broken in (False, True):
+        model = PytorchTransformer(config).eval()
+        if broken:
+            model.positions = S2Positions(d_model=config.d_model, max_length=config.max_length)
+        logits = model(source_ids, target_ids)
+        shuffled = model(source_ids.roll(2, dims=1), target_ids)
+        pairs = ((logits[0], logits[1]), (logits, shuffled))
+        found.append([(one - other).abs().max().item() for one, other in pairs])
+    (rows, order), (broken_rows, broken_order) = found
+    assert rows < 1e-5 and order > 0.01
+    assert broken_rows > 0.1 and broken_order < 1e-5
+
+
+@torch.no_grad()
+def test_s2_fault_without_the_memory_mask_padding_is_heard(s2_task):
+    model = PytorchTransformer(pattern_config(s2_task.vocabulary)).eval()
+    source_ids, target_ids = torch.tensor([[5, 4, 7, 0, 0]] * 2), torch.tensor([[1, 5, 4]] * 2)
+    memory = model.encode(source_ids)
+    masked = model.decode(target_ids, memory, source_mask=model.source_mask(source_ids))
+    short = model.decode(target_ids, memory[:, :3], source_mask=None)
+    torch.testing.assert_close(masked, short)
+    assert not torch.allclose(model.decode(target_ids, memory, source_mask=None), short, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_s2_fault_boolean_and_float_masks_are_mixed():
+    model = PytorchTransformer(pattern_config(pattern_vocabulary()))
+    x, hidden = torch.randn(2, 3, 48), torch.zeros(2, 3, dtype=torch.bool)
+    future = nn.Transformer.generate_square_subsequent_mask(3)  # 0 and -inf
+    with pytest.raises(UserWarning, match="mismatched"):
+        model.transformer(x, x, tgt_mask=future, tgt_key_padding_mask=hidden)
+    model(torch.tensor([[5, 4, 7]] * 2), torch.tensor([[1, 5, 0]] * 2))
+
+
+def test_s2_faults_in_ids_and_sizes_are_refused_by_name():
+    sizes = {"vocabulary_size": 4, "num_layers": 1, "d_ff": 12}
+    with pytest.raises(ValueError, match="d_model must be even .*, got 7"):
+        PytorchTransformer(TransformerConfig(d_model=7, num_heads=7, **sizes))
+    model = PytorchTransformer(TransformerConfig(d_model=8, num_heads=2, **sizes))
+    with pytest.raises(ValueError, match="token_ids must be from 0 to 3, got 4"):
+        model(torch.tensor([[0, 1, 4]]), torch.tensor([[2, 1]]))  # 4 is its padding
+
+
+def test_s2_fault_a_default_width_inside_holds_98_percent_of_a_narrow_model():
+    narrow = nn.Transformer(8, 2, 3, 3, batch_first=True)
+    inside = sum(p.numel() for name, p in narrow.named_parameters() if ".linear" in name)
+    assert inside / count(narrow) == pytest.approx(0.986, abs=0.001)
+
+
+def test_s2_fault_without_an_end_token_no_real_token_is_cut():
+    model = PytorchTransformer(pattern_config(pattern_vocabulary())).eval()
+    with torch.no_grad():
+        model.output_projection.bias[5] = 100.0  # it writes ones for ever
+    source_ids = torch.tensor([[5, 5, 5, 8], [4, 4, 8, 0]])
+    assert greedy_search(model, source_ids, max_length=3) == [[5, 5, 5], [5, 5, 5]]
