@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.training.batches import epoch, make_batch, pad
+from transformer_edu.training.batches import epoch, make_batch, pad, plan_batches
 
 # The first number of a source names it, so that pairs can be told apart after padding.
 PAIRS = [([i, *range(4, 4 + i % 5)], [i] * (1 + i % 7)) for i in range(100, 203)]
@@ -112,3 +112,10 @@ def test_batches_left_out_leave_the_others_and_what_is_drawn_later_alone(skip):
         assert one.source_ids.equal(other.source_ids)
         assert one.label_ids.equal(other.label_ids)
     assert rest.get_state().equal(whole.get_state())
+
+
+def test_a_plan_names_the_pairs_of_each_batch():
+    plan = plan_batches(PAIRS, batch_size=8, generator=torch.Generator().manual_seed(0))
+    assert [len(rows) for rows in plan] == [len(batch) for batch in one_epoch()]
+    for rows, batch in zip(plan, one_epoch(), strict=True):
+        assert [PAIRS[row][0][0] for row in rows] == batch.source_ids[:, 0].tolist()

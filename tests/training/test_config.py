@@ -28,6 +28,15 @@ def test_counts_are_whole_numbers_of_at_least_one(name):
             TrainingConfig(**{name: value})
 
 
+def test_tokens_are_counted_only_where_that_is_wanted():
+    assert TrainingConfig().batch_tokens is None
+    assert TrainingConfig(batch_tokens=1).batch_tokens == 1
+    with pytest.raises(ValueError, match="batch_tokens must be at least 1, got 0"):
+        TrainingConfig(batch_tokens=0)
+    with pytest.raises(TypeError, match="batch_tokens must be a whole number, got 4.5"):
+        TrainingConfig(batch_tokens=4.5)
+
+
 @pytest.mark.parametrize("name", ["learning_rate", "largest_gradient"])
 def test_rates_are_finite_numbers_above_zero(name):
     for value in (0, -1e-3, math.nan, math.inf):

@@ -123,15 +123,32 @@ def epoch(
         TypeError, ValueError: If batch_size is not a whole number of at least 1, skip one of at
             least 0, or there are no pairs.
     """
-    require_whole("batch_size", batch_size)
     require_whole("skip", skip, minimum=0)
+    plan = plan_batches(pairs, batch_size=batch_size, generator=generator)
+    return (make_batch([pairs[row] for row in rows]) for rows in plan[skip:])
+
+
+def plan_batches(
+    pairs: Sequence[Pair], *, batch_size: int, generator: torch.Generator
+) -> list[list[int]]:
+    """Which pairs stand together in each batch of an epoch: their numbers.
+
+    Args:
+        pairs: Source and target ids.
+        batch_size: Pairs in a batch, at least 1.
+        generator: Decides the order.
+
+    Raises:
+        TypeError, ValueError: As for epoch.
+    """
+    require_whole("batch_size", batch_size)
     if len(pairs) == 0:
         raise ValueError("pairs must hold at least one pair, got none")
     order = torch.randperm(len(pairs), generator=generator).tolist()
-    chosen: list[list[int]] = []
+    plan: list[list[int]] = []
     for start in range(0, len(order), POOL * batch_size):
         pool = order[start : start + POOL * batch_size]
         pool.sort(key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))
-        chosen += (pool[cut : cut + batch_size] for cut in range(0, len(pool), batch_size))
-    turns = torch.randperm(len(chosen), generator=generator).tolist()
-    return (make_batch([pairs[i] for i in chosen[turn]]) for turn in turns[skip:])
+        plan += (pool[cut : cut + batch_size] for cut in range(0, len(pool), batch_size))
+    turns = torch.randperm(len(plan), generator=generator).tolist()
+    return [plan[turn] for turn in turns]

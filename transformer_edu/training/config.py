@@ -14,7 +14,9 @@ class TrainingConfig:
 
     Args:
         steps: Weight updates.
-        batch_size: Pairs per update.
+        batch_size: Pairs per update, if batch_tokens is None.
+        batch_tokens: Tokens of a side per update at the most, padding included: fewer pairs where
+            they are long. None counts pairs.
         learning_rate: Adam's learning rate, before the schedule multiplies it.
         warmup_steps: Steps until the learning rate is at its highest, if schedule is None.
         schedule: Factor of the learning rate at each step, which counts from 1; None rises
@@ -37,6 +39,7 @@ class TrainingConfig:
 
     steps: int = 500
     batch_size: int = 64
+    batch_tokens: int | None = None
     learning_rate: float = 3e-3
     warmup_steps: int = 50
     schedule: Callable[[int], float] | None = None
@@ -55,6 +58,8 @@ class TrainingConfig:
             require_whole(name, getattr(self, name))
         for name in ("evaluate_every", "evaluate_on"):
             require_whole(name, getattr(self, name))
+        if self.batch_tokens is not None:
+            require_whole("batch_tokens", self.batch_tokens)
         require_precision(self.precision)
         require_whole("seed", self.seed, minimum=0)
         _require_positive("learning_rate", self.learning_rate)
