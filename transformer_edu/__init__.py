@@ -5,6 +5,7 @@ The map, one folder for each question:
 - ``model``: what is it? The paper's §3, in plain PyTorch.
 - ``generation``: how does it write? Greedy, beam search, sampling (§6.1).
 - ``training``: how does it learn? Tasks, loss, schedule, loop (§5).
+- ``pretrained``: a small translator, ready to use.
 - ``teaching``: how is it shown? Figures, explorers and exercise checks for the notebooks.
 
 Every name has one import path: ``from transformer_edu.model.attention import MultiHeadAttention``.

@@ -13,7 +13,12 @@ from torch import Tensor, nn
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training import checkpoint as module
-from transformer_edu.training.checkpoint import load_checkpoint, load_model
+from transformer_edu.training.checkpoint import (
+    load_checkpoint,
+    load_history,
+    load_model,
+    save_model,
+)
 from transformer_edu.training.checkpoint_file import (
     CheckpointError,
     read_checkpoint_file,
@@ -438,3 +443,37 @@ def test_nothing_but_numbers_and_texts_is_in_the_record(path):
     assert json.loads(json.dumps(record)) == record
     assert record["choices"]["model"]["num_heads"] == 2
     assert record["choices"]["training"]["steps"] == 10
+
+
+def test_the_history_can_be_read_without_a_model(path):
+    run = load_history(path)
+    assert [record.step for record in run.steps] == [1, 2, 3, 4, 5, 6]
+    assert [found.step for found in run.evaluations] == [4]
+
+
+def test_a_model_saved_alone_comes_back(tmp_path):
+    model = transformer()
+    save_model(tmp_path / "model", model)
+    loaded = load_model(tmp_path / "model")
+    assert loaded.config == model.config
+    assert same(weights(loaded), weights(model))
+    assert loaded.output_projection.weight is loaded.target_embedding.table.weight
+    assert not loaded.training
+
+
+def test_a_model_saved_in_half_precision_comes_back_in_float32(tmp_path):
+    model = transformer()
+    save_model(tmp_path / "whole", model)
+    save_model(tmp_path / "half", model, dtype=torch.float16)
+    loaded = weights(load_model(tmp_path / "half"))
+    assert same(loaded, {name: w.half().float() for name, w in weights(model).items()})
+    sizes = [(tmp_path / name).stat().st_size for name in ("half", "whole")]
+    assert sizes[0] < 0.7 * sizes[1]
+
+
+def test_what_is_no_transformer_is_not_saved_and_what_has_no_history_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="model must be a Transformer, got Linear"):
+        save_model(tmp_path / "model", nn.Linear(2, 3))
+    save_model(tmp_path / "model", transformer())
+    with pytest.raises(CheckpointError, match="model must hold a history, got none"):
+        load_history(tmp_path / "model")

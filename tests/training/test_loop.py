@@ -2,6 +2,7 @@
 
 import copy
 import signal
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -9,10 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import NotFiniteError, endless_batches, fit, paper_adam
 from transformer_edu.training.schedule import inverse_square_root
+from transformer_edu.training.state import TrainingRun
 from transformer_edu.training.tasks import copy_task, number_words_task, reverse_task
 
 TASK = reverse_task(
@@ -100,6 +103,33 @@ def test_batches_can_start_anywhere_in_any_epoch(skip):
     for one, other in zip(found, expected, strict=True):
         assert one.source_ids.equal(other.source_ids)
         assert one.label_ids.equal(other.label_ids)
+
+
+@pytest.mark.parametrize("skip", [0, 1, 9, 40])
+def test_batches_counted_in_tokens_can_be_left_out_too(skip):
+    config = replace(SHORT, batch_tokens=48)
+    expected = list(islice(endless_batches(TASK, config), skip, skip + 9))
+    found = list(islice(endless_batches(TASK, config, skip=skip), 9))
+    for one, other in zip(found, expected, strict=True):
+        assert one.label_ids.equal(other.label_ids)
+        assert one.source_ids.equal(other.source_ids)
+        assert one.label_ids.numel() <= 48
+
+
+def test_a_run_counted_in_tokens_goes_on_bit_for_bit(tmp_path):
+    config = replace(SHORT, steps=14, batch_tokens=48)  # an epoch has 6 or 7 batches
+    expected_model, model = transformer(), transformer()
+    expected = fit(expected_model, TASK, config)
+
+    def stop(run: TrainingRun) -> None:
+        if len(run.steps) == 9:
+            raise KeyboardInterrupt
+
+    fit(transformer(), TASK, config, after_step=stop, checkpoint=tmp_path / "run")
+    assert fit(model, TASK, config, resume=tmp_path / "run") == expected
+    assert same(weights(model), weights(expected_model))
+    with pytest.raises(CheckpointError, match="training.batch_tokens must be 48 as in .*, got 49"):
+        fit(transformer(), TASK, replace(config, batch_tokens=49), resume=tmp_path / "run")
 
 
 def test_what_dropout_drops_at_a_step_is_decided_by_seed_and_step_alone():

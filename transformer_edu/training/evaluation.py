@@ -14,6 +14,7 @@ from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.batches import make_batch, pad
 from transformer_edu.training.device import device_of, suitable_threads
 from transformer_edu.training.loss import token_accuracy, token_loss
+from transformer_edu.training.processes import own_rows, sum_of_processes
 from transformer_edu.training.tasks import Pair
 
 
@@ -35,7 +36,12 @@ class Evaluation:
 
 
 def evaluate(
-    model: nn.Module, pairs: Sequence[Pair], *, batch_size: int = 250, step: int = 0
+    model: nn.Module,
+    pairs: Sequence[Pair],
+    *,
+    batch_size: int = 250,
+    step: int = 0,
+    shared: bool = False,
 ) -> Evaluation:
     """Judge a model by pairs of source and target.
 
@@ -46,6 +52,8 @@ def evaluate(
         pairs: Source and target ids, without special tokens.
         batch_size: Pairs to compute at once; the result does not depend on it.
         step: What to note as the training step.
+        shared: Whether each of the processes that train together judges a part of the pairs;
+            all of them must call it then, and all get the same answer.
 
     Raises:
         TypeError, ValueError: If there are no pairs, batch_size is below 1, or the model cannot
@@ -54,10 +62,11 @@ def evaluate(
     require_whole("batch_size", batch_size)
     if len(pairs) == 0:
         raise ValueError("pairs must hold at least one pair, got none")
+    own = [pairs[row] for row in own_rows(len(pairs))] if shared else pairs
     loss = right_tokens = tokens = right_targets = 0.0
     with evaluation_mode(model), suitable_threads(model):
-        for start in range(0, len(pairs), batch_size):
-            chosen = pairs[start : start + batch_size]
+        for start in range(0, len(own), batch_size):
+            chosen = own[start : start + batch_size]
             batch = make_batch(chosen).to(device_of(model))
             logits = model(batch.source_ids, batch.decoder_input_ids)
             real = sum(len(target) + 1 for _, target in chosen)  # the end token counts
@@ -65,6 +74,9 @@ def evaluate(
             right_tokens += real * token_accuracy(logits, batch.label_ids).item()
             right_targets += exact_matches(model, chosen)
             tokens += real
+    if shared:
+        sums = sum_of_processes([loss, right_tokens, tokens, right_targets])
+        loss, right_tokens, tokens, right_targets = sums
     return Evaluation(step, loss / tokens, right_tokens / tokens, right_targets / len(pairs))
 
 

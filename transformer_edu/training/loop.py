@@ -15,7 +15,7 @@ from torch.optim import Adam, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
-from transformer_edu.training.batches import Batch, epoch
+from transformer_edu.training.batches import Batch, make_batch, plan_batches
 from transformer_edu.training.budget import describe_seconds, estimate_seconds
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.checkpoint_file import require_writable
@@ -24,8 +24,10 @@ from transformer_edu.training.device import autocast_for, device_of, suitable_th
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.interrupt import postponed_interrupt
 from transformer_edu.training.loss import token_loss
+from transformer_edu.training.processes import mean_of_processes, own_share, process_number
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 from transformer_edu.training.tasks import Task
+from transformer_edu.training.token_batches import plan_token_batches
 
 WORTH_A_BUDGET = 50  # steps; shorter runs are over before they are estimated
 
@@ -102,11 +104,12 @@ def take_steps(
     schedule = LambdaLR(
         state.optimizer, lambda steps: config.factor(steps + 1), last_epoch=taken - 1
     )
-    batches = endless_batches(state.task, config, skip=taken)
+    # Alone, own_share is the whole batch, and state.replica is the model (see processes.py).
+    batches = map(own_share, endless_batches(state.task, config, skip=taken))
     _evaluate_if_due(state)  # where an interrupt came just before it
     for step in _with_progress(range(taken + 1, config.steps + 1), state):
         _seed_dropout(state.model, config.seed, step)
-        loss = find_gradients(state.model, next(batches), config, run, state.scaler)
+        loss = find_gradients(state.replica, next(batches), config, run, state.scaler)
         with postponed_interrupt():
             run.steps.append(StepRecord(step, loss, schedule.get_last_lr()[0]))
             state.scaler.step(state.optimizer)  # optimizer.step(), unless float16 overflowed
@@ -153,6 +156,7 @@ def find_gradients(
         )
         scaler.scale(part_loss).backward()
         loss += part_loss.item()
+    loss = mean_of_processes(loss)
     scale = scaler.get_scale()  # 1, except in float16
     longest = math.inf if config.largest_gradient is None else scale * config.largest_gradient
     length = nn.utils.clip_grad_norm_(model.parameters(), longest)  # before it was shortened
@@ -173,16 +177,15 @@ def endless_batches(task: Task, config: TrainingConfig, *, skip: int = 0) -> Ite
         config: Decides the size of a batch, and the seed.
         skip: So many batches at the beginning are left out: those of the steps already taken.
     """
-    generator = torch.Generator().manual_seed(config.seed)
+    pairs, generator = task.train, torch.Generator().manual_seed(config.seed)
     while True:
-        batches_in_epoch = math.ceil(len(task.train) / config.batch_size)
-        yield from epoch(
-            task.train,
-            batch_size=config.batch_size,
-            generator=generator,
-            skip=min(skip, batches_in_epoch),
-        )
-        skip = max(0, skip - batches_in_epoch)
+        if config.batch_tokens is None:
+            plan = plan_batches(pairs, batch_size=config.batch_size, generator=generator)
+        else:
+            plan = plan_token_batches(pairs, tokens=config.batch_tokens, generator=generator)
+        for rows in plan[skip:]:
+            yield make_batch([pairs[row] for row in rows])
+        skip = max(0, skip - len(plan))
 
 
 def paper_adam(model: nn.Module, learning_rate: float) -> Adam:
@@ -203,7 +206,9 @@ def _surroundings(model: nn.Module) -> Iterator[None]:
 
 def _seed_dropout(model: nn.Module, seed: int, step: int) -> None:
     """Let seed and step decide what is dropped: a resumed run drops what it would have anyway."""
-    number = random.Random(f"{seed} {step}").getrandbits(63)
+    process = process_number()  # each drops something else; the first what one alone would
+    text = f"{seed} {step} {process}" if process else f"{seed} {step}"
+    number = random.Random(text).getrandbits(63)
     if device_of(model).type == "cpu":
         torch.default_generator.manual_seed(number)  # 100 times as fast as the line below
     else:
@@ -215,7 +220,7 @@ def _evaluate_if_due(state: TrainingState) -> None:
     run, step = state.run, len(state.run.steps)
     if state.is_due and (not run.evaluations or run.evaluations[-1].step < step):
         watched = state.task.validation[: state.config.evaluate_on]
-        run.evaluations.append(evaluate(state.model, watched, step=step))
+        run.evaluations.append(evaluate(state.model, watched, step=step, shared=True))
 
 
 def _with_progress(steps: range, state: TrainingState) -> Iterable[int]:

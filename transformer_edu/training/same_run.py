@@ -13,19 +13,24 @@ from transformer_edu.training.state import TrainingRun, TrainingState
 
 def choices(state: TrainingState) -> dict:
     """All that must be the same for a run to go on as if it had never stopped, as JSON has it."""
-    config = getattr(state.model, "config", None)
     training = _fields(state.config) | {"schedule": state.config.schedule is not None}
     training["loss_scaling"] = state.scaler.is_enabled()
     del training["progress"]  # changes nothing
-    kind = {"class": type(state.model).__qualname__}
     chosen = {
-        "model": kind | (_fields(config) if is_dataclass(config) else {}),
+        "model": model_choices(state.model),
         "tied": distinct_weights(state.model)[1],
         "training": training,
         "task": {"name": state.task.name, "fingerprint": state.task_fingerprint},
         "optimizer": {"class": type(state.optimizer).__qualname__} | _groups(state.optimizer),
     }
     return json.loads(json.dumps(chosen, default=repr))
+
+
+def model_choices(model: nn.Module) -> dict[str, object]:
+    """The model's class, and the fields of its config if it has one."""
+    config = getattr(model, "config", None)
+    kind = {"class": type(model).__qualname__}
+    return kind | (_fields(config) if is_dataclass(config) else {})
 
 
 def distinct_weights(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:

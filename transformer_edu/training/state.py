@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.device import gradient_scaler
 from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.processes import replica_of
 from transformer_edu.training.tasks import Task
 
 
@@ -56,9 +57,14 @@ class TrainingState:
     optimizer: Optimizer
     run: TrainingRun = field(default_factory=TrainingRun)
     scaler: torch.amp.GradScaler = field(init=False)
+    replica: nn.Module = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make what keeps float16's gradients large enough; idle in other precisions."""
+        """Make what keeps float16's gradients large enough, and what joins several processes.
+
+        Alone and in other precisions both do nothing: the replica is the model.
+        """
+        self.replica = replica_of(self.model)
         self.scaler = gradient_scaler(self.model, self.config.precision)
 
     @property

@@ -1,0 +1,36 @@
+"""The translator in the package translates, offline, and says what it is."""
+
+import pytest
+
+from transformer_edu.pretrained import loading
+from transformer_edu.pretrained.loading import FOLDER, load_pretrained, model_card
+from transformer_edu.training.run_folder import RunFolder
+
+WEIGHTS = RunFolder(FOLDER).model
+shipped = pytest.mark.skipif(not WEIGHTS.exists(), reason="the weights are not trained yet")
+
+
+@shipped
+def test_it_translates_a_caption():
+    translator = load_pretrained()
+    words = translator.translate("Two dogs are playing in the snow.", width=5).lower()
+    assert "zwei hunde" in words
+    assert "schnee" in words
+
+
+@shipped
+def test_all_of_it_takes_at_most_8_megabytes():
+    assert sum(path.stat().st_size for path in FOLDER.iterdir() if path.is_file()) <= 8_000_000
+
+
+@shipped
+def test_the_card_says_how_it_was_made_and_how_well_it_does():
+    card = model_card()
+    for fact in ("python -m transformer_edu.training", "seed", "steps", "minutes", "nrefs:1"):
+        assert fact in card
+
+
+def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "FOLDER", tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"must be a folder with model\.safetensors"):
+        load_pretrained()

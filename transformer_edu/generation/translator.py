@@ -1,0 +1,127 @@
+"""A model and its tokenizer together: text in, text out.
+
+Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import nn
+
+from transformer_edu.generation.beam import beam_search
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.generation.hypotheses import require_alpha
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.vocabulary import PADDING_ID
+
+
+class TextCoder(Protocol):
+    """What turns text into token ids and back: a tokenizer, or a list of words."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without start and end."""
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of ids."""
+
+
+@dataclass(frozen=True)
+class Translator:
+    """Translates with a trained model.
+
+    Args:
+        model: As for greedy_search; it runs on the device that it is on.
+        tokenizer: The one that it was trained with.
+    """
+
+    model: nn.Module
+    tokenizer: TextCoder
+
+    def translate(self, text: str, **search: float) -> str:
+        """Translate one sentence; an empty one stays empty.
+
+        Args:
+            text: In the source language.
+            search: As for write_all.
+
+        Raises:
+            TypeError: If text is none.
+            ValueError: If it has more tokens than the model has positions.
+        """
+        return self.translate_all([text], **search)[0]
+
+    def translate_all(self, texts: Sequence[str], **search: float) -> list[str]:
+        """Translate sentences, each on its own; the order stays.
+
+        Args:
+            texts: In the source language.
+            search: As for write_all.
+
+        Raises:
+            TypeError: If texts is a single text, or holds what is none.
+            ValueError: If one has more tokens than the model has positions.
+        """
+        if isinstance(texts, str):
+            raise TypeError(f"texts must be a list of texts, got the single text {texts!r}")
+        sources = [self._encode(text) for text in texts]
+        numbers = [number for number, source in enumerate(sources) if source]
+        written = write_all(self.model, [sources[number] for number in numbers], **search)
+        answers = [""] * len(sources)
+        for number, ids in zip(numbers, written, strict=True):
+            answers[number] = self.tokenizer.decode(ids)
+        return answers
+
+    def _encode(self, text: str) -> list[int]:
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a text, got {text!r}")
+        ids = self.tokenizer.encode(text)
+        room = getattr(getattr(self.model, "config", None), "max_length", len(ids))
+        if len(ids) > room:
+            raise ValueError(f"text must have at most {room} tokens, got {len(ids)}")
+        return ids
+
+
+def write_all(
+    model: nn.Module,
+    sources: Sequence[Sequence[int]],
+    *,
+    width: int = 1,
+    alpha: float = 0.6,
+    batch_size: int = 64,
+) -> list[list[int]]:
+    """Write a target for each source, those of similar length together.
+
+    Args:
+        model: As for greedy_search.
+        sources: Token ids of each source, none of them empty.
+        width: Hypotheses of beam search; 1 is greedy search.
+        alpha: How much beam search favours long targets.
+        batch_size: Sources to compute at once; the result does not depend on it.
+
+    Returns:
+        The ids written, in the order of the sources.
+
+    Raises:
+        TypeError, ValueError: If width or batch_size is not a whole number of at least 1, or
+            alpha not a number of at least 0.
+    """
+    require_whole("width", width)
+    require_whole("batch_size", batch_size)
+    require_alpha(alpha)
+    device = next(model.parameters()).device
+    order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
+    written: list[list[int]] = [[] for _ in sources]
+    for start in range(0, len(order), batch_size):
+        numbers = order[start : start + batch_size]
+        rows = [torch.tensor(sources[number], device=device) for number in numbers]
+        source_ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PADDING_ID)
+        if width == 1:
+            answers = greedy_search(model, source_ids)
+        else:
+            found = beam_search(model, source_ids, width=width, alpha=alpha)
+            answers = [hypotheses[0].token_ids for hypotheses in found]
+        for number, answer in zip(numbers, answers, strict=True):
+            written[number] = answer
+    return written

@@ -1,0 +1,33 @@
+"""The translator in the package, in two lines.
+
+    translator = load_pretrained()
+    print(translator.translate("A dog runs across the grass."))
+
+Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
+"""
+
+from pathlib import Path
+
+from transformer_edu.generation.translator import Translator
+from transformer_edu.training.saved_translator import load_translator
+
+FOLDER = Path(__file__).parent
+
+
+def load_pretrained() -> Translator:
+    """The translator that comes with the package: English to German; no network is needed.
+
+    Returns:
+        A translator on the CPU, with its ``model`` and ``tokenizer``.
+
+    Raises:
+        ModuleNotFoundError: If the library tokenizers is not installed, when it translates.
+        FileNotFoundError: If the package was installed without its weights.
+        ValueError: If a file is damaged.
+    """
+    return load_translator(FOLDER)
+
+
+def model_card() -> str:
+    """What the translator is: how it was trained, on what, and how well it translates."""
+    return (FOLDER / "README.md").read_text("utf-8")

@@ -1,0 +1,8 @@
+"""``python -m transformer_edu.training``: train a Transformer and keep the run in a folder."""
+
+import sys
+
+from transformer_edu.training.command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

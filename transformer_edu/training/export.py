@@ -1,0 +1,164 @@
+"""Publish a run: ``python -m transformer_edu.training.export runs/x --to folder``.
+
+The folder gets the weights in half precision, the tokenizer, and a card that says how they were
+made and how well they do, all of it from the run's own records.
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+import torch
+
+from transformer_edu.training.bleu import Bleu
+from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.training.checkpoint_file import replace_file
+from transformer_edu.training.memory import keep_freed_memory
+from transformer_edu.training.options import OPTIONS, PROGRAM
+from transformer_edu.training.presets import PRESETS, RunSettings
+from transformer_edu.training.run_folder import RunFolder
+from transformer_edu.training.run_task import load_texts
+from transformer_edu.training.saved_translator import load_translator
+from transformer_edu.training.score import ALPHA, WIDTH, score_translator
+
+ABOUT = "Write a run's weights in half precision, its tokenizer and a card."
+CARD = "README.md"
+LARGEST = 8_000_000  # bytes in all that the package may carry
+TERMS = {
+    "multi30k": (
+        "Multi30k (Elliott et al. 2016): 29,000 captions of pictures in English, each with a "
+        "German translation by a professional. They extend the captions of Flickr30k (Young et "
+        "al. 2014), which are offered for research and teaching that is not commercial; the "
+        "repository of Multi30k states no licence of its own. The texts are not part of this "
+        "package, only weights and tokens learned from them."
+    ),
+    "files": "Parallel texts of the user's own, whose terms apply.",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, judge the run by its test part, write the folder.
+
+    Returns:
+        The exit status: 0, or 1 after an error, which is told in one line.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m transformer_edu.training.export", description=ABOUT
+    )
+    parser.add_argument("run", help="folder of a finished run")
+    parser.add_argument("--to", required=True, help="folder to write")
+    parser.add_argument("--machine", help="what it was trained on, for the card")
+    chosen = parser.parse_args(arguments)
+    keep_freed_memory()
+    try:
+        size = export(RunFolder(chosen.run), RunFolder(chosen.to), machine=chosen.machine)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"{chosen.to}: {size:,} bytes")
+    return 0
+
+
+def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
+    """Write a run's result where it can be loaded from.
+
+    Args:
+        run: A finished run of a text task.
+        to: Gets three files.
+        machine: What it was trained on; None takes it from the run's records.
+
+    Returns:
+        The bytes written.
+
+    Raises:
+        OSError: If a file is missing or cannot be written.
+        ValueError: If the run is of a toy task, or the weights are too large for the package.
+    """
+    settings = run.read_settings()
+    if not settings.is_text:
+        raise ValueError(f"run must be one of a text task, got {settings.task!r}")
+    model = load_model(run.model)
+    to.path.mkdir(parents=True, exist_ok=True)
+    save_model(to.model, model, dtype=torch.float16)
+    size = to.model.stat().st_size + run.tokenizer_file.stat().st_size
+    if size > LARGEST:
+        to.model.unlink()
+        raise ValueError(f"model must take at most {LARGEST:,} bytes, got {size:,}")
+    shutil.copyfile(run.tokenizer_file, to.tokenizer_file)
+    # What is judged is what was written: half precision, read back.
+    translator, texts = load_translator(to.path), load_texts(settings)
+    scores = {
+        (part, width): score_translator(translator, getattr(texts, part), width=width)
+        for part in ("validation", "test")
+        for width in (1, WIDTH)
+    }
+    card = describe_run(run, settings, scores, machine or run.read_versions().get("machine", ""))
+    replace_file(to.path / CARD, [card.encode()])
+    return size + len(card.encode())
+
+
+def describe_run(
+    run: RunFolder,
+    settings: RunSettings,
+    scores: Mapping[tuple[str, int], Mapping[str, Bleu]],
+    machine: str,
+) -> str:
+    """The card of a run, in Markdown.
+
+    Args:
+        run: Its history tells what it cost.
+        settings: Its choices.
+        scores: By part and width of the beam.
+        machine: What it was trained on.
+    """
+    last, versions = run.read_history()[-1], run.read_versions()
+    made_with = ", ".join(f"{name} {versions[name]}" for name in versions if name != "machine")
+    averaged = min(settings.keep, len(run.kept_weights()))
+    rows = [
+        f"- {part}, beam {width}, {case}: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
+        for (part, width), cases in scores.items()
+        for case, bleu in cases.items()
+    ]
+    lines = [
+        f"# A Transformer for {settings.task}",
+        f"{settings.num_layers} + {settings.num_layers} layers, d_model {settings.d_model}, "
+        f"{settings.num_heads} heads, d_ff {settings.d_ff}; trained from scratch. A toy for "
+        "lessons: it knows the words of its training data and little else.",
+        "## How it was trained",
+        f"```\n{command_of(settings)}\n```",
+        f"- seed {settings.seed}, {last['step']:,} steps, {last['tokens']:,} target tokens; "
+        f"the average of the weights at the last {averaged} evaluations, stored in float16",
+        f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
+        f"the clock, evaluations included{', on ' + machine if machine else ''}",
+        f"- made with {made_with}",
+        "## How well it translates",
+        f"Length penalty α {ALPHA}. All choices were made by validation.",
+        "\n".join(rows),
+        "## Data",
+        TERMS[settings.task],
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def command_of(settings: RunSettings) -> str:
+    """The command that repeats a run.
+
+    Args:
+        settings: The run's.
+    """
+    preset = PRESETS[settings.preset]
+    words = [PROGRAM, "--task", settings.task, "--preset", settings.preset]
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        is_chosen = value != getattr(preset, field.name) or field.name in ("steps", "seed")
+        if field.name in OPTIONS and is_chosen:
+            words += [OPTIONS[field.name], str(value)]
+    if settings.norm_first != preset.norm_first:
+        words.append("--norm-first" if settings.norm_first else "--no-norm-first")
+    return " ".join([*words, "--out", "runs/x"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

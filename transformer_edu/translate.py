@@ -1,0 +1,89 @@
+"""Translate standard input, line by line: ``python -m transformer_edu.generation runs/x < text``.
+
+Every line is written as soon as it is translated; an empty line stays empty.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.training.device import DEVICE_VARIABLE, pick_device, suitable_threads
+from transformer_edu.training.saved_translator import load_translator
+
+ABOUT = "Translate standard input line by line with a trained model."
+INTERRUPTED = 130  # the exit status that shells give to Ctrl-C
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, translate what comes in until it ends.
+
+    Returns:
+        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C.
+    """
+    parser = argparse.ArgumentParser(prog="python -m transformer_edu.generation", description=ABOUT)
+    parser.add_argument("run", nargs="?", help="folder of a run; the model in the package")
+    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept; 1 is greedy (4)")
+    parser.add_argument("--alpha", type=float, default=0.6, help="favours long targets (0.6)")
+    parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
+    chosen = parser.parse_args(arguments)
+    try:
+        require_whole("beam", chosen.beam)
+        if chosen.device is not None:
+            os.environ[DEVICE_VARIABLE] = chosen.device
+        translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)
+        translator.model.to(pick_device())
+        with suitable_threads(translator.model):
+            for line in translate_lines(
+                translator, read_lines(sys.stdin.buffer), width=chosen.beam, alpha=chosen.alpha
+            ):
+                print(line, flush=True)
+    except BrokenPipeError:  # whoever read our lines has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def translate_lines(
+    translator: Translator, lines: Iterable[str], *, width: int = 4, alpha: float = 0.6
+) -> Iterator[str]:
+    """Translate lines one after the other, each before the next is read.
+
+    Args:
+        translator: Its model runs where it is.
+        lines: Without line feeds.
+        width: Hypotheses of beam search; 1 is greedy search.
+        alpha: How much beam search favours long targets.
+
+    Raises:
+        ValueError: If a line has more tokens than the model has positions; it is named.
+    """
+    for number, line in enumerate(lines, start=1):
+        try:
+            translation = translator.translate(line.strip(), width=width, alpha=alpha)
+        except ValueError as error:
+            raise ValueError(f"{error} (line {number:,})") from error
+        yield " ".join(translation.splitlines())  # a line for a line
+
+
+def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
+    """The lines of a stream as text.
+
+    Raises:
+        ValueError: If a line is not UTF-8; it is named.
+    """
+    for number, line in enumerate(stream, start=1):
+        try:
+            yield line.decode().removesuffix("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"standard input must be text in UTF-8, got the byte {line[error.start]:#04x} "
+                f"in line {number:,}"
+            ) from None
