@@ -165,6 +165,15 @@ def test_with_an_address_the_setup_cell_hands_it_to_pip(monkeypatch):
     assert commands == [["-m", "pip", "install", "-q", f"git+{ADDRESS}"]]
 
 
+def test_lessons_on_real_text_fetch_what_reads_it_too():
+    plain, with_text = (
+        colab.setup_cell_source(ADDRESS, name) for name in ("12_pattern.ipynb", "13_tokens.ipynb")
+    )
+    assert f'"git+{ADDRESS}"' in plain
+    assert f'"transformer-edu[data] @ git+{ADDRESS}"' in with_text
+    assert colab.setup_cell_source(None, "13_tokens.ipynb") == colab.setup_cell_source(None)
+
+
 def test_a_lesson_gets_its_link_and_loses_it_again():
     title, link = "# 0 · What?", f"[Open in Colab]({colab.COLAB}/owner/name/blob/main/notebooks/0)"
     linked = colab.with_colab_link(f"{title}\n\nWords.", ADDRESS, "notebooks/0")

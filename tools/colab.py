@@ -21,6 +21,7 @@ LINK_IN_LESSON = re.compile(rf"\n\n\[Open in Colab\]\({re.escape(COLAB)}[^)]*\)"
 LINK_IN_LIST = re.compile(rf" · \[Colab\]\({re.escape(COLAB)}[^)]*\)")
 LESSON_IN_LIST = re.compile(r"\]\((notebooks/[^)]+\.ipynb)\)")
 LIST_OF_LESSONS = re.compile(r"<!-- notebooks -->.*?<!-- /notebooks -->", re.DOTALL)
+LESSONS_WITH_TEXT = ("13", "14", "15")  # they read or write real sentences
 
 SETUP_WITH_ADDRESS = """\
 # Set-up: where the package is missing, as in Colab, this fetches it. Elsewhere it does nothing.
@@ -29,7 +30,7 @@ import subprocess
 import sys
 
 if importlib.util.find_spec("transformer_edu") is None:
-    address = "git+{address}"
+    address = "{requirement}"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", address], check=True)
     importlib.invalidate_caches()
     from transformer_edu.training.device import describe_device
@@ -60,15 +61,18 @@ def with_repository_address(pyproject: str, address: str) -> str:
     return without.replace("[project.urls]\n", f'[project.urls]\nRepository = "{address}"\n')
 
 
-def setup_cell_source(address: str | None) -> str:
-    """The first code cell of every lesson.
+def setup_cell_source(address: str | None, lesson: str = "") -> str:
+    """The first code cell of a lesson.
 
     Args:
         address: Where pip finds the repository; None while that is unknown.
+        lesson: The file's name; those of LESSONS_WITH_TEXT need the extra ``data``.
     """
     if address is None:
         return SETUP_WITHOUT_ADDRESS.strip()
-    return SETUP_WITH_ADDRESS.format(address=address).strip()
+    with_text = lesson.startswith(LESSONS_WITH_TEXT)
+    requirement = f"transformer-edu[data] @ git+{address}" if with_text else f"git+{address}"
+    return SETUP_WITH_ADDRESS.format(requirement=requirement).strip()
 
 
 def colab_address(address: str, path: str) -> str:
@@ -116,7 +120,7 @@ def address_lesson(notebook: NotebookNode, address: str | None, path: str) -> No
         kinds = [cell.cell_type for cell in notebook.cells]
         notebook.cells.insert(kinds.index("code") if "code" in kinds else len(kinds), cell)
         in_step = False
-    cell.source = setup_cell_source(address)
+    cell.source = setup_cell_source(address, Path(path).name)
     if in_step:
         notebook.metadata["source_hash"] = source_hash(notebook)
 

@@ -83,7 +83,7 @@ def the_front_says_what_to_expect(lesson: Lesson) -> Iterator[str]:
 def the_setup_comes_first(lesson: Lesson) -> Iterator[str]:
     """The first code cell, and no other, is the set-up cell that ``make colab`` writes."""
     tagged = [cell for cell in lesson.code_cells if has_tag(cell, "setup")]
-    expected = setup_cell_source(lesson.address)
+    expected = setup_cell_source(lesson.address, lesson.name)
     if tagged != lesson.code_cells[:1] or not tagged or tagged[0].source != expected:
         yield "the first code cell must be the set-up cell: run `make colab`"
 
