@@ -13,7 +13,7 @@ def threads_as_before():
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("train", 2), ("precision", 2), ("decode", 4)])
+@pytest.mark.parametrize(("name", "sizes"), [("train", 3), ("precision", 3), ("decode", 4)])
 def test_what_is_asked_for_is_measured(monkeypatch, capsys, name, sizes):
     for each in ("train", "precision", "decoding"):
         monkeypatch.setattr(

@@ -9,6 +9,7 @@ from transformer_edu.benchmark.training_step import (
     OURS,
     PYTORCH,
     SMALL,
+    TINY,
     Workload,
     build_trainer,
     draw_batch,
@@ -26,6 +27,7 @@ TOY = Workload(
 
 def test_the_workloads_are_described_by_their_sizes():
     assert str(SMALL) == "128/4/3+3/512, batch 64 × 20, vocabulary 8,000"
+    assert str(TINY) == "128/4/4+4/256, batch 128 × 16, vocabulary 8,000"
     assert str(BASE) == "512/8/6+6/2048, batch 16 × 30, vocabulary 8,000"
 
 

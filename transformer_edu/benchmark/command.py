@@ -22,6 +22,7 @@ from transformer_edu.benchmark.training_step import (
     OURS,
     PYTORCH,
     SMALL,
+    TINY,
     report_precision,
     report_train,
 )
@@ -36,7 +37,7 @@ def report(command: str, rounds: int | None = None) -> Iterator[str]:
         command: "train", "precision" or "decode".
         rounds: How often each side is counted; each workload's own number when None.
     """
-    workloads = DECODING_WORKLOADS if command == "decode" else (SMALL, BASE)
+    workloads = DECODING_WORKLOADS if command == "decode" else (SMALL, TINY, BASE)
     if rounds is not None:
         workloads = [replace(workload, rounds=rounds) for workload in workloads]
     if command == "decode":

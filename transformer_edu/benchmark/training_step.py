@@ -51,6 +51,12 @@ SMALL = Workload(
     length=20,
     rounds=30,
 )
+TINY = Workload(  # about a batch of the translator in the package
+    config=TransformerConfig.tiny(vocabulary_size=8000, norm_first=True),
+    batch=128,
+    length=16,
+    rounds=15,
+)
 BASE = Workload(config=TransformerConfig.base(vocabulary_size=8000), batch=16, length=30, rounds=15)
 
 
