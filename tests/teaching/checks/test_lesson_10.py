@@ -45,7 +45,13 @@ def step_like(loss_of=None, *, zero=True, train=True, move=True, order="right", 
         loss.backward()
         if move and order == "right":
             optimizer.step()
-        return {"loss": loss, "number": loss.item(), "nothing": None, "one": 1.0}[answer]
+        return {
+            "loss": loss,
+            "number": loss.item(),
+            "nothing": None,
+            "one": 1.0,
+            "many": torch.ones(2, 3),
+        }[answer]
 
     return one_step
 
@@ -134,6 +140,7 @@ def test_three_dots_wait(number, answer, capsys):
         ("10.3", step_like(train=False), "model.train"),
         ("10.3", step_like(answer="nothing"), "returns nothing"),
         ("10.3", step_like(answer="one"), "Return its loss"),
+        ("10.3", step_like(answer="many"), r"must return a number; yours returns shape \(2, 3\)"),
         ("10.3", lambda model, batch, optimizer: 1.0, "never asks the model"),
         ("10.3", lambda model, batch: 1.0, "TypeError"),
         ("10.3", None, "is a function"),

@@ -128,8 +128,8 @@ def check_repaired_step(
             raise AnswerError(hint)
     if not _same(after, _stepped(batch, _right_loss)):
         raise AnswerError(
-            "The weights moved, but not as they should: read decoder_input_ids, compare with "
-            "label_ids, skip the padding."
+            "The weights moved, but not as they should: read decoder_input_ids, hand on the "
+            "logits, skip the padding of label_ids, clear the old gradients."
         )
     if not all(seen):
         raise AnswerError("The model is in evaluation mode while it learns: call model.train().")
@@ -227,7 +227,8 @@ def _number(answer: object) -> float:
     if isinstance(answer, Tensor) and answer.numel() == 1:
         answer = answer.item()
     if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
-        raise AnswerError(f"Your function must return a number; yours returns {answer!r}.")
+        shown = f"shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else repr(answer)
+        raise AnswerError(f"Your function must return a number; yours returns {shown}.")
     return float(answer)
 
 

@@ -138,10 +138,11 @@ def check_symbols_of(answer: Callable[[list[int]], list[int]]) -> None:
             raise AnswerError(f"Return a list of ids; yours is {type(symbols).__name__}.")
         hints = {
             (START_ID, *expected): "The start token must go, too.",
-            tuple(expected[:-1]): "A real symbol is lost where no end token was written.",
             tuple(written[1:-1]): "What follows the end token is no symbol: stop at the end.",
             tuple(written[1:]): "The end token and what follows it must go.",
         }
+        if END_ID not in written:
+            hints[tuple(written[1:-1])] = "A real symbol is lost where no end token was written."
         if symbols != expected:
             hint = hints.get(tuple(symbols), f"It should be {expected}, yours is {symbols}.")
             raise AnswerError(f"For {written}: {hint}")
