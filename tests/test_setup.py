@@ -74,6 +74,7 @@ def test_the_base_install_is_the_one_that_was_decided():
             "ipywidgets>=7.7.1",
             "tqdm",
             "safetensors",
+            "tokenizers>=0.20",
         ]
     )
 

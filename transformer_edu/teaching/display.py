@@ -32,7 +32,7 @@ def show(figure: Figure, alt: str) -> None:
         ValueError: If alt is empty.
     """
     _require_alt(alt)
-    _publish(_png(figure), alt)
+    publish(encode_png(figure), alt)
 
 
 def show_live(figure: Figure, alt: str) -> Callable[[Figure, str], None]:
@@ -52,13 +52,13 @@ def show_live(figure: Figure, alt: str) -> Callable[[Figure, str], None]:
         ValueError: If alt is empty.
     """
     _require_alt(alt)
-    png = _png(figure)
+    png = encode_png(figure)
     picture = widgets.HTML(_img(png, alt))
-    _publish(png, alt, **_view(picture))
+    publish(png, alt, **_view(picture))
 
     def replace(figure: Figure, alt: str) -> None:
         _require_alt(alt)
-        picture.value = _img(_png(figure), alt)
+        picture.value = _img(encode_png(figure), alt)
 
     return replace
 
@@ -92,23 +92,23 @@ def explore(
     def values() -> dict[str, object]:
         return {name: control.value for name, control in controls.items()}
 
-    first_png, first_alt = _png(draw(**values())), alt(**values())
+    first_png, first_alt = encode_png(draw(**values())), alt(**values())
     _require_alt(first_alt)
     picture = widgets.HTML(_img(first_png, first_alt))
 
     def redraw(_: object) -> None:
         try:
-            picture.value = _img(_png(draw(**values())), alt(**values()))
+            picture.value = _img(encode_png(draw(**values())), alt(**values()))
         except Exception as error:  # otherwise lost: nobody reads a callback's traceback
             picture.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 
     for control in controls.values():
         control.observe(redraw, "value")
     box = widgets.VBox([*also, *controls.values(), picture])
-    _publish(first_png, first_alt, **_view(box))
+    publish(first_png, first_alt, **_view(box))
 
 
-def _publish(png: str, alt: str, **more: object) -> None:
+def publish(png: str, alt: str, **more: object) -> None:
     """Send one bundle: the picture, its words, and whatever else a front-end may prefer."""
     bundle = {"image/png": png, "text/plain": alt, **more}
     display(bundle, metadata={"image/png": {"alt": alt}}, raw=True)
@@ -119,7 +119,7 @@ def _view(widget: widgets.DOMWidget) -> dict[str, object]:
     return {WIDGET_VIEW: {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}}
 
 
-def _png(figure: Figure) -> str:
+def encode_png(figure: Figure) -> str:
     """The figure as base64 text, the same bytes every time; the figure is closed."""
     if not isinstance(figure, Figure):
         raise TypeError(f"figure must be a matplotlib Figure, got {type(figure).__name__}")

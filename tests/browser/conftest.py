@@ -1,0 +1,79 @@
+"""A browser for tests: the machine's own Chromium, driven from Python.
+
+Where none can be had the tests are skipped, and say so; with the environment variable CI set they
+fail instead, so that they cannot silently stop to exist.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+# A page that is driven by a test needs no sandbox, no network of its own and no shared memory.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+
+
+def no_browser(reason: str) -> NoReturn:
+    """Skip, or fail where tests are run for everybody."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{reason}; with CI set the browser tests must run", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One browser for all tests: $CHROMIUM, else Chromium or Chrome as it is installed."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        no_browser("playwright is not installed (pip install playwright)")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    with sync_playwright() as playwright:
+        place = {"executable_path": path} if path else {"channel": "chrome"}
+        try:
+            browser = playwright.chromium.launch(args=ARGUMENTS, **place)
+        except Error as error:
+            no_browser(f"no Chromium can be started: {str(error).strip().splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium) -> Iterator[Callable]:
+    """Open an HTML file in a page of its own; in the end none may have complained or loaded more.
+
+    The function that the test gets takes the file and options of the browser's context.
+    """
+    contexts, complaints = [], []
+
+    def open_file(path: Path, **options: object):
+        address = path.resolve().as_uri()
+        context = chromium.new_context(**{"viewport": {"width": 1000, "height": 800}} | options)
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: complaints.append(f"request: {request.url}"))
+        page.goto(address)
+        complaints.remove(f"request: {address}")
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()
+    assert [each for each in complaints if not each.startswith("request: data:")] == []

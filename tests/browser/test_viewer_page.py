@@ -1,0 +1,286 @@
+"""The attention viewer in a real browser: it says what is true, to pointer and keyboard alike."""
+
+import re
+
+import nbformat
+import pytest
+import torch
+from nbconvert import HTMLExporter
+
+from transformer_edu.teaching import display as display_module
+from transformer_edu.teaching.viewer import (
+    attention_html,
+    view_attention,
+    view_weights,
+    weights_html,
+)
+from transformer_edu.teaching.viewer_maps import STEPS
+
+SOURCE_TOKENS = ["the", "old", "house", "on", "the", "hill"]
+TARGET_TOKENS = ["<s>", "das", "alte", "Haus"]
+HOSTILE = [
+    "<script>window.ran=1</script>",
+    "\"><img src=x onerror='window.ran=1'>",
+    "\u202eabc",
+    "שלום",
+    "</script>\u2028",
+]
+LAYERS, HEADS = 2, 3
+CROSS = "decoder.layers.{}.cross_attention"
+
+
+@pytest.fixture(autouse=True)
+def same_numbers_every_time():
+    torch.manual_seed(0)
+
+
+def weights(query: int, key: int, *, is_causal: bool = False) -> torch.Tensor:
+    """Weights that the page stores as they are, so that every digit can be compared."""
+    scores = 2 * torch.randn(1, HEADS, query, key, dtype=torch.float64)
+    if is_causal:
+        scores = scores.masked_fill(~torch.ones(query, key).tril().bool(), float("-inf"))
+    return (scores.softmax(dim=-1) * STEPS).round() / STEPS
+
+
+@pytest.fixture
+def attention() -> dict[str, torch.Tensor]:
+    source, target = len(SOURCE_TOKENS), len(TARGET_TOKENS)
+    recorded = {}
+    for layer in range(LAYERS):
+        recorded[f"encoder.layers.{layer}.self_attention"] = weights(source, source)
+        causal = weights(target, target, is_causal=True)
+        recorded[f"decoder.layers.{layer}.self_attention"] = causal
+        recorded[CROSS.format(layer)] = weights(target, source)
+    return recorded
+
+
+@pytest.fixture
+def viewer(attention, tmp_path, open_page):
+    """Open the model's viewer, saved as a file, on its cross-attention."""
+
+    def open_viewer(*, view: str = "lines", **options: object):
+        path = tmp_path / f"{view}.html"
+        tokens = {"source_tokens": SOURCE_TOKENS, "target_tokens": TARGET_TOKENS}
+        page = attention_html(attention, **tokens, start=CROSS.format(0), view=view)
+        path.write_text(page, encoding="utf-8")
+        return open_page(path, **options)
+
+    return open_viewer
+
+
+@pytest.fixture
+def bundles(monkeypatch) -> list[dict]:
+    """What a notebook would get."""
+    published = []
+    monkeypatch.setattr(
+        display_module, "display", lambda data, *, metadata, raw: published.append((data, metadata))
+    )
+    return published
+
+
+def part(page, name: str) -> str:
+    return page.locator(f"[data-part={name}]").inner_text()
+
+
+def query(page, index: int):
+    return page.locator(f"[aria-label^='query {index + 1}:']")
+
+
+def key(page, index: int):
+    return page.locator(f"[aria-label^='key {index + 1}:']")
+
+
+def pick(page, name: str) -> None:
+    page.get_by_role("radio", name=name, exact=True).check(force=True)
+
+
+def drawn(page) -> list[tuple]:
+    """The picture as its lines, cells and texts, wherever they stand in the document."""
+    found = page.eval_on_selector_all(
+        ".figure svg :is(.link, .cells, .token, .heading, .number)",
+        """shapes => shapes.map(e => [
+            e.getAttribute("class"), e.textContent, e.getAttribute("d") ?? "",
+            ...["x", "y", "stroke-width", "opacity"].map(n => Number(e.getAttribute(n))),
+            e.getAttribute("fill") ?? "", e.getAttribute("style") ?? ""])""",
+    )
+    return sorted(map(tuple, found))
+
+
+def test_pointing_at_a_token_tells_whom_it_looks_at_and_how_much(viewer, attention):
+    page = viewer()
+    assert "Point at a token" in part(page, "readout")
+    query(page, 3).hover()
+    row = attention[CROSS.format(0)][0, 0, 3]
+    best = int(row.argmax())
+    which = f" (no. {best + 1})" if SOURCE_TOKENS[best] == "the" else ""
+    said = f"“Haus” looks at “{SOURCE_TOKENS[best]}”{which} {row[best]:.3f}, "
+    assert part(page, "readout").startswith(said)
+    assert key(page, best).locator(".value").text_content() == f"{row[best]:.2f}"
+    key(page, 2).hover()
+    assert part(page, "readout").startswith("“house” is looked at by “")
+    page.mouse.move(1, 1)
+    assert "Point at a token" in part(page, "readout")
+
+
+def test_pointing_at_a_line_tells_its_weight(viewer, attention):
+    page = viewer()
+    page.locator(".figure .link").last.hover()  # the strongest, which lies on top
+    weight = attention[CROSS.format(0)][0, 0].max()
+    assert part(page, "readout").endswith(f" with weight {weight:.4f}.")
+    value = page.locator(".token-button.chosen .value", has_text=f"{weight:.2f}")
+    assert value.evaluate("text => getComputedStyle(text).fill") != "rgb(255, 255, 255)"
+
+
+def test_pointing_at_a_cell_tells_its_weight(viewer, attention):
+    page = viewer(view="grid")
+    left, below = key(page, 2).bounding_box(), query(page, 1).bounding_box()
+    page.mouse.move(left["x"] + 12, below["y"] + below["height"] / 2)
+    weight = attention[CROSS.format(0)][0, 0, 1, 2]
+    assert part(page, "readout") == f"“das” looks at “house” with weight {weight:.4f}."
+    assert page.locator(".tip").text_content() == f"{weight:.3f}"
+
+
+def test_the_keyboard_alone_reaches_everything(viewer, attention):
+    page = viewer()
+    press = page.keyboard.press
+    assert part(page, "place") == "Cross-attention, layer 1, head 1 of 3"
+    press("Tab")
+    press("ArrowLeft")
+    assert part(page, "place") == "Decoder self-attention, layer 1, head 1 of 3"
+    press("ArrowRight")
+    press("Tab")
+    press("ArrowDown")
+    assert part(page, "place") == "Cross-attention, layer 2, head 1 of 3"
+    press("Tab")
+    press("ArrowRight")
+    assert "along its row" in part(page, "about")
+    press("Tab")
+    press("ArrowRight")
+    press("ArrowRight")
+    assert part(page, "place") == "Cross-attention, layer 2, head 3 of 3"
+    press("Tab")
+    press("ArrowDown")
+    assert part(page, "readout").startswith("“das” looks at “")
+    press("ArrowRight")
+    weight = attention[CROSS.format(1)][0, 2, 1, 0]
+    assert part(page, "readout") == f"“das” looks at “the” (no. 1) with weight {weight:.4f}."
+    press("Tab")
+    press("End")
+    assert part(page, "readout").startswith("“hill” is looked at by “")
+    press("Escape")
+    assert "Point at a token" in part(page, "readout")
+
+
+def test_a_chosen_token_stays_chosen_from_head_to_head(viewer, attention):
+    page = viewer()
+    query(page, 2).click()
+    page.mouse.move(1, 1)
+    pick(page, "head 2")
+    row = attention[CROSS.format(0)][0, 1, 2]
+    assert part(page, "readout").startswith("“alte” looks at “")
+    assert f"{row.max():.3f}" in part(page, "readout")
+    pick(page, "Encoder self-attention")
+    assert "Point at a token" in part(page, "readout")
+
+
+def test_what_the_mask_hides_is_said_to_be_zero(viewer):
+    page = viewer(view="grid")
+    pick(page, "Decoder self-attention")
+    query(page, 0).focus()
+    page.keyboard.press("ArrowLeft")
+    said = "“<s>” looks at “Haus” with weight 0 exactly, as behind a mask."
+    assert part(page, "readout") == said
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_the_script_draws_the_first_state_as_the_still_picture_has_it(viewer, view):
+    still = viewer(view=view, java_script_enabled=False)
+    assert part(still, "readout").startswith("This is a still picture")
+    assert still.locator("[data-part=controls]").is_hidden()
+    assert still.locator(".figure svg").is_visible()
+    alive = viewer(view=view)
+    assert alive.locator("[data-part=controls]").is_visible()
+    assert drawn(alive) == drawn(still)
+    for name in ("place", "about"):
+        assert part(alive, name) == part(still, name)
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_hostile_tokens_are_shown_and_never_run(tmp_path, open_page, view):
+    path = tmp_path / "hostile.html"
+    path.write_text(
+        weights_html(
+            weights(2, len(HOSTILE)),
+            query_tokens=["<b>", "</b>"],
+            key_tokens=HOSTILE,
+            title=HOSTILE[0],
+            view=view,
+        ),
+        encoding="utf-8",
+    )
+    page = open_page(path)
+    assert page.locator("h1").inner_text() == HOSTILE[0]
+    for index in range(len(HOSTILE)):
+        key(page, index).focus()
+        assert re.match("“.*” is looked at by “</?b>” 0", part(page, "readout"))
+    assert page.locator("img, script[src], b b").count() == 0
+    assert page.evaluate("window.ran") is None
+
+
+def test_markup_that_came_in_all_the_same_could_not_run(viewer, chromium, tmp_path):
+    viewer()
+    page = chromium.new_page()
+    page.goto((tmp_path / "lines.html").as_uri())
+    page.evaluate(
+        """document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.ran=1'>")"""
+    )
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.ran") is None
+    page.close()
+
+
+def test_two_viewers_in_an_exported_notebook_live_side_by_side(
+    attention, bundles, tmp_path, open_page
+):
+    view_attention(attention, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS)
+    view_weights(weights(2, 3), query_tokens=["a", "b"], key_tokens=list("cde"), title="mine")
+    outputs = [
+        nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+        for data, metadata in bundles
+    ]
+    cells = [nbformat.v4.new_code_cell("show()", outputs=[each]) for each in outputs]
+    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="data:,")
+    exported, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))
+    path = tmp_path / "exported.html"
+    path.write_text(re.sub(r'<script src=""></script>', "", exported), encoding="utf-8")
+    page = open_page(path)
+    assert page.locator(".attention-viewer img:visible").count() == 0
+    first, second = (page.frame_locator("iframe").nth(index) for index in range(2))
+    pick(second, "head 3")
+    second.locator("[aria-label^='query 2:']").click()
+    assert part(second, "place") == "Attention, head 3 of 3"
+    assert part(second, "readout").startswith("“b” looks at “")
+    assert part(first, "place") == "Encoder self-attention, layer 1, head 1 of 3"
+    assert "Point at a token" in part(first, "readout")
+
+
+def test_where_frames_are_taken_out_the_still_picture_is_seen(bundles, tmp_path, open_page):
+    view_weights(weights(2, 3), query_tokens=["a", "b"], key_tokens=list("cde"), title="mine")
+    ((data, _),) = bundles
+    path = tmp_path / "without.html"
+    path.write_text(re.sub("(?s)<iframe.*</iframe>", "", data["text/html"]), encoding="utf-8")
+    picture = open_page(path).get_by_alt_text("mine, a still picture.")
+    assert picture.is_visible()
+    assert picture.evaluate("picture => picture.naturalWidth") > 100
+
+
+def test_the_viewer_is_legible_on_a_dark_page(viewer):
+    for scheme in ("light", "dark"):
+        page = viewer(color_scheme=scheme)
+        colours = page.evaluate(
+            """() => [getComputedStyle(document.body).backgroundColor,
+                      getComputedStyle(document.querySelector(".token")).fill]"""
+        )
+        paper, ink = (sum(map(int, re.findall(r"\d+", colour)[:3])) / 765 for colour in colours)
+        assert abs(paper - ink) > 0.7
+        assert (paper > 0.5) == (scheme == "light")

@@ -1,0 +1,49 @@
+// What the attention viewer says about a token, or about a pair of them.
+
+// A code as a weight with three decimals; what is not 0 does not look like it.
+const shortly = (code, steps) =>
+  code && code / steps < 0.0005 ? "< 0.001" : (code / steps).toFixed(3);
+
+// “cat”, and which one where there are several; its own direction of reading stays inside.
+function named(texts, index) {
+  const text = texts[index];
+  const which = texts.indexOf(text) === texts.lastIndexOf(text) ? "" : ` (no. ${index + 1})`;
+  return ["“", html("bdi", {}, text), `”${which}`];
+}
+
+// The sentence about a query, a key, or a query and a key of one head, as nodes and texts.
+function said(head, { query, key }) {
+  if (query === null || key === null) return saidOfOne(head, query, key);
+  const code = head.code(query, key);
+  return [
+    ...named(head.map.queries.texts, query),
+    " looks at ",
+    ...named(head.map.keys.texts, key),
+    " with weight ",
+    html("b", {}, code ? (code / head.steps).toFixed(4) : "0"),
+    code ? "." : " exactly, as behind a mask.",
+  ];
+}
+
+function saidOfOne(head, query, key) {
+  const { queries, keys } = head.map;
+  const looks = query !== null;
+  const [own, others] = looks ? [queries.texts, keys.texts] : [keys.texts, queries.texts];
+  const subject = named(own, looks ? query : key);
+  const found = span(others.length)
+    .map((index) => ({ index, code: looks ? head.code(query, index) : head.code(index, key) }))
+    .filter(({ code }) => code)
+    .sort((one, other) => other.code - one.code);
+  if (!found.length) return [...subject, looks ? " looks at nothing." : " is looked at by nobody."];
+  const listed = found.slice(0, 6).flatMap(({ index, code }, place) => [
+    place ? ", " : " ",
+    ...named(others, index),
+    " ",
+    html("b", {}, shortly(code, head.steps)),
+  ]);
+  const rest = found.slice(6);
+  const sum = rest.reduce((total, { code }) => total + code, 0);
+  const more = `, and ${looks ? "at" : "by"} ${rest.length} more with ${shortly(sum, head.steps)}`;
+  const verb = looks ? " looks at" : " is looked at by";
+  return [...subject, verb, ...listed, rest.length ? `${more} in all` : "", "."];
+}
