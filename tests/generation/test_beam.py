@@ -552,6 +552,21 @@ def test_modes_gradients_random_numbers_and_sources_are_as_before():
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_an_error_in_after_step_is_passed_on_and_leaves_the_model_as_it_was(error):
+    def fail(step: BeamStep) -> None:
+        if step.step == 2:
+            raise error
+
+    model = transformer(0)
+    model.decoder.layers[1].eval()
+    modes = [module.training for module in model.modules()]
+    with pytest.raises(error):
+        beam_search(model, padded(SOURCES), after_step=fail)
+    assert [module.training for module in model.modules()] == modes
+    assert torch.is_grad_enabled()
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [

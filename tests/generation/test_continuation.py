@@ -33,6 +33,17 @@ def test_the_logits_are_those_of_the_whole_target():
 
 
 @torch.no_grad()
+def test_the_logits_are_those_of_the_whole_target_in_half_precision_too():
+    ours = model()
+    with torch.autocast("cpu", torch.bfloat16):
+        found = Continuation(ours, SOURCE_IDS, start_id=1, longest=3)
+        for step in range(3):
+            expected = ours(SOURCE_IDS, found.written)[:, -1]
+            torch.testing.assert_close(found.next_logits(), expected)
+            found.append(torch.tensor([4, 7]) + step)
+
+
+@torch.no_grad()
 def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
     ours = model()
     with_cache, without = (

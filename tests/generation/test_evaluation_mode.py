@@ -32,11 +32,13 @@ def test_afterwards_every_module_is_in_its_own_mode_again(model):
     assert torch.is_grad_enabled()
 
 
-def test_an_error_inside_restores_the_modes_too(model):
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_an_error_inside_restores_the_modes_too(model, error):
     modes = [module.training for module in model.modules()]
-    with pytest.raises(ZeroDivisionError), evaluation_mode(model):
-        raise ZeroDivisionError
+    with pytest.raises(error), evaluation_mode(model):
+        raise error
     assert [module.training for module in model.modules()] == modes
+    assert torch.is_grad_enabled()
 
 
 def test_what_is_no_module_is_refused():

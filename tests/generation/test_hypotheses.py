@@ -39,6 +39,11 @@ def test_a_penalty_beyond_all_numbers_is_refused():
         length_penalty(60, 1e6)
 
 
+def test_what_is_no_length_is_refused():
+    with pytest.raises(ValueError, match="length must be at least 0, got -7"):
+        length_penalty(-7, 0.6)
+
+
 def test_the_best_are_kept_in_order_whatever_order_they_come_in():
     for scores in itertools.permutations([-4.0, -3.0, -2.0, -1.0]):
         finalists = Finalists(3)

@@ -12,6 +12,7 @@ from transformer_edu.generation.requests import (
     require_model,
     require_tokens,
     strip,
+    vocabulary_size_of,
 )
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -62,6 +63,19 @@ def test_start_end_and_padding_are_three_different_ids():
         require_tokens(1, "2", 0)
     with pytest.raises(ValueError, match="start_id must be at least 0, got -1"):
         require_tokens(-1, 2, 0)
+
+
+def test_start_and_end_are_tokens_that_the_model_knows():
+    config = TransformerConfig(vocabulary_size=9, target_vocabulary_size=7, **SIZES)
+    known = vocabulary_size_of(Transformer(config))
+    assert known == 7  # those that it can write
+    require_tokens(5, 6, 0, known)
+    with pytest.raises(ValueError, match="end_id must be from 0 to 6, got 7"):
+        require_tokens(1, 7, 0, known)
+    with pytest.raises(ValueError, match="start_id must be from 0 to 6, got 7"):
+        require_tokens(7, 2, 0, known)
+    assert vocabulary_size_of(torch.nn.Linear(2, 2)) is None
+    require_tokens(1, 7, 0)
 
 
 def test_a_model_must_read_and_write_in_two_steps():

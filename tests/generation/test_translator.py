@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from tests.generation.test_greedy import Copyist
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
@@ -73,3 +74,45 @@ def test_what_cannot_be_translated_is_refused(translator):
         translator.translate("ab", alpha=-1)
     with pytest.raises(TypeError, match="batch_size must be a whole number, got 2.5"):
         write_all(translator.model, [[4]], batch_size=2.5)
+    with pytest.raises(TypeError, match="texts must be a list of texts, got 5"):
+        translator.translate_all(5)
+
+
+def test_sources_are_padded_with_the_models_own_padding():
+    torch.manual_seed(1)
+    config = TransformerConfig(vocabulary_size=11, padding_id=3, tie_embeddings=False, **SIZES)
+    model = Transformer(config).double()
+    with torch.no_grad():
+        model.output_projection.bias[: UNKNOWN_ID + 1] = -5.0  # let it write letters
+    sources = [[4], [5, 6, 7, 8], [9, 10]]
+    rows = [source + [3] * (4 - len(source)) for source in sources]
+    assert write_all(model, sources) == greedy_search(model, torch.tensor(rows))
+    rows = [source + [0] * (4 - len(source)) for source in sources]
+    assert write_all(model, sources) != greedy_search(model, torch.tensor(rows))
+
+
+def test_a_model_without_weights_writes_too():
+    assert write_all(Copyist({4: [5, 6], 9: [7]}), [[9, 9], [4]]) == [[7], [5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("sources", "error", "message"),
+    [
+        ([[4], []], ValueError, r"sources must have a token each, got \[\]"),
+        (["abc"], TypeError, "sources must hold lists of token ids, got 'abc'"),
+        ([4, 5], TypeError, "sources must hold lists of token ids, got 4"),
+    ],
+    ids=["empty", "text", "ids"],
+)
+def test_what_are_no_sources_is_refused(translator, sources, error, message):
+    with pytest.raises(error, match=message):
+        write_all(translator.model, sources)
+
+
+def test_without_a_model_or_a_tokenizer_there_is_no_translator(translator):
+    with pytest.raises(TypeError, match="model must have the method source_mask, got NoneType"):
+        Translator(None, Letters())
+    with pytest.raises(TypeError, match="tokenizer must have the method encode, got NoneType"):
+        Translator(translator.model, None)
+    with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
+        write_all(torch.nn.Linear(2, 2), [[4]])

@@ -48,6 +48,8 @@ def test_a_row_is_read_up_to_its_end_without_start_and_padding():
         ({"max_length": 65}, ValueError, r"at most 64 \(the model's max_length\), got 65"),
         ({"start_id": END_ID}, ValueError, "three different ids, got 2, 2 and 0"),
         ({"end_id": -1}, ValueError, "end_id must be at least 0, got -1"),
+        ({"end_id": VOCABULARY}, ValueError, "end_id must be from 0 to 10, got 11"),
+        ({"start_id": VOCABULARY}, ValueError, "start_id must be from 0 to 10, got 11"),
         ({"cached": 1}, TypeError, "cached must be True or False, got 1"),
         ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
         ({"min_length": 3}, TypeError, "unexpected keyword argument 'min_length'"),

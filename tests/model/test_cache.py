@@ -1,5 +1,6 @@
 """A cache saves work and changes nothing: every step equals the whole computed at once."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -136,6 +137,42 @@ def test_gradients_flow_through_a_cache():
     assert model.decoder.layers[0].self_attention.value_projection.weight.grad.isfinite().all()
 
 
+def test_gradients_through_several_steps_are_those_of_the_whole():
+    model = build(torch.float64).eval()
+    rows, cache = torch.tensor([2, 0, 0]), new_cache()
+    memory, target_ids = model.encode(SOURCE_IDS), TARGET_IDS[rows]
+    model.decode(TARGET_IDS[:, :1], memory, source_mask=None, cache=cache)
+    cache.keep(rows)
+    decoded = [
+        model.decode(piece, memory[rows], source_mask=None, cache=cache)
+        for piece in target_ids[:, 1:].split(1, dim=1)
+    ]
+    whole = model.decode(target_ids, memory[rows], source_mask=None)[:, 1:]
+    weight = model.decoder.layers[0].self_attention.value_projection.weight
+    found, expected = (
+        torch.autograd.grad(out.square().sum(), weight, retain_graph=True)[0]
+        for out in (torch.cat(decoded, dim=1), whole)
+    )
+    torch.testing.assert_close(found, expected)
+
+
+@torch.no_grad()
+def test_a_call_that_was_interrupted_can_be_repeated():
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    # Nothing is padded, so that no mask can give away that a layer has kept a token too many.
+    source_ids, target_ids = SOURCE_IDS[:1].repeat(2, 1), TARGET_IDS[[0, 0], :4]
+    model, cache = build().eval(), new_cache()
+    memory = model.encode(source_ids)
+    model.decode(target_ids[:, :2], memory, source_mask=None, cache=cache)
+    hook = model.decoder.layers[1].register_forward_pre_hook(interrupt)
+    with hook, pytest.raises(KeyboardInterrupt):
+        model.decode(target_ids[:, 2:3], memory, source_mask=None, cache=cache)
+    rest = model.decode(target_ids[:, 2:], memory, source_mask=None, cache=cache)
+    torch.testing.assert_close(rest, model.decode(target_ids, memory, source_mask=None)[:, 2:])
+
+
 def test_an_attention_with_a_cache_attends_to_what_earlier_calls_brought():
     torch.manual_seed(0)
     attention = MultiHeadAttention(d_model=12, num_heads=3)
@@ -163,6 +200,64 @@ def test_a_call_that_is_refused_leaves_the_cache_as_it_was():
     torch.testing.assert_close(rest, whole[:, 2:])
 
 
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("name", "mask", "error", "sentence"),
+    [
+        ("source_mask", torch.ones(3, 1, 1, 9), TypeError, "got torch.float32"),
+        ("source_mask", [[True]], TypeError, "got list"),
+        ("target_mask", torch.ones(TARGET, TARGET), TypeError, "got torch.float32"),
+        (
+            "source_mask",
+            torch.ones(3, 1, 1, 9, dtype=torch.bool),
+            ValueError,
+            r"broadcast to \(3, 3, 6, 5\), got \(3, 1, 1, 9\)",
+        ),
+        (
+            "target_mask",
+            torch.ones(3, 1, 7, 6, dtype=torch.bool),
+            ValueError,
+            r"broadcast to \(3, 3, 6, 6\), got \(3, 1, 7, 6\)",
+        ),
+    ],
+    ids=["numbers", "list", "target numbers", "source shape", "target shape"],
+)
+@pytest.mark.parametrize("cached", [True, False], ids=["cached", "not cached"])
+def test_a_mask_that_does_not_fit_is_refused_also_where_it_hides_nothing(
+    cached, name, mask, error, sentence
+):
+    model = build().eval()
+    given = {"source_mask": None, name: mask}
+    cache = new_cache() if cached else None
+    with pytest.raises(error, match=f"{name} must .*{sentence}"):
+        model.decode(TARGET_IDS, model.encode(SOURCE_IDS), cache=cache, **given)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("heads", "dtype", "got"),
+    [
+        (1, torch.float32, r"\(3, 1, 12, 'torch.float32'\)"),
+        (4, torch.float32, r"\(3, 4, 3, 'torch.float32'\)"),
+        (3, torch.float64, r"\(3, 3, 4, 'torch.float64'\)"),
+    ],
+    ids=["one head", "other heads", "other type"],
+)
+def test_the_cache_of_another_model_is_refused_where_it_shows(heads, dtype, got):
+    model, cache = build().eval(), new_cache()
+    model.decode(TARGET_IDS[:, :2], model.encode(SOURCE_IDS), source_mask=None, cache=cache)
+    config = dataclasses.replace(model.config, num_heads=heads)
+    other = Transformer(config).to(dtype).eval()
+    memory = other.encode(SOURCE_IDS)
+    wanted = r"\(3, 3, 4, 'torch.float32'\)"
+    with pytest.raises(ValueError, match=f"keys must have the cache's .* type {wanted}, got {got}"):
+        other.decode(TARGET_IDS[:, 2:], memory, source_mask=None, cache=cache)
+    read = cache.layers[0].cross_attention  # to which nothing is added
+    attention = other.decoder.layers[0].cross_attention
+    with pytest.raises(ValueError, match=f"query must have the cache's .* {wanted}, got {got}"):
+        attention(memory, memory, memory, cache=read)
+
+
 KEPT = torch.zeros(2, 3, 4, 5)
 
 
@@ -170,6 +265,16 @@ def filled() -> DecoderCache:
     cache = new_cache()
     cache.token_ids = TARGET_IDS[:, :2]
     return cache
+
+
+def added(keys: Tensor, values: Tensor) -> KeyValueCache:
+    cache = KeyValueCache(9)
+    cache.add(KEPT, KEPT)
+    cache.add(keys, values)
+    return cache
+
+
+X = torch.zeros(1, 2, 12)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +285,57 @@ def filled() -> DecoderCache:
             lambda: KeyValueCache(3).add(KEPT, KEPT),
             ValueError,
             "cache must have room for 4 positions, got 3",
+        ),
+        (
+            lambda: KeyValueCache(3).keys,
+            ValueError,
+            "cache must be filled before it is read, got an empty one",
+        ),
+        (
+            lambda: added(KEPT[:1], KEPT[:1]),
+            ValueError,
+            "keys must have the cache's batch, heads, d_head and type "
+            "(2, 3, 5, 'torch.float32'), got (1, 3, 5, 'torch.float32')",
+        ),
+        (
+            lambda: added(KEPT, KEPT[:, :, 1:]),
+            ValueError,
+            "keys and values must have the same length, got 4 and 3",
+        ),
+        (
+            lambda: added(KEPT[0], KEPT[0]),
+            ValueError,
+            "keys must have shape (batch, heads, position, d_head), got (3, 4, 5)",
+        ),
+        (
+            lambda: added([1], [2]),
+            TypeError,
+            "keys must be a tensor of floating-point numbers, got list",
+        ),
+        (
+            lambda: build().decode(TARGET_IDS, X, source_mask=None, cache=KeyValueCache(9)),
+            TypeError,
+            "cache must be a DecoderCache or None, got KeyValueCache",
+        ),
+        (
+            lambda: build().decoder(X, X, cache=True),
+            TypeError,
+            "cache must be a DecoderCache or None, got bool",
+        ),
+        (
+            lambda: MultiHeadAttention(d_model=12, num_heads=3)(X, X, X, cache=new_cache()),
+            TypeError,
+            "cache must be a KeyValueCache or None, got DecoderCache",
+        ),
+        (
+            lambda: filled().with_new(TARGET_IDS[:, 2:].to("meta")),
+            ValueError,
+            "target_ids must be on cpu like what it meets, got meta",
+        ),
+        (
+            lambda: filled().keep(torch.tensor([0], device="meta")),
+            ValueError,
+            "rows must be on cpu like what it meets, got meta",
         ),
         (
             lambda: new_cache(0),
@@ -234,6 +390,16 @@ def filled() -> DecoderCache:
     ids=[
         "no room",
         "too long",
+        "empty",
+        "fewer rows",
+        "fewer values",
+        "no heads",
+        "lists",
+        "cache of one attention",
+        "switch for a cache",
+        "cache of a decoder",
+        "ids elsewhere",
+        "rows elsewhere",
         "no length",
         "layers",
         "rows",

@@ -117,6 +117,9 @@ def best_continuations(totals: Tensor, logits: Tensor, width: int) -> Kept:
 class Beams:
     """The hypotheses of every sentence that is not decided yet, all of the same length.
 
+    A step is ``extend``, ``collect`` and ``go_on``, in this order. Up to ``go_on`` the target holds
+    the hypotheses as they were before the step, and ``kept`` the tokens that continue them.
+
     Args:
         writing: Targets begun, one for each source.
         width: Hypotheses kept for a sentence.

@@ -95,8 +95,10 @@ def length_penalty(length: int, alpha: float) -> float:
         alpha: How much is given back: 0 nothing, 0.6 in the paper.
 
     Raises:
-        ValueError: If the penalty is too large a number to be computed.
+        ValueError: If length is negative, or the penalty too large a number to be computed.
     """
+    if length < 0:  # from there on it may be the root of a negative number
+        raise ValueError(f"length must be at least 0, got {length}")
     try:
         return ((5 + length) / 6) ** alpha
     except OverflowError:

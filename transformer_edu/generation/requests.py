@@ -16,15 +16,23 @@ def require_model(model: nn.Module) -> None:
             raise TypeError(f"model must have the method {method}, got {type(model).__name__}")
 
 
-def require_tokens(start_id: int, end_id: int, padding_id: int) -> None:
+def require_tokens(
+    start_id: int, end_id: int, padding_id: int, vocabulary_size: int | None = None
+) -> None:
     """Refuse start and end tokens that are not two different ids beside padding's.
+
+    Args:
+        start_id, end_id, padding_id: The ids.
+        vocabulary_size: How many tokens the model can write; None if that is not known.
 
     Raises:
         TypeError: If one of them is not a whole number.
-        ValueError: If one is negative, or two are the same.
+        ValueError: If one is negative or not in the vocabulary, or two are the same.
     """
-    require_whole("start_id", start_id, minimum=0)
-    require_whole("end_id", end_id, minimum=0)
+    for name, token_id in (("start_id", start_id), ("end_id", end_id)):
+        require_whole(name, token_id, minimum=0)
+        if vocabulary_size is not None and token_id >= vocabulary_size:
+            raise ValueError(f"{name} must be from 0 to {vocabulary_size - 1}, got {token_id}")
     if len({start_id, end_id, padding_id}) < 3:
         raise ValueError(
             "start_id, end_id and padding must be three different ids, "
@@ -35,6 +43,11 @@ def require_tokens(start_id: int, end_id: int, padding_id: int) -> None:
 def padding_id_of(model: nn.Module) -> int:
     """The id that fills short rows: what the model's config says, if it has one."""
     return getattr(getattr(model, "config", None), "padding_id", PADDING_ID)
+
+
+def vocabulary_size_of(model: nn.Module) -> int | None:
+    """How many tokens the model can write: what its config says, if it has one."""
+    return getattr(getattr(model, "config", None), "output_size", None)
 
 
 def length_limits(model: nn.Module, source_mask: Tensor, max_length: int | None) -> Tensor:

@@ -3,7 +3,7 @@
 Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,8 +13,8 @@ from torch import nn
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
+from transformer_edu.generation.requests import padding_id_of, require_model
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.model.vocabulary import PADDING_ID
 
 
 class TextCoder(Protocol):
@@ -34,10 +34,21 @@ class Translator:
     Args:
         model: As for greedy_search; it runs on the device that it is on.
         tokenizer: The one that it was trained with.
+
+    Raises:
+        TypeError: If one of them lacks a method.
     """
 
     model: nn.Module
     tokenizer: TextCoder
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot write, and what cannot read."""
+        require_model(self.model)
+        for method in ("encode", "decode"):
+            if not callable(getattr(self.tokenizer, method, None)):
+                got = type(self.tokenizer).__name__
+                raise TypeError(f"tokenizer must have the method {method}, got {got}")
 
     def translate(self, text: str, **search: float) -> str:
         """Translate one sentence; an empty one stays empty.
@@ -65,6 +76,8 @@ class Translator:
         """
         if isinstance(texts, str):
             raise TypeError(f"texts must be a list of texts, got the single text {texts!r}")
+        if not isinstance(texts, Iterable):
+            raise TypeError(f"texts must be a list of texts, got {texts!r}")
         sources = [self._encode(text) for text in texts]
         numbers = [number for number, source in enumerate(sources) if source]
         written = write_all(self.model, [sources[number] for number in numbers], **search)
@@ -104,19 +117,24 @@ def write_all(
         The ids written, in the order of the sources.
 
     Raises:
-        TypeError, ValueError: If width or batch_size is not a whole number of at least 1, or
-            alpha not a number of at least 0.
+        TypeError, ValueError: If model lacks a method, a source is no list of token ids or holds
+            none, width or batch_size is not a whole number of at least 1, or alpha not a number of
+            at least 0.
     """
+    require_model(model)
     require_whole("width", width)
     require_whole("batch_size", batch_size)
     require_alpha(alpha)
-    device = next(model.parameters()).device
+    for source in sources:
+        _require_source(source)
+    device = next((each.device for each in model.parameters()), None)
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
     written: list[list[int]] = [[] for _ in sources]
+    padding_id = padding_id_of(model)
     for start in range(0, len(order), batch_size):
         numbers = order[start : start + batch_size]
         rows = [torch.tensor(sources[number], device=device) for number in numbers]
-        source_ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PADDING_ID)
+        source_ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding_id)
         if width == 1:
             answers = greedy_search(model, source_ids)
         else:
@@ -125,3 +143,10 @@ def write_all(
         for number, answer in zip(numbers, answers, strict=True):
             written[number] = answer
     return written
+
+
+def _require_source(source: Sequence[int]) -> None:
+    if isinstance(source, str) or not hasattr(source, "__len__"):
+        raise TypeError(f"sources must hold lists of token ids, got {source!r}")
+    if len(source) == 0:
+        raise ValueError(f"sources must have a token each, got {source!r}")

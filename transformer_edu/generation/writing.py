@@ -11,6 +11,7 @@ from transformer_edu.generation.requests import (
     require_model,
     require_tokens,
     strip,
+    vocabulary_size_of,
 )
 from transformer_edu.model.refusals import require_flag, require_token_ids
 from transformer_edu.model.vocabulary import END_ID, START_ID
@@ -48,7 +49,7 @@ class Writing:
     Raises:
         TypeError: If model lacks a method, or an argument is of another type.
         ValueError: If a source holds nothing but padding, max_length is below 1 or beyond the
-            model's, or start, end and padding are not three different ids.
+            model's, or start, end and padding are not three different ids of its vocabulary.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Writing:
         require_token_ids("source_ids", source_ids)
         require_flag("cached", cached)
         padding_id = padding_id_of(model)
-        require_tokens(start_id, end_id, padding_id)
+        require_tokens(start_id, end_id, padding_id, vocabulary_size_of(model))
         limits = length_limits(model, model.source_mask(source_ids), max_length)
         self.limits: list[int] = limits.tolist()
         self.end_id = end_id

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.model.cache import KeyValueCache
+from transformer_edu.model.cache import KeyValueCache, require_cache
 from transformer_edu.model.refusals import (
     require_flag,
     require_heads,
@@ -136,17 +136,21 @@ class MultiHeadAttention(nn.Module):
             Shape (batch, query, d_model).
 
         Raises:
-            TypeError: If an input is not a floating-point tensor, or mask is not boolean.
-            ValueError: If a shape does not fit, or mask does not broadcast.
+            TypeError: If an argument is of another type.
+            ValueError: If a shape does not fit, mask does not broadcast, or cache holds another
+                model's numbers and that shows.
         """
+        require_cache(cache, KeyValueCache)
         kept = 0 if cache is None or cache.is_complete else cache.length
         self._require_inputs(query, key, mask, kept=kept)
         if value is not key:
             require_vectors("value", value, self.d_model, self.value_projection.weight)
             require_same_batch("key", key, "value", value)
             require_pair("key", key, "value", value, axis=-2)
-        queries = self._by_head(self.query_projection, query)
+        queries = self._by_head(self.query_projection(query))
         keys, values = self._keys_and_values(key, value, cache)
+        if cache is not None and cache.is_complete:  # nothing was added, and so nothing compared
+            cache.require_alike("query", queries)
         with _without_autocast(CPU):  # there attention stays in float32
             gathered = F.scaled_dot_product_attention(
                 queries,
@@ -165,16 +169,16 @@ class MultiHeadAttention(nn.Module):
         Takes and refuses what ``forward`` does, without the value: weights do not depend on it.
         """
         self._require_inputs(query, key, mask)
-        queries = self._by_head(self.query_projection, query)
-        return attention_weights(queries, self._by_head(self.key_projection, key), mask=mask)
+        queries = self._by_head(self.query_projection(query))
+        return attention_weights(queries, self._by_head(self.key_projection(key)), mask=mask)
 
     def _keys_and_values(
         self, key: Tensor, value: Tensor, cache: KeyValueCache | None
     ) -> tuple[Tensor, Tensor]:
         """What may be attended to, by head; the cache saves projecting anything twice."""
         if cache is None or not cache.is_complete:
-            keys = self._by_head(self.key_projection, key)
-            values = self._by_head(self.value_projection, value)
+            keys = self._by_head(self.key_projection(key))
+            values = self._by_head(self.value_projection(value))
             if cache is None:
                 return keys, values
             cache.add(keys, values)
@@ -185,9 +189,9 @@ class MultiHeadAttention(nn.Module):
             )
         return cache.keys, cache.values
 
-    def _by_head(self, projection: nn.Linear, x: Tensor) -> Tensor:
-        """Project and split, (batch, position, d_model) to (batch, heads, position, d_head)."""
-        return split_heads(_wide_on_cpu(projection(x)), self.num_heads)
+    def _by_head(self, projected: Tensor) -> Tensor:
+        """Split, (batch, position, d_model) to (batch, heads, position, d_head)."""
+        return split_heads(_wide_on_cpu(projected), self.num_heads)
 
     def _require_inputs(
         self, query: Tensor, key: Tensor, mask: Tensor | None, *, kept: int = 0

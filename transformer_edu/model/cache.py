@@ -10,11 +10,19 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_flag, require_token_ids, require_whole
+from transformer_edu.model.refusals import (
+    require_device,
+    require_flag,
+    require_pair,
+    require_token_ids,
+    require_whole,
+)
 
 
 class KeyValueCache:
     """The keys and values of one attention, by head.
+
+    What ``keys`` and ``values`` return is room that later steps write over: copy it to keep it.
 
     Args:
         max_length: Positions to make room for, all at once; None for an attention to the
@@ -56,8 +64,14 @@ class KeyValueCache:
             values: Shape (batch, heads, new position, d_head).
 
         Raises:
-            ValueError: If there is no room, or another batch size than before.
+            TypeError: If they are no tensors of one floating-point type.
+            ValueError: If there is no room, or they are not like those before.
         """
+        require_pair("keys", keys, "values", values, axis=-2)
+        if keys.dim() != 4:
+            raise ValueError(
+                f"keys must have shape (batch, heads, position, d_head), got {tuple(keys.shape)}"
+            )
         end = self.length + keys.size(2)
         if self.max_length is None:
             # Together in memory, as every step will read them.
@@ -69,11 +83,27 @@ class KeyValueCache:
             room = (*keys.shape[:2], self.max_length, keys.size(3))
             self._keys, self._values = keys.new_empty(room), values.new_empty(room)
         self._move_rows()
-        if len(keys) != len(self._keys):
-            raise ValueError(f"cache must have {len(self._keys)} rows added, got {len(keys)}")
+        self.require_alike("keys", keys)
+        if torch.is_grad_enabled():  # a backward pass needs what is there as it was
+            self._keys, self._values = self._keys.clone(), self._values.clone()
         self._keys[:, :, self.length : end] = keys
         self._values[:, :, self.length : end] = values
         self.length = end
+
+    def require_alike(self, name: str, vectors: Tensor) -> None:
+        """Refuse, with a ValueError, what does not go with the cache: another model's, perhaps.
+
+        Args:
+            name: What the caller calls them, for the sentence.
+            vectors: Shape (batch, heads, any position, d_head).
+        """
+        require_device(name, vectors, self._keys.device)
+        kept, got = ((x.shape[0], x.shape[1], x.shape[3], x.dtype) for x in (self._keys, vectors))
+        if kept != got:
+            kept, got = ((*sizes, str(dtype)) for *sizes, dtype in (kept, got))
+            raise ValueError(
+                f"{name} must have the cache's batch, heads, d_head and type {kept}, got {got}"
+            )
 
     def keep(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, in this order; a row may be taken twice.
@@ -86,9 +116,12 @@ class KeyValueCache:
 
     def _move_rows(self) -> None:
         """Copy the rows that were asked for: only now, so that attention finds them at hand."""
+        if self._keys is None:
+            raise ValueError("cache must be filled before it is read, got an empty one")
         rows, self._rows = self._rows, None
         if rows is None:
             return
+        # Gradients need a copy of its own; the source's rows move too seldom to keep room for it.
         if torch.is_grad_enabled() or self.max_length is None:
             self._keys = self._keys.index_select(0, rows)
             self._values = self._values.index_select(0, rows)
@@ -113,7 +146,8 @@ class LayerCache(NamedTuple):
 class DecoderCache:
     """What a whole decoder keeps between steps; ``Transformer.decode`` fills and reads it.
 
-    Make a new one for every batch of sources: it remembers them.
+    Make a new one for every model and every batch of sources: what it remembers is theirs, and
+    others of the same sizes go unnoticed.
 
     Args:
         num_layers: Layers of the decoder.
@@ -148,9 +182,11 @@ class DecoderCache:
 
         Raises:
             TypeError: If target_ids are no token ids.
-            ValueError: If the batch is another one than before, or there is no room.
+            ValueError: If the batch or device is another one than before, or there is no room.
         """
         require_token_ids("target_ids", target_ids)
+        for layer in self.layers:  # a call that was interrupted has filled some of them only
+            layer.self_attention.length = self.length
         if self.token_ids is None:
             whole = target_ids
         elif len(target_ids) != len(self.token_ids):
@@ -159,6 +195,7 @@ class DecoderCache:
                 f"got {len(target_ids)}"
             )
         else:
+            require_device("target_ids", target_ids, self.token_ids.device)
             whole = torch.cat([self.token_ids, target_ids], dim=1)
         if whole.size(1) > self.max_length:
             raise ValueError(
@@ -182,6 +219,7 @@ class DecoderCache:
             raise TypeError(f"rows must be a tensor of row numbers, shape (batch,), got {rows!r}")
         if self.token_ids is None:
             return
+        require_device("rows", rows, self.token_ids.device)
         size = len(self.token_ids)
         if rows.device.type == "cpu" and not ((rows >= 0) & (rows < size)).all():
             raise ValueError(f"rows must be from 0 to {size - 1}, got {rows.tolist()}")
@@ -192,3 +230,9 @@ class DecoderCache:
             layer.self_attention.keep(rows)
             if not same_sources:
                 layer.cross_attention.keep(rows)
+
+
+def require_cache(cache: object, kind: type) -> None:
+    """Refuse, with a TypeError, what is neither a cache of that kind nor None."""
+    if cache is not None and not isinstance(cache, kind):
+        raise TypeError(f"cache must be a {kind.__name__} or None, got {type(cache).__name__}")

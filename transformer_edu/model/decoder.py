@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.cache import DecoderCache, LayerCache
+from transformer_edu.model.cache import DecoderCache, LayerCache, require_cache
 from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.model.masks import without_idle
 from transformer_edu.model.refusals import require_mask, require_same_batch, require_vectors
 
 
@@ -134,12 +135,20 @@ class Decoder(nn.Module):
             Shape (batch, target position, d_model).
 
         Raises:
+            TypeError: If cache is of another type.
             ValueError: If the cache is one of another number of layers.
         """
+        require_cache(cache, DecoderCache)
         caches = [None] * len(self.layers) if cache is None else cache.layers
         if len(caches) != len(self.layers):
             raise ValueError(f"cache must have {len(self.layers)} layers, got {len(caches)}")
         masks = {"target_mask": target_mask, "source_mask": source_mask}
+        if cache is not None:  # few queries: looking into their masks once saves every layer work
+            looks = (x.size(0), self.layers[0].cross_attention.num_heads, x.size(1))
+            lengths = {"target_mask": cache.length + x.size(1), "source_mask": memory.size(1)}
+            for name, mask in masks.items():
+                require_mask(mask, (*looks, lengths[name]), x.device, name=name)
+                masks[name] = without_idle(mask)
         for layer, kept in zip(self.layers, caches, strict=True):
             given = masks if kept is None else masks | {"cache": kept}
             x = layer(x, memory, **given)

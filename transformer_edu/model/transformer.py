@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from transformer_edu.model import masks
 from transformer_edu.model.building import build_stacks, initialise
-from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.cache import DecoderCache, require_cache
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.refusals import (
     require_even,
@@ -219,6 +219,7 @@ class Transformer(nn.Module):
             Shape (batch, target position, d_model), for ``project``.
         """
         require_vectors("memory", memory, self.config.d_model, self.output_projection.weight)
+        require_cache(cache, DecoderCache)
         written = target_ids if cache is None else cache.with_new(target_ids)
         offset = 0 if cache is None else cache.length
         embedded = self._embed(target_ids, "target_ids", self.target_embedding, offset)
@@ -229,7 +230,6 @@ class Transformer(nn.Module):
             )
         if cache is None:
             return self.decoder(embedded, memory, target_mask=target_mask, source_mask=source_mask)
-        target_mask, source_mask = masks.without_idle(target_mask), masks.without_idle(source_mask)
         seen = {"target_mask": target_mask, "source_mask": source_mask, "cache": cache}
         decoded = self.decoder(embedded, memory, **seen)
         cache.token_ids = written
