@@ -3,7 +3,12 @@
 import pytest
 
 from transformer_edu.pretrained import loading
-from transformer_edu.pretrained.loading import FOLDER, load_pretrained, model_card
+from transformer_edu.pretrained.loading import (
+    FOLDER,
+    load_pretrained,
+    model_card,
+    training_history,
+)
 from transformer_edu.training.run_folder import RunFolder
 
 WEIGHTS = RunFolder(FOLDER).model
@@ -28,6 +33,24 @@ def test_the_card_says_how_it_was_made_and_how_well_it_does():
     card = model_card()
     for fact in ("python -m transformer_edu.training", "seed", "steps", "minutes", "nrefs:1"):
         assert fact in card
+
+
+@shipped
+def test_the_history_is_that_of_this_model():
+    settings, records = training_history()
+    config = load_pretrained().model.config
+    assert settings.model_config(config.vocabulary_size) == config
+    steps = [record["step"] for record in records]
+    assert steps == sorted(set(steps)) and steps[-1] <= settings.steps
+    assert records[-1]["bleu"] > records[0]["bleu"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"settings": {"steps": 0}, "evaluations": []}'])
+def test_a_damaged_history_is_refused_by_name(tmp_path, monkeypatch, content):
+    (tmp_path / "history.json").write_text(content, "utf-8")
+    monkeypatch.setattr(loading, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=r"history\.json must hold the history of a run, got"):
+        training_history()
 
 
 def test_a_package_without_weights_says_so(tmp_path, monkeypatch):

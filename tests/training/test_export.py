@@ -1,5 +1,6 @@
 """An exported run is small, translates as the run did, and says where it comes from."""
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -8,9 +9,9 @@ import pytest
 
 from transformer_edu.training import export as module
 from transformer_edu.training.checkpoint import load_model
-from transformer_edu.training.export import command_of, export, main
+from transformer_edu.training.export import HISTORY, command_of, export, history_of, main
 from transformer_edu.training.options import build_parser, settings_of
-from transformer_edu.training.presets import TINY, TOY
+from transformer_edu.training.presets import TINY, TOY, RunSettings
 from transformer_edu.training.run_folder import RunFolder
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
@@ -42,6 +43,20 @@ def test_the_card_tells_the_command_the_cost_and_the_scores(exported, text_run):
     texts = load_texts(RunFolder(text_run).read_settings())
     bleu = score_translator(load_translator(exported.path), texts.test)["cased"]
     assert f"- test, beam 5, cased: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)" in card
+
+
+def test_the_history_holds_every_choice_and_every_evaluation(exported, text_run):
+    run = RunFolder(text_run)
+    content = json.loads((exported.path / HISTORY).read_text("utf-8"))
+    assert RunSettings(**content["settings"]) == run.read_settings()
+    assert content["evaluations"] == run.read_history()
+
+
+def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "interrupted"))
+    records = run.read_history()
+    run.append_record(records[-1] | {"step": 8, "bleu": None})
+    assert history_of(run, run.read_settings())["evaluations"] == records
 
 
 def test_the_command_in_the_card_repeats_the_run(tmp_path):

@@ -6,9 +6,12 @@
 Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
 """
 
+import json
 from pathlib import Path
 
 from transformer_edu.generation.translator import Translator
+from transformer_edu.training.export import CARD, HISTORY
+from transformer_edu.training.presets import RunSettings
 from transformer_edu.training.saved_translator import load_translator
 
 FOLDER = Path(__file__).parent
@@ -30,4 +33,23 @@ def load_pretrained() -> Translator:
 
 def model_card() -> str:
     """What the translator is: how it was trained, on what, and how well it translates."""
-    return (FOLDER / "README.md").read_text("utf-8")
+    return (FOLDER / CARD).read_text("utf-8")
+
+
+def training_history() -> tuple[RunSettings, list[dict[str, float]]]:
+    """How the translator learned: every choice of its run, and a record for every evaluation.
+
+    Returns:
+        The settings, and the records as the run's folder had them: step, loss, validation_loss,
+        bleu and others by name.
+
+    Raises:
+        FileNotFoundError: If the package was installed without its weights.
+        ValueError: If the file is damaged.
+    """
+    path = FOLDER / HISTORY
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        return RunSettings(**content["settings"]), content["evaluations"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path} must hold the history of a run, got something else") from error

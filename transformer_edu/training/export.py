@@ -1,7 +1,7 @@
 """Publish a run: ``python -m transformer_edu.training.export runs/x --to folder``.
 
-The folder gets the weights in half precision, the tokenizer, and a card that says how they were
-made and how well they do, all of it from the run's own records.
+The folder gets the weights in half precision, the tokenizer, the history of the run, and a card
+that says how they were made and how well they do, all of it from the run's own records.
 """
 
 import argparse
@@ -15,16 +15,17 @@ import torch
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.checkpoint_file import replace_file
+from transformer_edu.training.judging import BleuJudge
 from transformer_edu.training.memory import keep_freed_memory
 from transformer_edu.training.options import OPTIONS, PROGRAM
-from transformer_edu.training.presets import PRESETS, RunSettings
-from transformer_edu.training.run_folder import RunFolder
+from transformer_edu.training.presets import PRESETS, RunSettings, settings_record
+from transformer_edu.training.run_folder import RunFolder, write_json
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
 from transformer_edu.training.score import ALPHA, WIDTH, score_translator
 
-ABOUT = "Write a run's weights in half precision, its tokenizer and a card."
-CARD = "README.md"
+ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
+CARD, HISTORY = "README.md", "history.json"
 LARGEST = 8_000_000  # bytes in all that the package may carry
 TERMS = {
     "multi30k": (
@@ -66,7 +67,7 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
 
     Args:
         run: A finished run of a text task.
-        to: Gets three files.
+        to: Gets four files.
         machine: What it was trained on; None takes it from the run's records.
 
     Returns:
@@ -87,6 +88,8 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
         to.model.unlink()
         raise ValueError(f"model must take at most {LARGEST:,} bytes, got {size:,}")
     shutil.copyfile(run.tokenizer_file, to.tokenizer_file)
+    write_json(to.path / HISTORY, history_of(run, settings))
+    size += (to.path / HISTORY).stat().st_size
     # What is judged is what was written: half precision, read back.
     translator, texts = load_translator(to.path), load_texts(settings)
     scores = {
@@ -97,6 +100,17 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
     card = describe_run(run, settings, scores, machine or run.read_versions().get("machine", ""))
     replace_file(to.path / CARD, [card.encode()])
     return size + len(card.encode())
+
+
+def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
+    """What a run chose and how it learned: a record for every evaluation.
+
+    Args:
+        run: Its history tells what happened.
+        settings: Its choices.
+    """
+    scored = [record for record in run.read_history() if record[BleuJudge.name] is not None]
+    return {"settings": settings_record(settings), "evaluations": scored}
 
 
 def describe_run(

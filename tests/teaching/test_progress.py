@@ -1,0 +1,64 @@
+"""Loss and BLEU of several runs, each at its own steps."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from transformer_edu.teaching.progress import describe_progress, plot_progress
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+LONG = [
+    {"step": 500, "validation_loss": 4.0, "bleu": 2.0, "tokens": 9},
+    {"step": 1000, "validation_loss": 2.5, "bleu": 18.0, "tokens": 18},
+    {"step": 1500, "validation_loss": 2.0, "bleu": 31.4, "tokens": 27},
+]
+SHORT = [
+    {"step": 10, "validation_loss": 1.0, "bleu": 50.0},
+    {"step": 20, "validation_loss": 0.1, "bleu": 99.0},
+]
+RUNS = {"long": LONG, "short": SHORT}
+
+
+def test_each_run_has_its_own_steps_in_both_panels():
+    losses, scores = plot_progress(RUNS, title="Both learn").axes
+    for axes, measure in ((losses, "validation_loss"), (scores, "bleu")):
+        for line, records in zip(axes.lines, RUNS.values(), strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), [each["step"] for each in records])
+            np.testing.assert_array_equal(line.get_ydata(), [each[measure] for each in records])
+        assert axes.get_xscale() == "log"
+        assert axes.get_xlabel() == "training step"
+    assert (losses.get_ylabel(), scores.get_ylabel()) == ("loss (nats per token)", "BLEU")
+
+
+def test_runs_are_told_apart_by_more_than_colour_and_named_once():
+    figure = plot_progress(RUNS, title="Both learn")
+    first, second = figure.axes[0].lines
+    assert first.get_marker() != second.get_marker()
+    assert first.get_color() != second.get_color()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["long", "short"]
+    assert figure.get_suptitle() == "Both learn"
+
+
+def test_the_words_tell_where_each_run_begins_and_ends():
+    words = describe_progress(RUNS)
+    assert "long: from step 500 to 1,500 the loss goes from 4.0 to 2.0, BLEU from 2 to 31" in words
+    assert "short: from step 10 to 20 the loss goes from 1.0 to 0.1, BLEU from 50 to 99" in words
+
+
+@pytest.mark.parametrize(
+    "function",
+    [describe_progress, lambda runs: plot_progress(runs, title="")],
+    ids=["words", "figure"],
+)
+def test_no_run_and_no_record_are_refused(function):
+    with pytest.raises(ValueError, match="runs must hold at least one run, got none"):
+        function({})
+    with pytest.raises(ValueError, match="run 'empty' must have at least one record, got none"):
+        function({"long": LONG, "empty": []})

@@ -1,0 +1,196 @@
+"""A text's translation shows where each written word really looked, whatever its pieces are."""
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from transformer_edu.generation.translator import Translator
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import END_ID
+from transformer_edu.teaching import text_translation as module
+from transformer_edu.teaching.caption_pairs import CAPTION_PAIRS
+from transformer_edu.teaching.text_translation import (
+    cross_attention,
+    describe_text_translation,
+    draw_text_translation,
+    explore_text,
+    group_pieces,
+    join_pieces,
+    spell_word,
+    translate_text,
+    word_attention,
+)
+from transformer_edu.training.tokenizer import train_tokenizer
+
+LAYERS, HEADS = 3, 2
+TEXT = "A bookshop is on the beach."
+
+
+def build(*, max_length: int = 200) -> Translator:
+    texts = [text for pair in CAPTION_PAIRS for text in pair]
+    tokenizer = train_tokenizer(texts, vocabulary_size=400)
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 24}
+    config = TransformerConfig(vocabulary_size=len(tokenizer), max_length=max_length, **sizes)
+    return Translator(Transformer(config), tokenizer)
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return build()
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        ([b" The", b" book", b"sh", b"op", b"."], ["The", "bookshop", "."]),
+        ([b" Stra", b"\xc3", b"\x9f", b"en", b"bahn"], ["Straßenbahn"]),
+        ([b" ", b"r", b"ed", b" ", b"(", b"7"], ["red", "(", "7"]),
+        ([b" e", b"-", b"mail", b",", b" please", b"!"], ["e", "-", "mail", ",", "please", "!"]),
+        ([b"lich", b" x"], ["lich", "x"]),
+        ([b" a", b"", b"b", b"\xc3"], ["a", "", "b\ufffd"]),
+        ([], []),
+    ],
+    ids=["full stop", "eszett", "lone spaces", "signs", "no space first", "no bytes", "none"],
+)
+def test_pieces_make_words_and_punctuation_stands_alone(pieces, words):
+    grouped = group_pieces(pieces)
+    assert [spell_word(word) for word in grouped] == words
+    assert [piece for word in grouped for piece in word] == pieces
+
+
+def test_every_caption_has_its_words(translator):
+    for texts in CAPTION_PAIRS:
+        for text in texts:
+            pieces = [translator.tokenizer.pieces[i] for i in translator.tokenizer.encode(text)]
+            words = [spell_word(word) for word in group_pieces(pieces)]
+            assert words == text.replace(",", " ,").replace(".", " .").split()
+
+
+def test_rows_are_means_and_columns_sums_so_rows_still_sum_to_one():
+    weights = torch.rand(HEADS, 4, 5).softmax(dim=-1)
+    joined = join_pieces(weights, [[b"a"], [b"b", b"c"], [b""]], [[b"x", b"y", b"z"], [b"v", b"w"]])
+    assert joined.shape == (HEADS, 3, 2)
+    torch.testing.assert_close(joined[:, 1, 0], weights[:, 1:3, :3].sum(dim=2).mean(dim=1))
+    torch.testing.assert_close(joined[:, 2, 1], weights[:, 3, 3:].sum(dim=1))
+    torch.testing.assert_close(joined.sum(dim=-1), torch.ones(HEADS, 3))
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_the_words_written_are_those_of_the_translator(translator, width):
+    found = translate_text(translator, TEXT, width=width)
+    written = translator.translate(TEXT, width=width)
+    assert "".join(found.target_words).replace(" ", "") == written.replace(" ", "")
+    assert found.source_words == ["A", "bookshop", "is", "on", "the", "beach", "."]
+    assert len(found.attention) == LAYERS
+    for weights in found.attention:
+        assert weights.shape == (HEADS, len(found.target_words) + 1, len(found.source_words))
+        torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:2]))
+
+
+def test_a_row_is_the_step_at_which_the_piece_was_chosen(translator):
+    source_ids, written = translator.tokenizer.encode(TEXT), [50, 60, 70]
+    whole = cross_attention(translator.model, source_ids, written)
+    first_two = cross_attention(translator.model, source_ids, written[:1])
+    assert len(whole) == LAYERS
+    for weights, beginning in zip(whole, first_two, strict=True):
+        assert weights.shape == (HEADS, len(written) + 1, len(source_ids))
+        torch.testing.assert_close(weights[:, :2], beginning)
+
+
+def test_head_zero_is_the_mean_of_all(translator):
+    found = translate_text(translator, TEXT)
+    heads = [word_attention(found, layer=2, head=head) for head in range(1, HEADS + 1)]
+    torch.testing.assert_close(word_attention(found, layer=2), torch.stack(heads).mean(dim=0))
+    assert word_attention(found, layer=2, head=1).equal(found.attention[1][0])
+
+
+def test_the_figure_shows_these_weights_with_a_row_for_the_end(translator):
+    found = translate_text(translator, TEXT)
+    axes = draw_text_translation(found, layer=3, head=2).axes[0]
+    torch.testing.assert_close(
+        torch.tensor(axes.images[0].get_array()), word_attention(found, layer=3, head=2)
+    )
+    assert axes.get_yticklabels()[-1].get_text() == "</s>"
+    assert axes.get_xticklabels()[1].get_text() == "bookshop"
+    assert axes.get_title("left") == " ".join(found.target_words).replace("$", r"\$")
+
+
+def test_what_is_typed_is_drawn_literally(translator):
+    found = translate_text(translator, "$x_1$ \\frac")
+    figure = draw_text_translation(found, layer=1, title="5 $ or $ 6")
+    assert figure.axes[0].get_title("left") == r"5 \$ or \$ 6"
+    figure.canvas.draw()
+
+
+def test_the_words_name_every_favourite(translator):
+    found = translate_text(translator, TEXT)
+    said = describe_text_translation(found, layer=1)
+    favourite = found.source_words[int(word_attention(found, layer=1)[0].argmax())]
+    assert f"{found.target_words[0]} at {favourite}" in said
+    assert "all heads" in said and "</s> at" in said
+    assert "head 2" in describe_text_translation(found, layer=1, head=2)
+
+
+def test_a_translation_that_fills_the_model_to_the_brim_is_drawn():
+    translator = build(max_length=24)
+    translator.model.output_projection.bias.data[END_ID] = -1e3  # it never ends by itself
+    found = translate_text(translator, "A man.")
+    assert all(len(each[0]) == len(found.target_words) + 1 for each in found.attention)
+    assert draw_text_translation(found, layer=1).axes
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", ValueError, "text must have 1 to 40 words, got 0"),
+        ("a " * 41, ValueError, "text must have 1 to 40 words, got 4[12]"),
+        ("xq" * 400, ValueError, "must"),
+        (None, TypeError, "text must be"),
+    ],
+    ids=["empty", "long", "one endless word", "none"],
+)
+def test_what_cannot_be_shown_is_refused(translator, text, error, message):
+    with pytest.raises(error, match=message):
+        translate_text(translator, text)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"layer": 0}, "layer must be at least 1, got 0"),
+        ({"layer": 4}, "layer must be at most 3, got 4"),
+        ({"layer": 1, "head": 3}, "head must be at most 2, got 3"),
+        ({"layer": 1, "head": -1}, "head must be at least 0, got -1"),
+    ],
+    ids=["no layer", "too high", "no such head", "negative"],
+)
+def test_a_place_that_is_not_there_is_refused(translator, place, message):
+    with pytest.raises(ValueError, match=message):
+        word_attention(translate_text(translator, TEXT), **place)
+
+
+def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypatch):
+    given = {}
+
+    def receive(draw, describe, **controls):
+        given.update(draw=draw, describe=describe, controls=controls)
+
+    monkeypatch.setattr(module, "explore", receive)
+    explore_text(translator, TEXT, layer=2, head=1, width=2)
+    controls = given["controls"]
+    assert isinstance(controls["text"], widgets.Text)
+    values = {name: control.value for name, control in controls.items()}
+    assert values == {"text": TEXT, "width": 2, "layer": 2, "head": 1}
+    assert (controls["layer"].max, controls["head"].max) == (LAYERS, HEADS)
+    typed = values | {"text": "Two dogs."}
+    axes = given["draw"](**typed).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
+    assert given["describe"](**typed).startswith("Two dogs . → ")

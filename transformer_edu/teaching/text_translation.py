@@ -1,0 +1,229 @@
+"""A sentence, its translation, and where each written word looked, for the translator of texts.
+
+The model reads and writes pieces of words; a reader reads words. Here the attention between
+pieces is put together to attention between words. Used in notebooks/14_translation.ipynb.
+"""
+
+from collections.abc import Sequence
+
+import ipywidgets as widgets
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.translator import Translator, write_all
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
+from transformer_edu.teaching.display import explore
+from transformer_edu.teaching.plots import plot_attention
+from transformer_edu.teaching.recording import record_attention
+from transformer_edu.teaching.style import literal
+from transformer_edu.teaching.translation import Translation
+
+END_TOKEN = SPECIAL_TOKENS[END_ID]
+END = b""  # what the end token has for a piece
+SPACE = b" "
+ALL_HEADS = 0  # in place of a head's number: the mean of them all
+MOST_WORDS = 40  # of a sentence in a figure: more could not be read
+
+
+def translate_text(translator: Translator, text: str, *, width: int = 1) -> Translation:
+    """Translate a sentence and keep the cross-attention, from word to word.
+
+    Where a written word has several pieces, its row is the mean of theirs; where a word that was
+    read has several, its column is the sum. So every row still sums to one.
+
+    Args:
+        translator: Its model is on the CPU or anywhere else.
+        text: In the source language.
+        width: Hypotheses of beam search; 1 is greedy search.
+
+    Returns:
+        The words, and for each layer the attention (heads, written word or end, source word).
+
+    Raises:
+        TypeError: If text is none.
+        ValueError: If it is empty, or has more than 40 words or more pieces than the model has
+            positions.
+    """
+    source_ids = translator.tokenizer.encode(text)
+    pieces = translator.tokenizer.pieces
+    source_words = group_pieces([pieces[token_id] for token_id in source_ids])
+    if not 0 < len(source_words) <= MOST_WORDS:
+        raise ValueError(f"text must have 1 to {MOST_WORDS} words, got {len(source_words)}")
+    (written,) = write_all(translator.model, [source_ids], width=width)
+    written = written[: translator.model.config.max_length - 1]  # room for the start token
+    target_words = group_pieces([pieces[token_id] for token_id in written])
+    attention = [
+        join_pieces(weights, [*target_words, [END]], source_words)
+        for weights in cross_attention(translator.model, source_ids, written)
+    ]
+    return Translation(*(list(map(spell_word, w)) for w in (source_words, target_words)), attention)
+
+
+def cross_attention(
+    model: torch.nn.Module, source_ids: Sequence[int], written: Sequence[int]
+) -> list[Tensor]:
+    """Where each written piece looked, and at last the end token.
+
+    Args:
+        model: A Transformer.
+        source_ids: What it read.
+        written: What it wrote, without start and end.
+
+    Returns:
+        By layer, each (heads, written piece or end, source piece).
+    """
+    device = next(model.parameters()).device
+    read = torch.tensor([[START_ID, *written]], device=device)
+    with evaluation_mode(model), record_attention(model) as recorded:
+        model(torch.tensor([list(source_ids)], device=device), read)
+    names = [f"decoder.layers.{n}.cross_attention" for n in range(len(model.decoder.layers))]
+    return [recorded[name][0].cpu() for name in names]
+
+
+def group_pieces(pieces: Sequence[bytes]) -> list[list[bytes]]:
+    """Put the pieces of a word together; punctuation stands alone.
+
+    Args:
+        pieces: The bytes of each, as Tokenizer.pieces has them; a word begins with a space.
+    """
+    words: list[list[bytes]] = []
+    for piece in pieces:
+        before = words[-1][-1] if words else b""
+        goes_on = before == SPACE or (_in_word(before[-1:]) and _in_word(piece[:1]))
+        if not goes_on or piece.startswith(SPACE):
+            words.append([])
+        words[-1].append(piece)
+    return words
+
+
+def _in_word(byte: bytes) -> bool:
+    """Whether a byte is a letter or digit, or a part of a character beyond ASCII."""
+    return byte.isalnum() or byte >= b"\x80"
+
+
+def spell_word(pieces: Sequence[bytes]) -> str:
+    """A word as a reader writes it.
+
+    Args:
+        pieces: The bytes of its pieces.
+    """
+    return b"".join(pieces).removeprefix(SPACE).decode(errors="replace")
+
+
+def join_pieces(
+    weights: Tensor,
+    target_words: Sequence[Sequence[bytes]],
+    source_words: Sequence[Sequence[bytes]],
+) -> Tensor:
+    """Attention between words, from that between their pieces.
+
+    Args:
+        weights: Shape (heads, target piece, source piece).
+        target_words: The pieces of each word, row by row.
+        source_words: The pieces of each word, column by column.
+
+    Returns:
+        Shape (heads, target word, source word); its rows sum to what those of weights do.
+    """
+    rows = weights.split([len(word) for word in target_words], dim=1)
+    by_word = torch.stack([row.mean(dim=1) for row in rows], dim=1)
+    columns = by_word.split([len(word) for word in source_words], dim=2)
+    return torch.stack([column.sum(dim=2) for column in columns], dim=2)
+
+
+def word_attention(translation: Translation, *, layer: int, head: int = ALL_HEADS) -> Tensor:
+    """One head's attention, or the mean of a layer's heads: (written word or end, source word).
+
+    Args:
+        translation: From translate_text.
+        layer: Counted from 1.
+        head: Counted from 1; 0 is the mean of them all.
+
+    Raises:
+        TypeError, ValueError: If there is no such layer or head.
+    """
+    require_whole("layer", layer)
+    require_whole("head", head, minimum=0)
+    for name, value, most in (
+        ("layer", layer, len(translation.attention)),
+        ("head", head, len(translation.attention[0])),
+    ):
+        if value > most:
+            raise ValueError(f"{name} must be at most {most}, got {value}")
+    weights = translation.attention[layer - 1]
+    return weights.mean(dim=0) if head == ALL_HEADS else weights[head - 1]
+
+
+def draw_text_translation(
+    translation: Translation, *, layer: int, head: int = ALL_HEADS, title: str | None = None
+) -> Figure:
+    """Draw where each written word looked.
+
+    Args:
+        translation: From translate_text.
+        layer: Counted from 1.
+        head: Counted from 1; 0 is the mean of them all.
+        title: What the reader should see; the translation when None.
+    """
+    return plot_attention(
+        word_attention(translation, layer=layer, head=head),
+        query_tokens=[*translation.target_words, END_TOKEN],
+        key_tokens=translation.source_words,
+        title=literal(" ".join(translation.target_words) if title is None else title, longest=None),
+    )
+
+
+def describe_text_translation(
+    translation: Translation, *, layer: int, head: int = ALL_HEADS
+) -> str:
+    """The translation and each written word's favourite source word, in words."""
+    weights = word_attention(translation, layer=layer, head=head)
+    looks = [
+        f"{word} at {translation.source_words[int(row.argmax())]}"
+        for word, row in zip([*translation.target_words, END_TOKEN], weights, strict=True)
+    ]
+    who = "all heads" if head == ALL_HEADS else f"head {head}"
+    source, target = " ".join(translation.source_words), " ".join(translation.target_words)
+    return f"{source} → {target}. Layer {layer}, {who} looked most: {', '.join(looks)}"
+
+
+def explore_text(
+    translator: Translator, text: str, *, layer: int, head: int = ALL_HEADS, width: int = 1
+) -> None:
+    """Let the reader type a sentence, and see its translation and where each word looked.
+
+    Args:
+        translator: Of texts.
+        text: The sentence of the first picture.
+        layer: The decoder layer of the first picture, counted from 1.
+        head: The head of the first picture, counted from 1; 0 is the mean of them all.
+        width: Of beam search, in the first picture.
+
+    Raises:
+        TypeError, ValueError: If translate_text refuses the sentence, or there is no such layer
+            or head.
+    """
+    first = translate_text(translator, text, width=width)
+    word_attention(first, layer=layer, head=head)
+
+    def translated(text: str, width: int) -> Translation:
+        return translate_text(translator, text, width=width)
+
+    def draw(text: str, width: int, layer: int, head: int) -> Figure:
+        return draw_text_translation(translated(text, width), layer=layer, head=head)
+
+    def describe(text: str, width: int, layer: int, head: int) -> str:
+        return describe_text_translation(translated(text, width), layer=layer, head=head)
+
+    layers, heads = len(first.attention), len(first.attention[0])
+    explore(
+        draw,
+        describe,
+        text=widgets.Text(value=text, continuous_update=False, description="English, then Enter"),
+        width=widgets.IntSlider(value=width, min=1, max=8, description="beam (1 is greedy)"),
+        layer=widgets.IntSlider(value=layer, min=1, max=layers, description="decoder layer"),
+        head=widgets.IntSlider(value=head, min=0, max=heads, description="head (0: mean of all)"),
+    )
