@@ -587,6 +587,7 @@ def test_an_error_in_after_step_is_passed_on_and_leaves_the_model_as_it_was(erro
         ),
         ({"source_ids": padded([[VOCABULARY]])}, ValueError, "from 0 to 10, got 11"),
         ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
+        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
         ({"model": abs}, TypeError, "model must be a torch.nn.Module"),
     ],
 )
@@ -599,9 +600,9 @@ def test_bad_input_is_refused_in_a_sentence(changes, error, message):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (torch.nan, "logits must be numbers, got NaN at step 3"),
-        (torch.inf, "logits must have a finite maximum in every row, got inf"),
-        (-torch.inf, "logits must have a finite maximum in every row, got -inf"),
+        (torch.nan, "logits must have a finite maximum in every row, got nan at step 3"),
+        (torch.inf, "logits must have a finite maximum in every row, got inf at step 3"),
+        (-torch.inf, "logits must have a finite maximum in every row, got -inf at step 3"),
     ],
 )
 def test_a_model_that_answers_no_numbers_is_stopped(value, message):

@@ -1,5 +1,7 @@
 """A continuation answers the same with and without its cache, whatever is kept or reordered."""
 
+import re
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -68,15 +70,56 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("value", ["nan", "inf"])
 @pytest.mark.parametrize("cached", [True, False])
-def test_numbers_that_are_none_are_refused_with_the_step_named(cached):
+def test_numbers_that_are_none_are_refused_with_the_step_named(cached, value):
     ours = model()
     target = Continuation(ours, SOURCE_IDS, start_id=1, longest=4, cached=cached)
     target.next_logits()
     target.append(torch.tensor([4, 5]))
-    ours.output_projection.bias[3] = float("nan")
-    with pytest.raises(ValueError, match="logits must be numbers, got NaN at step 2"):
+    ours.output_projection.bias[3] = float(value)
+    message = f"logits must have a finite maximum in every row, got {value} at step 2"
+    with pytest.raises(ValueError, match=message):
         target.next_logits()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize(
+    ("method", "value", "error", "message"),
+    [
+        ("append", [4, 5], TypeError, "next_ids must be a tensor of token ids, got list"),
+        (
+            "append",
+            torch.tensor([4.0, 5.0]),
+            TypeError,
+            "next_ids must be a tensor of token ids, got torch.float32",
+        ),
+        (
+            "append",
+            torch.tensor([[4, 5]]),
+            ValueError,
+            "next_ids must have shape (2,), one for each row, got (1, 2)",
+        ),
+        (
+            "keep",
+            [0, 1],
+            TypeError,
+            "rows must be a tensor of row numbers, shape (batch,), got [0, 1]",
+        ),
+        ("keep", torch.tensor([0, 2]), ValueError, "rows must be from 0 to 1, got [0, 2]"),
+        ("reorder", torch.tensor([0, -1]), ValueError, "rows must be from 0 to 1, got [0, -1]"),
+        ("reorder", torch.tensor([0]), ValueError, "rows must be 2, got 1"),
+    ],
+)
+def test_bad_input_is_refused_and_loses_nothing(cached, method, value, error, message):
+    target = Continuation(model(), SOURCE_IDS, start_id=1, longest=4, cached=cached)
+    target.next_logits()
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        getattr(target, method)(value)
+    assert target.written.tolist() == [[1], [1]]
+    target.append(torch.tensor([4, 5]))
+    target.next_logits()
 
 
 class Own(nn.Module):

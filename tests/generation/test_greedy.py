@@ -158,6 +158,7 @@ def test_the_sources_are_not_changed():
         ({"end_id": PADDING_ID}, ValueError, "three different ids, got 1, 0 and 0"),
         ({"end_id": -1}, ValueError, "end_id must be at least 0, got -1"),
         ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
+        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(changes, error, message):
@@ -166,12 +167,20 @@ def test_bad_input_is_refused_in_a_sentence(changes, error, message):
         greedy_search(arguments.pop("model"), arguments.pop("source_ids"), **arguments)
 
 
+def test_a_spectator_cannot_change_what_is_written():
+    model, source_ids = transformer(0), padded(SOURCES)
+    expected = greedy_search(model, source_ids)
+    assert greedy_search(model, source_ids, after_step=lambda written: written.zero_()) == expected
+
+
 def test_a_model_that_answers_nan_is_stopped_with_the_step_named():
     class Confused(Copyist):
         def project(self, decoded: Tensor) -> Tensor:
             return decoded * (torch.nan if len(self.lengths) == 3 else 1.0)
 
-    with pytest.raises(ValueError, match="logits must be numbers, got NaN at step 3"):
+    with pytest.raises(
+        ValueError, match="logits must have a finite maximum in every row, got nan at step 3"
+    ):
         greedy_search(Confused({4: [5] * 9}), padded([[4, 4]]))
 
 

@@ -357,6 +357,7 @@ def test_a_choice_that_leaves_nothing_to_draw_is_refused(changes, error, message
         ),
         ({"source_ids": padded([[VOCABULARY]])}, ValueError, "from 0 to 10, got 11"),
         ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
+        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(changes, error, message):
@@ -391,5 +392,7 @@ def test_a_model_that_answers_nan_is_stopped_with_the_step_named():
         def project(self, decoded: Tensor) -> Tensor:
             return decoded * (torch.nan if len(self.lengths) == 3 else 1.0)
 
-    with pytest.raises(ValueError, match="logits must be numbers, got NaN at step 3"):
+    with pytest.raises(
+        ValueError, match="logits must have a finite maximum in every row, got nan at step 3"
+    ):
         sample(Confused({4: [5] * 9}), padded([[4, 4]]), top_k=1)

@@ -386,6 +386,15 @@ X = torch.zeros(1, 2, 12)
             ValueError,
             "cache must have 2 layers, got 3",
         ),
+        (
+            lambda: build().decoder.layers[0](
+                torch.zeros(1, 1, 12),
+                torch.zeros(1, 2, 12),
+                cache=DecoderCache(num_layers=2, max_length=2),
+            ),
+            TypeError,
+            "cache must be a LayerCache or None, got DecoderCache",
+        ),
     ],
     ids=[
         "no room",
@@ -409,6 +418,7 @@ X = torch.zeros(1, 2, 12)
         "other sources",
         "switch",
         "other decoder",
+        "decoder's cache for a layer",
     ],
 )
 def test_a_mistake_is_refused_in_one_sentence(mistake, error, sentence):

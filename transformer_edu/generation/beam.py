@@ -22,7 +22,7 @@ from transformer_edu.generation.hypotheses import (
 )
 from transformer_edu.generation.ranking import best_first, require_possible
 from transformer_edu.generation.writing import Request, Writing
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_callable, require_whole
 
 
 def beam_search(
@@ -64,6 +64,7 @@ def beam_search(
     require_whole("num_best", num_best)
     if num_best > width:
         raise ValueError(f"num_best must be at most width, got {num_best} and {width}")
+    require_callable("after_step", after_step)
     with evaluation_mode(model):
         writing = Writing(model, source_ids, **request)
         beams = Beams(writing, width=width, alpha=alpha, num_best=num_best)

@@ -9,7 +9,9 @@ from inspect import signature
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.generation.ranking import require_possible
 from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.refusals import require_rows
 
 
 class Continuation:
@@ -50,7 +52,8 @@ class Continuation:
         """Score every token as the next one of every row, shape (rows, vocabulary).
 
         Raises:
-            ValueError: If the model answers NaN; the message names the step, the first being 1.
+            ValueError: If the best logit of a row is NaN or infinite; the message names the step,
+                the first being 1.
         """
         if self.cache is None:
             decoded = self.model.decode(self.written, self.memory, source_mask=self.source_mask)
@@ -60,8 +63,7 @@ class Continuation:
                 newest, self.memory, source_mask=self.source_mask, cache=self.cache
             )
         logits = self.model.project(decoded[:, -1:]).squeeze(1)
-        if logits.amax(dim=-1).isnan().any():
-            raise ValueError(f"logits must be numbers, got NaN at step {self.written.size(1)}")
+        require_possible(logits.amax(dim=-1), step=self.written.size(1))
         return logits
 
     def append(self, next_ids: Tensor) -> None:
@@ -69,7 +71,18 @@ class Continuation:
 
         Args:
             next_ids: Shape (rows,).
+
+        Raises:
+            TypeError, ValueError: If they are not token ids, one for each row.
         """
+        rows = len(self.written)
+        if not isinstance(next_ids, Tensor) or next_ids.dtype not in (torch.int64, torch.int32):
+            got = next_ids.dtype if isinstance(next_ids, Tensor) else type(next_ids).__name__
+            raise TypeError(f"next_ids must be a tensor of token ids, got {got}")
+        if next_ids.shape != (rows,):
+            raise ValueError(
+                f"next_ids must have shape ({rows},), one for each row, got {tuple(next_ids.shape)}"
+            )
         newest = next_ids.to(self.written.dtype).unsqueeze(1)
         self.written = torch.cat([self.written, newest], dim=1)
 
@@ -78,7 +91,13 @@ class Continuation:
 
         Args:
             rows: Row numbers, shape (rows,).
+
+        Raises:
+            TypeError, ValueError: If they are not as many row numbers as there are rows.
         """
+        require_rows("rows", rows, len(self.written))
+        if len(rows) != len(self.written):
+            raise ValueError(f"rows must be {len(self.written)}, got {len(rows)}")
         self.written = self.written[rows]
         if self.cache is not None:
             self.cache.keep(rows, same_sources=True)
@@ -88,7 +107,11 @@ class Continuation:
 
         Args:
             rows: Row numbers, shape (new rows,).
+
+        Raises:
+            TypeError, ValueError: If they are not row numbers.
         """
+        require_rows("rows", rows, len(self.written))
         self.written = self.written[rows]
         self.source_mask, self.memory = self.source_mask[rows], self.memory[rows]
         if self.cache is not None:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.writing import Writing
+from transformer_edu.model.refusals import require_callable
 from transformer_edu.model.vocabulary import END_ID, START_ID
 
 
@@ -43,8 +44,9 @@ def greedy_search(
 
     Raises:
         TypeError, ValueError: If an argument is of another type or out of its range, a source is
-            all padding, or the model answers NaN.
+            all padding, or the model answers NaN or infinity.
     """
+    require_callable("after_step", after_step)
     with evaluation_mode(model):
         writing = Writing(
             model,
@@ -61,5 +63,5 @@ def greedy_search(
             target.append(next_ids)
             done = done | (next_ids == end_id) | (limits < target.written.size(1))
             if after_step is not None:
-                after_step(target.written)
+                after_step(target.written.clone())
     return [writing.read(row) for row in target.written.tolist()]

@@ -28,11 +28,12 @@ def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return best[..., :count], places[..., :count]
 
 
-def require_possible(best_logits: Tensor) -> None:
+def require_possible(best_logits: Tensor, *, step: int | None = None) -> None:
     """Refuse logits of which no probabilities can be made: infinite, NaN, or all of them -inf.
 
     Args:
         best_logits: The largest logit of every row, any shape.
+        step: At which step of writing, for the sentence.
 
     Raises:
         ValueError: If one of them is not finite.
@@ -40,4 +41,5 @@ def require_possible(best_logits: Tensor) -> None:
     finite = best_logits.isfinite()
     if not finite.all():
         got = best_logits[~finite][0].item()
-        raise ValueError(f"logits must have a finite maximum in every row, got {got}")
+        when = "" if step is None else f" at step {step}"
+        raise ValueError(f"logits must have a finite maximum in every row, got {got}{when}")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.ranking import best_first, require_possible
 from transformer_edu.generation.writing import Request, Writing
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_callable, require_whole
 
 LARGEST_SEED = 2**63 - 1
 
@@ -77,6 +77,7 @@ def sample(
     _require_choice(temperature, top_k, top_p)
     generator = _as_generator(generator)
     choose = partial(candidate_probabilities, temperature=temperature, top_k=top_k, top_p=top_p)
+    require_callable("after_step", after_step)
     with evaluation_mode(model):
         writing = Writing(model, source_ids, **request)
         rows = _draw_rows(writing, choose, generator, after_step)

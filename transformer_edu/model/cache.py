@@ -14,6 +14,7 @@ from transformer_edu.model.refusals import (
     require_device,
     require_flag,
     require_pair,
+    require_rows,
     require_token_ids,
     require_whole,
 )
@@ -80,8 +81,7 @@ class KeyValueCache:
         if end > self.max_length:
             raise ValueError(f"cache must have room for {end} positions, got {self.max_length}")
         if self._keys is None:
-            room = (*keys.shape[:2], self.max_length, keys.size(3))
-            self._keys, self._values = keys.new_empty(room), values.new_empty(room)
+            self._keys, self._values = (self._room(x, len(x)) for x in (keys, values))
         self._move_rows()
         self.require_alike("keys", keys)
         if torch.is_grad_enabled():  # a backward pass needs what is there as it was
@@ -114,6 +114,11 @@ class KeyValueCache:
         if self.length > 0:
             self._rows = rows if self._rows is None else self._rows.index_select(0, rows)
 
+    def _room(self, like: Tensor, rows: int) -> Tensor:
+        """Memory for all positions to come, in which what one step adds lies together."""
+        _, heads, _, d_head = like.shape
+        return like.new_empty(rows, self.max_length, heads, d_head).transpose(1, 2)
+
     def _move_rows(self) -> None:
         """Copy the rows that were asked for: only now, so that attention finds them at hand."""
         if self._keys is None:
@@ -127,8 +132,7 @@ class KeyValueCache:
             self._values = self._values.index_select(0, rows)
             return
         if not self._spare or len(rows) != len(self._spare[0]):
-            room = (len(rows), *self._keys.shape[1:])
-            self._spare = [kept.new_empty(room) for kept in (self._keys, self._values)]
+            self._spare = [self._room(kept, len(rows)) for kept in (self._keys, self._values)]
         moved, self._spare = self._spare, [self._keys, self._values]
         for kept, place in zip(self._spare, moved, strict=True):
             written = slice(self.length)
@@ -215,14 +219,11 @@ class DecoderCache:
             TypeError, ValueError: If rows are not row numbers, or same_sources is no switch.
         """
         require_flag("same_sources", same_sources)
-        if not isinstance(rows, Tensor) or rows.dtype != torch.int64 or rows.dim() != 1:
-            raise TypeError(f"rows must be a tensor of row numbers, shape (batch,), got {rows!r}")
         if self.token_ids is None:
             return
-        require_device("rows", rows, self.token_ids.device)
         size = len(self.token_ids)
-        if rows.device.type == "cpu" and not ((rows >= 0) & (rows < size)).all():
-            raise ValueError(f"rows must be from 0 to {size - 1}, got {rows.tolist()}")
+        require_rows("rows", rows, size)
+        require_device("rows", rows, self.token_ids.device)
         if same_sources and len(rows) != size:
             raise ValueError(f"rows must be {size} for the same sources, got {len(rows)}")
         self.token_ids = self.token_ids.index_select(0, rows)

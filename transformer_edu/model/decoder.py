@@ -74,6 +74,7 @@ class DecoderLayer(nn.Module):
         Raises:
             TypeError, ValueError: If x, memory or a mask has another type or shape.
         """
+        require_cache(cache, LayerCache)
         d_model, num_heads = self.cross_attention.d_model, self.cross_attention.num_heads
         require_vectors("x", x, d_model)
         require_vectors("memory", memory, d_model)

@@ -91,10 +91,11 @@ def require_vectors(name: str, vectors: Tensor, d_model: int, weight: Tensor | N
         raise TypeError(f"{name} must be a tensor, got {type(vectors).__name__}")
     if not vectors.is_floating_point():
         raise TypeError(f"{name} must hold floating-point numbers, got {vectors.dtype}")
-    if vectors.dim() != 3 or vectors.size(-1) != d_model or vectors.numel() == 0:
+    shape = vectors.shape
+    if len(shape) != 3 or shape[2] != d_model or 0 in shape:
         raise ValueError(
             f"{name} must have shape (batch, position, {d_model}) with no empty axis, "
-            f"got {tuple(vectors.shape)}"
+            f"got {tuple(shape)}"
         )
     if weight is None:
         return
@@ -145,6 +146,25 @@ def require_mask(
     if not fits:
         raise ValueError(f"{name} must broadcast to {tuple(shape)}, got {tuple(mask.shape)}")
     require_device(name, mask, device)
+
+
+def require_callable(name: str, function: object) -> None:
+    """Refuse, with a TypeError, what cannot be called; None is welcome."""
+    if function is not None and not callable(function):
+        raise TypeError(f"{name} must be a function or None, got {type(function).__name__}")
+
+
+def require_rows(name: str, rows: Tensor, batch: int) -> None:
+    """Refuse what are not the numbers of some rows of a batch.
+
+    Raises:
+        TypeError: If rows is not a one-dimensional tensor of int64.
+        ValueError: If (read on the CPU only) one is no row of the batch.
+    """
+    if not isinstance(rows, Tensor) or rows.dtype != torch.int64 or rows.dim() != 1:
+        raise TypeError(f"{name} must be a tensor of row numbers, shape (batch,), got {rows!r}")
+    if rows.device.type == "cpu" and not ((rows >= 0) & (rows < batch)).all():
+        raise ValueError(f"{name} must be from 0 to {batch - 1}, got {rows.tolist()}")
 
 
 def require_token_ids(
