@@ -4,17 +4,22 @@ import pytest
 import torch
 
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID
+from transformer_edu.training.batches import make_batch
 from transformer_edu.training.tasks import Pair
-from transformer_edu.training.token_batches import plan_token_batches, token_batches
+from transformer_edu.training.token_batches import plan_token_batches
 
 # The first number of a source names it. Lengths from 1 to 40, the longer the rarer.
 LENGTHS = [1 + (i * i) % 41 * (i % 7) // 6 for i in range(600)]
 PAIRS = [([i, *[4] * (n % 13)], [i] * n) for i, n in enumerate(LENGTHS, start=100)]
 
 
-def batches_of(tokens: int, seed: int = 0, pairs: list[Pair] = PAIRS, skip: int = 0):
-    generator = torch.Generator().manual_seed(seed)
-    return list(token_batches(pairs, tokens=tokens, generator=generator, skip=skip))
+def batches_of(tokens: int, seed: int = 0, pairs: list[Pair] = PAIRS):
+    return batches_drawn_by(torch.Generator().manual_seed(seed), tokens, pairs)
+
+
+def batches_drawn_by(generator: torch.Generator, tokens: int, pairs: list[Pair] = PAIRS):
+    plan = plan_token_batches(pairs, tokens=tokens, generator=generator)
+    return [make_batch([pairs[row] for row in rows]) for rows in plan]
 
 
 def test_every_pair_comes_once_an_epoch_and_stays_together():
@@ -59,7 +64,7 @@ def test_the_seed_decides_the_order_and_every_epoch_has_another():
     assert names(batches_of(128, seed=1)) == names(batches_of(128, seed=1))
     assert names(batches_of(128, seed=1)) != names(batches_of(128, seed=2))
     generator = torch.Generator().manual_seed(1)
-    first, second = (list(token_batches(PAIRS, tokens=128, generator=generator)) for _ in "12")
+    first, second = (batches_drawn_by(generator, 128) for _ in "12")
     assert names(first) != names(second)
 
 
@@ -68,33 +73,14 @@ def test_short_and_long_batches_take_turns():
     assert lengths not in (sorted(lengths), sorted(lengths, reverse=True))
 
 
-@pytest.mark.parametrize("skip", [0, 1, 7, 1000])
-def test_batches_left_out_leave_the_others_and_what_is_drawn_later_alone(skip):
-    whole, rest = (torch.Generator().manual_seed(5) for _ in range(2))
-    expected = list(token_batches(PAIRS, tokens=128, generator=whole))[skip:]
-    found = list(token_batches(PAIRS, tokens=128, generator=rest, skip=skip))
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert one.source_ids.equal(other.source_ids)
-        assert one.label_ids.equal(other.label_ids)
-    assert rest.get_state().equal(whole.get_state())
-
-
-def test_a_plan_names_the_pairs_of_each_batch():
-    plan = plan_token_batches(PAIRS, tokens=128, generator=torch.Generator().manual_seed(0))
-    for rows, batch in zip(plan, batches_of(128), strict=True):
-        assert [PAIRS[row][0][0] for row in rows] == batch.source_ids[:, 0].tolist()
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: batches_of(0), ValueError, "tokens must be at least 1, got 0"),
         (lambda: batches_of(2.5), TypeError, "tokens must be a whole number, got 2.5"),
         (lambda: batches_of(9, pairs=[]), ValueError, "pairs must hold at least one pair, got"),
-        (lambda: batches_of(9, skip=-1), ValueError, "skip must be at least 0, got -1"),
     ],
-    ids=range(4),
+    ids=range(3),
 )
 def test_what_makes_no_batch_is_refused(call, error, message):
     with pytest.raises(error, match=message):

@@ -4,41 +4,16 @@ The paper's batches hold "approximately 25000 source tokens and 25000 target tok
 sentences or few long ones, so that every step costs about the same time and memory.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.training.batches import Batch, make_batch
 from transformer_edu.training.tasks import Pair
 
 # Batches that are sorted at once. On Multi30k with 4,096 tokens, 95 of 100 target positions are
 # then real and not padding; with 8 it is 90, with all at once 97.
 POOL = 32
-
-
-def token_batches(
-    pairs: Sequence[Pair], *, tokens: int, generator: torch.Generator, skip: int = 0
-) -> Iterator[Batch]:
-    """Every pair once, in random batches of similar length with a limit to their tokens.
-
-    Args:
-        pairs: Source and target ids.
-        tokens: Of each side at the most, padding and the end token included; a longer pair is a
-            batch of its own.
-        generator: Decides the order.
-        skip: So many batches at the beginning are left out.
-
-    Returns:
-        The batches.
-
-    Raises:
-        TypeError, ValueError: If tokens is not a whole number of at least 1, skip one of at
-            least 0, or there are no pairs.
-    """
-    require_whole("skip", skip, minimum=0)
-    plan = plan_token_batches(pairs, tokens=tokens, generator=generator)
-    return (make_batch([pairs[row] for row in rows]) for rows in plan[skip:])
 
 
 def plan_token_batches(
@@ -51,11 +26,13 @@ def plan_token_batches(
 
     Args:
         pairs: Source and target ids.
-        tokens: As for token_batches.
+        tokens: Of each side at the most, padding and the end token included; a longer pair is a
+            batch of its own.
         generator: Decides the order.
 
     Raises:
-        TypeError, ValueError: As for token_batches.
+        TypeError, ValueError: If tokens is not a whole number of at least 1, or there are no
+            pairs.
     """
     require_whole("tokens", tokens)
     if len(pairs) == 0:
