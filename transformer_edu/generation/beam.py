@@ -42,8 +42,7 @@ def beam_search(
     better any more, or to the maximum length. No token is forbidden.
 
     Args:
-        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has.
-            It runs in evaluation mode and without gradients; its modes are restored.
+        model: What ``Continuation`` takes; its modes are as before in the end.
         source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
         width: Hypotheses kept at every step.
         alpha: How much longer hypotheses are favoured, at least 0: see ``length_penalty``.

@@ -48,14 +48,8 @@ def greedy_search(
     """
     require_callable("after_step", after_step)
     with evaluation_mode(model):
-        writing = Writing(
-            model,
-            source_ids,
-            max_length=max_length,
-            start_id=start_id,
-            end_id=end_id,
-            cached=cached,
-        )
+        tokens = {"start_id": start_id, "end_id": end_id}
+        writing = Writing(model, source_ids, max_length=max_length, **tokens, cached=cached)
         target, limits = writing.target, source_ids.new_tensor(writing.limits)  # (batch,)
         done = torch.zeros_like(limits, dtype=torch.bool)  # (batch,)
         while not done.all():
