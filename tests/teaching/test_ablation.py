@@ -1,0 +1,239 @@
+"""What is switched off says nothing; what is made uniform prefers nobody; both come back whole."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.teaching.ablation import (
+    every_head,
+    heads_made_uniform,
+    heads_switched_off,
+    layers_switched_off,
+)
+from transformer_edu.teaching.recording import record_attention
+
+HEADS, D_HEAD, LAYERS, BATCH, SOURCE, TARGET = 4, 6, 2, 3, 7, 5
+CROSS = "decoder.layers.1.cross_attention"
+NAMES = [
+    "encoder.layers.0.self_attention",
+    "encoder.layers.1.self_attention",
+    "decoder.layers.0.self_attention",
+    "decoder.layers.0.cross_attention",
+    "decoder.layers.1.self_attention",
+    CROSS,
+]
+SWITCHES = [heads_switched_off, heads_made_uniform]
+
+
+@pytest.fixture(params=[False, True], ids=["post-norm", "pre-norm"])
+def model(request) -> Transformer:
+    torch.manual_seed(0)
+    sizes = {"d_model": HEADS * D_HEAD, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 20}
+    return Transformer(
+        TransformerConfig(vocabulary_size=20, dropout=0.0, norm_first=request.param, **sizes)
+    )
+
+
+@pytest.fixture
+def ids() -> tuple[torch.Tensor, torch.Tensor]:
+    torch.manual_seed(1)
+    source = torch.randint(4, 20, (BATCH, SOURCE))
+    source[1, 4:] = 0
+    return source, torch.randint(4, 20, (BATCH, TARGET))
+
+
+def no_hook_is_left(model):
+    return not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
+
+
+def test_every_head_is_named_in_the_order_of_the_layers(model):
+    assert every_head(model) == [(name, head + 1) for name in NAMES for head in range(HEADS)]
+    assert every_head(model, CROSS) == [(CROSS, 1), (CROSS, 2), (CROSS, 3), (CROSS, 4)]
+
+
+def test_a_head_switched_off_is_a_block_of_zero_columns_in_its_output_projection(model, ids):
+    twin = copy.deepcopy(model)
+    columns = slice(1 * D_HEAD, 2 * D_HEAD)
+    twin.decoder.layers[1].cross_attention.output_projection.weight.data[:, columns] = 0
+    with heads_switched_off(model, {(CROSS, 2)}):
+        without = model(*ids)
+    torch.testing.assert_close(without, twin(*ids))
+    assert not torch.allclose(without, model(*ids))
+
+
+def test_all_heads_switched_off_are_a_projection_of_zeros(model, ids):
+    twin = copy.deepcopy(model)
+    for part in twin.modules():
+        if isinstance(part, MultiHeadAttention):
+            part.output_projection.weight.data.zero_()
+    with heads_switched_off(model, every_head(model)):
+        without = model(*ids)
+    torch.testing.assert_close(without, twin(*ids))
+
+
+def test_no_head_switched_off_changes_no_bit(model, ids):
+    before = model(*ids)
+    for switch in SWITCHES:
+        with switch(model, set()):
+            assert torch.equal(model(*ids), before)
+
+
+def test_a_uniform_head_gives_all_that_it_may_see_the_same_weight(model, ids):
+    source_ids, target_ids = ids
+    with record_attention(model) as usual:
+        model(source_ids, target_ids)
+    with heads_made_uniform(model, every_head(model)), record_attention(model) as uniform:
+        model(source_ids, target_ids)
+    assert list(uniform) == list(usual) == NAMES
+    padded = (source_ids != 0).view(BATCH, 1, 1, SOURCE)
+    seen = {
+        NAMES[0]: padded.expand(-1, HEADS, SOURCE, -1),
+        NAMES[2]: torch.ones(TARGET, TARGET).tril().bool().expand(BATCH, HEADS, -1, -1),
+        NAMES[3]: padded.expand(-1, HEADS, TARGET, -1),
+    }
+    for name, may_see in seen.items():
+        expected = may_see / may_see.sum(dim=-1, keepdim=True)
+        torch.testing.assert_close(uniform[name], expected)
+        assert not torch.allclose(usual[name], expected, atol=1e-3)
+
+
+def test_a_uniform_head_leaves_the_other_heads_of_its_layer_alone(model, ids):
+    with record_attention(model) as usual:
+        model(*ids)
+    with heads_made_uniform(model, [(NAMES[0], 3)]), record_attention(model) as changed:
+        model(*ids)
+    others = [0, 1, 3]
+    assert torch.equal(changed[NAMES[0]][:, others], usual[NAMES[0]][:, others])
+    assert not torch.allclose(changed[NAMES[0]][:, 2], usual[NAMES[0]][:, 2], atol=1e-3)
+
+
+def test_a_uniform_head_hands_on_the_mean_of_its_values():
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(d_model=6, num_heads=2, bias=True)
+    query, memory = torch.randn(3, 4, 6), torch.randn(3, 5, 6)
+    with heads_made_uniform(layer, {("", 1), ("", 2)}):
+        output = layer(query, memory, memory)
+    mean = layer.output_projection(layer.value_projection(memory).mean(dim=1, keepdim=True))
+    torch.testing.assert_close(output, mean.expand(-1, 4, -1))
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_a_layer_switched_off_is_a_model_without_that_layer(model, ids, stack):
+    twin = copy.deepcopy(model)
+    del getattr(twin, stack).layers[0]
+    with layers_switched_off(model, {f"{stack}.layers.0"}):
+        without = model(*ids)
+    torch.testing.assert_close(without, twin(*ids))
+    assert not torch.allclose(without, model(*ids))
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+def test_writing_step_by_step_from_a_cache_obeys_as_reading_does(model, ids, switch):
+    source_ids, target_ids = ids
+    with switch(model, {(CROSS, 1), (NAMES[2], 4), (NAMES[1], 2)}):
+        whole = model(source_ids, target_ids)
+        memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
+        cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
+        steps = [
+            model.decode(
+                target_ids[:, step : step + 1], memory, source_mask=source_mask, cache=cache
+            )
+            for step in range(TARGET)
+        ]
+    torch.testing.assert_close(model.project(torch.cat(steps, dim=1)), whole)
+
+
+def test_blocks_inside_one_another_add_up(model, ids):
+    with heads_switched_off(model, {(CROSS, 1), (CROSS, 2)}):
+        at_once = model(*ids)
+    with heads_switched_off(model, {(CROSS, 1)}), heads_switched_off(model, {(CROSS, 2)}):
+        one_by_one = model(*ids)
+    torch.testing.assert_close(one_by_one, at_once)
+
+
+def test_afterwards_every_bit_is_as_before(model, ids):
+    before, weights = model(*ids), copy.deepcopy(model.state_dict())
+    for switch, what in (
+        (heads_switched_off, every_head(model)),
+        (heads_made_uniform, every_head(model)),
+        (layers_switched_off, ["encoder.layers.0", "decoder.layers.1"]),
+    ):
+        with switch(model, what):
+            assert not torch.equal(model(*ids), before)
+        assert no_hook_is_left(model)
+        assert torch.equal(model(*ids), before)
+    assert all(torch.equal(weights[name], value) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+def test_an_error_inside_the_block_leaves_no_hook(model, switch):
+    with pytest.raises(ArithmeticError), switch(model, every_head(model)):
+        raise ArithmeticError
+    assert no_hook_is_left(model)
+    with pytest.raises(ArithmeticError), layers_switched_off(model, ["encoder.layers.1"]):
+        raise ArithmeticError
+    assert no_hook_is_left(model)
+
+
+def test_what_is_switched_off_gets_no_gradient_and_the_rest_does(model, ids):
+    with heads_switched_off(model, {(CROSS, 2)}):
+        model(*ids).sum().backward()
+    gradient = model.decoder.layers[1].cross_attention.value_projection.weight.grad
+    assert (gradient[D_HEAD : 2 * D_HEAD] == 0).all()
+    assert (gradient[:D_HEAD] != 0).any()
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+@pytest.mark.parametrize(
+    ("heads", "error", "message"),
+    [
+        (
+            {("decoder.layers.2.cross_attention", 1)},
+            ValueError,
+            "heads must name one of encoder.layers.0.self_attention, .*, "
+            "decoder.layers.1.cross_attention, got 'decoder.layers.2.cross_attention'",
+        ),
+        ({(CROSS, 5)}, ValueError, f"heads must be from 1 to 4 in {CROSS}, got 5"),
+        ({(CROSS, 0)}, ValueError, f"heads must be from 1 to 4 in {CROSS}, got 0"),
+        ((CROSS, 2), TypeError, f"heads must be pairs of a name and a number, got '{CROSS}'"),
+        ({(CROSS, 1.0)}, TypeError, "heads must be pairs of a name and a number, got"),
+        ({(CROSS, True)}, TypeError, "heads must be pairs of a name and a number, got"),
+        (CROSS, TypeError, "heads must be pairs of a name and a number, got"),
+        (None, TypeError, "heads must be pairs of a name and a number, got None"),
+    ],
+    ids=["no layer", "head 5", "head 0", "bare pair", "float", "bool", "text", "nothing"],
+)
+def test_a_wrong_head_is_refused_and_leaves_no_hook(model, switch, heads, error, message):
+    with pytest.raises(error, match=message), switch(model, heads):
+        pass
+    assert no_hook_is_left(model)
+
+
+def test_a_wrong_layer_is_refused(model):
+    message = "layers must name one of encoder.layers.0, .*, decoder.layers.1, got 'encoder'"
+    with pytest.raises(ValueError, match=message), layers_switched_off(model, ["encoder"]):
+        pass
+    with (
+        pytest.raises(TypeError, match="layers must be a collection of names, got 'encoder.lay"),
+        layers_switched_off(model, "encoder.layers.0"),
+    ):
+        pass
+    with pytest.raises(ValueError, match="attentions must name one of encoder.layers.0"):
+        every_head(model, "encoder.layers.0")
+
+
+def test_what_has_nothing_to_switch_off_is_refused():
+    with pytest.raises(TypeError, match="model must be a torch.nn.Module, got str"):
+        every_head("model")
+    with pytest.raises(ValueError, match="model must hold a MultiHeadAttention, got Linear"):
+        every_head(nn.Linear(2, 3))
+    with (
+        pytest.raises(ValueError, match="must hold a layer of an encoder or decoder, got Linear"),
+        layers_switched_off(nn.Linear(2, 3), ["encoder.layers.0"]),
+    ):
+        pass

@@ -1,0 +1,85 @@
+"""A number for every head, in the place of its layer and head."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+
+from transformer_edu.teaching.head_grids import (
+    describe_head_grids,
+    plot_head_grids,
+)
+
+GRID = torch.tensor([[0.0, 0.25, 1.0], [0.5, -0.125, -0.001]])  # 2 layers, 3 heads
+WORDS = {"label": "share of looks", "title": "Some do, some do not"}
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def panels(figure):
+    return [axes for axes in figure.axes if axes.images and axes.get_label() != "<colorbar>"]
+
+
+def test_rows_are_layers_and_columns_are_heads_counted_from_one():
+    figure = plot_head_grids({"encoder": {"previous": GRID, "next": GRID / 2}}, **WORDS)
+    left, right = panels(figure)
+    np.testing.assert_array_equal(left.images[0].get_array(), GRID)
+    np.testing.assert_array_equal(right.images[0].get_array(), GRID / 2)
+    assert left.get_ylabel() == "encoder\nlayer" and figure.get_supxlabel() == "head"
+    assert [label.get_text() for label in left.get_yticklabels()] == ["1", "2"]
+    assert [label.get_text() for label in right.get_xticklabels()] == ["1", "2", "3"]
+    assert [axes.get_title() for axes in (left, right)] == ["previous", "next"]
+    assert figure.get_suptitle() == "Some do, some do not"
+    assert figure.axes[-1].get_ylabel() == "share of looks"
+
+
+def test_all_grids_share_one_scale_from_zero():
+    rows = {"a": {"x": GRID, "y": GRID * 3}, "b": {"z": GRID}}
+    limits = {axes.images[0].get_clim() for axes in panels(plot_head_grids(rows, **WORDS))}
+    assert limits == {(0, 3)}
+    limits = {axes.images[0].get_clim() for axes in panels(plot_head_grids(rows, **WORDS, top=5))}
+    assert limits == {(0, 5)}
+
+
+def test_columns_stand_under_their_name_and_a_missing_one_leaves_its_place_empty():
+    rows = {"a": {"x": GRID, "y": GRID, "z": GRID}, "b": {"x": GRID, "z": GRID / 2}}
+    figure = plot_head_grids(rows, **WORDS)
+    upper, lower = figure.axes[:3], figure.axes[3:6]
+    assert [axes.get_title() for axes in upper] == ["x", "y", "z"]
+    assert [axes.axison for axes in lower] == [True, False, True]
+    np.testing.assert_array_equal(lower[2].images[0].get_array(), GRID / 2)
+    assert [len(axes.get_xticks()) for axes in (lower[0], lower[2])] == [3, 3]
+    assert [axes.get_position().x0 for axes in upper] == [axes.get_position().x0 for axes in lower]
+
+
+def test_a_single_row_needs_no_name():
+    (axes,) = panels(plot_head_grids({"": {"costs": GRID}}, **WORDS))
+    assert axes.get_ylabel() == "layer"
+
+
+def test_the_words_name_the_head_with_the_most():
+    said = describe_head_grids({"encoder": {"next": GRID}, "": {"costs": GRID.flip(0)}})
+    assert said == ("encoder, next: most 1.00, layer 1, head 3; costs: most 1.00, layer 2, head 3")
+
+
+@pytest.mark.parametrize(
+    ("grids", "message"),
+    [
+        ({}, "grids must have 1 to 4 rows, got 0"),
+        ({str(row): {"a": GRID} for row in range(5)}, "grids must have 1 to 4 rows, got 5"),
+        ({"a": {}}, "row 'a' must have at least one grid, got none"),
+        ({"a": {str(n): GRID for n in range(6)}}, "grids must have at most 5 columns, got 6"),
+        ({"a": {"b": GRID[0]}}, r"grid 'b' must hold finite numbers \(layer, head\), got \(3,\)"),
+        ({"a": {"b": GRID / 0}}, "grid 'b' must hold finite numbers"),
+    ],
+    ids=["no row", "five rows", "no grid", "six columns", "no layers", "NaN"],
+)
+def test_what_is_no_grid_of_heads_is_refused(grids, message):
+    with pytest.raises(ValueError, match=message):
+        plot_head_grids(grids, **WORDS)
+    with pytest.raises(ValueError, match=message):
+        describe_head_grids(grids)

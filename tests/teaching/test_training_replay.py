@@ -1,0 +1,254 @@
+"""A replay keeps the maps that the model had at each step, and disturbs neither model nor run."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.teaching.recording import record_attention
+from transformer_edu.teaching.training_replay import (
+    TrainingReplay,
+    even_share,
+    in_turn,
+    replay_of,
+    sharpness,
+)
+from transformer_edu.training.batches import make_batch
+from transformer_edu.training.checkpoint import load_history, load_model, save_model
+from transformer_edu.training.checkpoint_file import CheckpointError
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.loop import fit
+from transformer_edu.training.loss import token_loss
+from transformer_edu.training.run_folder import RunFolder
+from transformer_edu.training.state import StepRecord, TrainingRun
+from transformer_edu.training.tasks import Task, copy_task
+
+HEADS, LAYERS = 4, 2
+SIZES = {"d_model": 16, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 24, "dropout": 0.3}
+STEPS = 6
+CROSS = "decoder.layers.1.cross_attention"
+PAIR = ([4, 5, 6], [7, 4, 5, 8, 6])  # three tokens to read, five to write
+
+
+@pytest.fixture
+def task() -> Task:
+    sizes = {"num_symbols": 5, "shortest": 2, "longest": 3}
+    return copy_task(**sizes, train_size=9, validation_size=3, test_size=2)
+
+
+@pytest.fixture
+def model(task) -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(TransformerConfig(vocabulary_size=len(task.vocabulary), **SIZES))
+
+
+@pytest.fixture
+def replay(task) -> TrainingReplay:
+    return TrainingReplay(PAIR, task.vocabulary.tokens)
+
+
+def attention_of(model: nn.Module) -> dict[str, torch.Tensor]:
+    batch = make_batch([PAIR])
+    with torch.no_grad(), record_attention(model.eval()) as recorded:
+        model(batch.source_ids, batch.decoder_input_ids)
+    return recorded
+
+
+def test_every_map_is_the_models_own_without_dropout(model, replay):
+    replay.look(model.train(), step=0)
+    (moment,) = replay.moments
+    assert len(moment.maps) == 3 * LAYERS
+    recorded = attention_of(model)
+    for shown in moment.maps:
+        np.testing.assert_array_equal(shown.weights, recorded[shown.name][0].numpy())
+
+
+def test_the_loss_is_that_of_the_pair_alone_without_dropout(model, replay):
+    replay.look(model.train(), step=0)
+    batch = make_batch([PAIR])
+    logits = model.eval()(batch.source_ids, batch.decoder_input_ids)
+    assert replay.moments[0].loss == pytest.approx(token_loss(logits, batch.label_ids).item())
+
+
+def test_rows_and_columns_are_named_after_what_the_model_reads(model, replay):
+    replay.look(model, step=0)
+    cross = next(each for each in replay.moments[0].maps if each.name == CROSS)
+    assert cross.weights.shape == (HEADS, 6, 3)
+    assert cross.queries.tokens == ("<s>", "3", "0", "1", "4", "2")
+    assert cross.keys.tokens == ("0", "1", "2")
+    assert (cross.kind, cross.layer) == ("Cross-attention", "2")
+
+
+def test_looking_leaves_the_model_as_it_was(model, replay):
+    model.train()
+    model.decoder.layers[1].eval()
+    token_loss(model(*[torch.tensor([[4, 5]])] * 2), torch.tensor([[5, 6]])).backward()
+    modes = [module.training for module in model.modules()]
+    gradients = [weight.grad.clone() for weight in model.parameters()]
+    random_state = torch.get_rng_state()
+    replay.look(model, step=0)
+    assert [module.training for module in model.modules()] == modes
+    for weight, gradient in zip(model.parameters(), gradients, strict=True):
+        assert torch.equal(weight.grad, gradient)
+    assert torch.equal(torch.get_rng_state(), random_state)
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+def test_a_run_that_is_followed_ends_with_the_same_weights_and_records(model, task, replay):
+    config = TrainingConfig(steps=STEPS, evaluate_every=3)
+    alone = copy.deepcopy(model)
+    expected = fit(alone, task, config)
+    run = fit(model, task, config, after_step=replay.follow(model, steps=range(STEPS + 1)))
+    assert run == expected
+    for name, weight in alone.state_dict().items():
+        assert torch.equal(model.state_dict()[name], weight)
+
+
+def test_the_steps_that_were_asked_for_are_kept_in_their_order(model, task, replay):
+    before = attention_of(copy.deepcopy(model))[CROSS][0]
+    after_step = replay.follow(model, steps=[5, 0, 2, 99])
+    run = fit(model, task, TrainingConfig(steps=STEPS), after_step=after_step)
+    assert [moment.step for moment in replay.moments] == [0, 2, 5]
+    assert replay.run is run
+    first, *_, last = (moment.maps[-1].weights for moment in replay.moments)
+    np.testing.assert_array_equal(first, before)
+    assert not np.allclose(first, last)
+
+
+def test_only_the_layers_asked_for_are_kept(model, task):
+    replay = TrainingReplay(PAIR, task.vocabulary.tokens, [CROSS])
+    replay.look(model, step=7)
+    assert [each.name for each in replay.moments[0].maps] == [CROSS]
+
+
+def test_files_give_the_replay_that_following_gives(model, task, replay, tmp_path):
+    folder, checkpoint = RunFolder(tmp_path / "run"), tmp_path / "last.safetensors"
+    folder.make()
+
+    def save(run: TrainingRun) -> None:
+        if run.steps[-1].step in (2, 4, 6):
+            folder.keep_weights(model, run.steps[-1].step, count=3)
+
+    follow = replay.follow(model, steps=(2, 4, 6))
+    config = TrainingConfig(steps=STEPS, evaluate_every=STEPS)
+    fit(model, task, config, after_step=in_turn(save, follow), checkpoint=checkpoint)
+    read = replay_of(
+        folder.kept_weights(), PAIR, tokens=task.vocabulary.tokens, run=load_history(checkpoint)
+    )
+    assert read.run == replay.run
+    assert len(read.moments) == 3
+    for one, other in zip(read.moments, replay.moments, strict=True):
+        assert (one.step, one.loss) == (other.step, pytest.approx(other.loss))
+        for mine, theirs in zip(one.maps, other.maps, strict=True):
+            np.testing.assert_allclose(mine.weights, theirs.weights, atol=1e-6)
+
+
+def test_files_are_read_in_the_order_of_their_steps(model, task, tmp_path):
+    paths = {10: tmp_path / "later", 9: tmp_path / "earlier"}
+    for path in paths.values():
+        save_model(path, model)
+    read = replay_of(paths, PAIR, tokens=task.vocabulary.tokens)
+    assert [moment.step for moment in read.moments] == [9, 10]
+    assert read.run == TrainingRun()
+
+
+def test_functions_are_called_in_turn_with_the_run():
+    run, calls = TrainingRun(), []
+    in_turn(lambda run: calls.append(("a", run)), lambda run: calls.append(("b", run)))(run)
+    assert [name for name, _ in calls] == ["a", "b"]
+    assert all(each is run for _, each in calls)
+
+
+def test_sharpness_is_one_for_a_single_favourite_and_the_even_share_without_any():
+    assert sharpness(np.eye(3, 5)) == 1
+    assert sharpness(np.full((3, 5), 0.2)) == pytest.approx(0.2)
+    assert sharpness(np.array([[0.7, 0.3], [0.5, 0.5]])) == pytest.approx(0.6)
+
+
+def test_the_even_share_counts_only_what_may_be_looked_at():
+    causal = np.tril(np.ones((3, 3)))
+    weights = np.stack([causal / causal.sum(axis=1, keepdims=True)] * 2)  # (heads, query, key)
+    assert even_share([weights]) == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+    # A weight that has become exactly zero may still be looked at: it was not zero before.
+    settled = np.stack([np.eye(3)] * 2)
+    assert even_share([weights, settled]) == pytest.approx(even_share([weights]))
+
+
+def look_twice(model, replay):
+    replay.look(model, step=4)
+    replay.look(model, step=4)
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (look_twice, ValueError, "step must be above 4, the last one kept, got 4"),
+        (lambda m, r: r.look(m, step=-1), ValueError, "step must be at least 0, got -1"),
+        (lambda m, r: r.look(None, step=0), TypeError, "model must be a torch.nn.Module"),
+        (lambda m, r: r.follow(m, steps=[]), ValueError, "steps must hold at least one step"),
+        (lambda m, r: r.follow(m, steps=10), TypeError, "steps must be a collection .* got 10"),
+        (lambda m, r: r.follow(m, steps=[0.5]), TypeError, "steps must be a whole number"),
+        (lambda m, r: r.follow(m, steps=[-1]), ValueError, "steps must be at least 0, got -1"),
+        (lambda m, r: in_turn(3), TypeError, "after_steps must be functions of the run, got 3"),
+    ],
+    ids=["twice", "before 0", "no model", "none", "a number", "half", "negative", "no function"],
+)
+def test_what_cannot_be_followed_is_refused(use, error, message, model, replay):
+    with pytest.raises(error, match=message):
+        use(model, replay)
+
+
+def test_a_layer_that_the_model_has_not_is_refused_with_those_it_has(model, task):
+    replay = TrainingReplay(PAIR, task.vocabulary.tokens, ["decoder.layers.2.cross_attention"])
+    with pytest.raises(ValueError, match=rf"layers must be of .*{CROSS}.*, got 'decoder.layers.2"):
+        replay.look(model, step=0)
+    assert replay.moments == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "tokens", "layers", "error", "message"),
+    [
+        (([4],), "ab", None, TypeError, "pair must be source ids and target ids"),
+        ((4, [5]), ["a"] * 9, None, TypeError, "pair must be source ids and target ids"),
+        (([], [5]), ["a"] * 9, None, ValueError, "pair must have a source of at least one token"),
+        (([4], [9]), ["a"] * 9, None, ValueError, "pair must hold ids below 9, got 9"),
+        (([4], [-1]), ["a"] * 9, None, ValueError, "pair must be at least 0, got -1"),
+        (([4], [5]), "abcdefghi", None, TypeError, "tokens must be the token of every id, got str"),
+        (([4], [5]), ["a"] * 9, CROSS, TypeError, "layers must be several names, got the single"),
+        (([4], [5]), ["a"] * 9, [], ValueError, "layers must hold at least one name, got none"),
+    ],
+    ids=["one", "no ids", "empty", "above", "below", "text", "one layer", "no layer"],
+)
+def test_what_is_no_pair_with_tokens_is_refused(pair, tokens, layers, error, message):
+    with pytest.raises(error, match=message):
+        TrainingReplay(pair, tokens, layers)
+
+
+def test_files_of_other_models_and_no_files_are_refused(model, task, tmp_path):
+    tokens = task.vocabulary.tokens
+    other = Transformer(TransformerConfig(vocabulary_size=len(tokens), **SIZES | {"d_ff": 10}))
+    paths = {1: tmp_path / "one", 2: tmp_path / "two"}
+    save_model(paths[1], model)
+    save_model(paths[2], other)
+    assert load_model(paths[1]).config != load_model(paths[2]).config
+    with pytest.raises(CheckpointError, match="two must hold the model of .*one, got another"):
+        replay_of(paths, PAIR, tokens=tokens)
+    with pytest.raises(ValueError, match="paths must hold at least one step, got none"):
+        replay_of({}, PAIR, tokens=tokens)
+    with pytest.raises(TypeError, match="paths must map steps to paths, got list"):
+        replay_of([paths[1]], PAIR, tokens=tokens)
+    with pytest.raises(TypeError, match="step in paths must be a whole number, got '1'"):
+        replay_of({"1": paths[1]}, PAIR, tokens=tokens)
+    with pytest.raises(FileNotFoundError):
+        replay_of({1: tmp_path / "nowhere"}, PAIR, tokens=tokens)
+
+
+def test_a_second_run_into_the_same_replay_is_refused(model, replay):
+    after_step = replay.follow(model, steps=[1, 2])
+    run = TrainingRun([StepRecord(1, 1.0, 0.1)])
+    after_step(run)
+    with pytest.raises(ValueError, match="one replay, one run"):
+        after_step(run)

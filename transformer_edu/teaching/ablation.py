@@ -1,0 +1,195 @@
+"""Switching parts of a model off, to see what depends on them; afterwards all is as it was.
+
+A map shows where a head looked. Whether the result depends on it shows only without the head.
+Used in notebooks/15_looking_inside.ipynb.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.decoder import DecoderLayer
+from transformer_edu.model.encoder import EncoderLayer
+
+Head = tuple[str, int]  # an attention's name, as record_attention has it, and a head from 1
+Handle = torch.utils.hooks.RemovableHandle
+
+
+def every_head(model: nn.Module, *attentions: str) -> list[Head]:
+    """All heads of a model, or of some of its attentions, in the order of the layers.
+
+    Args:
+        model: Any module that holds MultiHeadAttention somewhere.
+        attentions: Their names, such as "decoder.layers.1.cross_attention"; none means all.
+
+    Returns:
+        Pairs of the attention's name and the head's number, counted from 1.
+
+    Raises:
+        TypeError: If model is no module.
+        ValueError: If model holds no MultiHeadAttention, or none of that name.
+    """
+    there = _attentions_of(model)
+    _require_names("attentions", attentions, there)
+    return [
+        (name, number + 1)
+        for name, attention in there.items()
+        if name in attentions or not attentions
+        for number in range(attention.num_heads)
+    ]
+
+
+@contextmanager
+def heads_switched_off(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
+    """Inside the block these heads say nothing: their part of what W_O reads is zero.
+
+    ::
+
+        with heads_switched_off(model, {("decoder.layers.1.cross_attention", 2)}):
+            logits = model(source_ids, target_ids)
+
+    Args:
+        model: Any module that holds MultiHeadAttention somewhere; its weights stay as they are.
+        heads: Pairs of the attention's name and the head's number, counted from 1.
+
+    Raises:
+        TypeError: If model is no module, or heads holds something else.
+        ValueError: If the model has no such attention, or the attention no such head.
+    """
+    hooks = [
+        attention.output_projection.register_forward_pre_hook(_silence_input(columns))
+        for attention, columns in _columns_of(model, heads)
+    ]
+    with _until_the_end(hooks):
+        yield
+
+
+@contextmanager
+def heads_made_uniform(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
+    """Inside the block these heads look at everything that they may see, equally.
+
+    Their queries are zero. Then so is every score, and the softmax gives every key that the mask
+    leaves the same weight. ``record_attention`` inside the block records just that.
+
+    Args:
+        model: Any module that holds MultiHeadAttention somewhere; its weights stay as they are.
+        heads: Pairs of the attention's name and the head's number, counted from 1.
+
+    Raises:
+        TypeError: If model is no module, or heads holds something else.
+        ValueError: If the model has no such attention, or the attention no such head.
+    """
+    hooks = [
+        attention.query_projection.register_forward_hook(_silence_output(columns))
+        for attention, columns in _columns_of(model, heads)
+    ]
+    with _until_the_end(hooks):
+        yield
+
+
+@contextmanager
+def layers_switched_off(model: nn.Module, layers: Iterable[str]) -> Iterator[None]:
+    """Inside the block these layers hand on what they were given, as if they were not there.
+
+    Args:
+        model: Any module that holds layers of an encoder or decoder.
+        layers: Their names, such as "encoder.layers.2".
+
+    Raises:
+        TypeError: If model is no module, or layers is a single text.
+        ValueError: If the model has no such layer.
+    """
+    there = _parts_of(model, (EncoderLayer, DecoderLayer), "a layer of an encoder or decoder")
+    if isinstance(layers, str) or not isinstance(layers, Iterable):
+        raise TypeError(f"layers must be a collection of names, got {layers!r}")
+    wanted = set(layers)
+    _require_names("layers", wanted, there)
+    hooks = [there[name].register_forward_hook(_hand_on, with_kwargs=True) for name in wanted]
+    with _until_the_end(hooks):
+        yield
+
+
+@contextmanager
+def _until_the_end(hooks: Sequence[Handle]) -> Iterator[None]:
+    """Take the hooks away when the block ends, also when it ends in an error."""
+    try:
+        with torch.compiler.set_stance("force_eager"):  # compiled code skips new hooks
+            yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _silence_input(columns: Tensor) -> Callable[..., tuple[Tensor]]:
+    """A hook that lets a module read zeros in these columns."""
+
+    def silence(module: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+        return (given[0].masked_fill(columns.to(given[0].device), 0.0),)
+
+    return silence
+
+
+def _silence_output(columns: Tensor) -> Callable[..., Tensor]:
+    """A hook that puts zeros into these columns of what a module answers."""
+
+    def silence(module: nn.Module, given: tuple[Tensor], answer: Tensor) -> Tensor:
+        return answer.masked_fill(columns.to(answer.device), 0.0)
+
+    return silence
+
+
+def _hand_on(layer: nn.Module, args: tuple, kwargs: dict, answer: Tensor) -> Tensor:
+    """A hook that answers with what the layer was given."""
+    return args[0] if args else kwargs["x"]
+
+
+def _columns_of(model: nn.Module, heads: Iterable[Head]) -> list[tuple[MultiHeadAttention, Tensor]]:
+    """Each attention concerned, with True where its d_model columns belong to one of the heads."""
+    there = _attentions_of(model)
+    chosen: dict[str, Tensor] = {}
+    for name, number in _pairs(heads):
+        _require_names("heads", [name], there)
+        num_heads = there[name].num_heads
+        if not 1 <= number <= num_heads:
+            raise ValueError(f"heads must be from 1 to {num_heads} in {name}, got {number}")
+        columns = chosen.setdefault(name, torch.zeros(num_heads, dtype=torch.bool))
+        columns[number - 1] = True
+    return [
+        (there[name], of_head.repeat_interleave(there[name].d_model // len(of_head)))
+        for name, of_head in chosen.items()
+    ]
+
+
+def _pairs(heads: Iterable[Head]) -> list[Head]:
+    """The heads as a list, refused where one is no pair of a name and a whole number."""
+    if isinstance(heads, str) or not isinstance(heads, Iterable):
+        raise TypeError(f"heads must be pairs of a name and a number, got {heads!r}")
+    pairs = list(heads)
+    for pair in pairs:
+        is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        if not is_pair or isinstance(pair[1], bool) or not isinstance(pair[1], int):
+            raise TypeError(f"heads must be pairs of a name and a number, got {pair!r}")
+    return pairs
+
+
+def _attentions_of(model: nn.Module) -> dict[str, MultiHeadAttention]:
+    return _parts_of(model, MultiHeadAttention, "a MultiHeadAttention")
+
+
+def _parts_of(model: nn.Module, kind: type | tuple[type, ...], what: str) -> dict[str, nn.Module]:
+    """The model's modules of a kind, by name; refused where there are none."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    there = {name: module for name, module in model.named_modules() if isinstance(module, kind)}
+    if not there:
+        raise ValueError(f"model must hold {what}, got {type(model).__name__}")
+    return there
+
+
+def _require_names(what: str, names: Iterable[str], there: Mapping[str, nn.Module]) -> None:
+    for name in names:
+        if name not in there:
+            raise ValueError(f"{what} must name one of {', '.join(there)}, got {name!r}")

@@ -1,0 +1,163 @@
+"""Checks of lesson 15: what heads do."""
+
+import math
+from collections.abc import Callable, Sequence
+from numbers import Real
+
+import torch
+from torch import Tensor
+
+from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+
+READ, LOOKING = 7, 3  # pieces that the decoder read, and the one that looks, counted from 1
+LENGTHS = (6, 3)  # of two sentences, padded to the longer
+NUM_HEADS = 3
+QUERY_TOKENS = ("ein", "Hund", "schläft")
+KEY_TOKENS = ("a", "dog", "is", "sleeping")
+# The first head looks at the word's partner, the second the other way round; their mean is
+# brightest where neither looks most.
+TWO_HEADS = torch.tensor(
+    [
+        [[0.6, 0.0, 0.4, 0.0], [0.0, 0.6, 0.4, 0.0], [0.1, 0.0, 0.4, 0.5]],
+        [[0.0, 0.0, 0.4, 0.6], [0.6, 0.0, 0.4, 0.0], [0.6, 0.0, 0.4, 0.0]],
+    ]
+)
+
+
+@exercise("15.1")
+def check_uniform_weight(answer: float) -> None:
+    """Exercise 15.1: what a uniform head of the decoder's self-attention gives to one piece."""
+    _require_number(answer)
+    hints = {
+        1 / READ: "Uniform over what it may see. Which of the seven does the causal mask hide?",
+        1 / (LOOKING - 1): "A piece may see itself as well, not only those before it.",
+        1 / (READ - LOOKING): "Those are the pieces that it may *not* see.",
+        1 / (READ - LOOKING + 1): "The other way round: it sees itself and those *before* it.",
+        0.0: "The first piece comes before the third, so the mask lets it be seen.",
+    }
+    if abs(answer - 1 / LOOKING) <= 0.01:
+        return
+    for value, hint in hints.items():
+        if abs(answer - value) <= 0.01:
+            raise AnswerError(hint)
+    raise AnswerError("A row of weights sums to one, shared equally among the keys that it sees.")
+
+
+@exercise("15.2")
+def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
+    """Exercise 15.2: the share of every head on the piece that comes next."""
+    weights = _some_weights()
+    shares = ask(answer, weights.clone(), list(LENGTHS))
+    if isinstance(shares, Tensor) and shares.dim() == 0 or isinstance(shares, Real):
+        raise AnswerError("Every head gets its own number: keep the axis of the heads.")
+    shares = require_shape(shares, (NUM_HEADS,), "(heads,)")
+    if close(shares, _mean_of_rows(weights, LENGTHS, 1)):
+        return
+    for wrong, hint in _usual_shares(weights):
+        if close(shares, wrong):
+            raise AnswerError(hint)
+    raise AnswerError(
+        "Take weights[sentence, :, query, query + 1] of every query that has a next piece in its "
+        "own sentence, and the mean of all of them."
+    )
+
+
+def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
+    """What the usual mistakes give, each with its hint."""
+    longest = [max(LENGTHS)] * len(LENGTHS)
+    rows = sum(LENGTHS) - len(LENGTHS)  # the last piece of a sentence has no next one
+    right = _mean_of_rows(weights, LENGTHS, 1)
+    apart = [_mean_of_rows(weights[i : i + 1], LENGTHS[i : i + 1], 1) for i in range(len(LENGTHS))]
+    return [
+        (
+            _mean_of_rows(weights, LENGTHS, -1),
+            "That is the piece *before*. Rows are queries, columns are keys: query q looks at "
+            "key q + 1.",
+        ),
+        (_mean_of_rows(weights, LENGTHS, 0), "That is the piece itself: the key is q + 1."),
+        (
+            _mean_of_rows(weights, longest, 1),
+            "The second sentence is shorter: its rows beyond that are padding, and do not count.",
+        ),
+        (
+            sum(apart) / len(apart),
+            "That is a mean of the sentences' means, in which a row of a short sentence weighs "
+            "more. Every row has one vote.",
+        ),
+        (
+            right * rows / sum(LENGTHS),
+            "The last piece of a sentence has no next one: do not divide by its row.",
+        ),
+        (right * rows, "That is the sum. A share is the mean of the rows."),
+    ]
+
+
+@exercise("15.3")
+def check_favourites(answer: Callable[..., list[list[str]]]) -> None:
+    """Exercise 15.3: for every head, at which token each query looks most."""
+    found = ask(answer, TWO_HEADS.clone(), list(QUERY_TOKENS), list(KEY_TOKENS))
+    right = _names(TWO_HEADS.argmax(dim=2), KEY_TOKENS)
+    if _as_lists(found) == right:
+        return
+    mean = TWO_HEADS.mean(dim=0)
+    across = _names(TWO_HEADS.argmax(dim=1), QUERY_TOKENS)
+    places = TWO_HEADS.argmax(dim=1)
+    hints = [
+        (
+            [_names(mean.argmax(dim=1), KEY_TOKENS), _names(mean.argmax(dim=0), QUERY_TOKENS)],
+            "You average the heads first. These two look in opposite directions, and their mean "
+            "is brightest where neither of them looks most. Keep the heads apart.",
+        ),
+        (
+            [across, _names(places, KEY_TOKENS)],
+            "Transposed: that is, for each *key*, the query that looks at it most. Rows are "
+            "queries, so take the largest number along the last axis.",
+        ),
+        (
+            [TWO_HEADS.argmax(dim=2).tolist()],
+            "Those are the places; asked for are the tokens that stand there.",
+        ),
+    ]
+    for wrongs, hint in hints:
+        if _as_lists(found) in wrongs:
+            raise AnswerError(hint)
+    raise AnswerError(f"Expected a list for each head: {right}; yours is {found!r}.")
+
+
+def _some_weights() -> Tensor:
+    """Weights of two sentences as a model would have them, rows of padding included."""
+    generator = torch.Generator().manual_seed(0)
+    longest = max(LENGTHS)
+    scores = 2 * torch.randn(len(LENGTHS), NUM_HEADS, longest, longest, generator=generator)
+    for sentence, length in enumerate(LENGTHS):
+        scores[sentence, :, :, length:] = -math.inf
+    return scores.softmax(dim=-1)
+
+
+def _mean_of_rows(weights: Tensor, lengths: Sequence[int], offset: int) -> Tensor:
+    """The mean weight on the key that is offset places on, over every query that has one."""
+    rows = [
+        weights[sentence, :, query, query + offset]
+        for sentence, length in enumerate(lengths)
+        for query in range(max(0, -offset), length - max(0, offset))
+    ]
+    return torch.stack(rows).mean(dim=0)
+
+
+def _names(places: Tensor, tokens: Sequence[str]) -> list:
+    """The tokens at these places, in lists like the tensor's."""
+    if places.dim() > 1:
+        return [_names(row, tokens) for row in places]
+    return [tokens[int(place)] for place in places]
+
+
+def _as_lists(found: object) -> object:
+    """Tuples and tensors as lists, all the way down."""
+    if isinstance(found, Tensor):
+        return found.tolist()
+    return [_as_lists(each) for each in found] if isinstance(found, list | tuple) else found
+
+
+def _require_number(value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        raise AnswerError(f"The answer is a number; yours is {value!r}.")

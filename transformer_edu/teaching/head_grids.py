@@ -1,0 +1,99 @@
+"""A number for every head of every attention: small grids of layer and head, side by side.
+
+Used in notebooks/15_looking_inside.ipynb.
+"""
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from torch import Tensor
+
+from transformer_edu.teaching.style import WEIGHT_COLOURS, literal, styled
+
+Grids = Mapping[str, Mapping[str, Tensor]]
+MOST_IN_A_ROW, MOST_ROWS = 5, 4
+
+
+@styled
+def plot_head_grids(grids: Grids, *, label: str, title: str, top: float | None = None) -> Figure:
+    """Draw a number for every head: many small grids, a row for each layer, a column for each head.
+
+    Args:
+        grids: By row of the figure, then by column: numbers of shape (layer, head). What is below
+            0 has the colour of 0; where a row lacks a column, its place stays empty.
+        label: What the numbers are, for the colour bar.
+        title: What the reader should see, as a sentence.
+        top: The end of the colours' scale, which all grids share; the largest number when None.
+
+    Returns:
+        A new figure.
+
+    Raises:
+        ValueError: If there are no grids or too many, or one is no grid of finite numbers.
+    """
+    columns = _require_grids(grids)
+    if top is None:
+        top = max(float(grid.max()) for row in grids.values() for grid in row.values())
+    height = 0.8 + max(1.5 * len(grids), 2)
+    figure, places = plt.subplots(len(grids), len(columns), figsize=(8, height), squeeze=False)
+    for (name, row), line in zip(grids.items(), places, strict=True):
+        for column, axes in zip(columns, line, strict=True):
+            if column in row:
+                image = _draw_grid(axes, row[column], top=top)
+            else:
+                axes.set_axis_off()
+        first = next(iter(row))
+        axes = line[columns.index(first)]
+        axes.set_ylabel(f"{literal(name, longest=None)}\nlayer" if name else "layer")
+        axes.set_yticks(range(len(row[first])), range(1, len(row[first]) + 1))
+    for column, axes in zip(columns, places[0], strict=True):
+        axes.set_title(literal(column, longest=None), fontsize=12, loc="center")
+    for column, axes in zip(columns, places[-1], strict=True):
+        if column in row:
+            axes.set_xticks(range(row[column].size(1)), range(1, row[column].size(1) + 1))
+    figure.supxlabel("head", fontsize=13)
+    figure.colorbar(image, ax=places, label=label, fraction=0.03)
+    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+    return figure
+
+
+def describe_head_grids(grids: Grids) -> str:
+    """The largest number of each grid and its head, in words: for the alternative text."""
+    _require_grids(grids)
+    said = []
+    for name, row in grids.items():
+        for what, grid in row.items():
+            layer, head = divmod(int(grid.argmax()), grid.size(1))
+            where = f"{name}, {what}" if name else what
+            said.append(f"{where}: most {grid.max():.2f}, layer {layer + 1}, head {head + 1}")
+    return "; ".join(said)
+
+
+def _draw_grid(axes: Axes, grid: Tensor, *, top: float) -> AxesImage:
+    """One grid of heads, its axes still without labels."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.tick_params(length=0)
+    numbers = grid.detach().float().cpu().numpy()
+    return axes.imshow(numbers, cmap=WEIGHT_COLOURS, vmin=0, vmax=top)
+
+
+def _require_grids(grids: Grids) -> list[str]:
+    """The names of the columns, in the order in which they come."""
+    if not 0 < len(grids) <= MOST_ROWS:
+        raise ValueError(f"grids must have 1 to {MOST_ROWS} rows, got {len(grids)}")
+    for name, row in grids.items():
+        if len(row) == 0:
+            raise ValueError(f"row {name!r} must have at least one grid, got none")
+        for what, grid in row.items():
+            if grid.dim() != 2 or grid.numel() == 0 or not grid.isfinite().all():
+                raise ValueError(
+                    f"grid {what!r} must hold finite numbers (layer, head), got {tuple(grid.shape)}"
+                )
+    columns = list(dict.fromkeys(what for row in grids.values() for what in row))
+    if len(columns) > MOST_IN_A_ROW:
+        raise ValueError(f"grids must have at most {MOST_IN_A_ROW} columns, got {len(columns)}")
+    return columns
