@@ -28,12 +28,19 @@ def test_what_is_asked_for_is_measured(monkeypatch, capsys, name, sizes):
     assert capsys.readouterr().out.splitlines() == [f"{told} {[7] * sizes}", *rest]
 
 
+def test_redrawing_is_measured_as_often_as_is_asked_for(monkeypatch, capsys):
+    monkeypatch.setattr(command, "report_redraw", lambda rounds: [f"redraw {rounds}"])
+    command.main(["redraw", "--rounds", "2"])
+    command.main(["redraw"])
+    assert capsys.readouterr().out.splitlines() == ["redraw 2", "redraw None"]
+
+
 def test_the_command_line_lists_its_commands(capsys):
     with pytest.raises(SystemExit) as stopped:
         command.main(["--help"])
     assert stopped.value.code == 0
     told = capsys.readouterr().out
-    assert all(name in told for name in ("train", "precision", "decode"))
+    assert all(name in told for name in ("train", "precision", "decode", "redraw"))
     with pytest.raises(SystemExit) as stopped:
         command.main(["swim"])
     assert stopped.value.code == 2

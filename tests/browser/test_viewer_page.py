@@ -239,6 +239,39 @@ def test_markup_that_came_in_all_the_same_could_not_run(viewer, chromium, tmp_pa
     page.close()
 
 
+@pytest.mark.parametrize("view", ["lines", "grid"])
+@pytest.mark.parametrize("heads", [HEADS, 20])
+def test_the_frame_of_a_notebook_holds_a_small_picture_whole(
+    attention, bundles, tmp_path, open_page, view, heads
+):
+    many = {name: each[:, [0] * heads] for name, each in attention.items()}
+    view_attention(many, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS, view=view)
+    ((data, _),) = bundles
+    path = tmp_path / "framed.html"
+    path.write_text(data["text/html"], encoding="utf-8")
+    page = open_page(path, viewport={"width": 830, "height": 900})
+    figure = page.frame_locator("iframe").locator("[data-part=figure]")
+    for kind in ("Encoder self-attention", "Cross-attention"):
+        pick(page.frame_locator("iframe"), kind)
+        hidden = figure.evaluate(
+            "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"
+        )
+        assert hidden == [0, 0]
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_the_words_above_short_tokens_are_not_cut_off(tmp_path, open_page, view):
+    path = tmp_path / "short.html"
+    tokens = {"query_tokens": ["a"], "key_tokens": ["b"], "title": "short"}
+    path.write_text(weights_html(weights(1, 1), view=view, **tokens), encoding="utf-8")
+    page = open_page(path)
+    picture = page.locator(".figure svg").bounding_box()
+    for heading in page.locator(".heading").all():
+        box = heading.bounding_box()
+        assert box["x"] >= picture["x"]
+        assert box["x"] + box["width"] <= picture["x"] + picture["width"]
+
+
 def test_two_viewers_in_an_exported_notebook_live_side_by_side(
     attention, bundles, tmp_path, open_page
 ):

@@ -95,6 +95,16 @@ def test_halfway_everything_that_lives_is_kept_and_the_size_is_that_of_the_whole
     assert nodes[1, 0][2] == nodes[1, 1][2] == KEPT.weight
 
 
+def test_every_branch_has_a_box_and_an_edge_and_those_of_the_best_are_thick():
+    steps = records()
+    axes = plot_beam_tree(steps, tokens=TOKENS, title="t").axes[0]
+    edges, boxes = (list(shapes.get_linewidths()) for shapes in axes.collections)
+    branches = sum(len(each.branches[0]) for each in steps)
+    assert (len(boxes), len(edges)) == (1 + branches, branches)
+    assert (boxes.count(BEST.line_width), edges.count(BEST.line_width)) == (5, 4)
+    assert edges == sorted(edges)  # the thickest lies on top
+
+
 def test_the_axes_say_what_they_are():
     axes = plot_beam_tree(records(), tokens=TOKENS, title="Two of $them$").axes[0]
     assert axes.get_title(loc="left") == "Two of $them$"

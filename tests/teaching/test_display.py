@@ -143,6 +143,16 @@ def test_controls_come_with_the_still_picture_of_their_first_state(published, bo
     assert live["metadata"]["image/png"]["alt"] == 'a bar "2" high'
 
 
+def test_the_picture_that_moves_is_the_one_that_is_kept(published, boxes):
+    explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
+    live = boxes[-1].children[-1].value.partition("base64,")[2].partition('"')[0]
+    kept, seen = (
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"), dtype=int)
+        for png in (published[0]["data"]["image/png"], live)
+    )
+    assert kept.shape == seen.shape and abs(kept - seen).max() < 16
+
+
 def test_moving_a_control_changes_the_picture_and_its_words(published, boxes):
     explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
     slider, picture = boxes[-1].children

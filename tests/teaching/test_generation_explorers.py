@@ -1,5 +1,7 @@
 """Each explorer of lesson 11 is a thin shell: every state of its controls draws and describes."""
 
+from functools import partial
+
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import pytest
@@ -8,6 +10,7 @@ import torch
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.teaching import generation_explorers as module
 from transformer_edu.teaching.decoding_steps import DecodingStep
+from transformer_edu.teaching.explorer_samples import made_box
 from transformer_edu.teaching.generation_explorers import (
     ALPHAS,
     WIDTHS,
@@ -106,6 +109,61 @@ def test_the_tree_and_the_scores_name_what_beam_search_returns(explored, width, 
     assert title == f"Width {width}, α = {alpha:g}: “{words}” wins"
     title = scores(width=width, alpha=alpha).axes[0].get_title(loc="left")
     assert (words or "the empty sentence") in title
+
+
+@pytest.fixture
+def lengths() -> dict[tuple[int, float], int]:
+    """How many steps the search of every width and alpha has."""
+    found = {}
+    for width in WIDTHS:
+        for alpha in ALPHAS:
+            steps = []
+            search = {"width": width, "alpha": alpha, "after_step": steps.append}
+            beam_search(MODEL, MODEL.source_ids, **search)
+            found[width, alpha] = len(steps)
+    return found
+
+
+def test_the_slider_of_steps_ends_where_the_search_does(explored, lengths):
+    assert len(set(lengths.values())) > 1
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.0)
+    ((draw, _, controls),) = explored
+    step, width, alpha = (controls[name] for name in ("step", "width", "alpha"))
+    for width.value, alpha.value in lengths:
+        last = lengths[width.value, alpha.value]
+        assert (step.value, step.max) == (last, last)
+        title = draw(step=last, width=width.value, alpha=alpha.value).axes[0].get_title("left")
+        assert title.endswith("wins")
+        plt.close("all")
+
+
+def test_who_looks_at_an_early_step_stays_there_while_it_exists(explored, lengths):
+    longest, shortest = (choose(lengths, key=lengths.get) for choose in (max, min))
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=longest[0], alpha=longest[1])
+    ((_, _, controls),) = explored
+    step, width, alpha = (controls[name] for name in ("step", "width", "alpha"))
+    for early in range(1, lengths[longest]):
+        width.value, alpha.value = longest
+        step.value = early
+        width.value, alpha.value = shortest
+        assert step.value == min(early, lengths[shortest])
+
+
+def test_another_search_is_drawn_once():
+    box = made_box(
+        partial(explore_beams, MODEL, MODEL.source_ids, tokens=TOKENS, width=1, alpha=1.0)
+    )
+    step, width, _, picture = box.children
+    pictures = []
+    picture.observe(lambda change: pictures.append(change.new), "value")
+    lasts = {step.value}
+    for width.value in WIDTHS[1:]:
+        lasts.add(step.value)
+        assert f"step {step.value} of {step.value}" in picture.value
+    assert len(lasts) > 1
+    assert len(pictures) == len(WIDTHS) - 1
+    step.value -= 1
+    assert len(pictures) == len(WIDTHS)
 
 
 def test_before_the_last_step_the_tree_does_not_tell_the_winner(explored):

@@ -1,11 +1,13 @@
 """Pictures of attention and masks show the numbers they are given, rows down, columns across."""
 
+from itertools import combinations
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from matplotlib.patches import Rectangle
 
+from tests.hatching import hatched_corners
 from transformer_edu.teaching.grid import LARGEST_GRID
 from transformer_edu.teaching.plots import plot_attention, plot_heads, plot_links, plot_mask
 
@@ -40,6 +42,17 @@ def test_both_axes_and_the_colours_say_what_they_are():
     assert colour_bar.get_ylabel() == "attention weight"
 
 
+def test_no_text_around_a_small_grid_touches_another():
+    labels = LABELS | {"key_tokens": ["a", "b"], "title": "a title that is as wide as the picture"}
+    axes, bar = plot_attention(WEIGHTS[:, 1:], **labels).axes
+    axes.figure.canvas.draw()
+    around = [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label, bar.yaxis.label]
+    around += [*axes.get_xticklabels(), *axes.get_yticklabels(), *bar.get_yticklabels()]
+    boxes = [text.get_window_extent() for text in around if text.get_text()]
+    assert len(boxes) == 4 + 2 + 2 + 3
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
 def test_colours_always_run_from_zero_to_one():
     assert plot_attention(WEIGHTS / 10, **LABELS).axes[0].images[0].get_clim() == (0, 1)
 
@@ -51,10 +64,7 @@ def test_small_grids_carry_their_numbers():
 def test_hidden_cells_are_hatched():
     mask = torch.tensor([True, True, False])
     axes = plot_attention(WEIGHTS, **LABELS, mask=mask).axes[0]
-    hatched = [
-        patch for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_hatch()
-    ]
-    assert [patch.get_xy() for patch in hatched] == [(1.5, -0.5), (1.5, 0.5)]
+    assert hatched_corners(axes) == [(1.5, -0.5), (1.5, 0.5)]
 
 
 @pytest.mark.parametrize("token", ["$x_1$", "$", r"\$", "a_b^c", "{}", "50 %", "<script>", "日本"])
@@ -127,7 +137,7 @@ def test_a_mask_is_filled_where_a_query_may_look_and_hatched_elsewhere():
     mask = torch.tensor([[True, False, True], [False, False, True]])
     axes = plot_mask(mask, **LABELS).axes[0]
     np.testing.assert_array_equal(axes.images[0].get_array(), mask.numpy())
-    assert len(axes.patches) == int((~mask).sum())
+    assert len(hatched_corners(axes)) == int((~mask).sum())
 
 
 def test_a_padding_mask_is_drawn_for_every_query():

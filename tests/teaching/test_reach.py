@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
+from tests.hatching import hatched_corners
 from transformer_edu.teaching.reach import plot_reach
 
 WORDS = ["bank", "of", "$river$"]
@@ -29,7 +30,7 @@ def test_every_share_is_written_and_a_small_one_is_not_called_zero():
 def test_only_what_is_never_heard_is_hatched():
     axes = plot_reach({"neighbours": SHARES}, words=WORDS, title="t").axes[0]
     assert [patch.get_hatch() for patch in axes.patches] == ["///"]
-    assert axes.patches[0].get_xy() == (1.5, -0.5)
+    assert hatched_corners(axes) == [(1.5, -0.5)]
 
 
 def test_there_is_one_panel_for_each_entry_with_layers_from_one():

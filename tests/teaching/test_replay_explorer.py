@@ -127,8 +127,8 @@ def test_the_controls_reach_everything_that_was_kept(replay, explored):
     assert list(controls) == ["step", "layer", "head"]
     assert controls["step"].options == STEPS and controls["step"].value == STEPS[-1]
     assert [name for name, _ in controls["layer"].options] == [
-        "Cross-attention, layer 1",
-        "Cross-attention, layer 2",
+        "cross 1",
+        "cross 2",
     ]
     assert controls["layer"].value == 2
     assert (controls["head"].min, controls["head"].max) == (0, HEADS)

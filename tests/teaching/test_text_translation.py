@@ -10,6 +10,7 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID
 from transformer_edu.teaching import text_translation as module
 from transformer_edu.teaching.caption_pairs import CAPTION_PAIRS
+from transformer_edu.teaching.style import literal
 from transformer_edu.teaching.text_translation import (
     cross_attention,
     describe_text_translation,
@@ -120,7 +121,15 @@ def test_the_figure_shows_these_weights_with_a_row_for_the_end(translator):
     )
     assert axes.get_yticklabels()[-1].get_text() == "</s>"
     assert axes.get_xticklabels()[1].get_text() == "bookshop"
-    assert axes.get_title("left") == " ".join(found.target_words).replace("$", r"\$")
+    title = axes.get_title("left").replace("\n", " ")
+    assert literal(found.target, longest=None).startswith(title.removesuffix(" …"))
+
+
+def test_what_is_read_and_written_is_spelt_as_its_readers_do(translator):
+    found = translate_text(translator, TEXT)
+    assert (found.source, found.target) == (TEXT, translator.translate(TEXT))
+    said = describe_text_translation(found, layer=1)
+    assert said.startswith(f"“{TEXT}” → “{found.target}”; layer 1")
 
 
 def test_what_is_typed_is_drawn_literally(translator):
@@ -193,4 +202,4 @@ def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypa
     typed = values | {"text": "Two dogs."}
     axes = given["draw"](**typed).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
-    assert given["describe"](**typed).startswith("Two dogs . → ")
+    assert given["describe"](**typed).startswith("“Two dogs.” → ")

@@ -14,6 +14,7 @@ from transformer_edu.teaching.translation import (
     describe_translation,
     draw_translation,
     explore_numbers,
+    remember_last,
     translate,
 )
 from transformer_edu.training.number_words import ENGLISH_WORDS, GERMAN_WORDS
@@ -111,13 +112,73 @@ def test_a_text_that_is_not_split_is_refused(model, vocabulary):
         translate(model, vocabulary, "three hundred")
 
 
-def test_typing_and_sliding_are_one_number(model, vocabulary, monkeypatch):
+def test_a_title_stands_above_layer_and_head(model, vocabulary):
+    translation = translate(model, vocabulary, WORDS)
+    titles = [
+        draw_translation(translation, layer=2, head=3, title=title).axes[0].get_title("left")
+        for title in ("340 → dreihundert", None)
+    ]
+    assert titles == [
+        "340 → dreihundert\nLayer 2, head 3",
+        "Layer 2, head 3: where each word looked",
+    ]
+
+
+def test_the_same_question_is_asked_again_once_any_weight_is_another(model):
+    asked = []
+    remembering = remember_last(lambda *question: asked.append(question) or len(asked), model)
+    assert [remembering("a", 1), remembering("a", 1), remembering("b", 1)] == [1, 1, 2]
+    parameter = model.decoder.layers[0].feed_forward.widen.weight
+    parameter.data[0, 0] += 1  # unseen by the counters of changes
+    assert [remembering("b", 1), remembering("b", 1)] == [3, 3]
+    model.double()
+    assert remembering("b", 1) == 4
+    assert asked == [("a", 1), ("b", 1), ("b", 1), ("b", 1)]
+
+
+def test_a_question_that_was_refused_has_no_answer(model):
+    remembering = remember_last(lambda number: 1 / number, model)
+    assert remembering(2) == 0.5
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            remembering(0)
+
+
+@pytest.fixture
+def explored(model, vocabulary, monkeypatch) -> tuple:
+    """What explore_numbers hands to explore."""
     calls = []
     monkeypatch.setattr(
-        module, "explore", lambda draw, alt, also, **controls: calls.append((draw, also, controls))
+        module, "explore", lambda draw, alt, **controls: calls.append((draw, alt, controls))
     )
     explore_numbers(model, vocabulary, number=342, layer=2, head=1)
-    ((draw, (typed,), controls),) = calls
+    return calls[0]
+
+
+def test_the_picture_and_the_words_follow_a_model_that_is_trained_further(
+    explored, model, vocabulary
+):
+    draw, describe, _ = explored
+    place = {"layer": 2, "head": 1}
+    before = describe(number=3, **place)
+    model.output_projection.bias.data[vocabulary.encode(["neun"])[0]] = 1e3
+    assert "neun" in draw(number=3, **place).axes[0].get_title("left")
+    assert describe(number=3, **place).startswith("three → neun neun") and "neun neun" not in before
+
+
+def test_what_is_written_is_the_one_title(explored, model, vocabulary):
+    draw, _, _ = explored
+    written = " ".join(translate(model, vocabulary, ["seven"]).target_words)
+    figure = draw(number=7, layer=1, head=2)
+    assert not figure.get_suptitle()
+    *said, place = figure.axes[0].get_title("left").split("\n")
+    assert f"7 → {written}".startswith(" ".join(said).removesuffix(" …"))
+    assert place == "Layer 1, head 2"
+
+
+def test_typing_and_sliding_are_one_number(explored):
+    draw, _, controls = explored
+    (typed,) = controls["also"]
     assert isinstance(typed, widgets.BoundedIntText)
     typed.value = 77
     assert controls["number"].value == 77

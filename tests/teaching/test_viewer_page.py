@@ -161,14 +161,15 @@ def test_the_frame_holds_the_page_unchanged_beside_the_picture_that_stands_in(ti
 
 
 def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
-    def height(length: int) -> int:
+    def height(length: int, heads: int = 1) -> int:
         tokens = ["x"] * length
         maps = maps_of_weights(
-            torch.zeros(1, length, 1), query_tokens=tokens, key_tokens=["y"], sentence=0
+            torch.zeros(heads, length, 1), query_tokens=tokens, key_tokens=["y"], sentence=0
         )
         return int(re.search(r"height: (\d+)px", framed("", maps, title="", png="", alt=""))[1])
 
     assert height(2) < height(6) < height(100) == height(128)
+    assert height(2, heads=13) == height(2) < height(2, heads=14)
 
 
 def test_what_is_looked_at_is_said_in_words():

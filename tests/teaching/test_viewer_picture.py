@@ -10,6 +10,7 @@ from matplotlib.colors import to_hex
 from transformer_edu.teaching.viewer_maps import AttentionMap, maps_of_weights
 from transformer_edu.teaching.viewer_picture import (
     COLOURS,
+    LEAST_ROW,
     SIZES,
     cell_side,
     label_width,
@@ -17,6 +18,7 @@ from transformer_edu.teaching.viewer_picture import (
     picture_height,
     room_above,
     room_left,
+    row_height,
 )
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
@@ -119,6 +121,19 @@ def test_everything_lies_inside_the_picture(view):
     for text in having(svg, "token"):
         assert 0 < float(text.get("x")) < width and 0 < float(text.get("y")) < height
     assert room_left(attention_map) >= label_width(attention_map.queries)
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_the_words_above_have_room_where_tokens_are_short_and_few(view):
+    svg = drawn(made(torch.ones(2, 1, 1), ["a"], ["b"]), view)
+    looks, looked_at = (float(heading.get("x")) for heading in having(svg, "heading"))
+    assert looks > 60  # it ends there
+    assert float(svg.get("width")) - looked_at > 110
+
+
+def test_a_few_tokens_have_higher_rows_than_many():
+    few, many = (made(torch.ones(1, 2, n) / n, key_tokens=["x"] * n) for n in (3, 30))
+    assert row_height(few) > row_height(many) == LEAST_ROW
 
 
 def test_the_picture_is_called_by_its_words_aloud():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.hatching import hatched_corners
 from transformer_edu.teaching.viewer_maps import AttentionMap, maps_of_weights
 from transformer_edu.teaching.viewer_still import plot_still
 
@@ -43,7 +44,7 @@ def test_tokens_and_titles_are_drawn_literally(attention_map):
 def test_the_grid_is_the_weights_with_zeros_hatched(attention_map):
     axes = plot_still(attention_map, 1, "grid", "who looks where").axes[0]
     np.testing.assert_allclose(axes.images[0].get_array(), WEIGHTS[1].numpy())
-    assert [patch.get_xy() for patch in axes.patches if patch.get_hatch()] == [(-0.5, 0.5)]
+    assert hatched_corners(axes) == [(-0.5, 0.5)]
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from transformer_edu.training import export as module
+from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.export import HISTORY, command_of, export, history_of, main
 from transformer_edu.training.options import build_parser, settings_of
@@ -41,8 +42,27 @@ def test_the_card_tells_the_command_the_cost_and_the_scores(exported, text_run):
     for fact in ("--steps 7", "--d-model 16", f"{last['tokens']:,} target", "on an abacus"):
         assert fact in card
     texts = load_texts(RunFolder(text_run).read_settings())
-    bleu = score_translator(load_translator(exported.path), texts.test)["cased"]
+    alpha = float(re.search(r"Length penalty α ([\d.]+), the best by validation", card)[1])
+    bleu = score_translator(load_translator(exported.path), texts.test, alpha=alpha)["cased"]
     assert f"- test, beam 5, cased: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)" in card
+
+
+def test_the_length_penalty_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypatch):
+    texts = load_texts(RunFolder(text_run).read_settings())
+    asked = []
+
+    def score(translator, pairs, *, width=5, alpha=0.6):
+        part = "test" if pairs == texts.test else "validation"
+        asked.append((part, width, alpha))
+        # A part is translated the better, the nearer alpha is to another number.
+        best = {"validation": 1.0, "test": 1.8}[part]
+        return {"cased": Bleu(90 - abs(alpha - best), "signed")}
+
+    monkeypatch.setattr(module, "score_translator", score)
+    export(RunFolder(text_run), RunFolder(tmp_path / "to"))
+    tested = [each for each in asked if each[0] == "test"]
+    assert tested == [("test", 1, 0.6), ("test", 5, 1.0)]
+    assert "Length penalty α 1, the best" in (tmp_path / "to" / "README.md").read_text("utf-8")
 
 
 def test_the_history_holds_every_choice_and_every_evaluation(exported, text_run):

@@ -3,6 +3,7 @@
     python -m transformer_edu.benchmark train
     python -m transformer_edu.benchmark precision
     python -m transformer_edu.benchmark decode
+    python -m transformer_edu.benchmark redraw
 
 Everything runs on one thread. Speed is measured here and never in a test.
 """
@@ -16,6 +17,7 @@ import torch
 
 from transformer_edu.benchmark.decoding import DECODING_WORKLOADS, report_decoding
 from transformer_edu.benchmark.memory import added_memory, report_memory
+from transformer_edu.benchmark.redraw import report_redraw
 from transformer_edu.benchmark.training_step import (
     BASE,
     MARIAN,
@@ -34,9 +36,11 @@ def report(command: str, rounds: int | None = None) -> Iterator[str]:
     """Measure, and tell line by line.
 
     Args:
-        command: "train", "precision" or "decode".
+        command: "train", "precision", "decode" or "redraw".
         rounds: How often each side is counted; each workload's own number when None.
     """
+    if command == "redraw":
+        return report_redraw(rounds)
     workloads = DECODING_WORKLOADS if command == "decode" else (SMALL, TINY, BASE)
     if rounds is not None:
         workloads = [replace(workload, rounds=rounds) for workload in workloads]
@@ -59,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("train", "time and memory of a training step"),
         ("precision", "a training step in bfloat16 and float32"),
         ("decode", "writing: greedy and beam search, beside Hugging Face and torch.nn"),
+        ("redraw", "the lessons' explorers: from a moved control to its new picture"),
     ):
         timed = commands.add_parser(name, help=about)
         timed.add_argument("--rounds", type=int, help="how often each side is counted")

@@ -17,6 +17,7 @@ from PIL import Image
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 DOTS_PER_INCH = 100
+MARGIN = 0.1  # inches of white around a picture
 NUM_COLOURS = 256  # in one picture: a third of the bytes, and no difference that an eye sees
 
 
@@ -92,20 +93,20 @@ def explore(
     def values() -> dict[str, object]:
         return {name: control.value for name, control in controls.items()}
 
-    first_png, first_alt = encode_png(draw(**values())), alt(**values())
+    first, first_alt = _image(draw(**values())), alt(**values())
     _require_alt(first_alt)
-    picture = widgets.HTML(_img(first_png, first_alt))
+    picture = widgets.HTML(_img(_quick_png(first), first_alt))
 
     def redraw(_: object) -> None:
         try:
-            picture.value = _img(encode_png(draw(**values())), alt(**values()))
+            picture.value = _img(_quick_png(_image(draw(**values()))), alt(**values()))
         except Exception as error:  # otherwise lost: nobody reads a callback's traceback
             picture.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 
     for control in controls.values():
         control.observe(redraw, "value")
     box = widgets.VBox([*also, *controls.values(), picture])
-    publish(first_png, first_alt, **_view(box))
+    publish(_small_png(first), first_alt, **_view(box))
 
 
 def publish(png: str, alt: str, **more: object) -> None:
@@ -121,32 +122,50 @@ def _view(widget: widgets.DOMWidget) -> dict[str, object]:
 
 def encode_png(figure: Figure) -> str:
     """The figure as base64 text, the same bytes every time; the figure is closed."""
+    return _small_png(_image(figure))
+
+
+def _image(figure: Figure) -> Image.Image:
+    """The figure's pixels, with as little white around as there may be; the figure is closed."""
     if not isinstance(figure, Figure):
         raise TypeError(f"figure must be a matplotlib Figure, got {type(figure).__name__}")
     buffer = io.BytesIO()
     try:
+        # What savefig would do with bbox_inches="tight", but without drawing everything twice.
+        if engine := figure.get_layout_engine():
+            engine.execute(figure)
+            figure.set_layout_engine(None)
         figure.savefig(
             buffer,
             format="png",
             dpi=DOTS_PER_INCH,
-            bbox_inches="tight",
-            pad_inches=0.1,
+            bbox_inches=figure.get_tightbbox().padded(MARGIN),
             facecolor="white",
-            metadata={"Software": None},
+            pil_kwargs={"compress_level": 0},  # it is read again at once
         )
     finally:
         plt.close(figure)
-    return base64.b64encode(_small_png(buffer)).decode("ascii")
+    with Image.open(buffer) as picture:
+        return picture.convert("RGB")
 
 
-def _small_png(png: io.BytesIO) -> bytes:
-    """The same picture with a palette, so that lessons stay small."""
-    smaller = io.BytesIO()
-    with Image.open(png) as picture:
-        picture.convert("RGB").quantize(
-            NUM_COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-        ).save(smaller, format="PNG", optimize=True)
-    return smaller.getvalue()
+def _small_png(image: Image.Image) -> str:
+    """For a picture that is kept: with a palette, in as few bytes as possible."""
+    palette = image.quantize(
+        NUM_COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    )
+    return _png(palette, optimize=True)
+
+
+def _quick_png(image: Image.Image) -> str:
+    """For a picture that a reader waits for: in as little time as possible."""
+    return _png(image, compress_level=1)
+
+
+def _png(image: Image.Image, **options: bool | int) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, format="PNG", **options)
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def _img(png: str, alt: str) -> str:

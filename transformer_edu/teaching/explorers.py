@@ -13,11 +13,14 @@ from torch import Tensor
 from transformer_edu.model.masks import target_mask
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.teaching.display import explore
+from transformer_edu.teaching.grid import grid_axes
 from transformer_edu.teaching.plots import plot_attention, plot_mask
 from transformer_edu.teaching.style import BLACK, BLUE, PALE, VERMILION, styled
 
 NUM_QUERIES, NUM_KEYS = 500, 8
 NUM_POSITIONS = 50
+# Left, bottom, width and height of the curves and of the circle, in parts of the figure.
+POSITION_PLACES = (0.088, 0.16, 0.451, 0.76), (0.644, 0.16, 0.226, 0.76)
 TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
 
 
@@ -119,7 +122,9 @@ def draw_positions(pair: int, position: int, shift: int, d_model: int = 64) -> F
     """Draw one sine–cosine pair of the encoding along the sequence, and as a turning hand."""
     frequency = 10_000 ** (-2 * pair / d_model)  # radians per position
     steps = np.linspace(0, NUM_POSITIONS, 400)
-    figure, (curve, circle) = plt.subplots(1, 2, figsize=(9, 3.4), width_ratios=[2, 1])
+    # Placed by hand: to let matplotlib find the places would take longer than to draw.
+    figure = plt.figure(figsize=(9, 3.4), layout="none")
+    curve, circle = (figure.add_axes(place) for place in POSITION_PLACES)
     curve.plot(steps, np.sin(steps * frequency), color=BLUE, marker="", label="sine")
     curve.plot(steps, np.cos(steps * frequency), "--", color=VERMILION, marker="", label="cosine")
     circle.add_patch(plt.Circle((0, 0), 1, fill=False, color=PALE, linewidth=2))
@@ -183,13 +188,17 @@ def explore_heads(
             f"got {tuple(attention_weights.shape)}"
         )
 
+    @styled
     def draw(head: int) -> Figure:
         weights = attention_weights[head - 1]
+        axes = grid_axes(None, query_tokens, key_tokens)
+        axes.figure.set_layout_engine("none")  # to find better places takes a third of the time
         return plot_attention(
             weights,
             query_tokens=query_tokens,
             key_tokens=key_tokens,
             title=f"Head {head}: the strongest look has weight {weights.max():.2f}",
+            axes=axes,
         )
 
     def describe(head: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 from torch import Tensor, nn
+from traitlets import Bunch
 
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.hypotheses import BeamStep
@@ -107,30 +108,56 @@ def explore_beams(
         if value not in options:
             raise ValueError(f"{name} must be one of {options}, got {value!r}")
     searches = _search_all(model, source_ids)
-    longest = max(map(len, searches.values()))
 
     def draw(step: int, width: int, alpha: float) -> Figure:
         steps = searches[width, alpha]
-        until = min(step, len(steps))
         best = max(finished_sentences(steps), key=lambda each: each.score, default=None)
-        title = f"Width {width}, α = {alpha:g}, step {until} of {len(steps)}"
-        if until == len(steps) and best is not None:
+        title = f"Width {width}, α = {alpha:g}, step {step} of {len(steps)}"
+        if step == len(steps) and best is not None:
             words = " ".join(tokens[token_id] for token_id in best.token_ids)
             title = f"Width {width}, α = {alpha:g}: “{words}” wins"
-        return plot_beam_tree(steps, tokens=tokens, title=title, until=until)
+        return plot_beam_tree(steps, tokens=tokens, title=title, until=step)
 
     def describe(step: int, width: int, alpha: float) -> str:
-        steps = searches[width, alpha]
-        words = describe_beam_tree(steps, tokens=tokens, until=min(step, len(steps)))
+        words = describe_beam_tree(searches[width, alpha], tokens=tokens, until=step)
         return f"beam of {width}, alpha {alpha:g}: {words}"
 
-    explore(
-        draw,
-        describe,
-        step=widgets.IntSlider(value=longest, min=1, max=longest, description="step"),
-        width=_slider("beam width", WIDTHS, width),
-        alpha=_slider("length penalty α", ALPHAS, alpha),
-    )
+    beam_width = _slider("beam width", WIDTHS, width)
+    penalty = _slider("length penalty α", ALPHAS, alpha)
+    step = _StepSlider(last=len(searches[width, alpha]))
+
+    def follow(_: Bunch) -> None:
+        step.end_at(len(searches[beam_width.value, penalty.value]))
+
+    for control in (beam_width, penalty):  # before explore does, whose picture needs the new step
+        control.observe(follow, "value")
+    explore(draw, describe, step=step, width=beam_width, alpha=penalty)
+
+
+class _StepSlider(widgets.IntSlider):
+    """A slider from the first to the last step of a search that may become another one."""
+
+    def __init__(self, last: int) -> None:
+        self._is_quiet = False
+        super().__init__(value=last, min=1, max=last, description="step")
+
+    def end_at(self, last: int) -> None:
+        """Take another last step; who looked at the last one before goes on looking at the last.
+
+        Those who observe the value are not told: the control that changed the search tells them.
+        """
+        step = last if self.value == self.max else min(self.value, last)
+        self._is_quiet = True
+        with self.hold_trait_notifications():
+            self.max, self.value = last, step
+        self._is_quiet = False
+
+    def notify_change(self, change: Bunch) -> None:
+        """Called by traitlets."""
+        if self._is_quiet and change.name == "value":
+            self.send_state("value")
+        else:
+            super().notify_change(change)
 
 
 def explore_length_penalty(model: TableModel, log_probabilities: Mapping[str, float]) -> None:

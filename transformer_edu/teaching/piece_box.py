@@ -54,7 +54,7 @@ def draw_piece(
         look: How it is drawn.
     """
     (left, bottom), (width, height) = corner, size
-    axes.add_patch(
+    axes.add_artist(  # add_patch would measure it, and the axes' limits are known
         FancyBboxPatch(
             corner,
             width,

@@ -16,10 +16,15 @@ from transformer_edu.teaching.grid import (
     grid_axes,
     hatch,
     label_grid,
+    placed_axes,
     require_grid,
     require_weights,
+    wrap_title,
 )
 from transformer_edu.teaching.style import BLUE, literal, new_axes, styled
+
+BAR_TICKS = (0, 0.5, 1)  # a small grid's bar has no room for more
+TITLE_PAD = 10  # points: the colour bar's uppermost number needs some of them
 
 
 @styled
@@ -51,12 +56,15 @@ def plot_attention(
     Raises:
         ValueError: If the labels do not fit, a weight is not from 0 to 1, or the grid is too large.
     """
-    axes = grid_axes(axes, query_tokens, key_tokens)
+    bar = ticks = None
+    if axes is None:
+        axes, bar = placed_axes(query_tokens, key_tokens)
+        title, ticks = wrap_title(axes, title), BAR_TICKS
     image = draw_weights(axes, attention_weights, query_tokens, key_tokens)
     if mask is not None:
         hatch(axes, ~mask.expand(attention_weights.shape).cpu())
-    axes.figure.colorbar(image, ax=axes, label="attention weight")
-    axes.set_title(title)
+    axes.figure.colorbar(image, cax=bar, ax=axes, label="attention weight", ticks=ticks)
+    axes.set_title(title, pad=TITLE_PAD)
     axes.set_xlabel(KEY_AXIS)
     axes.set_ylabel(QUERY_AXIS)
     return axes.figure

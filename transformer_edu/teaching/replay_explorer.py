@@ -125,11 +125,11 @@ def explore_training(
         return describe_training(replay, step=step, layer=layer, head=head)
 
     maps = replay.moments[0].maps
-    layers = [(_name(each), number) for number, each in enumerate(maps, start=1)]
+    layers = [(_short_name(each), number) for number, each in enumerate(maps, start=1)]
     heads = len(maps[0].weights)
     controls = {"step": _slider("training step", [each.step for each in replay.moments], step)}
     if len(layers) > 1:  # a slider that cannot move would be a riddle
-        controls["layer"] = _slider("attention", layers, layer)
+        controls["layer"] = _slider("attention, layer", layers, layer)
     if heads > 1:
         controls["head"] = widgets.IntSlider(
             value=head, min=0, max=heads, description="head (0: mean of all)"
@@ -208,6 +208,11 @@ def _who(head: int) -> str:
 
 def _name(shown: AttentionMap) -> str:
     return f"{shown.kind}, layer {shown.layer}"
+
+
+def _short_name(shown: AttentionMap) -> str:
+    """For a slider, which has room for two words: encoder, decoder or cross, and the layer."""
+    return f"{shown.kind.replace('-', ' ').split()[0].lower()} {shown.layer}"
 
 
 def _weights(shown: AttentionMap, head: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.plots import plot_attention
 from transformer_edu.teaching.recording import record_attention
 from transformer_edu.teaching.style import literal
-from transformer_edu.teaching.translation import Translation
+from transformer_edu.teaching.translation import Translation, remember_last
 
 END_TOKEN = SPECIAL_TOKENS[END_ID]
 END = b""  # what the end token has for a piece
@@ -59,7 +59,13 @@ def translate_text(translator: Translator, text: str, *, width: int = 1) -> Tran
         join_pieces(weights, [*target_words, [END]], source_words)
         for weights in cross_attention(translator.model, source_ids, written)
     ]
-    return Translation(*(list(map(spell_word, w)) for w in (source_words, target_words)), attention)
+    return Translation(
+        source=text,
+        target=translator.tokenizer.decode(written),
+        source_words=[spell_word(word) for word in source_words],
+        target_words=[spell_word(word) for word in target_words],
+        attention=attention,
+    )
 
 
 def cross_attention(
@@ -77,9 +83,9 @@ def cross_attention(
     """
     device = next(model.parameters()).device
     read = torch.tensor([[START_ID, *written]], device=device)
-    with evaluation_mode(model), record_attention(model) as recorded:
+    with evaluation_mode(model), record_attention(model.decoder) as recorded:
         model(torch.tensor([list(source_ids)], device=device), read)
-    names = [f"decoder.layers.{n}.cross_attention" for n in range(len(model.decoder.layers))]
+    names = [f"layers.{n}.cross_attention" for n in range(len(model.decoder.layers))]
     return [recorded[name][0].cpu() for name in names]
 
 
@@ -172,7 +178,7 @@ def draw_text_translation(
         word_attention(translation, layer=layer, head=head),
         query_tokens=[*translation.target_words, END_TOKEN],
         key_tokens=translation.source_words,
-        title=literal(" ".join(translation.target_words) if title is None else title, longest=None),
+        title=literal(translation.target if title is None else title, longest=None),
     )
 
 
@@ -186,8 +192,8 @@ def describe_text_translation(
         for word, row in zip([*translation.target_words, END_TOKEN], weights, strict=True)
     ]
     who = "all heads" if head == ALL_HEADS else f"head {head}"
-    source, target = " ".join(translation.source_words), " ".join(translation.target_words)
-    return f"{source} → {target}. Layer {layer}, {who} looked most: {', '.join(looks)}"
+    said = f"“{translation.source}” → “{translation.target}”"
+    return f"{said}; layer {layer}, {who} looked most: {', '.join(looks)}"
 
 
 def explore_text(
@@ -206,19 +212,23 @@ def explore_text(
         TypeError, ValueError: If translate_text refuses the sentence, or there is no such layer
             or head.
     """
-    first = translate_text(translator, text, width=width)
-    word_attention(first, layer=layer, head=head)
 
-    def translated(text: str, width: int) -> Translation:
+    def translate_width(text: str, width: int) -> Translation:
         return translate_text(translator, text, width=width)
 
+    translated = remember_last(translate_width, translator.model)
+    first = translated(text, width)
+    word_attention(first, layer=layer, head=head)
+    layers, heads = len(first.attention), len(first.attention[0])
+
     def draw(text: str, width: int, layer: int, head: int) -> Figure:
-        return draw_text_translation(translated(text, width), layer=layer, head=head)
+        translation = translated(text, width)
+        title = f"{'Greedy' if width == 1 else f'Beam {width}'}: {translation.target}"
+        return draw_text_translation(translation, layer=layer, head=head, title=title)
 
     def describe(text: str, width: int, layer: int, head: int) -> str:
         return describe_text_translation(translated(text, width), layer=layer, head=head)
 
-    layers, heads = len(first.attention), len(first.attention[0])
     explore(
         draw,
         describe,

@@ -1,12 +1,12 @@
 """A translation and where each written word looked, for the number translator of lesson 00."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import ipywidgets as widgets
 import torch
 from matplotlib.figure import Figure
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
@@ -27,12 +27,16 @@ class Translation:
     """What went in, what came out, and where each written word looked.
 
     Args:
+        source: What was read, as one text.
+        target: What was written, as one text.
         source_words: The words that were read.
         target_words: The words that were written.
         attention: Cross-attention by layer, first to last, each (heads, written word or end,
             source word); a row is the step at which that word was chosen.
     """
 
+    source: str
+    target: str
     source_words: list[str]
     target_words: list[str]
     attention: list[Tensor]
@@ -57,24 +61,70 @@ def translate(model: Transformer, vocabulary: Vocabulary, words: Sequence[str]) 
     (written,) = greedy_search(model, source_ids)
     read = [START_ID, *written][: model.config.max_length]  # no room for the end after the longest
     target_ids = torch.tensor([read], device=device)
-    with evaluation_mode(model), record_attention(model) as recorded:
+    with evaluation_mode(model), record_attention(model.decoder) as recorded:
         model(source_ids, target_ids)
     cross = [
-        recorded[f"decoder.layers.{layer}.cross_attention"][0].cpu()
+        recorded[f"layers.{layer}.cross_attention"][0].cpu()
         for layer in range(len(model.decoder.layers))
     ]
-    return Translation(list(words), vocabulary.decode(written), cross)
+    target_words = vocabulary.decode(written)
+    return Translation(" ".join(words), " ".join(target_words), list(words), target_words, cross)
 
 
-def draw_translation(translation: Translation, *, layer: int, head: int) -> Figure:
-    """Draw where each written word looked: one head of one layer, both counted from 1."""
+def remember_last(
+    translate: Callable[..., Translation], model: nn.Module
+) -> Callable[..., Translation]:
+    """The same function, but asked the same again it has its last answer ready.
+
+    It asks anew once any weight of the model is another one, however that came about.
+
+    Args:
+        translate: Its arguments can be compared; its answer depends on them and the weights alone.
+        model: The one that it asks.
+    """
+    question: tuple = ()
+    weights: list[Tensor] = []
+    answer: Translation | None = None
+
+    def remembering(*arguments: object) -> Translation:
+        nonlocal question, weights, answer
+        now = list(model.state_dict().values())
+        if answer is None or arguments != question or not _are_equal(weights, now):
+            answer = None  # in case this one is refused
+            question, weights = arguments, [each.clone() for each in now]
+            answer = translate(*arguments)
+        return answer
+
+    return remembering
+
+
+def _are_equal(some: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
+    """Whether there are the same numbers, of the same kind and in the same place."""
+    return len(some) == len(others) and all(
+        (one.device, one.dtype) == (other.device, other.dtype) and one.equal(other)
+        for one, other in zip(some, others, strict=True)
+    )
+
+
+def draw_translation(
+    translation: Translation, *, layer: int, head: int, title: str | None = None
+) -> Figure:
+    """Draw where each written word looked.
+
+    Args:
+        translation: From translate.
+        layer: Counted from 1.
+        head: Counted from 1.
+        title: What stands above layer and head; when None, what is to be seen stands beside them.
+    """
     _require_place(translation, layer, head)
     weights = translation.attention[layer - 1][head - 1]
+    place = f"Layer {layer}, head {head}"
     return plot_attention(
         weights,
         query_tokens=[*translation.target_words, END_TOKEN][: len(weights)],
         key_tokens=translation.source_words,
-        title=f"Layer {layer}, head {head}: where each German word looked",
+        title=f"{place}: where each word looked" if title is None else f"{title}\n{place}",
     )
 
 
@@ -86,8 +136,8 @@ def describe_translation(translation: Translation, *, layer: int, head: int) -> 
         f"{word} at {translation.source_words[int(row.argmax())]}"
         for word, row in zip([*translation.target_words, END_TOKEN], weights, strict=False)
     ]
-    source, target = " ".join(translation.source_words), " ".join(translation.target_words)
-    return f"{source} → {target}. Layer {layer}, head {head} looked most: {', '.join(looks)}"
+    said = f"{translation.source} → {translation.target}"
+    return f"{said}. Layer {layer}, head {head} looked most: {', '.join(looks)}"
 
 
 def explore_numbers(
@@ -105,18 +155,22 @@ def explore_numbers(
     Raises:
         TypeError, ValueError: If number, layer or head is out of range.
     """
-    first = translate(model, vocabulary, english_words(number))
+
+    def translate_number(number: int) -> Translation:
+        return translate(model, vocabulary, english_words(number))
+
+    translated = remember_last(translate_number, model)
+    first = translated(number)
     _require_place(first, layer, head)
+    layers, heads = len(first.attention), len(first.attention[0])
 
     def draw(number: int, layer: int, head: int) -> Figure:
-        translation = translate(model, vocabulary, english_words(number))
-        figure = draw_translation(translation, layer=layer, head=head)
-        figure.suptitle(f"{number:,} → {' '.join(translation.target_words)}", fontsize=14)
-        return figure
+        translation = translated(number)
+        title = f"{number:,} → {translation.target}"
+        return draw_translation(translation, layer=layer, head=head, title=title)
 
     def describe(number: int, layer: int, head: int) -> str:
-        translation = translate(model, vocabulary, english_words(number))
-        return describe_translation(translation, layer=layer, head=head)
+        return describe_translation(translated(number), layer=layer, head=head)
 
     slider = widgets.IntSlider(
         value=number, min=1, max=LARGEST_NUMBER, description="or slide to one"
@@ -125,7 +179,6 @@ def explore_numbers(
         value=number, min=1, max=LARGEST_NUMBER, description="type a number"
     )
     widgets.link((slider, "value"), (typed, "value"))
-    layers, heads = len(first.attention), len(first.attention[0])
     explore(
         draw,
         describe,

@@ -63,7 +63,7 @@ function redraw() {
     key.hidden = key.dataset.key !== shown.view;
 
   hovered = null;
-  drawing = shown.view === "lines" ? drawLines(head(), sizes) : drawGrid(head());
+  drawing = (shown.view === "lines" ? drawLines : drawGrid)(head(), sizes);
   const { width, height, below, buttons } = drawing;
   drawing.marks = svg("g");
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });

@@ -56,9 +56,9 @@ const caption = (x, y, anchor, text) =>
   svg("text", { class: "heading", x, y, "text-anchor": anchor }, text);
 
 function drawLines(head, sizes) {
-  const { queries, keys, rows, columns } = head.map;
+  const { queries, keys, rows, columns, row } = head.map;
   const left = sizes.number + queries.width, right = left + sizes.gap, middle = (left + right) / 2;
-  const lineOf = (index) => sizes.heading + sizes.row * (index + 0.5);
+  const lineOf = (index) => sizes.heading + row * (index + 0.5);
   const links = head.places()
     .map(([query, key]) => ({ query, key, weight: head.weight(query, key) }))
     .filter((link) => link.weight >= sizes.faintest)
@@ -77,15 +77,15 @@ function drawLines(head, sizes) {
   const button = (side, anchor, x, start, width, outside) => (text, index) => {
     const y = lineOf(index);
     const label = svg("text", { class: "token", x, y: y + 5, "text-anchor": anchor }, text);
-    const box = [start, y - sizes.row / 2 + 1, width - 1, sizes.row - 2];
+    const box = [start, y - row / 2 + 1, width - 1, row - 2];
     return tokenButton(side, index, label, box, { x: outside, y: y + 5, "text-anchor": anchor });
   };
   const start = left - queries.width, end = right + keys.width;
   const query = button("query", "end", left - 7, start, queries.width, start - 6);
   const key = button("key", "start", right + 7, right + 1, keys.width, end + 6);
   return {
-    width: end + sizes.number,
-    height: sizes.heading + sizes.row * Math.max(rows, columns),
+    width: Math.max(end + sizes.number, right + sizes.said),
+    height: sizes.heading + row * Math.max(rows, columns),
     links,
     buttons: { query: queries.texts.map(query), key: keys.texts.map(key) },
     below: [
@@ -96,7 +96,7 @@ function drawLines(head, sizes) {
   };
 }
 
-function drawGrid(head) {
+function drawGrid(head, sizes) {
   const { queries, keys, rows, columns, cell, left, above } = head.map;
   const middle = (index) => cell * (index + 0.5);
   const query = (text, index) => {
@@ -117,7 +117,7 @@ function drawGrid(head) {
     return made;
   };
   return {
-    width: left + cell * columns + above,
+    width: left + Math.max(cell * columns + above, sizes.said),
     height: above + cell * rows + 2,
     links: [],
     buttons: { query: queries.texts.map(query), key: keys.texts.map(key) },

@@ -24,12 +24,16 @@ from transformer_edu.teaching.viewer_picture import (
     picture_height,
     room_above,
     room_left,
+    row_height,
 )
 
 HINT = "Point at a token, or reach it with Tab and the arrow keys, to see where it looks."
 STILL = "This is a still picture: the controls need a script, which may not run here."
 SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer.js")
-HIGHEST, AROUND = 440, 280  # pixels: of the picture before it scrolls, and of all the rest
+# In pixels: the picture before it scrolls, all the rest, and each more line of heads. That holds
+# where the frame is at least 800 wide, as in JupyterLab; in narrower ones the picture may scroll.
+HIGHEST, AROUND, LINE_OF_HEADS = 440, 320, 67
+HEADS_TO_A_LINE = 13
 ABOUT = {
     "lines": "Each {} token on the left looks at the {} tokens on the right: "
     "the thicker the line, the larger the weight.",
@@ -117,7 +121,8 @@ def framed(page: str, maps: Sequence[AttentionMap], *, title: str, png: str, alt
         png: The still picture, as base64 text.
         alt: The still picture in words.
     """
-    height = AROUND + min(HIGHEST, max(map(picture_height, maps)))
+    lines = -(-max(len(each.weights) for each in maps) // HEADS_TO_A_LINE)
+    height = AROUND + LINE_OF_HEADS * (lines - 1) + min(HIGHEST, max(map(picture_height, maps)))
     return _FRAME.format(
         title=html.escape(title),
         height=height,
@@ -161,6 +166,7 @@ def _data(maps: Sequence[AttentionMap], start: Start) -> dict[str, object]:
                 "queries": sides.index(each.queries),
                 "keys": sides.index(each.keys),
                 "about": {view: about(each, view) for view in ABOUT},
+                "row": row_height(each),
                 "cell": cell_side(each),
                 "numbered": cell_side(each) == NUMBERED,
                 "left": room_left(each),

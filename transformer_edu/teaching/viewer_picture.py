@@ -19,9 +19,9 @@ COLOURS = tuple(
 )
 # In pixels, except for the faintest weight that has a line.
 SIZES = {
-    "row": 24,
     "gap": 320,
     "heading": 26,
+    "said": 112,  # how wide the words above the keys are
     "number": 48,  # room for a value beside a token
     "faintest": 0.01,
     "thin": 0.6,
@@ -31,6 +31,7 @@ CHARACTER, PADDING = 8.2, 18  # how wide a character is, and the room around a t
 # Up to so many tokens, the side of a cell; cells of the first size have room for a number.
 CELLS = ((10, 46), (16, 30), (28, 22), (44, 16), (128, 12))
 NUMBERED = CELLS[0][1]
+LEAST_ROW = 24  # pixels: for a token in the view of lines
 
 
 def label_width(side: Side) -> int:
@@ -42,6 +43,11 @@ def cell_side(attention_map: AttentionMap) -> int:
     """The side of a grid's cell, in pixels."""
     longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
     return next(side for most, side in CELLS if longest <= most)
+
+
+def row_height(attention_map: AttentionMap) -> int:
+    """The height of a token's row in the view of lines, in pixels; a few have more room."""
+    return max(LEAST_ROW, 3 * cell_side(attention_map) // 4)
 
 
 def room_left(attention_map: AttentionMap) -> int:
@@ -67,7 +73,7 @@ def picture(attention_map: AttentionMap, head: int, view: str, *, label: str) ->
 def picture_height(attention_map: AttentionMap) -> int:
     """How high the higher of the two views is, in pixels."""
     longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
-    lines = SIZES["heading"] + SIZES["row"] * longest
+    lines = SIZES["heading"] + row_height(attention_map) * longest
     grid = room_above(attention_map) + cell_side(attention_map) * len(attention_map.queries.tokens)
     return max(lines, grid) + 4
 
@@ -76,29 +82,30 @@ def _lines(attention_map: AttentionMap, codes: np.ndarray) -> tuple[int, int, li
     queries, keys = attention_map.queries, attention_map.keys
     left = SIZES["number"] + label_width(queries)
     right = left + SIZES["gap"]
-    width = right + label_width(keys) + SIZES["number"]
-    height = SIZES["heading"] + SIZES["row"] * max(len(queries.tokens), len(keys.tokens))
+    row = row_height(attention_map)
+    width = right + max(label_width(keys) + SIZES["number"], SIZES["said"])
+    height = SIZES["heading"] + row * max(len(queries.tokens), len(keys.tokens))
     parts = [
         _text(left, 16, "who looks", "end", "heading"),
         _text(right, 16, "who is looked at", "start", "heading"),
-        *_curves(codes / STEPS, left, right),
+        *_curves(codes / STEPS, left, right, row),
     ]
     for side, x, anchor in ((queries, left - 7, "end"), (keys, right + 7, "start")):
         parts += [
-            _text(x, _line(index) + 5, token, anchor, "token")
+            _text(x, _line(index, row) + 5, token, anchor, "token")
             for index, token in enumerate(side.tokens)
         ]
     return width, height, parts
 
 
-def _curves(weights: np.ndarray, left: int, right: int) -> Iterator[str]:
+def _curves(weights: np.ndarray, left: int, right: int, row: int) -> Iterator[str]:
     """A curve for every weight, the strongest last and so on top."""
     middle = (left + right) / 2
     for place in np.argsort(weights, axis=None, kind="stable"):
         query, key = divmod(int(place), weights.shape[1])
         weight = weights[query, key]
         if weight >= SIZES["faintest"]:
-            start, end = _line(query), _line(key)
+            start, end = _line(query, row), _line(key, row)
             yield (
                 f"<path class='link' d='M{left} {start:g}C{middle:g} {start:g} {middle:g} {end:g} "
                 f"{right} {end:g}' stroke-width='{SIZES['thin'] + SIZES['thick'] * weight:.2f}' "
@@ -106,16 +113,16 @@ def _curves(weights: np.ndarray, left: int, right: int) -> Iterator[str]:
             )
 
 
-def _line(index: int) -> float:
+def _line(index: int, row: int) -> float:
     """The height of a token's middle in the view of lines."""
-    return SIZES["heading"] + SIZES["row"] * (index + 0.5)
+    return SIZES["heading"] + row * (index + 0.5)
 
 
 def _grid(attention_map: AttentionMap, codes: np.ndarray) -> tuple[int, int, list[str]]:
     queries, keys = attention_map.queries, attention_map.keys
     left, above = room_left(attention_map), room_above(attention_map)
     side = cell_side(attention_map)
-    width = left + side * len(keys.tokens) + above
+    width = left + max(side * len(keys.tokens) + above, SIZES["said"])
     height = above + side * len(queries.tokens) + 2
     parts = [
         _text(left - 7, above - 9, "who looks", "end", "heading"),

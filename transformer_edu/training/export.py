@@ -22,10 +22,12 @@ from transformer_edu.training.presets import PRESETS, RunSettings, settings_reco
 from transformer_edu.training.run_folder import RunFolder, write_json
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
-from transformer_edu.training.score import ALPHA, WIDTH, score_translator
+from transformer_edu.training.score import WIDTH, score_translator
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
 CARD, HISTORY = "README.md", "history.json"
+ALPHAS = (0.6, 1.0, 1.4, 1.8)  # the paper's length penalty, and stronger ones
+CHOSEN_BY = "cased"
 LARGEST = 8_000_000  # bytes in all that the package may carry
 TERMS = {
     "multi30k": (
@@ -92,12 +94,16 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
     size += (to.path / HISTORY).stat().st_size
     # What is judged is what was written: half precision, read back.
     translator, texts = load_translator(to.path), load_texts(settings)
+    found = {alpha: score_translator(translator, texts.validation, alpha=alpha) for alpha in ALPHAS}
+    alpha = max(found, key=lambda each: found[each][CHOSEN_BY].score)
     scores = {
-        (part, width): score_translator(translator, getattr(texts, part), width=width)
-        for part in ("validation", "test")
-        for width in (1, WIDTH)
+        ("validation", 1): score_translator(translator, texts.validation, width=1),
+        ("validation", WIDTH): found[alpha],
+        ("test", 1): score_translator(translator, texts.test, width=1),
+        ("test", WIDTH): score_translator(translator, texts.test, alpha=alpha),
     }
-    card = describe_run(run, settings, scores, machine or run.read_versions().get("machine", ""))
+    beams = {each: cases[CHOSEN_BY].score for each, cases in found.items()}
+    card = describe_run(run, settings, scores, beams, machine)
     replace_file(to.path / CARD, [card.encode()])
     return size + len(card.encode())
 
@@ -117,7 +123,8 @@ def describe_run(
     run: RunFolder,
     settings: RunSettings,
     scores: Mapping[tuple[str, int], Mapping[str, Bleu]],
-    machine: str,
+    beams: Mapping[float, float],
+    machine: str | None = None,
 ) -> str:
     """The card of a run, in Markdown.
 
@@ -125,11 +132,14 @@ def describe_run(
         run: Its history tells what it cost.
         settings: Its choices.
         scores: By part and width of the beam.
-        machine: What it was trained on.
+        beams: BLEU of the validation part by the length penalty's exponent; the best was taken.
+        machine: What it was trained on; None takes it from the run's records.
     """
     last, versions = run.read_history()[-1], run.read_versions()
+    machine = machine or versions.get("machine", "")
     made_with = ", ".join(f"{name} {versions[name]}" for name in versions if name != "machine")
     averaged = min(settings.keep, len(run.kept_weights()))
+    tried = ", ".join(f"{alpha:g}: {score:.1f}" for alpha, score in beams.items())
     rows = [
         f"- {part}, beam {width}, {case}: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
         for (part, width), cases in scores.items()
@@ -148,7 +158,8 @@ def describe_run(
         f"the clock, evaluations included{', on ' + machine if machine else ''}",
         f"- made with {made_with}",
         "## How well it translates",
-        f"Length penalty α {ALPHA}. All choices were made by validation.",
+        f"Length penalty α {max(beams, key=beams.get):g}, the best by validation "
+        f"({tried}). All choices were made by validation, none by test.",
         "\n".join(rows),
         "## Data",
         TERMS[settings.task],

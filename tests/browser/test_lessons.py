@@ -1,0 +1,162 @@
+"""The lessons in JupyterLab, in a real browser: every cell runs, every control and viewer works."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+
+from tests.browser.jupyterlab import Server, running_lab
+from tests.browser.lab_page import Control, Explorer, LabPage
+from tests.lesson_widgets import exported, interactive_cells, with_needed_cells
+from tools.notebooks import ROOT, lesson_paths, read
+
+# These run from top to bottom; of the others, only what their explorers need.
+WHOLE = ("00", "05", "11", "15")
+LESSONS = [path for path in lesson_paths() if interactive_cells(read(path))]
+SCREENSHOTS = Path(os.environ.get("TRANSFORMER_EDU_SCREENSHOTS", ROOT / "build" / "screenshots"))
+LOOPBACK = re.compile(r"(https?|wss?)://127\.0\.0\.1:\d+/|data:|blob:|about:")
+MOST_STEPS = 6  # one step may leave the picture as it is; so many may not
+# JupyterLab's own complaints, which say nothing about a lesson.
+HARMLESS: tuple[str, ...] = ()
+
+
+@pytest.fixture(scope="module")
+def server(chromium, tmp_path_factory) -> Iterator[Server]:
+    """A JupyterLab on copies of the lessons, those that are not WHOLE cut down."""
+    folder = tmp_path_factory.mktemp("lab")
+    for path in LESSONS:
+        notebook = read(path)
+        if not path.name.startswith(WHOLE):
+            notebook = with_needed_cells(notebook, interactive_cells(notebook))
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs.clear()  # what is seen must be new
+        nbformat.write(notebook, folder / path.name)
+    with running_lab(folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def context(chromium):
+    """One for all lessons, so that JupyterLab is loaded once."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(60_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def open_lesson(server, context) -> Iterator:
+    """Open a lesson; in the end the page must not have complained, nor asked anybody else."""
+    pages, complaints = [], []
+
+    def notice(kind: str, text: str) -> None:
+        if not any(each in text for each in HARMLESS):
+            complaints.append(f"{kind}: {text}")
+
+    def asked(request) -> None:
+        if not LOOPBACK.match(request.url):
+            complaints.append(f"request: {request.url}")
+
+    def open_it(name: str) -> LabPage:
+        page = context.new_page()
+        page.on("console", lambda told: told.type == "error" and notice("console", told.text))
+        page.on("pageerror", lambda error: notice("error", str(error)))
+        page.on("request", asked)
+        page.on("websocket", asked)
+        pages.append(LabPage(page, server, name))
+        return pages[-1]
+
+    yield open_it
+    for each in pages:
+        each.end_kernel()
+        each.page.close()
+    assert complaints == []
+
+
+def move(explorer: Explorer, control: Control) -> int:
+    """Move a control until the picture is another; how many steps it took."""
+    picture, value = explorer.picture(), control.value()
+    for steps in range(1, MOST_STEPS + 1):
+        control.step()
+        assert control.value() != value, f"{control.label} does not move"
+        if explorer.has_another(picture):
+            return steps
+    raise AssertionError(f"the picture stays as it is, whatever {control.label} is")
+
+
+def keep(locator, name: str) -> None:
+    """Keep what is seen, to be looked at."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    locator.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_every_cell_runs_and_every_control_changes_the_picture(open_lesson, path):
+    lesson = open_lesson(path.name)
+    lesson.run_all()
+    assert lesson.failures() == []
+    explorers, viewers = lesson.explorers(), lesson.viewers()
+    assert len(explorers) + len(viewers) >= len(interactive_cells(read(path)))
+    for number, explorer in enumerate(explorers, start=1):
+        name = f"{path.stem[:2]}-explorer-{number}"
+        keep(explorer.box, f"{name}-0")
+        controls = explorer.controls()
+        assert controls
+        for place, control in enumerate(controls, start=1):
+            first, value = explorer.picture(), control.value()
+            steps = move(explorer, control)
+            assert explorer.picture().startswith("data:image/png;base64,")
+            keep(explorer.box, f"{name}-{place}")
+            for _ in range(steps):
+                control.step_back()
+            assert explorer.has_again(first)
+            assert control.value() == value
+    for number, frame in enumerate(viewers, start=1):
+        point_at_tokens(frame, f"{path.stem[:2]}-viewer-{number}")
+
+
+def point_at_tokens(frame, name: str) -> None:
+    """In both views: point at a token, and read whom it looks at and how much."""
+    frame.scroll_into_view_if_needed()
+    viewer = frame.content_frame
+    for view in ("lines", "grid"):
+        viewer.get_by_role("radio", name=view, exact=True).check(force=True)
+        readout = viewer.locator("[data-part=readout]")
+        assert "Point at a token" in readout.inner_text()
+        viewer.locator("[aria-label^='query 1:']").hover()
+        assert re.match(r"“.+” looks at “.+” (\(no\. \d+\) )?[01]\.\d{3}", readout.inner_text())
+        keep(frame, f"{name}-{view}")
+        viewer.locator("[data-part=place]").hover()
+
+
+@pytest.mark.parametrize("number", WHOLE)
+def test_the_lessons_that_run_from_top_to_bottom_are_there(number):
+    assert [path.name for path in LESSONS if path.name.startswith(number)]
+
+
+def test_the_last_lesson_works_as_a_page_without_a_kernel_or_a_network(open_page, tmp_path):
+    (path,) = (path for path in LESSONS if path.name.startswith(WHOLE[-1]))
+    file = tmp_path / "lesson.html"
+    file.write_text(exported(read(path)), encoding="utf-8")
+    page = open_page(file)
+    for image in page.locator("img:not(iframe + img)").all():
+        assert image.is_visible() and image.evaluate("image => image.naturalWidth") > 100
+    frames = page.locator(".attention-viewer > iframe").all()
+    assert frames
+    for number, frame in enumerate(frames, start=1):
+        point_at_tokens(frame, f"{WHOLE[-1]}-page-viewer-{number}")
+
+
+def test_nothing_goes_on_when_a_test_fails(tmp_path):
+    with pytest.raises(ZeroDivisionError), running_lab(tmp_path) as server:
+        server.ask("kernels", "POST")
+        here = [p for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(tmp_path)]
+        assert len(here) >= 2  # the server and its kernel
+        raise ZeroDivisionError
+    assert not any(each.is_running() for each in here)

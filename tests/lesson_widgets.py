@@ -1,0 +1,108 @@
+"""Which cells of a lesson have something to be moved, which cells those need, and their pages."""
+
+import ast
+import copy
+import re
+from collections.abc import Collection, Iterator
+from functools import cache
+
+from nbconvert import HTMLExporter
+from nbformat import NotebookNode
+
+from tools.notebooks import ROOT
+
+# What a function calls that lets a reader move or point at something.
+PUBLISHERS = {"explore", "_publish_viewer"}
+
+
+@cache
+def interactive_functions() -> frozenset[str]:
+    """The package's explorers and viewers: every function that calls one of PUBLISHERS."""
+    found = {"explore"}
+    for path in (ROOT / "transformer_edu").rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and called(node) & PUBLISHERS:
+                found.add(node.name)
+    return frozenset(found)
+
+
+def called(tree: ast.AST) -> set[str]:
+    """The names that are called in a piece of code."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {getattr(each, "id", getattr(each, "attr", "")) for each in calls}
+
+
+def interactive_cells(notebook: NotebookNode) -> list[int]:
+    """The indices of the cells that show an explorer or a viewer."""
+    return [
+        index for index, tree in _code(notebook).items() if called(tree) & interactive_functions()
+    ]
+
+
+def with_needed_cells(notebook: NotebookNode, wanted: Collection[int]) -> NotebookNode:
+    """The lesson with these cells and those whose names they need; all others are left out.
+
+    A cell is needed when it binds a name, or a part of what a name stands for, that a needed cell
+    after it reads. What it does to an object by a call alone, as by training, is not seen.
+    """
+    names: set[str] = set()
+    kept: list[int] = []
+    for index, tree in reversed(_code(notebook).items()):
+        if index in wanted or set(_bound(tree)) & names:
+            kept.insert(0, index)
+            names |= _read(tree)
+    shorter = copy.deepcopy(notebook)
+    shorter.cells = [shorter.cells[index] for index in kept]
+    return shorter
+
+
+def _code(notebook: NotebookNode) -> dict[int, ast.Module]:
+    return {
+        index: ast.parse(cell.source)
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code"
+    }
+
+
+def _bound(tree: ast.AST) -> Iterator[str]:
+    """The names that are assigned, imported or defined, whole or in part."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (each.asname or each.name.split(".")[0] for each in names)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
+                yield name
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                yield name
+
+
+def _read(tree: ast.AST) -> set[str]:
+    """The names that must have come from before: loops and parameters bring their own."""
+    own, read = set(), set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.For(target=target) | ast.comprehension(target=target):
+                own |= {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+            case ast.arg(arg=name):
+                own.add(name)
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
+    return read - own
+
+
+def exported(notebook: NotebookNode, template: str = "lab") -> str:
+    """The lesson as an HTML page, as nbconvert writes it, that loads no script from anywhere.
+
+    Args:
+        notebook: The lesson.
+        template: One of nbconvert's; of these, "classic" alone keeps the pictures' words.
+    """
+    exporter = HTMLExporter(
+        template_name=template, require_js_url="", mathjax_url="", mermaid_js_url="data:,"
+    )
+    page, _ = exporter.from_notebook_node(notebook)
+    return re.sub(r'<script src=""></script>', "", page)

@@ -1,0 +1,26 @@
+"""There is a sample of every explorer of the course, and each can be moved."""
+
+import ipywidgets as widgets
+import pytest
+
+from tests.lesson_widgets import interactive_functions
+from transformer_edu.teaching.explorer_samples import explorer_samples, made_box
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return explorer_samples()
+
+
+def test_every_explorer_has_a_sample(samples):
+    explorers = {name for name in interactive_functions() if name.startswith("explore_")}
+    assert explorers <= samples.keys()
+
+
+def test_a_sample_is_made_of_controls_and_one_picture_and_shows_nothing(samples, capsys):
+    *controls, picture = made_box(samples["explore_masks"]).children
+    assert len(controls) == 3 and isinstance(picture, widgets.HTML)
+    before = picture.value
+    controls[0].value += 1
+    assert picture.value != before
+    assert capsys.readouterr().out == ""
