@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -61,7 +62,7 @@ class Server:
         headers = {"Authorization": f"token {self.token}"}
         request = Request(f"{self.address}/api/{path}", method=method, headers=headers)
         # The way to loopback is never over a proxy.
-        with build_opener(ProxyHandler({})).open(request, timeout=5) as answer:
+        with build_opener(ProxyHandler({})).open(request, timeout=30) as answer:
             return answer.read()
 
 
@@ -131,8 +132,9 @@ def _end(server: Server, process: psutil.Popen) -> None:
     family = [process, *process.children(recursive=True)] if process.is_running() else []
     try:
         server.ask("shutdown", "POST")
-    except OSError:
-        process.terminate()
+    except (OSError, HTTPException):  # it may end before it has answered
+        if process.is_running():
+            process.terminate()
     _, alive = psutil.wait_procs(family, timeout=SECONDS_TO_END)
     for each in alive:
         each.kill()

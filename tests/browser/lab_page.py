@@ -6,7 +6,9 @@ from playwright.sync_api import TimeoutError as NothingHappened
 from tests.browser.jupyterlab import Server
 
 NOTEBOOK = ".jp-NotebookPanel .jp-Notebook"
-SECONDS_TO_RUN, SECONDS_TO_SHOW = 180, 2
+SECONDS_TO_RUN = 240
+SECONDS_TO_CHANGE = 5  # a step may leave the picture as it is: then so long is waited
+SECONDS_TO_RETURN = 60  # what must come may take long on a busy machine
 
 RUN_ALL = """async (seconds) => {
     const app = window.jupyterapp;
@@ -22,9 +24,11 @@ IS_IDLE = """() =>
     window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel?.status === "idle"
 """
 # The kernel answers in the order of the questions: after this, it has redrawn.
-ANSWER = (
-    "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestKernelInfo()"
-)
+ANSWER = """async (seconds) => {
+    const late = new Promise((_, fail) => setTimeout(() => fail("no answer"), 1000 * seconds));
+    const session = window.jupyterapp.shell.currentWidget.sessionContext.session;
+    await Promise.race([session.kernel.requestKernelInfo(), late]);
+}"""
 END_KERNEL = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 
 
@@ -87,7 +91,7 @@ class Explorer:
     def __init__(self, box: Locator) -> None:
         self.box = box
         self.image = box.locator("> .widget-html img")
-        self.has_another("")
+        assert self._wait("image.src !== before", "", SECONDS_TO_RETURN), "there is no picture"
 
     def picture(self) -> str:
         """The picture's source, empty where an error stands in its place."""
@@ -100,14 +104,18 @@ class Explorer:
 
     def has_another(self, before: str) -> bool:
         """Whether, after a redraw, there is something else than this picture."""
-        return self._wait("image.src !== before", before)
+        return self._wait("image.src !== before", before, SECONDS_TO_CHANGE)
 
     def has_again(self, picture: str) -> bool:
         """Whether, after a redraw, there is this picture."""
-        return self._wait("image.src === before", picture)
+        return self._wait("image.src === before", picture, SECONDS_TO_RETURN)
 
-    def _wait(self, condition: str, picture: str) -> bool:
-        self.box.page.evaluate(ANSWER)
+    def settle(self) -> None:
+        """Wait until the kernel has answered what it was asked so far."""
+        self.box.page.evaluate(ANSWER, SECONDS_TO_RETURN)
+
+    def _wait(self, condition: str, picture: str, seconds: float) -> bool:
+        self.settle()
         script = f"""([box, before]) => {{
             const image = box.querySelector(":scope > .widget-html img");
             if (!image) return box.querySelector(":scope > .widget-html pre") !== null;
@@ -115,9 +123,7 @@ class Explorer:
         }}"""
         handle = self.box.element_handle()
         try:
-            self.box.page.wait_for_function(
-                script, arg=[handle, picture], timeout=1000 * SECONDS_TO_SHOW
-            )
+            self.box.page.wait_for_function(script, arg=[handle, picture], timeout=1000 * seconds)
         except NothingHappened:
             return False
         return True

@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
-import psutil
 import pytest
 
-from tests.browser.jupyterlab import Server, running_lab
-from tests.browser.lab_page import Control, Explorer, LabPage
 from tests.lesson_widgets import exported, interactive_cells, with_needed_cells
 from tools.notebooks import ROOT, lesson_paths, read
 
@@ -25,8 +22,10 @@ HARMLESS: tuple[str, ...] = ()
 
 
 @pytest.fixture(scope="module")
-def server(chromium, tmp_path_factory) -> Iterator[Server]:
+def server(chromium, tmp_path_factory) -> Iterator:
     """A JupyterLab on copies of the lessons, those that are not WHOLE cut down."""
+    from tests.browser.jupyterlab import running_lab  # needs what a test may lack
+
     folder = tmp_path_factory.mktemp("lab")
     for path in LESSONS:
         notebook = read(path)
@@ -52,7 +51,9 @@ def context(chromium):
 @pytest.fixture
 def open_lesson(server, context) -> Iterator:
     """Open a lesson; in the end the page must not have complained, nor asked anybody else."""
-    pages, complaints = [], []
+    from tests.browser.lab_page import LabPage
+
+    pages, lessons, complaints = [], [], []
 
     def notice(kind: str, text: str) -> None:
         if not any(each in text for each in HARMLESS):
@@ -64,21 +65,23 @@ def open_lesson(server, context) -> Iterator:
 
     def open_it(name: str) -> LabPage:
         page = context.new_page()
+        pages.append(page)
         page.on("console", lambda told: told.type == "error" and notice("console", told.text))
         page.on("pageerror", lambda error: notice("error", str(error)))
         page.on("request", asked)
         page.on("websocket", asked)
-        pages.append(LabPage(page, server, name))
-        return pages[-1]
+        lessons.append(LabPage(page, server, name))
+        return lessons[-1]
 
     yield open_it
-    for each in pages:
-        each.end_kernel()
-        each.page.close()
+    for lesson in lessons:
+        lesson.end_kernel()
+    for page in pages:
+        page.close()
     assert complaints == []
 
 
-def move(explorer: Explorer, control: Control) -> int:
+def move(explorer, control) -> int:
     """Move a control until the picture is another; how many steps it took."""
     picture, value = explorer.picture(), control.value()
     for steps in range(1, MOST_STEPS + 1):
@@ -115,6 +118,7 @@ def test_every_cell_runs_and_every_control_changes_the_picture(open_lesson, path
             keep(explorer.box, f"{name}-{place}")
             for _ in range(steps):
                 control.step_back()
+                explorer.settle()
             assert explorer.has_again(first)
             assert control.value() == value
     for number, frame in enumerate(viewers, start=1):
@@ -154,6 +158,9 @@ def test_the_last_lesson_works_as_a_page_without_a_kernel_or_a_network(open_page
 
 
 def test_nothing_goes_on_when_a_test_fails(tmp_path):
+    psutil = pytest.importorskip("psutil")
+    from tests.browser.jupyterlab import running_lab
+
     with pytest.raises(ZeroDivisionError), running_lab(tmp_path) as server:
         server.ask("kernels", "POST")
         here = [p for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(tmp_path)]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.hatching import hatched_corners
 from transformer_edu.teaching.mask_row import MOST_MASKS, plot_mask_row
 
 WORDS = ["<s>", "wait", "$here$", "<pad>"]
@@ -25,7 +26,8 @@ def test_every_mask_is_drawn_under_its_name():
     assert padding.get_title("left") == "padding" and causal.get_title("left") == "causal"
     np.testing.assert_array_equal(padding.images[0].get_array(), PADDING.expand(4, 4).numpy())
     np.testing.assert_array_equal(causal.images[0].get_array(), CAUSAL.numpy())
-    assert len(causal.patches) == 6  # the cells above the diagonal are hatched
+    above = [(column - 0.5, row - 0.5) for row in range(4) for column in range(row + 1, 4)]
+    assert hatched_corners(causal) == above
 
 
 def test_the_axes_say_who_looks_at_whom():
