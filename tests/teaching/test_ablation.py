@@ -148,6 +148,46 @@ def test_writing_step_by_step_from_a_cache_obeys_as_reading_does(model, ids, swi
     torch.testing.assert_close(model.project(torch.cat(steps, dim=1)), whole)
 
 
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_layer_switched_off_decodes_from_a_cache_as_without(model, ids, layer):
+    source_ids, target_ids = ids
+    with layers_switched_off(model, {f"decoder.layers.{layer}"}):
+        whole = model(source_ids, target_ids)
+        memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
+        cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
+        steps = [
+            model.decode(
+                target_ids[:, step : step + 1], memory, source_mask=source_mask, cache=cache
+            )
+            for step in range(TARGET)
+        ]
+    torch.testing.assert_close(model.project(torch.cat(steps, dim=1)), whole)
+    assert not torch.allclose(whole, model(source_ids, target_ids))
+
+
+@pytest.mark.parametrize("broken", [float("inf"), float("nan")], ids=["inf", "nan"])
+def test_nothing_of_a_silenced_head_comes_through_not_even_what_is_not_finite(model, ids, broken):
+    with heads_switched_off(model, {(CROSS, 2)}):
+        whole = model(*ids)
+    attention = model.decoder.layers[1].cross_attention
+    with torch.no_grad():
+        attention.value_projection.weight[D_HEAD : 2 * D_HEAD] = broken
+    assert not model(*ids).isfinite().all()
+    with heads_switched_off(model, {(CROSS, 2)}):
+        assert torch.equal(model(*ids), whole)
+
+
+@pytest.mark.parametrize("broken", [float("inf"), float("nan")], ids=["inf", "nan"])
+def test_a_uniform_head_does_not_see_its_own_broken_queries(model, ids, broken):
+    with heads_made_uniform(model, {(CROSS, 2)}):
+        whole = model(*ids)
+    attention = model.decoder.layers[1].cross_attention
+    with torch.no_grad():
+        attention.query_projection.weight[D_HEAD : 2 * D_HEAD] = broken
+    with heads_made_uniform(model, {(CROSS, 2)}):
+        assert torch.equal(model(*ids), whole)
+
+
 def test_blocks_inside_one_another_add_up(model, ids):
     with heads_switched_off(model, {(CROSS, 1), (CROSS, 2)}):
         at_once = model(*ids)
@@ -225,6 +265,17 @@ def test_a_wrong_layer_is_refused(model):
         pass
     with pytest.raises(ValueError, match="attentions must name one of encoder.layers.0"):
         every_head(model, "encoder.layers.0")
+
+
+def test_a_name_that_is_no_text_is_refused(model):
+    with pytest.raises(TypeError, match=f"attentions must be names, got .'{CROSS}'.$"):
+        every_head(model, [CROSS])
+    with (
+        pytest.raises(TypeError, match="layers must be names, got .'encoder.layers.0'.$"),
+        layers_switched_off(model, [["encoder.layers.0"]]),
+    ):
+        pass
+    assert no_hook_is_left(model)
 
 
 def test_what_has_nothing_to_switch_off_is_refused():

@@ -21,6 +21,9 @@ LONGEST_QUERY, LONGEST_KEY = 6, 7
 # "two dogs run ." and "zwei Hun de laufen ." in pieces; the last is the space that begins a word.
 PIECES = [b" two", b" dogs", b" run", b".", b" zwei", b" Hun", b"de", b" laufen", b" dogs"]
 TWO, DOGS, RUN, STOP, ZWEI, HUN, DE, LAUFEN = range(8)
+PAIRS = [([TWO, DOGS], [ZWEI, HUN, DE])]
+WEIGHTS, CELLS = torch.ones(1, 3, 2, 4), torch.ones(1, 2, 4, dtype=torch.bool)
+WHOLE = torch.nn.Linear(2, 2)  # the pairs are looked at before the model
 
 
 def looking_at(key_of):
@@ -61,6 +64,14 @@ def test_no_cell_has_two_roles_and_none_is_padding():
     assert cells.shape == (5, 2, LONGEST_QUERY, LONGEST_KEY)
     assert cells.sum(dim=0).max() == 1
     assert not cells[:, 0, :, KEYS[0] :].any() and not cells[:, 1, QUERIES[1] :].any()
+
+
+def test_the_only_key_of_a_sentence_is_its_first_and_not_its_last():
+    cells = position_cells([4, 5], [1, 3])
+    assert torch.stack(list(cells.values())).sum(dim=0).max() == 1
+    assert cells["first"][0].nonzero().tolist() == [[2, 0], [3, 0]]
+    assert not cells["last"][0].any()
+    assert cells["last"][1].nonzero().tolist() == [[0, 2], [4, 2]]
 
 
 def test_first_and_last_are_not_counted_where_they_are_neighbours():
@@ -169,6 +180,35 @@ def test_the_shares_of_a_kind_are_those_of_its_own_lengths(model):
     assert not hidden["next"].any() and not hidden["last"].any()
 
 
+class Wrapper(torch.nn.Module):
+    """Holds a model under a name of its own, as compiled and parallel models do."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, *token_ids):
+        return self.inner(*token_ids)
+
+
+def test_a_wrapped_model_is_seen_as_the_model_is(model):
+    pairs = [([4, 5, 6, 7], [7, 6, 5, 4, 5]), ([5, 8, 6], [4, 5])]
+    seen, wrapped = see_pairs(model, pairs), see_pairs(Wrapper(model), pairs)
+    assert all(name.startswith("inner.") for name in wrapped.attention)
+    for kind in ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention"):
+        torch.testing.assert_close(wrapped.of(kind), seen.of(kind))
+        shares = seen.role_shares(kind)
+        for role, share in wrapped.role_shares(kind).items():
+            torch.testing.assert_close(share, shares[role])
+
+
+def test_an_attention_without_a_place_in_the_model_has_no_roles():
+    seen = Seen({"attention": torch.ones(1, 1, 1, 1)}, [1], [1])
+    assert seen.of("attention").shape == (1, 1, 1, 1, 1)
+    with pytest.raises(ValueError, match="kind must be one of encoder.self_.*, got 'attention'"):
+        seen.role_shares("attention")
+
+
 @pytest.mark.parametrize("kind", ["cross", "encoder.cross_attention", "encoder.", "ncoder.self"])
 def test_a_kind_that_is_not_there_is_refused(model, kind):
     seen = see_pairs(model, [([4, 5], [6])])
@@ -206,3 +246,54 @@ def test_what_was_seen_names_its_kinds_even_where_there_is_one():
     seen = Seen({"encoder.layers.0.self_attention": torch.ones(1, 1, 1, 1)}, [1], [1])
     with pytest.raises(ValueError, match="kind must be one of encoder.self_attention, got 'x'"):
         seen.of("x")
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(TypeError, match="model must be a torch.nn.Module, got NoneType"):
+        see_pairs(None, [([4], [5])])
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (lambda: share_on(None, CELLS), TypeError, "weights must be a tensor .* got NoneType"),
+        (lambda: share_on([0.5], CELLS), TypeError, "weights must be a tensor .* got list"),
+        (lambda: share_on(WEIGHTS.long(), CELLS), TypeError, "weights .* got torch.int64"),
+        (lambda: share_on(WEIGHTS * float("nan"), CELLS), ValueError, "from 0 to 1, got nan"),
+        (lambda: share_on(WEIGHTS * 7, CELLS), ValueError, "from 0 to 1, got 7.0"),
+        (lambda: partner_cells(PAIRS, PIECES, {}, reads=7), TypeError, "reads must be True or"),
+        (lambda: partner_cells(PAIRS, PIECES, None), TypeError, "partners must map .* NoneType"),
+        (lambda: partner_cells(None, PIECES, {}), TypeError, "pairs must be a list of pairs"),
+        (lambda: see_pairs(WHOLE, None), TypeError, "pairs must be a list of pairs, got None"),
+        (lambda: see_pairs(WHOLE, iter(PAIRS)), TypeError, "pairs must be a list of pairs"),
+        (lambda: see_pairs(WHOLE, [([4], [5], [6])]), TypeError, "pairs must hold pairs of"),
+        (lambda: position_cells([-3], [2]), ValueError, "query_lengths must be at least 1, got -3"),
+        (lambda: position_cells([2.5], [2]), TypeError, "query_lengths must be a whole number"),
+        (lambda: position_cells([2], [2.5]), TypeError, "key_lengths must be a whole number"),
+        (lambda: position_cells(3, 3), TypeError, "query_lengths must be a list .* got 3"),
+        (lambda: word_places([-1], PIECES), ValueError, "token_ids must be at least 0, got -1"),
+        (lambda: word_places([9], PIECES), ValueError, "token_ids must be below 9, got 9"),
+    ],
+    ids=[
+        "none",
+        "list",
+        "whole",
+        "nan",
+        "seven",
+        "reads",
+        "partners",
+        "no-pairs",
+        "nothing",
+        "iterator",
+        "triple",
+        "negative",
+        "half-query",
+        "half-key",
+        "number",
+        "id-below",
+        "id-above",
+    ],
+)
+def test_input_of_another_kind_is_refused_in_one_sentence(use, error, message):
+    with pytest.raises(error, match=message):
+        use()

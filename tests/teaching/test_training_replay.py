@@ -20,7 +20,7 @@ from transformer_edu.training.batches import make_batch
 from transformer_edu.training.checkpoint import load_history, load_model, save_model
 from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.loop import fit
+from transformer_edu.training.loop import NotFiniteError, fit
 from transformer_edu.training.loss import token_loss
 from transformer_edu.training.run_folder import RunFolder
 from transformer_edu.training.state import StepRecord, TrainingRun
@@ -192,9 +192,20 @@ def look_twice(model, replay):
         (lambda m, r: r.follow(m, steps=10), TypeError, "steps must be a collection .* got 10"),
         (lambda m, r: r.follow(m, steps=[0.5]), TypeError, "steps must be a whole number"),
         (lambda m, r: r.follow(m, steps=[-1]), ValueError, "steps must be at least 0, got -1"),
+        (lambda m, r: r.follow(None, steps=[1]), TypeError, "model must be a torch.nn.Module"),
         (lambda m, r: in_turn(3), TypeError, "after_steps must be functions of the run, got 3"),
     ],
-    ids=["twice", "before 0", "no model", "none", "a number", "half", "negative", "no function"],
+    ids=[
+        "twice",
+        "before 0",
+        "no model",
+        "none",
+        "a number",
+        "half",
+        "negative",
+        "nobody",
+        "no function",
+    ],
 )
 def test_what_cannot_be_followed_is_refused(use, error, message, model, replay):
     with pytest.raises(error, match=message):
@@ -205,7 +216,37 @@ def test_a_layer_that_the_model_has_not_is_refused_with_those_it_has(model, task
     replay = TrainingReplay(PAIR, task.vocabulary.tokens, ["decoder.layers.2.cross_attention"])
     with pytest.raises(ValueError, match=rf"layers must be of .*{CROSS}.*, got 'decoder.layers.2"):
         replay.look(model, step=0)
+    with pytest.raises(ValueError, match=rf"layers must be of .*{CROSS}.*, got 'decoder.layers.2"):
+        replay.follow(model, steps=[3])
     assert replay.moments == []
+
+
+def test_a_pair_too_long_to_be_shown_is_refused_before_the_run(model, task):
+    replay = TrainingReplay(([4], [5] * 200), task.vocabulary.tokens)
+    with pytest.raises(ValueError, match="must be 1 to 128 tokens, got 201"):
+        replay.follow(model, steps=[3])
+
+
+def test_the_look_before_the_run_is_kept_only_where_step_0_is_wanted(model, replay):
+    modes = [module.training for module in model.modules()]
+    replay.follow(model, steps=[3])
+    assert replay.moments == []
+    replay.follow(model, steps=[0, 3])
+    assert [moment.step for moment in replay.moments] == [0]
+    assert [module.training for module in model.modules()] == modes
+
+
+def test_a_run_that_breaks_is_told_by_fit_and_leaves_only_finite_moments(model, task, replay):
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e15)
+    after_step = replay.follow(model, steps=range(STEPS + 1))
+    with pytest.raises(NotFiniteError, match="must be finite, got .* at step"):
+        fit(model, task, TrainingConfig(steps=STEPS), optimizer=optimizer, after_step=after_step)
+    assert replay.moments[0].step == 0
+    assert len(replay.moments) <= len(replay.run.steps)
+    assert replay.run.steps[-1].step > replay.moments[-1].step
+    for moment in replay.moments:
+        assert np.isfinite(moment.loss)
+        assert all(np.isfinite(each.weights).all() for each in moment.maps)
 
 
 @pytest.mark.parametrize(
@@ -252,3 +293,37 @@ def test_a_second_run_into_the_same_replay_is_refused(model, replay):
     after_step(run)
     with pytest.raises(ValueError, match="one replay, one run"):
         after_step(run)
+
+
+@pytest.mark.parametrize("again", [[2, 4], [STEPS + 1]], ids=["same steps", "steps above"])
+def test_a_second_run_leaves_the_record_of_the_first(model, task, replay, again):
+    config = TrainingConfig(steps=STEPS)
+    first = fit(model, task, config, after_step=replay.follow(model, steps=[2, 4]))
+    after_step = replay.follow(model, steps=again)
+    longer = TrainingConfig(steps=STEPS + 2)
+    with pytest.raises(ValueError, match="run must be the one followed to step 6, got another"):
+        fit(model, task, longer, after_step=after_step)
+    assert replay.run is first
+    assert len(first.steps) == STEPS
+    assert [moment.step for moment in replay.moments] == [2, 4]
+
+
+def test_a_run_that_is_resumed_is_still_the_same_run(model, task, replay):
+    after_step = replay.follow(model, steps=[0, 2, 5])
+    records = [StepRecord(step, 1 / step, 0.1) for step in range(1, 6)]
+    first, resumed = TrainingRun(), TrainingRun(records[:3])
+    for record in records[:3]:
+        first.steps.append(record)
+        after_step(first)
+    for record in records[3:]:
+        resumed.steps.append(record)
+        after_step(resumed)
+    assert [moment.step for moment in replay.moments] == [0, 2, 5]
+    assert replay.run is resumed
+
+
+def test_sharpness_of_no_map_is_refused():
+    with pytest.raises(TypeError, match="weights must be an array .*, got NoneType"):
+        sharpness(None)
+    with pytest.raises(ValueError, match="weights must be from 0 to 1, got nan"):
+        sharpness(np.full((2, 3), np.nan))

@@ -29,7 +29,7 @@ def every_head(model: nn.Module, *attentions: str) -> list[Head]:
         Pairs of the attention's name and the head's number, counted from 1.
 
     Raises:
-        TypeError: If model is no module.
+        TypeError: If model is no module, or a name no text.
         ValueError: If model holds no MultiHeadAttention, or none of that name.
     """
     there = _attentions_of(model)
@@ -45,6 +45,9 @@ def every_head(model: nn.Module, *attentions: str) -> list[Head]:
 @contextmanager
 def heads_switched_off(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
     """Inside the block these heads say nothing: their part of what W_O reads is zero.
+
+    A subclass of MultiHeadAttention must call its output_projection for that: one that only
+    reads the projection's weight is not changed.
 
     ::
 
@@ -99,15 +102,15 @@ def layers_switched_off(model: nn.Module, layers: Iterable[str]) -> Iterator[Non
         layers: Their names, such as "encoder.layers.2".
 
     Raises:
-        TypeError: If model is no module, or layers is a single text.
+        TypeError: If model is no module, or layers is no collection of names.
         ValueError: If the model has no such layer.
     """
     there = _parts_of(model, (EncoderLayer, DecoderLayer), "a layer of an encoder or decoder")
     if isinstance(layers, str) or not isinstance(layers, Iterable):
         raise TypeError(f"layers must be a collection of names, got {layers!r}")
-    wanted = set(layers)
+    wanted = list(layers)
     _require_names("layers", wanted, there)
-    hooks = [there[name].register_forward_hook(_hand_on, with_kwargs=True) for name in wanted]
+    hooks = [there[name].register_forward_hook(_hand_on, with_kwargs=True) for name in set(wanted)]
     with _until_the_end(hooks):
         yield
 
@@ -191,5 +194,7 @@ def _parts_of(model: nn.Module, kind: type | tuple[type, ...], what: str) -> dic
 
 def _require_names(what: str, names: Iterable[str], there: Mapping[str, nn.Module]) -> None:
     for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} must be names, got {name!r}")
         if name not in there:
             raise ValueError(f"{what} must name one of {', '.join(there)}, got {name!r}")

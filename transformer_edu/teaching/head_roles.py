@@ -12,13 +12,26 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.model.refusals import require_flag
 from transformer_edu.teaching.recording import record_attention
+from transformer_edu.teaching.refusals import (
+    require_cells,
+    require_lengths,
+    require_pairs,
+    require_pieces,
+)
 from transformer_edu.teaching.text_translation import group_pieces, spell_word
+from transformer_edu.teaching.viewer_maps import PLACE
 from transformer_edu.training.batches import make_batch
 from transformer_edu.training.device import device_of
 from transformer_edu.training.tasks import Pair
 
 POSITIONS = ("previous", "same", "next", "first", "last")
+KINDS = {
+    "encoder": "encoder.self_attention",
+    "decoder": "decoder.self_attention",
+    "cross": "decoder.cross_attention",
+}
 
 
 @dataclass(frozen=True)
@@ -66,17 +79,19 @@ class Seen:
             ValueError: If there is no such kind, or no sentence long enough to have every role.
         """
         weights = self.of(kind)
-        stack, name = kind.split(".")
-        queries = self.source_lengths if stack == "encoder" else self.target_lengths
-        keys = self.source_lengths if name == "cross_attention" else queries
+        if kind not in KINDS.values():
+            raise ValueError(f"kind must be one of {', '.join(KINDS.values())}, got {kind!r}")
+        queries = self.source_lengths if kind == KINDS["encoder"] else self.target_lengths
+        keys = self.source_lengths if kind == KINDS["cross"] else queries
         return {
             role: share_on(weights, cells) for role, cells in position_cells(queries, keys).items()
         }
 
 
 def _kind_of(name: str) -> str:
-    """``decoder.cross_attention`` for ``decoder.layers.3.cross_attention``."""
-    return f"{name.split('.')[0]}.{name.split('.')[-1]}"
+    """``decoder.cross_attention`` for ``decoder.layers.3.cross_attention``, also in a wrapper."""
+    found = PLACE.search(name)
+    return KINDS[found.lastgroup] if found else name
 
 
 def see_pairs(model: nn.Module, pairs: Sequence[Pair]) -> Seen:
@@ -87,12 +102,12 @@ def see_pairs(model: nn.Module, pairs: Sequence[Pair]) -> Seen:
         pairs: Source and target ids, without special tokens.
 
     Raises:
-        TypeError: If model is no module.
+        TypeError: If model is no module, or pairs no list of pairs of token ids.
         ValueError: If there are no pairs, a source is empty, or model holds no MultiHeadAttention.
     """
-    _require_pairs(pairs)
-    batch = make_batch(pairs).to(device_of(model))
+    require_pairs(pairs)
     with evaluation_mode(model), record_attention(model) as recorded:
+        batch = make_batch(pairs).to(device_of(model))
         model(batch.source_ids, batch.decoder_input_ids)
     sources, targets = zip(*pairs, strict=True)
     attention = {name: weights.cpu() for name, weights in recorded.items()}
@@ -104,7 +119,7 @@ def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> 
 
     Previous, same and next: the key one before the query's number, of that number, one after.
     First and last: the sentence's first and last key, counted for queries that are at least two
-    places away from it, so that no cell has two roles.
+    places away from it, so that no cell has two roles; a sentence's only key is its first.
 
     Args:
         query_lengths: Real queries of each sentence of the batch.
@@ -114,8 +129,11 @@ def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> 
         By role, True for its cells, shape (batch, query, key).
 
     Raises:
-        ValueError: If there are no sentences, or not as many of one as of the other.
+        TypeError: If either is no list of whole numbers.
+        ValueError: If there are no sentences, not as many of one as of the other, or one is empty.
     """
+    require_lengths("query_lengths", query_lengths)
+    require_lengths("key_lengths", key_lengths)
     if len(query_lengths) != len(key_lengths) or len(query_lengths) == 0:
         raise ValueError(
             f"query_lengths and key_lengths must have one length for each sentence, "
@@ -128,7 +146,7 @@ def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> 
     real = (query < queries.view(-1, 1, 1)) & (key <= last)
     away = (key - query).abs() > 1
     cells = ((key == query - 1), (key == query), (key == query + 1))
-    cells = (*cells, (key == 0) & away, (key == last) & away)
+    cells = (*cells, (key == 0) & away, (key == last) & (last > 0) & away)
     return {role: real & each for role, each in zip(POSITIONS, cells, strict=True)}
 
 
@@ -155,9 +173,13 @@ def partner_cells(
         True for those cells, shape (batch, query, key), as make_batch would pad them.
 
     Raises:
-        ValueError: If there are no pairs.
+        TypeError: If an argument is of another type.
+        ValueError: If there are no pairs, or an id has no piece.
     """
-    _require_pairs(pairs)
+    require_pairs(pairs)
+    require_flag("reads", reads)
+    if not isinstance(partners, Mapping):
+        raise TypeError(f"partners must map words to words, got {type(partners).__name__}")
     queries = max(len(target) for _, target in pairs) + 1
     keys = max(len(source) for source, _ in pairs)
     cells = torch.zeros(len(pairs), queries, keys, dtype=torch.bool)
@@ -177,7 +199,12 @@ def word_places(token_ids: Sequence[int], pieces: Sequence[bytes]) -> list[tuple
     Args:
         token_ids: The sentence's.
         pieces: The bytes of each token, as Tokenizer.pieces has them.
+
+    Raises:
+        TypeError: If token_ids holds no whole numbers, or pieces no bytes.
+        ValueError: If an id has no piece.
     """
+    require_pieces(token_ids, pieces)
     words, start = [], 0
     for word in group_pieces([pieces[token_id] for token_id in token_ids]):
         words.append((spell_word(word), range(start, start + len(word))))
@@ -196,25 +223,12 @@ def share_on(weights: Tensor, cells: Tensor) -> Tensor:
         From 0 to 1, shape (..., heads).
 
     Raises:
-        TypeError: If cells is not boolean.
-        ValueError: If the shapes do not fit, or no cell counts.
+        TypeError: If weights holds no floating-point numbers, or cells is not boolean.
+        ValueError: If the shapes do not fit, a weight is not from 0 to 1, or no cell counts.
     """
-    if not isinstance(cells, Tensor) or cells.dtype != torch.bool:
-        got = cells.dtype if isinstance(cells, Tensor) else type(cells).__name__
-        raise TypeError(f"cells must be a boolean tensor, True where a cell counts, got {got}")
-    fits = weights.dim() >= 4 and weights.shape[-4:-3] + weights.shape[-2:] == cells.shape
-    if not fits:
-        raise ValueError(
-            f"cells must have the (batch, query, key) of weights {tuple(weights.shape)}, "
-            f"got {tuple(cells.shape)}"
-        )
+    require_cells(weights, cells)
     counted = cells.any(dim=-1)  # (batch, query)
     if not counted.any():
         raise ValueError("cells must hold at least one cell that counts, got none")
     on_cells = (weights * cells.unsqueeze(-3)).sum(dim=-1)  # (..., batch, heads, query)
     return on_cells.transpose(-3, -2)[..., counted].mean(dim=-1)
-
-
-def _require_pairs(pairs: Sequence[Pair]) -> None:
-    if len(pairs) == 0:
-        raise ValueError("pairs must hold at least one pair, got none")

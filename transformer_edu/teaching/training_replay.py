@@ -10,32 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from torch import nn
 
-from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.teaching.recording import record_attention
-from transformer_edu.teaching.viewer_maps import AttentionMap, maps_of_model
-from transformer_edu.training.batches import make_batch
+from transformer_edu.teaching.refusals import require_map, require_pair
+from transformer_edu.teaching.replay_moment import Moment, Reading, read_pair
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.checkpoint_file import CheckpointError
-from transformer_edu.training.device import device_of, suitable_threads
-from transformer_edu.training.loss import token_loss
 from transformer_edu.training.state import TrainingRun
 from transformer_edu.training.tasks import Pair
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What the model made of the pair at one moment of its training.
-
-    Args:
-        step: Training steps taken before.
-        loss: The pair's, in nats per token, without dropout.
-        maps: The chosen attention layers, each with all heads: encoder, decoder, then cross.
-    """
-
-    step: int
-    loss: float
-    maps: tuple[AttentionMap, ...]
 
 
 @dataclass
@@ -74,7 +55,7 @@ class TrainingReplay:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be read or named."""
-        _require_pair(self.pair, self.tokens)
+        require_pair(self.pair, self.tokens)
         if isinstance(self.layers, str):
             raise TypeError(f"layers must be several names, got the single name {self.layers!r}")
         if self.layers is not None and len(self.layers) == 0:
@@ -92,36 +73,20 @@ class TrainingReplay:
             ValueError: If step is not above the last one kept, or a layer is not the model's.
         """
         require_whole("step", step, minimum=0)
-        if self.moments and step <= self.moments[-1].step:
-            last = self.moments[-1].step
-            raise ValueError(
-                f"step must be above {last}, the last one kept, got {step} (one replay, one run)"
-            )
-        batch = make_batch([self.pair])
-        with evaluation_mode(model), suitable_threads(model), record_attention(model) as recorded:
-            batch = batch.to(device_of(model))
-            logits = model(batch.source_ids, batch.decoder_input_ids)
-            loss = token_loss(logits, batch.label_ids).item()
-        unknown = [name for name in self.layers or () if name not in recorded]
-        if unknown:
-            raise ValueError(f"layers must be of {', '.join(recorded)}, got {unknown[0]!r}")
-        maps = maps_of_model(
-            {name: recorded[name] for name in self.layers or recorded},
-            source_tokens=[self.tokens[i] for i in batch.source_ids[0].tolist()],
-            target_tokens=[self.tokens[i] for i in batch.decoder_input_ids[0].tolist()],
-            sentence=0,
-        )
-        self.moments.append(Moment(step, loss, tuple(maps)))
+        self._require_later(step)
+        self.moments.append(self._moment(read_pair(model, self.pair), step))
 
     def follow(self, model: nn.Module, *, steps: Collection[int]) -> Callable[[TrainingRun], None]:
         """Watch a model during a run: what fit takes as ``after_step``.
 
         Args:
-            model: What is trained. Where steps holds 0, it is looked at now.
+            model: What is trained. It is looked at now, so that what could not be kept later
+                is refused before the run; where steps holds 0, the look is kept.
             steps: After which training steps to look, such as range(0, 301, 10).
 
         Returns:
-            A function of the run so far.
+            A function of the run so far. It keeps nothing where loss or weights are not finite,
+            which is fit's to report, and refuses a second run with a ValueError.
 
         Raises:
             TypeError, ValueError: If steps is no collection of whole numbers, or empty; as for
@@ -134,15 +99,43 @@ class TrainingReplay:
         for step in steps:
             require_whole("steps", step, minimum=0)
         wanted = frozenset(steps)
+        first = self._moment(read_pair(model, self.pair), 0)
         if 0 in wanted:
-            self.look(model, step=0)
+            self._require_later(0)
+            self.moments.append(first)
 
         def look_if_wanted(run: TrainingRun) -> None:
+            self._require_same(run)
+            step = run.steps[-1].step
+            if step in wanted:
+                self._require_later(step)
+                reading = read_pair(model, self.pair)
+                if reading.is_finite():
+                    self.moments.append(self._moment(reading, step))
             self.run = run
-            if run.steps[-1].step in wanted:
-                self.look(model, step=run.steps[-1].step)
 
         return look_if_wanted
+
+    def _require_later(self, step: int) -> None:
+        if self.moments and step <= self.moments[-1].step:
+            last = self.moments[-1].step
+            raise ValueError(
+                f"step must be above {last}, the last one kept, got {step} (one replay, one run)"
+            )
+
+    def _require_same(self, run: TrainingRun) -> None:
+        """Refuse a run that is neither the one followed so far nor that one resumed."""
+        if run is self.run or not self.moments or not self.run.steps:
+            return
+        kept = max(self.moments[-1].step, 1)
+        if run.steps[:kept] != self.run.steps[:kept]:
+            raise ValueError(
+                f"run must be the one followed to step {self.run.steps[-1].step}, "
+                f"got another at step {run.steps[-1].step} (one replay, one run)"
+            )
+
+    def _moment(self, reading: Reading, step: int) -> Moment:
+        return reading.moment(step, self.tokens, self.layers)
 
 
 def replay_of(
@@ -213,8 +206,12 @@ def sharpness(weights: np.ndarray) -> float:
     """How much of its attention a token gives to its favourite, on average, from 0 to 1.
 
     Args:
-        weights: Of one head, shape (query, key).
+        weights: Of one head, from 0 to 1, shape (query, key).
+
+    Raises:
+        TypeError, ValueError: If weights is no such array.
     """
+    require_map("weights", weights, axes=("query", "key"))
     return float(weights.max(axis=-1).mean())
 
 
@@ -227,18 +224,3 @@ def even_share(maps: Sequence[np.ndarray]) -> float:
     """
     seen = np.any([(weights > 0).any(axis=0) for weights in maps], axis=0)  # (query, key)
     return float((1 / np.maximum(seen.sum(axis=-1), 1)).mean())
-
-
-def _require_pair(pair: Pair, tokens: Sequence[str]) -> None:
-    """Refuse what is no source and target with a token for each id."""
-    is_pair = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
-    if not is_pair or not all(isinstance(side, Sequence) for side in pair):
-        raise TypeError(f"pair must be source ids and target ids, got {pair!r}")
-    if isinstance(tokens, str) or not isinstance(tokens, Sequence):
-        raise TypeError(f"tokens must be the token of every id, got {type(tokens).__name__}")
-    if not pair[0]:
-        raise ValueError("pair must have a source of at least one token, got an empty one")
-    for token_id in (*pair[0], *pair[1]):
-        require_whole("pair", token_id, minimum=0)
-        if token_id >= len(tokens):
-            raise ValueError(f"pair must hold ids below {len(tokens)}, got {token_id}")
