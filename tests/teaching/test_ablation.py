@@ -47,6 +47,17 @@ def ids() -> tuple[torch.Tensor, torch.Tensor]:
     return source, torch.randint(4, 20, (BATCH, TARGET))
 
 
+def written_step_by_step(model, source_ids, target_ids):
+    """The logits of a decoder that reads the target one token at a time, from a cache."""
+    memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
+    cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
+    steps = [
+        model.decode(token_ids, memory, source_mask=source_mask, cache=cache)
+        for token_ids in target_ids.split(1, dim=1)
+    ]
+    return model.project(torch.cat(steps, dim=1))
+
+
 def no_hook_is_left(model):
     return not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
 
@@ -134,35 +145,16 @@ def test_a_layer_switched_off_is_a_model_without_that_layer(model, ids, stack):
 
 @pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
 def test_writing_step_by_step_from_a_cache_obeys_as_reading_does(model, ids, switch):
-    source_ids, target_ids = ids
     with switch(model, {(CROSS, 1), (NAMES[2], 4), (NAMES[1], 2)}):
-        whole = model(source_ids, target_ids)
-        memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
-        cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
-        steps = [
-            model.decode(
-                target_ids[:, step : step + 1], memory, source_mask=source_mask, cache=cache
-            )
-            for step in range(TARGET)
-        ]
-    torch.testing.assert_close(model.project(torch.cat(steps, dim=1)), whole)
+        torch.testing.assert_close(written_step_by_step(model, *ids), model(*ids))
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_a_layer_switched_off_decodes_from_a_cache_as_without(model, ids, layer):
-    source_ids, target_ids = ids
     with layers_switched_off(model, {f"decoder.layers.{layer}"}):
-        whole = model(source_ids, target_ids)
-        memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
-        cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
-        steps = [
-            model.decode(
-                target_ids[:, step : step + 1], memory, source_mask=source_mask, cache=cache
-            )
-            for step in range(TARGET)
-        ]
-    torch.testing.assert_close(model.project(torch.cat(steps, dim=1)), whole)
-    assert not torch.allclose(whole, model(source_ids, target_ids))
+        whole = model(*ids)
+        torch.testing.assert_close(written_step_by_step(model, *ids), whole)
+    assert not torch.allclose(whole, model(*ids))
 
 
 @pytest.mark.parametrize("broken", [float("inf"), float("nan")], ids=["inf", "nan"])

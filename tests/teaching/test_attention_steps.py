@@ -2,7 +2,6 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -17,12 +16,6 @@ LABELS = {
     "key_tokens": ["the", "old", "house"],
     "title": "Steps",
 }
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def numbers_in(axes: Axes) -> np.ndarray:

@@ -1,6 +1,5 @@
 """The tree shows every branch that was kept, and what became of it."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 from transformer_edu.generation.beam import beam_search
@@ -25,12 +24,6 @@ TABLE = {
 }
 MODEL = TableModel(TABLE)
 TOKENS = MODEL.vocabulary.tokens
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def records(width: int = 2, alpha: float = 0.0) -> list[BeamStep]:

@@ -7,13 +7,6 @@ import torch
 
 from transformer_edu.teaching.curves import plot_bars, plot_lines, plot_values
 
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 LINE_LABELS = {"x_label": "step", "y_label": "loss (nats)", "title": "It falls"}
 VALUE_LABELS = {
     "row_label": "token",

@@ -1,6 +1,5 @@
 """A step of writing shows the probabilities and the looks that the model really had."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -32,12 +31,6 @@ def build(max_length: int = 80) -> Transformer:
 @pytest.fixture
 def steps():
     return decoding_steps(build(max_length=9), VOCABULARY, WORDS)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_the_tokens_chosen_are_those_of_greedy_search():

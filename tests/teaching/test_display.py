@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from tests.published import caught_bundles
 from transformer_edu.teaching import display as module
 from transformer_edu.teaching.display import WIDGET_VIEW, explore, show, show_live
 
@@ -18,15 +19,7 @@ PNG_MAGIC = b"\x89PNG"
 
 @pytest.fixture
 def published(monkeypatch) -> list[dict]:
-    """What the front-end would get: one record per bundle."""
-    bundles: list[dict] = []
-
-    def receive(data: dict, *, metadata: dict, raw: bool) -> None:
-        assert raw
-        bundles.append({"data": data, "metadata": metadata})
-
-    monkeypatch.setattr(module, "display", receive)
-    return bundles
+    return caught_bundles(monkeypatch, module)
 
 
 def draw(height: int) -> Figure:

@@ -19,12 +19,6 @@ WORDS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture
 def vectors() -> torch.Tensor:
     return torch.randn(len(WORDS), WIDTH, generator=torch.Generator().manual_seed(0))

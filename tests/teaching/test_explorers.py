@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
+from tests.published import caught_explorers
 from transformer_edu.teaching import explorers
 from transformer_edu.teaching.explorers import (
     describe_masks,
@@ -20,20 +21,9 @@ from transformer_edu.teaching.explorers import (
 )
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture
 def explored(monkeypatch) -> list[tuple]:
-    """What each explorer hands to explore: its drawing, its words and its controls."""
-    calls: list[tuple] = []
-    monkeypatch.setattr(
-        explorers, "explore", lambda draw, alt, **controls: calls.append((draw, alt, controls))
-    )
-    return calls
+    return caught_explorers(monkeypatch, explorers)
 
 
 def test_unscaled_attention_collapses_as_the_vectors_widen_and_scaled_does_not():

@@ -1,17 +1,10 @@
 """Losses are drawn in blocks of steps, each with the floor that belongs to it."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 from transformer_edu.teaching.floors import BLOCK, plot_floors
 
 LOSSES = {"plain": [float(step) for step in range(25)], "smooth $x$": [2.0] * 30}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_a_point_is_the_mean_of_a_block_and_stands_at_its_end():

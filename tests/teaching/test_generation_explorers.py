@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
+from tests.published import caught_explorers
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.teaching import generation_explorers as module
 from transformer_edu.teaching.decoding_steps import DecodingStep
@@ -47,20 +48,9 @@ STEPS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture
 def explored(monkeypatch) -> list[tuple]:
-    """What each explorer hands to explore: its drawing, its words and its controls."""
-    calls: list[tuple] = []
-    monkeypatch.setattr(
-        module, "explore", lambda draw, alt, **controls: calls.append((draw, alt, controls))
-    )
-    return calls
+    return caught_explorers(monkeypatch, module)
 
 
 def explore_all() -> None:

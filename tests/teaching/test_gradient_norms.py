@@ -1,6 +1,5 @@
 """How strongly each layer is pulled: as autograd says, and the model stays as it was."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -17,12 +16,6 @@ from transformer_edu.training.loss import token_loss
 LAYERS = 3
 PLACES = ["embeddings", *(f"{s} {n + 1}" for s in ("encoder", "decoder") for n in range(LAYERS))]
 NORMS = {"one": {"embeddings": 2.0, "encoder 1": 0.5}, "two": {"embeddings": 0.1, "encoder 1": 8.0}}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

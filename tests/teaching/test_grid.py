@@ -21,12 +21,6 @@ from transformer_edu.teaching.grid import (
 )
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def draw_square(size: int) -> plt.Axes:
     tokens = [f"t{index}" for index in range(size)]
     axes = grid_axes(None, tokens, tokens)

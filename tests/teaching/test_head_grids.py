@@ -1,6 +1,5 @@
 """A number for every head, in the place of its layer and head."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -12,12 +11,6 @@ from transformer_edu.teaching.head_grids import (
 
 GRID = torch.tensor([[0.0, 0.25, 1.0], [0.5, -0.125, -0.001]])  # 2 layers, 3 heads
 WORDS = {"label": "share of looks", "title": "Some do, some do not"}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def panels(figure):

@@ -1,6 +1,5 @@
 """A share for every head, in the place of its layer and number."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -9,12 +8,6 @@ from transformer_edu.teaching.head_shares import plot_head_shares
 
 SHARES = torch.tensor([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]])
 WORDS = {"label": "share of looks", "title": "Some do, some do not"}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_rows_are_layers_and_columns_are_heads_counted_from_one():

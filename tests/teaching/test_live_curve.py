@@ -1,6 +1,5 @@
 """A run can be watched while it learns; what is stored is the picture before it began."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -20,12 +19,6 @@ def made_run(steps: int, every: int = 5, first_loss: float = 3.0) -> TrainingRun
         [StepRecord(step, first_loss / step, 0.1) for step in range(1, steps + 1)],
         [Evaluation(step, 1.0, 0.9, step / 100) for step in range(every, steps + 1, every)],
     )
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Masks side by side are the masks that were given, in their order."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -12,12 +11,6 @@ WORDS = ["<s>", "wait", "$here$", "<pad>"]
 PADDING = torch.tensor([[True, True, True, False]])
 CAUSAL = torch.ones(4, 4).tril().bool()
 LABELS = {"query_tokens": WORDS, "key_tokens": WORDS, "title": "Both must allow"}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_every_mask_is_drawn_under_its_name():

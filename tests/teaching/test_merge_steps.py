@@ -1,6 +1,5 @@
 """The picture of a word's merges shows every step that changes it, each piece above its bytes."""
 
-import matplotlib.pyplot as plt
 import pytest
 from matplotlib.colors import to_rgba
 
@@ -17,12 +16,6 @@ from transformer_edu.teaching.style import BLUE
 from transformer_edu.training.tokenizer import train_tokenizer
 
 MERGES = [(b"e", b"n"), (b"x", b"y"), (b" ", b"n"), (b"\xc3", b"\xa4"), (b"en", b"en")]
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_only_the_merges_that_change_the_word_are_steps():

@@ -1,7 +1,6 @@
 """The picture of pieces shows every piece once, in order, and tells words from parts."""
 
 import ipywidgets as widgets
-import matplotlib.pyplot as plt
 import pytest
 from matplotlib.colors import to_rgba
 
@@ -18,12 +17,6 @@ from transformer_edu.training.tokenizer import Tokenizer
 MERGES = [(b" ", b"d"), (b"e", b"r"), (b" d", b"er"), (b"i", b"n"), (b" ", b"in"), (b"u", b"n")]
 TOKENIZER = Tokenizer(MERGES)
 TEXTS = {"one": "der in unß.", "$two$": "der"}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def boxes(axes) -> list[str]:

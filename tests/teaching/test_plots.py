@@ -2,7 +2,6 @@
 
 from itertools import combinations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -15,12 +14,6 @@ QUERY_TOKENS = ["das", "Haus"]
 KEY_TOKENS = ["the", "old", "house"]
 WEIGHTS = torch.tensor([[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]])
 LABELS = {"query_tokens": QUERY_TOKENS, "key_tokens": KEY_TOKENS, "title": "who looks where"}
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def texts(axes) -> list[str]:

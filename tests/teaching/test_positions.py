@@ -1,16 +1,9 @@
 """The wavelengths of an encoding are drawn as they are."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from transformer_edu.teaching.positions import plot_wavelengths
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_sines_and_cosines_stand_over_their_pairs_on_a_logarithmic_scale():

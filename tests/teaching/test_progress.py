@@ -1,17 +1,9 @@
 """Loss and BLEU of several runs, each at its own steps."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from transformer_edu.teaching.progress import describe_progress, plot_progress
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
 
 LONG = [
     {"step": 500, "validation_loss": 4.0, "bleu": 2.0, "tokens": 9},

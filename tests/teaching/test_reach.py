@@ -1,6 +1,5 @@
 """The picture of who is heard shows every share, and hatches what is never heard."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -9,12 +8,6 @@ from transformer_edu.teaching.reach import plot_reach
 
 WORDS = ["bank", "of", "$river$"]
 SHARES = torch.tensor([[0.995, 0.005, 0.0], [0.5, 0.3, 0.2]])
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def texts(axes) -> list[str]:

@@ -1,10 +1,10 @@
 """The replay's picture shows the step chosen, and its controls reach every step, layer and head."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
+from tests.published import caught_explorers
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import replay_explorer as module
 from transformer_edu.teaching.replay_explorer import (
@@ -20,12 +20,6 @@ HEADS, LAYERS = 3, 2
 STEPS = (0, 20, 50, 70)
 CROSS = [f"decoder.layers.{number}.cross_attention" for number in range(LAYERS)]
 TOKENS = ["<pad>", "<s>", "</s>", "<unk>", "zero", "$x$", "two", "three"]
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
@@ -45,12 +39,7 @@ def replay() -> TrainingReplay:
 
 @pytest.fixture
 def explored(monkeypatch) -> list[tuple]:
-    """What is handed to explore: the drawing, the words and the controls."""
-    calls: list[tuple] = []
-    monkeypatch.setattr(
-        module, "explore", lambda draw, alt, **controls: calls.append((draw, alt, controls))
-    )
-    return calls
+    return caught_explorers(monkeypatch, module)
 
 
 def test_the_map_is_that_of_the_step_layer_and_head(replay):

@@ -25,12 +25,6 @@ def stored(variant: str = "no mask", *, losses: tuple[float, ...] = (3.0, 1.0, 2
     return StoredRuns(variant=variant, settings={}, runs=runs, glance=glance)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def test_a_line_is_the_median_and_the_band_reaches_from_worst_to_best():
     _, axes = plt.subplots()
     draw_band(axes, stored(), "loss")

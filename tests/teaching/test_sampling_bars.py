@@ -1,6 +1,5 @@
 """The bars are the probabilities that sampling draws with."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -14,12 +13,6 @@ from transformer_edu.teaching.sampling_bars import (
 TOKENS = [f"${letter}$" for letter in "abcdefghijklm"]
 LOGITS = torch.tensor([0.5, 3.0, 1.5, 2.0, 0.1, -1.0, 0.2, 0.3, -0.5, 1.0, -2.0, 0.9, 2.5])
 OWN = LOGITS.softmax(dim=0)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def bars(**choice: float | None) -> tuple[list[float], list[float]]:

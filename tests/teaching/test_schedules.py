@@ -7,12 +7,6 @@ from transformer_edu.teaching.schedules import PAPER_AND_OTHERS, plot_schedules,
 from transformer_edu.training.schedule import inverse_square_root
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.mark.parametrize(
     ("d_model", "warmup_steps", "steps"),
     [(512, 4000, 20_000), (64, 30, 100), (8, 50, 20), (7, 1, 1)],

@@ -1,6 +1,5 @@
 """The picture of scores shows both judgements of every model, on a scale from 0 to 1."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 from transformer_edu.teaching.score_bars import plot_scores
@@ -8,12 +7,6 @@ from transformer_edu.training.evaluation import Evaluation
 
 GOOD = Evaluation(step=3, loss=0.1, token_accuracy=0.9, exact_match=0.75)
 BAD = Evaluation(step=3, loss=0.0, token_accuracy=1.0, exact_match=0.0)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_each_model_has_a_bar_for_tokens_and_one_for_what_it_writes_alone():

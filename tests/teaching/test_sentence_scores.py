@@ -2,7 +2,6 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -16,12 +15,6 @@ from transformer_edu.teaching.sentence_scores import (
 # Log-probabilities of the empty sentence and of sentences of 1, 3 and 6 words.
 SENTENCES = {"": -2.0, "stop": -2.6, "the $cat$ slept": -2.2, "the cat sat on the mat": -2.4}
 ALL = list(SENTENCES)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def score(sentence: str, alpha: float) -> float:

@@ -14,12 +14,6 @@ def draw(axes=None):
     return axes.figure
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def test_a_styled_function_draws_large_text_and_changes_nothing_outside():
     outside = plt.rcParams["font.size"]
     assert float(draw().axes[0].get_title("left")) >= 13 > outside

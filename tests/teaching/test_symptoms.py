@@ -1,6 +1,5 @@
 """The gallery shows every patient's loss, scores and attention on common scales."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 from transformer_edu.teaching.symptoms import plot_symptoms, written_table
@@ -20,12 +19,6 @@ def patient(variant: str, loss: float = 1.0) -> StoredRuns:
     evaluations = (Evaluation(10, loss, 0.5, 0.25), Evaluation(20, loss / 2, 1.0, 0.75))
     run = SeedRun(seed=0, evaluations=evaluations)
     return StoredRuns(variant=variant, settings={}, runs=(run,), glance=GLANCE)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def panels(figure):

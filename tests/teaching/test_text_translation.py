@@ -1,10 +1,10 @@
 """A text's translation shows where each written word really looked, whatever its pieces are."""
 
 import ipywidgets as widgets
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
+from tests.published import caught_explorers
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID
@@ -40,12 +40,6 @@ def build(*, max_length: int = 200) -> Translator:
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     return build()
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.mark.parametrize(
@@ -187,19 +181,14 @@ def test_a_place_that_is_not_there_is_refused(translator, place, message):
 
 
 def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypatch):
-    given = {}
-
-    def receive(draw, describe, **controls):
-        given.update(draw=draw, describe=describe, controls=controls)
-
-    monkeypatch.setattr(module, "explore", receive)
+    shown = caught_explorers(monkeypatch, module)
     explore_text(translator, TEXT, layer=2, head=1, width=2)
-    controls = given["controls"]
+    ((draw, describe, controls),) = shown
     assert isinstance(controls["text"], widgets.Text)
     values = {name: control.value for name, control in controls.items()}
     assert values == {"text": TEXT, "width": 2, "layer": 2, "head": 1}
     assert (controls["layer"].max, controls["head"].max) == (LAYERS, HEADS)
     typed = values | {"text": "Two dogs."}
-    axes = given["draw"](**typed).axes[0]
+    axes = draw(**typed).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
-    assert given["describe"](**typed).startswith("“Two dogs.” → ")
+    assert describe(**typed).startswith("“Two dogs.” → ")

@@ -1,7 +1,6 @@
 """A translation's picture shows where each written word really looked."""
 
 import ipywidgets as widgets
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -40,12 +39,6 @@ def build(vocabulary: Vocabulary, *, max_length: int) -> Transformer:
 @pytest.fixture
 def model(vocabulary) -> Transformer:
     return build(vocabulary, max_length=80)
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_the_words_written_are_those_of_greedy_search(model, vocabulary):

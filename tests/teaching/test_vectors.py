@@ -1,18 +1,10 @@
 """Likeness and tables of vectors show what they are given."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
 from transformer_edu.teaching.vectors import plot_similarities, plot_tables
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
 
 ALIKE = {"item": "word", "title": "Two alike, one opposite"}
 LABELS = {"row_label": "position", "column_label": "number", "title": "Two tables"}

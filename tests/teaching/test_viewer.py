@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.published import caught_bundles
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import display as display_module
 from transformer_edu.teaching.recording import record_attention
@@ -38,15 +39,7 @@ def attention() -> dict[str, Tensor]:
 
 @pytest.fixture
 def published(monkeypatch) -> list[dict]:
-    """What the front-end would get: one record per bundle."""
-    bundles: list[dict] = []
-
-    def receive(data: dict, *, metadata: dict, raw: bool) -> None:
-        assert raw
-        bundles.append({"data": data, "metadata": metadata})
-
-    monkeypatch.setattr(display_module, "display", receive)
-    return bundles
+    return caught_bundles(monkeypatch, display_module)
 
 
 def data_in(page: str) -> dict:

@@ -1,6 +1,5 @@
 """The still figure is the viewer's first state."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -11,12 +10,6 @@ from transformer_edu.teaching.viewer_still import plot_still
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "$x$"], ["the", "old", "<b>"]
 WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

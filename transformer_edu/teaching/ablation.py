@@ -77,13 +77,8 @@ def heads_made_uniform(model: nn.Module, heads: Iterable[Head]) -> Iterator[None
     Their queries are zero. Then so is every score, and the softmax gives every key that the mask
     leaves the same weight. ``record_attention`` inside the block records just that.
 
-    Args:
-        model: Any module that holds MultiHeadAttention somewhere; its weights stay as they are.
-        heads: Pairs of the attention's name and the head's number, counted from 1.
-
-    Raises:
-        TypeError: If model is no module, or heads holds something else.
-        ValueError: If the model has no such attention, or the attention no such head.
+    Takes the same model and heads as ``heads_switched_off``, pairs of an attention's name and a
+    head's number from 1, and raises the same TypeError and ValueError.
     """
     hooks = [
         attention.query_projection.register_forward_hook(_silence_output(columns))

@@ -1,20 +1,13 @@
 """Lesson 00: right answers pass, and each usual wrong answer is named."""
 
-import pytest
-import torch
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import lesson_00
 
-from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.checks.lesson_00 import (
-    check_decoder_runs,
-    check_next_id,
-    check_swapped_memory,
-)
-
-CHECKS = {"0.1": check_decoder_runs, "0.2": check_next_id, "0.3": check_swapped_memory}
+CHECKS = checks_of(lesson_00)
 
 
-@pytest.mark.parametrize(
-    ("number", "answer"),
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
     [
         ("0.1", 6),
         ("0.2", lambda logits: int(logits[0, -1].argmax())),
@@ -24,19 +17,9 @@ CHECKS = {"0.1": check_decoder_runs, "0.2": check_next_id, "0.3": check_swapped_
         ("0.3", "<s> sieben und siebzig </s>"),
     ],
 )
-def test_a_right_answer_is_correct(number, answer, capsys):
-    CHECKS[number](answer)
-    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
 
-
-@pytest.mark.parametrize("number", CHECKS)
-def test_three_dots_wait(number, capsys):
-    CHECKS[number](...)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "hint"),
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
     [
         ("0.1", 5, "how does the loop know"),
         ("0.1", 4, "number of English words"),
@@ -54,13 +37,3 @@ def test_three_dots_wait(number, capsys):
         ("0.3", 77, "as one text"),
     ],
 )
-def test_a_wrong_answer_gets_its_own_hint(number, answer, hint):
-    with pytest.raises(AnswerError, match=hint):
-        CHECKS[number](answer)
-
-
-@pytest.mark.parametrize("number", CHECKS)
-@pytest.mark.parametrize("answer", [None, float("nan"), torch.tensor([float("nan")]), object()])
-def test_nonsense_gets_a_hint(number, answer):
-    with pytest.raises(AnswerError):
-        CHECKS[number](answer)

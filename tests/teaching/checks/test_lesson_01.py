@@ -1,23 +1,11 @@
 """Lesson 01: right answers pass, and each usual wrong answer is named."""
 
-import pytest
 import torch
 
-from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.checks.lesson_01 import (
-    check_label_ids,
-    check_most_alike,
-    check_start,
-    check_table_size,
-)
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import lesson_01
 
-CHECKS = {
-    "1.1": check_table_size,
-    "1.2": check_label_ids,
-    "1.3": check_most_alike,
-    "1.4": check_start,
-}
-FUNCTIONS = ("1.2", "1.3")
+CHECKS = checks_of(lesson_01)
 
 
 def label_ids(sentence, ids):
@@ -37,12 +25,8 @@ def by_dot_product(table, token_id):
     return products.argmax()
 
 
-def raise_an_error(*_):
-    raise IndexError("too far")
-
-
-@pytest.mark.parametrize(
-    ("number", "answer"),
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
     [
         ("1.1", 37_000 * 512),
         ("1.1", torch.tensor(18_944_000)),
@@ -56,25 +40,9 @@ def raise_an_error(*_):
         ("1.4", torch.tensor(0.0625)),
     ],
 )
-def test_a_right_answer_is_correct(number, answer, capsys):
-    CHECKS[number](answer)
-    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
 
-
-@pytest.mark.parametrize("number", CHECKS)
-def test_three_dots_wait(number, capsys):
-    CHECKS[number](...)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("number", FUNCTIONS)
-def test_a_function_of_three_dots_waits(number, capsys):
-    CHECKS[number](lambda first, second: ...)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "hint"),
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
     [
         ("1.1", 37_512, "add or multiply"),
         ("1.1", 37_000, "a table has both"),
@@ -109,16 +77,3 @@ def test_a_function_of_three_dots_waits(number, capsys):
         ("1.4", 0.5, "For which s"),
     ],
 )
-def test_a_usual_wrong_answer_is_named(number, answer, hint):
-    with pytest.raises(AnswerError, match=hint):
-        CHECKS[number](answer)
-
-
-@pytest.mark.parametrize("number", CHECKS)
-def test_none_nan_and_errors_become_hints(number):
-    wrong = [None, float("nan"), "", raise_an_error]
-    if number in FUNCTIONS:
-        wrong += [lambda *_: None, lambda *_: float("nan"), lambda *_: torch.tensor(torch.nan)]
-    for answer in wrong:
-        with pytest.raises(AnswerError):
-            CHECKS[number](answer)

@@ -6,14 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.checks.lesson_07 import (
-    check_build_layers,
-    check_layers_needed,
-    check_read,
-)
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import lesson_07
 
-CHECKS = {"7.1": check_layers_needed, "7.2": check_read, "7.3": check_build_layers}
+CHECKS = checks_of(lesson_07)
 
 
 def read(x, layers, mask):
@@ -49,8 +45,8 @@ def build_copies(make_layer, num_layers):
     return nn.ModuleList(copy.deepcopy(layer) for _ in range(num_layers))
 
 
-@pytest.mark.parametrize(
-    ("number", "answer"),
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
     [
         ("7.1", 5),
         ("7.1", 5.0),
@@ -59,22 +55,9 @@ def build_copies(make_layer, num_layers):
         ("7.3", lambda make, n: nn.ModuleList([make() for _ in range(n)])),
     ],
 )
-def test_a_right_answer_is_correct(number, answer, capsys):
-    CHECKS[number](answer)
-    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
 
-
-@pytest.mark.parametrize(
-    ("number", "answer"),
-    [*((number, ...) for number in CHECKS), ("7.2", lambda *_: ...), ("7.3", lambda *_: ...)],
-)
-def test_three_dots_wait(number, answer, capsys):
-    CHECKS[number](answer)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "hint"),
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
     [
         ("7.1", 1, "every word may look at every other"),
         ("7.1", 9, "one neighbour to each side"),
@@ -100,13 +83,8 @@ def test_three_dots_wait(number, answer, capsys):
         ("7.3", lambda make, n: make(), "an nn.ModuleList; yours is EncoderLayer"),
         ("7.3", lambda make, n: make(n), "TypeError"),
         ("7.1", None, "whole number"),
-        *((number, None, "answer is a function") for number in ("7.2", "7.3")),
-        *((number, lambda *_: None, "returns nothing") for number in ("7.2", "7.3")),
     ],
 )
-def test_a_usual_mistake_gets_its_own_hint(number, answer, hint):
-    with pytest.raises(AnswerError, match=hint):
-        CHECKS[number](answer)
 
 
 @pytest.mark.parametrize(("number", "answer"), [("7.2", read), ("7.3", build)])

@@ -1,17 +1,13 @@
 """Lesson 08: right answers pass, and each usual wrong answer is named."""
 
-import pytest
 import torch
 
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.model.vocabulary import END_ID, START_ID
-from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.checks.lesson_08 import (
-    check_cross_shape,
-    check_look_across,
-    check_shift,
-)
+from transformer_edu.teaching.checks import lesson_08
+from transformer_edu.teaching.checks.lesson_08 import check_shift
 
-CHECKS = {"8.1": check_cross_shape, "8.2": check_shift, "8.3": check_look_across}
+CHECKS = checks_of(lesson_08)
 
 
 def shift(target, start_id, end_id):
@@ -22,8 +18,8 @@ def look_across(attention, x, memory, source_mask):
     return attention(x, memory, memory, mask=source_mask)
 
 
-@pytest.mark.parametrize(
-    ("number", "answer"),
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
     [
         ("8.1", (2, 8, 7, 10)),
         ("8.1", [2, 8, 7, 10]),
@@ -33,22 +29,9 @@ def look_across(attention, x, memory, source_mask):
         ("8.3", look_across),
     ],
 )
-def test_a_right_answer_is_correct(number, answer, capsys):
-    CHECKS[number](answer)
-    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
 
-
-@pytest.mark.parametrize(
-    ("number", "answer"),
-    [*((number, ...) for number in CHECKS), ("8.2", lambda *_: ...), ("8.3", lambda *_: ...)],
-)
-def test_three_dots_wait(number, answer, capsys):
-    CHECKS[number](answer)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "hint"),
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
     [
         ("8.1", (2, 8, 10, 7), "it is the target that asks"),
         ("8.1", (2, 8, 7, 7), "decoder's self-attention"),
@@ -86,13 +69,8 @@ def test_three_dots_wait(number, answer, capsys):
         ("8.3", lambda a, x, m, mask: a(query=m, key=x, value=x, mask=mask), "who asks"),
         ("8.3", lambda a, x, m, mask: a(x, m, m, mask=mask[:, 0, 0]), "mask must broadcast"),
         ("8.3", lambda a, x, m, mask: x * torch.nan, "NaN"),
-        *((number, None, "answer is a function") for number in ("8.2", "8.3")),
-        *((number, lambda *_: None, "returns nothing") for number in ("8.2", "8.3")),
     ],
 )
-def test_a_usual_mistake_gets_its_own_hint(number, answer, hint):
-    with pytest.raises(AnswerError, match=hint):
-        CHECKS[number](answer)
 
 
 def test_the_ids_of_the_exercise_are_the_vocabularys():

@@ -3,20 +3,12 @@
 import pytest
 import torch
 
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import lesson_11
 from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.checks.lesson_11 import (
-    check_cache_numbers,
-    check_final_score,
-    check_misleading_table,
-    check_top_p,
-)
+from transformer_edu.teaching.checks.lesson_11 import check_misleading_table
 
-CHECKS = {
-    "11.1": check_cache_numbers,
-    "11.2": check_top_p,
-    "11.3": check_final_score,
-    "11.4": check_misleading_table,
-}
+CHECKS = checks_of(lesson_11)
 RIGHT = 4 * 6 * 2 * 512 * 50
 HALVES = {"cat": 0.5, "dog": 0.5}
 MISLEADING = {
@@ -61,8 +53,8 @@ def spoilt(probabilities, p):
     return probabilities
 
 
-@pytest.mark.parametrize(
-    ("number", "answer"),
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
     [
         ("11.1", RIGHT),
         ("11.1", float(RIGHT)),
@@ -72,22 +64,9 @@ def spoilt(probabilities, p):
         ("11.4", MISLEADING),
     ],
 )
-def test_a_right_answer_is_correct(number, answer, capsys):
-    CHECKS[number](answer)
-    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
 
-
-@pytest.mark.parametrize(
-    ("number", "answer"),
-    [*((number, ...) for number in CHECKS), ("11.2", lambda *_: ...), ("11.3", lambda *_: ...)],
-)
-def test_three_dots_wait(number, answer, capsys):
-    CHECKS[number](answer)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "hint"),
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
     [
         ("11.1", RIGHT // 2, "both are kept"),
         ("11.1", RIGHT * 3 // 2, "asked once and not kept"),
@@ -131,13 +110,8 @@ def test_three_dots_wait(number, answer, capsys):
         ("11.4", {**MISLEADING, "black": HALVES}, "nothing is more probable"),
         ("11.4", {"": ["red", "green"]}, "answer is a table"),
         ("11.4", None, "answer is a table"),
-        *((number, None, "answer is a function") for number in ("11.2", "11.3")),
-        *((number, lambda *_: None, "returns nothing") for number in ("11.2", "11.3")),
     ],
 )
-def test_a_usual_mistake_gets_its_own_hint(number, answer, hint):
-    with pytest.raises(AnswerError, match=hint):
-        CHECKS[number](answer)
 
 
 def test_a_sentence_that_is_as_probable_as_the_best_is_found():

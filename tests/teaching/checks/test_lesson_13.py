@@ -1,21 +1,9 @@
 """Lesson 13: right answers pass, and each usual wrong answer is named."""
 
-import math
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import lesson_13
 
-import pytest
-
-from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.checks.lesson_13 import (
-    check_encode_in_order,
-    check_num_merges,
-    check_text_of,
-)
-
-CHECKS = {
-    "13.1": check_num_merges,
-    "13.2": check_text_of,
-    "13.3": check_encode_in_order,
-}
+CHECKS = checks_of(lesson_13)
 
 
 def text_of(ids, pieces):
@@ -103,8 +91,8 @@ def from_the_right(word, merges):
     return [piece[::-1] for piece in encode_in_order(word[::-1], mirrored)][::-1]
 
 
-@pytest.mark.parametrize(
-    ("number", "answer"),
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
     [
         ("13.1", 36_740),
         ("13.1", 36_740.0),
@@ -113,25 +101,9 @@ def from_the_right(word, merges):
         ("13.3", earliest_first),
     ],
 )
-def test_a_right_answer_is_correct(number, answer, capsys):
-    CHECKS[number](answer)
-    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
 
-
-@pytest.mark.parametrize("number", CHECKS)
-def test_three_dots_wait(number, capsys):
-    CHECKS[number](...)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("number", ["13.2", "13.3"])
-def test_a_function_of_three_dots_waits(number, capsys):
-    CHECKS[number](lambda *arguments: ...)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "hint"),
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
     [
         ("13.1", 37_000, "which ones were there before"),
         ("13.1", 36_744, "bytes are counted"),
@@ -159,15 +131,4 @@ def test_a_function_of_three_dots_waits(number, capsys):
         ("13.3", lambda word, merges: word, "Return a list of pieces; yours is str"),
         ("13.3", lambda word, merges: [], "must give it again"),
     ],
-    ids=range(25),
 )
-def test_a_usual_wrong_answer_is_named(number, answer, hint):
-    with pytest.raises(AnswerError, match=hint):
-        CHECKS[number](answer)
-
-
-@pytest.mark.parametrize("number", CHECKS)
-@pytest.mark.parametrize("answer", [None, math.nan, [], "?", lambda *arguments: None])
-def test_no_answer_at_all_gets_a_hint_too(number, answer):
-    with pytest.raises(AnswerError, match="\\w"):
-        CHECKS[number](answer)

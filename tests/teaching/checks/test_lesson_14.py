@@ -3,20 +3,10 @@
 import math
 from collections import Counter
 
-import pytest
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import lesson_14
 
-from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.checks.lesson_14 import (
-    check_brevity_penalty,
-    check_corpus_precision,
-    check_half_written,
-)
-
-CHECKS = {
-    "14.1": check_brevity_penalty,
-    "14.2": check_corpus_precision,
-    "14.3": check_half_written,
-}
+CHECKS = checks_of(lesson_14)
 
 
 def brevity_penalty(written, reference):
@@ -71,8 +61,8 @@ def right_for_words_alone(hypotheses, references, n):
     return mean_that_divides_by_zero(hypotheses, references, n)
 
 
-@pytest.mark.parametrize(
-    ("number", "answer"),
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
     [
         ("14.1", brevity_penalty),
         ("14.2", corpus_precision),
@@ -80,25 +70,9 @@ def right_for_words_alone(hypotheses, references, n):
         ("14.3", 37),
     ],
 )
-def test_a_right_answer_is_correct(number, answer, capsys):
-    CHECKS[number](answer)
-    assert capsys.readouterr().out == f"Exercise {number} is correct.\n"
 
-
-@pytest.mark.parametrize("number", CHECKS)
-def test_three_dots_wait(number, capsys):
-    CHECKS[number](...)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("number", ["14.1", "14.2"])
-def test_a_function_of_three_dots_waits(number, capsys):
-    CHECKS[number](lambda *arguments: ...)
-    assert f"Exercise {number} is waiting" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("number", "answer", "hint"),
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
     [
         ("14.1", lambda c, r: math.exp(1 - r / c) if c else 0, "never above 1"),
         ("14.1", lambda c, r: math.exp(-abs(1 - r / c)) if c else 0, "too long is not too short"),
@@ -125,20 +99,3 @@ def test_a_function_of_three_dots_waits(number, capsys):
         ("14.3", "a third", "is a number"),
     ],
 )
-def test_a_wrong_answer_gets_a_hint(number, answer, hint):
-    with pytest.raises(AnswerError, match=hint):
-        CHECKS[number](answer)
-
-
-@pytest.mark.parametrize("number", CHECKS)
-@pytest.mark.parametrize("answer", [None, float("nan"), True])
-def test_what_is_no_answer_is_refused(number, answer):
-    with pytest.raises(AnswerError):
-        CHECKS[number](answer)
-
-
-@pytest.mark.parametrize("number", ["14.1", "14.2"])
-@pytest.mark.parametrize("value", [None, float("nan"), "0.5"])
-def test_a_function_that_gives_no_number_is_refused(number, value):
-    with pytest.raises(AnswerError):
-        CHECKS[number](lambda *arguments: value)

@@ -1,0 +1,28 @@
+"""What the front-end or an explorer's controls would get, caught for the tests of what is shown."""
+
+from types import ModuleType
+
+import pytest
+
+
+def caught_bundles(patch: pytest.MonkeyPatch, display: ModuleType) -> list[dict]:
+    """What this module will publish: one record of data and metadata per bundle."""
+    bundles: list[dict] = []
+
+    def receive(data: dict, *, metadata: dict, raw: bool) -> None:
+        assert raw, "a bundle is published as it is"
+        bundles.append({"data": data, "metadata": metadata})
+
+    patch.setattr(display, "display", receive)
+    return bundles
+
+
+def caught_explorers(patch: pytest.MonkeyPatch, explorers: ModuleType) -> list[tuple]:
+    """What this module will hand to explore: the drawing, the words and the controls of each."""
+    calls: list[tuple] = []
+
+    def receive(draw: object, alt: object, **controls: object) -> None:
+        calls.append((draw, alt, controls))
+
+    patch.setattr(explorers, "explore", receive)
+    return calls
