@@ -98,5 +98,6 @@ def sample_lesson(notebook: NotebookNode | None = None, **changes: object) -> Le
         "address": None,
         "next_name": "03_masks.ipynb",
         "package_names": frozenset({"attend", "MultiHeadAttention"}),
+        "package_constants": frozenset({"ROLES = ('same', 'next')"}),
     }
     return Lesson(**{**attributes, **changes})

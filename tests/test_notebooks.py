@@ -111,7 +111,11 @@ BROKEN: dict[str, list[Change]] = {
         ]
     ],
     "a_cell_defines_one_thing": [append("def one(): ...\nif scores:\n    class Two: ...")],
-    "nothing_is_defined_that_the_package_has": [append("def attend(): ...")],
+    "nothing_is_defined_that_the_package_has": [
+        append("def attend(): ..."),
+        append('ROLES = (\n    "same",\n    "next",\n)'),
+        append('ROLES: tuple = ("same", "next")'),
+    ],
     "prose_stands_before_code": [remove("**What you see.** The last.")],
     "prose_is_short": [replace("Three scores.", "word " * 121)],
     "one_title_and_no_skipped_level": [
@@ -267,6 +271,13 @@ def test_a_rule_about_the_surroundings_notices_too(rule):
 
 def test_every_rule_is_broken_by_one_of_these_tests():
     assert {rule.__name__ for rule in RULES} == {*BROKEN, *CHANGED_SURROUNDINGS}
+
+
+def test_a_constant_of_its_own_is_allowed_under_a_name_of_the_package():
+    notebook = sample_notebook()
+    append('ROLES = ("first", "last")')(notebook)
+    notebook.metadata["source_hash"] = source_hash(notebook)
+    assert broken_rules(sample_lesson(notebook)) == []
 
 
 def test_an_announced_error_is_allowed():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from tools.lesson import Lesson, has_tag, headings, lines_of_code, start
-from tools.source_rules import definitions, dotted, imported_modules, unsafe_code
+from tools.source_rules import constants, definitions, dotted, imported_modules, unsafe_code
 
 LINES, MEDIAN_LINES, WORDS = 15, 8, 120
 TAGS = {"setup", "exercise", "raises-exception", "nbval-ignore-output", "nbval-check-output"}
@@ -87,11 +87,14 @@ def a_cell_defines_one_thing(lesson: Lesson) -> Iterator[str]:
 
 
 def nothing_is_defined_that_the_package_has(lesson: Lesson) -> Iterator[str]:
-    """No lesson defines a class or function under a name of the package's."""
+    """No lesson defines a class or function under a name of the package's, or copies a constant."""
     for cell, tree in trees(lesson):
         for definition in definitions(tree):
             if definition.name in lesson.package_names:
                 yield f"{start(cell)} defines {definition.name}, which the package has"
+        for constant in constants(tree):
+            if constant in lesson.package_constants:
+                yield f"{start(cell)} sets {constant}, as the package does: import it"
 
 
 def prose_stands_before_code(lesson: Lesson) -> Iterator[str]:

@@ -23,6 +23,7 @@ class Lesson:
         address: The repository's address, None while there is none.
         next_name: The file name of the lesson that follows; None for the last.
         package_names: Every class and function that the package defines.
+        package_constants: Every constant that it sets, as ``NAME = value``.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Lesson:
     address: str | None
     next_name: str | None
     package_names: frozenset[str]
+    package_constants: frozenset[str]
 
     @property
     def number(self) -> int:
@@ -57,7 +59,12 @@ Rule = Callable[[Lesson], Iterator[str]]
 
 
 def load(
-    path: Path, *, following: Path | None, address: str | None, names: frozenset[str]
+    path: Path,
+    *,
+    following: Path | None,
+    address: str | None,
+    names: frozenset[str],
+    constants: frozenset[str],
 ) -> Lesson:
     """Read one lesson from its file.
 
@@ -66,6 +73,7 @@ def load(
         following: The notebook after it, None for the last.
         address: The repository's address, None while there is none.
         names: Every class and function that the package defines.
+        constants: Every constant that it sets, as ``NAME = value``.
     """
     return Lesson(
         name=path.name,
@@ -74,6 +82,7 @@ def load(
         address=address,
         next_name=following.name if following else None,
         package_names=names,
+        package_constants=constants,
     )
 
 

@@ -11,7 +11,7 @@ from tools.lesson import Lesson, Rule, load
 from tools.notebooks import ROOT, lesson_paths
 from tools.output_rules import OUTPUT_RULES
 from tools.skeleton_rules import SKELETON_RULES
-from tools.source_rules import definitions
+from tools.source_rules import constants, definitions
 
 RULES: list[Rule] = [*CELL_RULES, *OUTPUT_RULES, *SKELETON_RULES]
 
@@ -31,13 +31,23 @@ def package_names(package: Path) -> frozenset[str]:
     )
 
 
+def package_constants(package: Path) -> frozenset[str]:
+    """Every public constant that a module of the package sets, as ``NAME = value``."""
+    return frozenset(
+        constant
+        for path in package.rglob("*.py")
+        for constant in constants(ast.parse(path.read_text(encoding="utf-8")))
+    )
+
+
 def all_lessons(root: Path = ROOT) -> list[Lesson]:
     """Every lesson of the course, in order."""
     paths = lesson_paths(root)
     address = repository_address((root / "pyproject.toml").read_text(encoding="utf-8"))
-    names = package_names(root / "transformer_edu")
+    package = root / "transformer_edu"
+    names, values = package_names(package), package_constants(package)
     return [
-        load(path, following=following, address=address, names=names)
+        load(path, following=following, address=address, names=names, constants=values)
         for path, following in zip_longest(paths, paths[1:])
     ]
 

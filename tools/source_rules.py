@@ -4,6 +4,7 @@ Each rule takes the syntax tree of one file or cell and yields what it finds wro
 """
 
 import ast
+import re
 from collections.abc import Iterator
 
 MODULE_LINES, FUNCTION_LINES, PARAMETERS, LINE_LENGTH = 250, 50, 7, 100
@@ -13,6 +14,8 @@ RUNS_A_SHELL = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.get
 SILENCES = {"warnings.filterwarnings", "warnings.simplefilter", "np.seterr", "numpy.seterr"}
 UNSAFE_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "joblib", "cloudpickle"}
 UNSAFE_DOWNLOADS = {"urllib.request.urlretrieve", "torch.hub.load", "hub.load"}
+
+PUBLIC_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
@@ -92,6 +95,16 @@ def definitions(tree: ast.Module) -> list[Definition]:
         else:
             waiting.extend(ast.iter_child_nodes(node))
     return found
+
+
+def constants(tree: ast.Module) -> Iterator[str]:
+    """What is set at the top of a module or cell under a name in capitals, as ``NAME = value``."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name) and PUBLIC_CONSTANT.fullmatch(target.id):
+                    yield f"{target.id} = {ast.unparse(node.value)}"
 
 
 def oversize(text: str) -> Iterator[str]:

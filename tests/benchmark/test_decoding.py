@@ -1,10 +1,14 @@
 """All three models write as many tokens as asked, the same ones from the same weights."""
 
+from functools import partial
+
 import pytest
 import torch
 
+from transformer_edu.benchmark import decoding as module
 from transformer_edu.benchmark.decoding import (
     DECODING_WORKLOADS,
+    SLOW_ROUNDS,
     DecodingWorkload,
     build_writer,
     draw_sources,
@@ -61,3 +65,24 @@ def test_the_report_names_versions_and_has_a_row_for_each_workload():
     rows = [line for line in report.splitlines() if line.startswith(("| greedy", "| beam"))]
     assert [row.split("|")[1].strip() for row in rows] == ["greedy, batch 3", "beam 2, batch 3"]
     assert rows[1].split("|")[5].strip() == "-", "nn.Transformer has no beam search"
+
+
+def test_a_slow_model_writes_less_often_and_its_turns_are_with_ours(monkeypatch):
+    written = []
+    monkeypatch.setattr(module, "build_writer", lambda name, _: partial(written.append, name))
+    rounds = SLOW_ROUNDS + 2
+    workload = DecodingWorkload(**{**TOY, "rounds": rounds})
+    row = module._measured(workload, [OURS, MARIAN, PYTORCH])
+    assert len(row) == 2 + 3 + 2
+    warmed = rounds + 1
+    assert sorted(written[: 2 * warmed]) == sorted([MARIAN, OURS] * warmed)
+    assert sorted(written[2 * warmed :]) == sorted([OURS, PYTORCH] * (SLOW_ROUNDS + 1))
+
+
+def test_ours_is_timed_alone_where_nobody_else_can_write(monkeypatch):
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda _: None)
+    report = "\n".join(report_decoding([DecodingWorkload(width=2, **TOY)]))
+    (row,) = (line for line in report.splitlines() if line.startswith("| beam"))
+    search, rounds, ours, pytorch, times = (cell.strip() for cell in row.strip("|").split("|"))
+    assert (search, rounds, pytorch, times) == ("beam 2, batch 3", "1", "-", "-")
+    assert float(ours) >= 0

@@ -70,6 +70,34 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
 
 
 @torch.no_grad()
+def test_the_cache_has_room_for_what_will_be_appended_and_no_more():
+    assert Continuation(model(), SOURCE_IDS, start_id=1, longest=4).cache.max_length == 4
+
+
+@torch.no_grad()
+def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places():
+    found = Continuation(model(), SOURCE_IDS[[0, 0]], start_id=1, longest=4)
+    found.next_logits()
+    before = [layer.cross_attention.keys.data_ptr() for layer in found.cache.layers]
+    found.reorder(torch.tensor([1, 0]))
+    assert [layer.cross_attention.keys.data_ptr() for layer in found.cache.layers] == before
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("appended", [torch.int32, torch.int64])
+@pytest.mark.parametrize("read", [torch.int32, torch.int64])
+def test_ids_may_be_of_either_size_and_stay_of_the_sources(read, appended):
+    ours = model()
+    found = Continuation(ours, SOURCE_IDS.to(read), start_id=1, longest=3)
+    for token_ids in ([4, 5], [6, 7]):
+        found.next_logits()
+        found.append(torch.tensor(token_ids, dtype=appended))
+    assert found.written.dtype == read
+    assert found.written.tolist() == [[1, 4, 6], [1, 5, 7]]
+    torch.testing.assert_close(found.next_logits(), ours(SOURCE_IDS, found.written.long())[:, -1])
+
+
+@torch.no_grad()
 @pytest.mark.parametrize("value", ["nan", "inf"])
 @pytest.mark.parametrize("cached", [True, False])
 def test_numbers_that_are_none_are_refused_with_the_step_named(cached, value):
@@ -125,6 +153,8 @@ def test_bad_input_is_refused_and_loses_nothing(cached, method, value, error, me
 class Own(nn.Module):
     """A learner's attention, which knows nothing of caches."""
 
+    d_model, num_heads = CONFIG.d_model, CONFIG.num_heads
+
     def forward(self, query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None = None):
         return query
 
@@ -142,9 +172,16 @@ def test_a_learners_own_parts_do_without_a_cache():
     assert can_cache(model())
     with_own_attention = model()
     with_own_attention.decoder.layers[1].self_attention = Own()
+    with_own_cross_attention = model()
+    with_own_cross_attention.decoder.layers[0].cross_attention = Own()
     with_own_positions = model()
     with_own_positions.positions = OwnPositions()
-    for other in (with_own_attention, with_own_positions, PytorchTransformer(CONFIG).eval()):
+    for other in (
+        with_own_attention,
+        with_own_cross_attention,
+        with_own_positions,
+        PytorchTransformer(CONFIG).eval(),
+    ):
         assert not can_cache(other)
         target = Continuation(other, SOURCE_IDS, start_id=1, longest=3)
         target.append(torch.tensor([4, 5]))

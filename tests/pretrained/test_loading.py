@@ -1,5 +1,7 @@
 """The translator in the package translates, offline, and says what it is."""
 
+import re
+
 import pytest
 
 from transformer_edu.pretrained import loading
@@ -12,10 +14,9 @@ from transformer_edu.pretrained.loading import (
 from transformer_edu.training.run_folder import RunFolder
 
 WEIGHTS = RunFolder(FOLDER).model
-shipped = pytest.mark.skipif(not WEIGHTS.exists(), reason="the weights are not trained yet")
+README = FOLDER.parents[1] / "README.md"
 
 
-@shipped
 def test_it_translates_a_caption():
     translator = load_pretrained()
     words = translator.translate("Two dogs are playing in the snow.", width=5).lower()
@@ -23,19 +24,16 @@ def test_it_translates_a_caption():
     assert "schnee" in words
 
 
-@shipped
 def test_all_of_it_takes_at_most_8_megabytes():
     assert sum(path.stat().st_size for path in FOLDER.iterdir() if path.is_file()) <= 8_000_000
 
 
-@shipped
 def test_the_card_says_how_it_was_made_and_how_well_it_does():
     card = model_card()
     for fact in ("python -m transformer_edu.training", "seed", "steps", "minutes", "nrefs:1"):
         assert fact in card
 
 
-@shipped
 def test_the_history_is_that_of_this_model():
     settings, records = training_history()
     config = load_pretrained().model.config
@@ -43,6 +41,14 @@ def test_the_history_is_that_of_this_model():
     steps = [record["step"] for record in records]
     assert steps == sorted(set(steps)) and steps[-1] <= settings.steps
     assert records[-1]["bleu"] > records[0]["bleu"]
+
+
+def test_the_readme_tells_the_size_and_the_time_of_this_model():
+    weights = sum(weight.numel() for weight in load_pretrained().model.parameters())
+    (minutes,) = re.findall(r"(\d+) CPU-minutes", model_card())
+    size = WEIGHTS.stat().st_size
+    told = f"{weights / 1e6:.2f} million weights, {size / 1e6:.1f} MB, trained in {minutes} minutes"
+    assert told in " ".join(README.read_text("utf-8").split())
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"settings": {"steps": 0}, "evaluations": []}'])

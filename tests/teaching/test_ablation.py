@@ -30,13 +30,17 @@ NAMES = [
 SWITCHES = [heads_switched_off, heads_made_uniform]
 
 
-@pytest.fixture(params=[False, True], ids=["post-norm", "pre-norm"])
-def model(request) -> Transformer:
+def made_model(*, norm_first: bool) -> Transformer:
     torch.manual_seed(0)
     sizes = {"d_model": HEADS * D_HEAD, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 20}
     return Transformer(
-        TransformerConfig(vocabulary_size=20, dropout=0.0, norm_first=request.param, **sizes)
+        TransformerConfig(vocabulary_size=20, dropout=0.0, norm_first=norm_first, **sizes)
     )
+
+
+@pytest.fixture(params=[False, True], ids=["post-norm", "pre-norm"])
+def model(request) -> Transformer:
+    return made_model(norm_first=request.param)
 
 
 @pytest.fixture
@@ -65,6 +69,9 @@ def no_hook_is_left(model):
 def test_every_head_is_named_in_the_order_of_the_layers(model):
     assert every_head(model) == [(name, head + 1) for name in NAMES for head in range(HEADS)]
     assert every_head(model, CROSS) == [(CROSS, 1), (CROSS, 2), (CROSS, 3), (CROSS, 4)]
+    attention = MultiHeadAttention(d_model=4, num_heads=2)
+    longer = nn.ModuleDict({"a": attention, "ab": copy.deepcopy(attention)})
+    assert every_head(longer, "a") == [("a", 1), ("a", 2)]
 
 
 def test_a_head_switched_off_is_a_block_of_zero_columns_in_its_output_projection(model, ids):
@@ -188,6 +195,52 @@ def test_blocks_inside_one_another_add_up(model, ids):
     torch.testing.assert_close(one_by_one, at_once)
 
 
+@pytest.mark.parametrize(
+    ("switch", "what"),
+    [
+        (heads_switched_off, [(CROSS, 2), (NAMES[0], 1)]),
+        (heads_made_uniform, [(CROSS, 2), (NAMES[0], 1)]),
+        (layers_switched_off, ["encoder.layers.0", "decoder.layers.1"]),
+    ],
+    ids=["off", "uniform", "layers"],
+)
+def test_what_is_named_may_come_once_from_a_generator_or_twice(model, ids, switch, what):
+    with switch(model, what):
+        expected = model(*ids)
+    for same in ((each for each in what), what * 2):
+        with switch(model, same):
+            assert torch.equal(model(*ids), expected)
+
+
+def test_a_compiled_model_obeys_too_and_is_as_before_afterwards(ids):
+    model = made_model(norm_first=False)
+    compiled = torch.compile(model, backend="eager")
+    before = compiled(*ids)
+    for switch, what in (
+        (heads_switched_off, [(CROSS, 2)]),
+        (heads_made_uniform, [(CROSS, 2)]),
+        (layers_switched_off, ["encoder.layers.0"]),
+    ):
+        with switch(model, what):
+            torch.testing.assert_close(compiled(*ids), model(*ids))
+            assert not torch.allclose(compiled(*ids), before)
+        assert torch.equal(compiled(*ids), before)
+
+
+def test_a_layer_switched_off_hands_on_what_it_was_given_by_name(model):
+    x = torch.randn(BATCH, SOURCE, HEADS * D_HEAD)
+    with layers_switched_off(model, ["encoder.layers.1"]):
+        assert torch.equal(model.encoder.layers[1](x=x), x)
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+def test_a_model_on_another_device_obeys(switch):
+    layer = MultiHeadAttention(d_model=6, num_heads=2).to("meta")
+    query, memory = torch.randn(3, 4, 6, device="meta"), torch.randn(3, 5, 6, device="meta")
+    with switch(layer, {("", 2)}):
+        assert layer(query, memory, memory).shape == (3, 4, 6)
+
+
 def test_afterwards_every_bit_is_as_before(model, ids):
     before, weights = model(*ids), copy.deepcopy(model.state_dict())
     for switch, what in (
@@ -235,7 +288,7 @@ def test_what_is_switched_off_gets_no_gradient_and_the_rest_does(model, ids):
         ((CROSS, 2), TypeError, f"heads must be pairs of a name and a number, got '{CROSS}'"),
         ({(CROSS, 1.0)}, TypeError, "heads must be pairs of a name and a number, got"),
         ({(CROSS, True)}, TypeError, "heads must be pairs of a name and a number, got"),
-        (CROSS, TypeError, "heads must be pairs of a name and a number, got"),
+        (CROSS, TypeError, f"heads must be pairs of a name and a number, got '{CROSS}'"),
         (None, TypeError, "heads must be pairs of a name and a number, got None"),
     ],
     ids=["no layer", "head 5", "head 0", "bare pair", "float", "bool", "text", "nothing"],

@@ -12,7 +12,16 @@ from PIL import Image
 
 from tests.published import caught_bundles
 from transformer_edu.teaching import display as module
-from transformer_edu.teaching.display import WIDGET_VIEW, explore, show, show_live
+from transformer_edu.teaching.display import (
+    WIDGET_VIEW,
+    Explorer,
+    build_explorer,
+    encode_png,
+    explore,
+    explorers_kept_back,
+    show,
+    show_live,
+)
 
 PNG_MAGIC = b"\x89PNG"
 
@@ -34,18 +43,9 @@ def describe(height: int) -> str:
     return f'a bar "{height}" high'
 
 
-@pytest.fixture
-def boxes(monkeypatch) -> list[widgets.VBox]:
-    """Every box of controls that is made."""
-    made: list[widgets.VBox] = []
-
-    def make(children: list[widgets.Widget]) -> widgets.VBox:
-        made.append(box_class(children))
-        return made[-1]
-
-    box_class = widgets.VBox
-    monkeypatch.setattr(module.widgets, "VBox", make)
-    return made
+def explorer() -> Explorer:
+    slider = widgets.IntSlider(value=2, max=5, description="height")
+    return build_explorer(draw, describe, height=slider)
 
 
 def test_a_figure_is_published_once_with_its_words(published):
@@ -93,6 +93,8 @@ def test_a_figure_without_words_is_refused(alt):
 def test_what_is_no_figure_is_refused(published):
     with pytest.raises(TypeError, match="must be a matplotlib Figure, got str"):
         show("picture.png", alt="a path")
+    with pytest.raises(TypeError, match="must be a matplotlib Figure, got str"):
+        encode_png("picture.png")
 
 
 def test_a_live_figure_is_published_once_and_its_picture_changes_in_place(published, monkeypatch):
@@ -126,29 +128,45 @@ def test_a_live_figure_needs_words_and_pictures(published):
         replace("picture.png", "a path")
 
 
-def test_controls_come_with_the_still_picture_of_their_first_state(published, boxes):
+def test_controls_come_with_the_still_picture_of_their_first_state(published, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        module, "build_explorer", lambda *a, **b: made.append(build_explorer(*a, **b)) or made[-1]
+    )
     show(draw(2), alt="still")
     explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
     still, live = published
-    assert live["data"][WIDGET_VIEW]["model_id"] == boxes[-1].model_id
+    assert live["data"][WIDGET_VIEW]["model_id"] == made[0].box.model_id
     assert live["data"]["image/png"] == still["data"]["image/png"]
     assert live["data"]["text/plain"] == 'a bar "2" high'
     assert live["metadata"]["image/png"]["alt"] == 'a bar "2" high'
 
 
-def test_the_picture_that_moves_is_the_one_that_is_kept(published, boxes):
-    explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
-    live = boxes[-1].children[-1].value.partition("base64,")[2].partition('"')[0]
-    kept, seen = (
-        np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"), dtype=int)
-        for png in (published[0]["data"]["image/png"], live)
-    )
-    assert kept.shape == seen.shape and abs(kept - seen).max() < 16
+def test_explorers_kept_back_are_built_and_not_shown_until_the_block_ends(published):
+    def explore_height() -> None:
+        explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
+
+    with explorers_kept_back() as kept:
+        explore_height()
+        explore_height()
+    assert [each.words for each in kept] == ['a bar "2" high'] * 2
+    assert not published
+    with pytest.raises(ArithmeticError), explorers_kept_back():
+        raise ArithmeticError
+    explore_height()
+    assert len(published) == 1
 
 
-def test_moving_a_control_changes_the_picture_and_its_words(published, boxes):
-    explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
-    slider, picture = boxes[-1].children
+def test_the_picture_that_moves_is_the_one_that_is_kept():
+    made = explorer()
+    png = made.box.children[-1].value.partition("base64,")[2].partition('"')[0]
+    moving = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
+    assert moving.tobytes() == made.still.tobytes()
+    assert made.words == 'a bar "2" high'
+
+
+def test_moving_a_control_changes_the_picture_and_its_words():
+    slider, picture = explorer().box.children
     first = picture.value
     slider.value = 4
     assert picture.value != first
@@ -157,9 +175,8 @@ def test_moving_a_control_changes_the_picture_and_its_words(published, boxes):
     assert picture.value == first
 
 
-def test_an_error_while_redrawing_is_shown_as_text_and_never_as_markup(published, boxes):
-    explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))
-    slider, picture = boxes[-1].children
+def test_an_error_while_redrawing_is_shown_as_text_and_never_as_markup():
+    slider, picture = explorer().box.children
     slider.value = 3
     assert "ValueError: no &lt;b&gt;three&lt;/b&gt;" in picture.value
 
@@ -169,7 +186,7 @@ def test_a_control_without_a_description_is_refused():
         explore(draw, describe, height=widgets.IntSlider())
 
 
-def test_a_linked_control_is_shown_and_does_not_redraw_by_itself(published, boxes):
+def test_a_linked_control_is_shown_and_does_not_redraw_by_itself():
     typed = widgets.BoundedIntText(value=2, max=5, description="or type")
     slider = widgets.IntSlider(value=2, max=5, description="height")
     drawn: list[int] = []
@@ -179,10 +196,18 @@ def test_a_linked_control_is_shown_and_does_not_redraw_by_itself(published, boxe
         return draw(height)
 
     widgets.link((slider, "value"), (typed, "value"))
-    explore(draw_and_count, describe, also=[typed], height=slider)
-    assert boxes[-1].children[:2] == (typed, slider)
+    box = build_explorer(draw_and_count, describe, also=[typed], height=slider).box
+    assert box.children[:2] == (typed, slider)
     typed.value = 4
     assert drawn == [2, 4]
+
+
+def test_a_linked_control_without_a_description_and_a_picture_without_words_are_refused():
+    slider = widgets.IntSlider(value=2, max=5, description="height")
+    with pytest.raises(ValueError, match="control BoundedIntText must have a description"):
+        explore(draw, describe, also=[widgets.BoundedIntText()], height=slider)
+    with pytest.raises(ValueError, match="alt must say in words what the figure shows, got ' '"):
+        explore(draw, lambda height: " ", height=slider)
 
 
 def test_exploring_without_controls_is_refused():

@@ -29,13 +29,13 @@ def test_the_first_axes_hold_the_variance_of_their_coordinates(vectors):
     found = principal_axes(vectors, count=3)
     assert found.coordinates.shape == (VECTORS, 3) and found.axes.shape == (3, WIDTH)
     variances = found.coordinates.var(dim=0) / vectors.var(dim=0).sum()
-    torch.testing.assert_close(found.shares, variances)
-    assert found.shares.tolist() == sorted(found.shares.tolist(), reverse=True)
+    torch.testing.assert_close(found.explained_variance_ratio, variances)
+    assert (found.explained_variance_ratio.diff() <= 0).all()
 
 
 def test_all_axes_together_hold_everything_and_give_the_vectors_back(vectors):
     found = principal_axes(vectors, count=WIDTH)
-    assert float(found.shares.sum()) == pytest.approx(1)
+    assert float(found.explained_variance_ratio.sum()) == pytest.approx(1)
     torch.testing.assert_close(found.coordinates @ found.axes + vectors.mean(dim=0), vectors)
     torch.testing.assert_close(found.axes @ found.axes.T, torch.eye(WIDTH, dtype=torch.float64))
 
@@ -44,7 +44,9 @@ def test_a_line_needs_one_axis_and_keeps_its_distances():
     direction = torch.tensor([0.6, 0.0, 0.8])
     found = principal_axes(torch.tensor([[-2.0], [0.0], [1.0], [5.0]]) * direction + 3, count=2)
     torch.testing.assert_close(found.axes[0].float(), direction)
-    torch.testing.assert_close(found.shares, torch.tensor([1.0, 0.0], dtype=torch.float64))
+    torch.testing.assert_close(
+        found.explained_variance_ratio, torch.tensor([1.0, 0.0], dtype=torch.float64)
+    )
     expected = torch.tensor([-3.0, -1.0, 0.0, 4.0])  # around the mean
     torch.testing.assert_close(found.coordinates[:, 0].float(), expected)
 
@@ -55,7 +57,9 @@ def test_agrees_with_pytorch_up_to_the_sign(vectors):
     _, lengths, directions = torch.pca_lowrank(vectors, q=WIDTH, niter=10)
     cosines = (found.axes * directions.T[:4]).sum(dim=1)
     torch.testing.assert_close(cosines.abs(), torch.ones(4, dtype=torch.float64))
-    torch.testing.assert_close(found.shares, lengths[:4] ** 2 / (lengths**2).sum())
+    torch.testing.assert_close(
+        found.explained_variance_ratio, lengths[:4] ** 2 / (lengths**2).sum()
+    )
 
 
 def test_order_and_sign_do_not_depend_on_where_or_in_which_order_the_vectors_lie(vectors):
@@ -138,10 +142,23 @@ def test_what_cannot_be_projected_is_refused(vectors, count, error, message):
         ({"token_ids": 1}, TypeError, "token_ids must be several token ids, got 1"),
         ({"among": [9]}, ValueError, "among must be below 4, got 9"),
         ({"among": [0, 1]}, ValueError, "count must be at most 1, got 2"),
+        ({"among": range(5)}, ValueError, "among must be below 4, got 4"),
+        ({"among": range(-1, 3)}, ValueError, "among must be at least 0, got -1"),
         ({"count": 0}, ValueError, "count must be at least 1, got 0"),
         ({"tokens": "abc"}, ValueError, "tokens must name 4 embeddings, got 3"),
     ],
-    ids=["id", "negative", "text", "one", "among", "too many", "none", "tokens"],
+    ids=[
+        "id",
+        "negative",
+        "text",
+        "one",
+        "among",
+        "too many",
+        "range",
+        "range below",
+        "none",
+        "tokens",
+    ],
 )
 def test_what_has_no_neighbours_is_refused(changes, error, message):
     given = {"token_ids": [0], "tokens": "abcd", "count": 2} | changes
@@ -149,6 +166,15 @@ def test_what_has_no_neighbours_is_refused(changes, error, message):
         nearest(torch.eye(4, 5), **given)
 
 
-def test_a_text_in_place_of_words_is_refused():
-    with pytest.raises(TypeError, match="groups must hold lists of words, got the single text"):
-        find_words({"animals": {"English": "dog cat"}}, TOKENIZER)
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"animals": {"English": "dog cat"}}, "groups must hold lists of words, got the single"),
+        ({"animals": ["dog"]}, "group 'animals' must map languages to words, got list"),
+        (["dog"], "groups must map names to words, got list"),
+    ],
+    ids=["text", "no languages", "no groups"],
+)
+def test_what_is_no_words_by_language_is_refused(groups, message):
+    with pytest.raises(TypeError, match=message):
+        find_words(groups, TOKENIZER)

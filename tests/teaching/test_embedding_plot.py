@@ -39,7 +39,7 @@ def test_every_word_lies_at_its_coordinates(vectors):
 
 def test_the_axes_say_how_much_they_hold(vectors):
     axes = plot_embedding_map(vectors, WORDS, title="A map").axes[0]
-    shares = principal_axes(vectors).shares
+    shares = principal_axes(vectors).explained_variance_ratio
     assert axes.get_xlabel() == f"axis 1: {float(shares[0]):.0%} of the variance"
     assert axes.get_ylabel() == f"axis 2: {float(shares[1]):.0%} of the variance"
     words = describe_embedding_map(vectors, WORDS)
@@ -62,6 +62,12 @@ def test_groups_differ_in_colour_and_languages_in_marker_and_filling(vectors):
         assert shape == {"English": ["o", False], "German": ["s", True]}[language]
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert names == ["animals", "people", "colours", "English", "German"]
+    handles = axes.get_legend().legend_handles
+    colours = {
+        word.group: line.get_color() for word, line in zip(WORDS, points_of(axes), strict=True)
+    }
+    assert [handle.get_color() for handle in handles[:3]] == list(colours.values())
+    assert [handle.get_marker() for handle in handles[3:]] == ["o", "s"]
 
 
 def test_labels_cover_neither_each_other_nor_points(vectors):
@@ -70,6 +76,31 @@ def test_labels_cover_neither_each_other_nor_points(vectors):
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in axes.texts]
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    for line in points_of(axes):
+        place = axes.transData.transform(line.get_xydata()[0])
+        assert not any(box.contains(*place) for box in boxes)
+
+
+def test_a_label_with_room_stands_close_to_its_point_and_needs_no_line():
+    words = WORDS[:3]
+    figure = plot_embedding_map(torch.eye(3, WIDTH), words, title="Room")
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    assert len(axes.lines) == len(words)
+    for line, text in zip(axes.lines, axes.texts, strict=True):
+        x, y = axes.transData.transform(line.get_xydata()[0])
+        box = text.get_window_extent()
+        assert 0 < max(box.x0 - x, x - box.x1, box.y0 - y, y - box.y1) < 12  # pixels
+
+
+def test_a_label_avoids_the_point_beside_its_own():
+    """Pairs of points, the second a little to the right of the first, where its label would be."""
+    places = [(x + beside, y) for x in (-9.0, 0.0, 9.0) for y in (-2.0, 2.0) for beside in (0, 0.6)]
+    words = [MapWord("a word", "all", "one", number) for number in range(len(places))]
+    figure = plot_embedding_map(torch.tensor(places), words, title="Pairs")
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    boxes = [text.get_window_extent() for text in axes.texts]
     for line in points_of(axes):
         place = axes.transData.transform(line.get_xydata()[0])
         assert not any(box.contains(*place) for box in boxes)
@@ -126,3 +157,8 @@ def test_too_few_and_too_many_words_are_refused():
             plot_embedding_map(torch.randn(count, 5), words, title="No")
     with pytest.raises(TypeError, match="vectors must be a tensor, got list"):
         plot_embedding_map([[1.0]], WORDS, title="No")
+    with pytest.raises(ValueError, match=r"vectors must have shape \(word, width\), got \(3,\)"):
+        plot_embedding_map(torch.randn(3), WORDS[:3], title="No")
+    for words in ([1, 2, 3], None, iter(WORDS[:3])):
+        with pytest.raises(TypeError, match="words must be a list of MapWord, got"):
+            plot_embedding_map(torch.randn(3, 5), words, title="No")

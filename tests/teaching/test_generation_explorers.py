@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from tests.published import caught_explorers
+from transformer_edu.benchmark.explorer_samples import made_box
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.teaching import generation_explorers as module
 from transformer_edu.teaching.decoding_steps import DecodingStep
-from transformer_edu.teaching.explorer_samples import made_box
 from transformer_edu.teaching.generation_explorers import (
     ALPHAS,
     WIDTHS,

@@ -93,6 +93,18 @@ def test_the_model_stays_as_it_was(batch):
     assert torch.equal(torch.get_rng_state(), random_state)
 
 
+def test_a_small_model_computes_on_one_thread_so_that_every_machine_finds_the_same(batch):
+    model, seen = made_model(), []
+    model.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        gradient_norms(model, batch)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_it_works_where_gradients_are_off(batch):
     model = made_model()
     expected = gradient_norms(model, batch)
@@ -127,12 +139,15 @@ def test_every_model_is_a_line_over_the_same_places_on_a_log_scale():
     assert [each.get_text() for each in axes.get_legend().get_texts()] == ["one", "two"]
     assert len({line.get_marker() for line in axes.lines[:2]}) == 2
     assert axes.get_title("left") == "Two models"
+    assert axes.get_ylabel() == "length of the gradient"
 
 
 def test_no_line_leads_from_one_stack_to_the_next(batch):
     norms = gradient_norms(made_model(), batch)
-    y = plot_gradient_norms({"a": norms}, title="One").axes[0].lines[0].get_ydata()
-    assert np.isnan(y).nonzero()[0].tolist() == [1, 2 + LAYERS]
+    line, *borders = plot_gradient_norms({"a": norms}, title="One").axes[0].lines
+    assert np.isnan(line.get_ydata()).nonzero()[0].tolist() == [1, 2 + LAYERS]
+    # Places are 0, then 1 to LAYERS, then the decoder's; a border stands between two.
+    assert [border.get_xdata()[0] for border in borders] == [0.5, LAYERS + 0.5]
 
 
 def test_the_words_name_the_weakest_and_the_strongest():
@@ -142,22 +157,49 @@ def test_the_words_name_the_weakest_and_the_strongest():
 
 
 @pytest.mark.parametrize(
-    ("norms", "message"),
+    ("norms", "error", "message"),
     [
-        ({}, "norms must be of 1 to 5 models, got 0"),
-        ({str(n): {"embeddings": 1.0} for n in range(6)}, "norms must be of 1 to 5 models, got 6"),
+        ({}, ValueError, "norms must be of 1 to 5 models, got 0"),
+        (
+            {str(n): {"embeddings": 1.0} for n in range(6)},
+            ValueError,
+            "norms must be of 1 to 5 models, got 6",
+        ),
         (
             {"one": {"embeddings": 1.0}, "two": {"encoder 1": 1.0}},
+            ValueError,
             "norms must have the same layers, got 'two' with encoder 1",
         ),
-        ({"one": {"embeddings": 0.0}}, "above 0, got 0.0 at embeddings"),
-        ({"one": {"embeddings": float("nan")}}, "above 0, got nan at embeddings"),
+        ({"one": {}}, ValueError, "norms must hold at least one layer, got none"),
+        ({"one": {"embeddings": 0.0}}, ValueError, "above 0, got 0.0 at embeddings"),
+        ({"one": {"embeddings": float("nan")}}, ValueError, "above 0, got nan at embeddings"),
+        ({"one": {"embeddings": float("inf")}}, ValueError, "above 0, got inf at embeddings"),
+        ({"one": {"embeddings": "1"}}, TypeError, "norms must be numbers, got '1' at embeddings"),
+        ({"one": {"embeddings": True}}, TypeError, "norms must be numbers, got True at embeddings"),
+        ({"one": [1.0]}, TypeError, "norms must map models to their layers' lengths, got {'one'"),
+        ({"embeddings": 1.0}, TypeError, "norms must map models to their layers' lengths, got"),
+        ([1.0], TypeError, "norms must map models to their layers' lengths, got"),
     ],
-    ids=["none", "many", "other layers", "zero", "NaN"],
+    ids=[
+        "none",
+        "many",
+        "other layers",
+        "no layer",
+        "zero",
+        "NaN",
+        "infinite",
+        "text",
+        "switch",
+        "no layers",
+        "one model",
+        "list",
+    ],
 )
-def test_what_cannot_be_compared_is_refused(norms, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_compared_is_refused(norms, error, message):
+    with pytest.raises(error, match=message):
         plot_gradient_norms(norms, title="None")
+    with pytest.raises(error, match=message):
+        describe_gradient_norms(norms)
 
 
 def test_no_model_and_no_batch_are_refused(batch):

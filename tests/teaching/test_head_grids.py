@@ -49,6 +49,35 @@ def test_columns_stand_under_their_name_and_a_missing_one_leaves_its_place_empty
     assert [axes.get_position().x0 for axes in upper] == [axes.get_position().x0 for axes in lower]
 
 
+def head_numbers(axes):
+    return [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_heads_are_numbered_at_the_last_grid_of_every_column():
+    rows = {"a": {"x": GRID, "y": GRID}, "b": {"x": GRID, "z": GRID}, "c": {"x": GRID}}
+    places = np.reshape(plot_head_grids(rows, **WORDS).axes[:9], (3, 3))
+    numbered = [[head_numbers(axes) == ["1", "2", "3"] for axes in line] for line in places]
+    assert numbered == [[False, True, False], [False, False, True], [True, False, False]]
+
+
+def test_layers_are_numbered_at_the_first_grid_of_every_row():
+    rows = {"a": {"x": GRID, "y": GRID, "z": GRID}, "b": {"z": GRID[:1], "y": GRID[:1]}}
+    figure = plot_head_grids(rows, **WORDS)
+    upper, (empty, left, right) = figure.axes[:3], figure.axes[3:6]
+    assert [axes.get_ylabel() for axes in upper] == ["a\nlayer", "", ""]
+    assert [len(axes.get_yticks()) for axes in upper] == [2, 0, 0]
+    assert [axes.get_ylabel() for axes in (empty, left, right)] == ["", "b\nlayer", ""]
+    assert [len(axes.get_yticks()) for axes in (left, right)] == [1, 0]
+
+
+@pytest.mark.parametrize("value", [0.0, -0.5])
+def test_where_no_number_is_above_zero_all_have_the_colour_of_zero(value):
+    (axes,) = panels(plot_head_grids({"": {"costs": torch.full((2, 3), value)}}, **WORDS))
+    (image,) = axes.images
+    assert image.get_clim() == (0, 1)
+    np.testing.assert_array_equal(image.to_rgba(image.get_array())[0, 0], image.cmap(0))
+
+
 def test_a_single_row_needs_no_name():
     (axes,) = panels(plot_head_grids({"": {"costs": GRID}}, **WORDS))
     assert axes.get_ylabel() == "layer"
@@ -60,19 +89,52 @@ def test_the_words_name_the_head_with_the_most():
 
 
 @pytest.mark.parametrize(
-    ("grids", "message"),
+    ("grids", "error", "message"),
     [
-        ({}, "grids must have 1 to 4 rows, got 0"),
-        ({str(row): {"a": GRID} for row in range(5)}, "grids must have 1 to 4 rows, got 5"),
-        ({"a": {}}, "row 'a' must have at least one grid, got none"),
-        ({"a": {str(n): GRID for n in range(6)}}, "grids must have at most 5 columns, got 6"),
-        ({"a": {"b": GRID[0]}}, r"grid 'b' must hold finite numbers \(layer, head\), got \(3,\)"),
-        ({"a": {"b": GRID / 0}}, "grid 'b' must hold finite numbers"),
+        ({}, ValueError, "grids must have 1 to 4 rows, got 0"),
+        ({str(row): {"a": GRID} for row in range(5)}, ValueError, "have 1 to 4 rows, got 5"),
+        ({"a": {}}, ValueError, "row 'a' must have at least one grid, got none"),
+        ({"a": {str(n): GRID for n in range(6)}}, ValueError, "at most 5 columns, got 6"),
+        ({"a": {"b": GRID[0]}}, ValueError, r"'b' must have shape \(layer, head\), got \(3,\)"),
+        ({"a": {"b": GRID / 0}}, ValueError, "grid 'b' must be finite, got nan"),
+        (
+            {"a": {"b": GRID, "c": GRID[:1]}},
+            ValueError,
+            r"row 'a' must have grids of one shape, got \[\(2, 3\), \(1, 3\)\]",
+        ),
+        (
+            {"a": {"b": GRID}, "c": {"b": GRID[:, :2]}},
+            ValueError,
+            r"grids must have the same number of heads, got \[3, 2\]",
+        ),
+        ([GRID], TypeError, "grids must map rows to grids by column, got "),
+        ({"a": [GRID]}, TypeError, "grids must map rows to grids by column, got "),
+        ({"a": {"b": [[1.0]]}}, TypeError, "grid 'b' must be a tensor, got list"),
     ],
-    ids=["no row", "five rows", "no grid", "six columns", "no layers", "NaN"],
+    ids=[
+        "no row",
+        "five rows",
+        "no grid",
+        "six columns",
+        "no layers",
+        "NaN",
+        "layers",
+        "heads",
+        "list",
+        "list in a row",
+        "no tensor",
+    ],
 )
-def test_what_is_no_grid_of_heads_is_refused(grids, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_is_no_grid_of_heads_is_refused(grids, error, message):
+    with pytest.raises(error, match=message):
         plot_head_grids(grids, **WORDS)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(error, match=message):
         describe_head_grids(grids)
+
+
+@pytest.mark.parametrize(
+    ("top", "error"), [(0, ValueError), (float("nan"), ValueError), ("1", TypeError)]
+)
+def test_what_is_no_end_of_the_scale_is_refused(top, error):
+    with pytest.raises(error, match=f"top must be .*, got {top!r}"):
+        plot_head_grids({"": {"costs": GRID}}, **WORDS, top=top)

@@ -27,16 +27,30 @@ def test_every_share_is_written_in_its_cell():
     assert written[2, 0] == "1.00" and written[0, 1] == "0.50" and len(written) == 6
 
 
+def test_more_heads_make_the_figure_wider_and_more_layers_higher():
+    wide, high = (
+        plot_head_shares(torch.zeros(shape), **WORDS).get_size_inches()
+        for shape in ((2, 12), (12, 2))
+    )
+    assert wide[0] > high[0] and wide[1] < high[1]
+
+
+def test_the_numbers_of_the_heads_stand_upright_below_them():
+    labels = plot_head_shares(SHARES, **WORDS).axes[0].get_xticklabels()
+    assert {(label.get_rotation(), label.get_ha()) for label in labels} == {(0, "center")}
+
+
 @pytest.mark.parametrize(
-    ("shares", "message"),
+    ("shares", "error", "message"),
     [
-        (torch.ones(3), r"shares must have shape \(layer, head\), got \(3,\)"),
-        (torch.full((2, 3), 1.5), "must be from 0 to 1, got 1.5"),
-        (torch.full((2, 3), float("nan")), "must be from 0 to 1, got nan"),
-        (torch.ones(0, 3), "must be 1 to 400 tokens, got 0"),
+        ([[0.5]], TypeError, "shares must be a tensor of floating-point numbers, got list"),
+        (torch.ones(3), ValueError, r"shares must have shape \(layer, head\) .* got \(3,\)"),
+        (torch.ones(0, 3), ValueError, r"shares must have .* no empty axis, got \(0, 3\)"),
+        (torch.full((2, 3), 1.5), ValueError, "shares must be from 0 to 1, got 1.5"),
+        (torch.full((2, 3), float("nan")), ValueError, "shares must be from 0 to 1, got nan"),
     ],
-    ids=["no grid", "above one", "NaN", "empty"],
+    ids=["list", "no grid", "empty", "above one", "NaN"],
 )
-def test_what_is_no_grid_of_shares_is_refused(shares, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_is_no_grid_of_shares_is_refused(shares, error, message):
+    with pytest.raises(error, match=message):
         plot_head_shares(shares, **WORDS)

@@ -1,5 +1,7 @@
 """Loss and BLEU of several runs, each at its own steps."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -44,13 +46,33 @@ def test_the_words_tell_where_each_run_begins_and_ends():
     assert "short: from step 10 to 20 the loss goes from 1.0 to 0.1, BLEU from 50 to 99" in words
 
 
+def test_names_are_drawn_literally_and_few_of_many_records_have_a_marker():
+    many = [record | {"step": step} for record in LONG[:1] for step in range(1, 81)]
+    figure = plot_progress({"$x$": many, "short": SHORT}, title="")
+    figure.canvas.draw()
+    assert figure.legends[0].get_texts()[0].get_text() == r"\$x\$"
+    assert [line.get_markevery() for line in figure.axes[0].lines] == [10, 1]
+
+
+def test_both_scales_begin_at_zero():
+    assert [axes.get_ylim()[0] for axes in plot_progress(RUNS, title="").axes] == [0, 0]
+
+
 @pytest.mark.parametrize(
-    "function",
-    [describe_progress, lambda runs: plot_progress(runs, title="")],
-    ids=["words", "figure"],
+    ("runs", "error", "message"),
+    [
+        ({}, ValueError, "runs must hold at least one run, got none"),
+        ([LONG], TypeError, "runs must map names to records, got list"),
+        ({1: LONG}, TypeError, "runs must have texts for names, got 1"),
+        ({"long": LONG, "empty": []}, ValueError, "run 'empty' must have .* one record, got none"),
+        ({"a": None}, TypeError, "run 'a' must be a list of records, got None"),
+        ({"a": [3]}, TypeError, "run 'a' must hold records with names, got 3"),
+        ({"a": [{"step": 1}]}, ValueError, "run 'a' must have a number for validation_loss, got"),
+        ({"a": [LONG[0] | {"bleu": "41"}]}, ValueError, "must have a number for bleu, got '41'"),
+    ],
+    ids=["no run", "list", "number", "no record", "none", "no names", "no loss", "text"],
 )
-def test_no_run_and_no_record_are_refused(function):
-    with pytest.raises(ValueError, match="runs must hold at least one run, got none"):
-        function({})
-    with pytest.raises(ValueError, match="run 'empty' must have at least one record, got none"):
-        function({"long": LONG, "empty": []})
+def test_what_are_no_runs_with_records_is_refused(runs, error, message):
+    for function in (describe_progress, partial(plot_progress, title="")):
+        with pytest.raises(error, match=message):
+            function(runs)

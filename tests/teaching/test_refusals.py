@@ -6,11 +6,14 @@ import torch
 
 from transformer_edu.teaching.refusals import (
     require_cells,
+    require_floats,
+    require_ids,
     require_lengths,
     require_map,
     require_pair,
     require_pairs,
     require_pieces,
+    require_zero_to_one,
 )
 
 BATCH, HEADS, QUERY, KEY = 2, 3, 4, 5
@@ -27,6 +30,16 @@ def test_right_input_passes():
         require_cells(EVEN.to(dtype), CELLS)
     require_cells(EVEN.expand(6, -1, -1, -1, -1), CELLS)
     require_map("weights", np.eye(3, 5), axes=("query", "key"))
+    require_ids("written", [])
+    require_floats("shares", torch.ones(2, 3, dtype=torch.bfloat16))
+
+
+@pytest.mark.parametrize("made", [torch.tensor, np.array], ids=["tensor", "array"])
+def test_half_precision_may_overshoot_one_and_no_more(made):
+    require_zero_to_one("shares", made([0.0, 1.0005]))
+    for wrong in (1.002, -0.001, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="shares must be from 0 to 1, got"):
+            require_zero_to_one("shares", made([0.5, wrong]))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +124,9 @@ def test_ids_without_pieces_are_refused(token_ids, pieces, error, message):
         (EVEN, CELLS.float(), TypeError, "cells must be a boolean tensor, .* got torch.float32"),
         (EVEN, None, TypeError, "cells must be a boolean tensor, .* got NoneType"),
         (EVEN, CELLS.mT, ValueError, r"cells must have the \(batch, query, key\) of weights"),
+        (EVEN, CELLS[:1], ValueError, r"cells must have the .* got \(1, 4, 5\)"),
+        (EVEN[0], CELLS, ValueError, r"cells must have the .* of weights \(3, 4, 5\), got"),
+        (EVEN[0, 0], CELLS[0], ValueError, r"cells must have the .* of weights \(4, 5\), got"),
         (EVEN, CELLS.to("meta"), ValueError, "cells must be on cpu like what it meets, got meta"),
     ],
     ids=[
@@ -123,6 +139,9 @@ def test_ids_without_pieces_are_refused(token_ids, pieces, error, message):
         "numbers",
         "nothing",
         "turned",
+        "other batch",
+        "no batch",
+        "one head",
         "device",
     ],
 )

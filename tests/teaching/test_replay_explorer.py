@@ -32,7 +32,7 @@ def replay() -> TrainingReplay:
         made.look(Transformer(TransformerConfig(vocabulary_size=8, **sizes)), step=step)
     made.run = TrainingRun(
         [StepRecord(step, 9.0 / step, 0.1) for step in range(1, 81)],
-        [Evaluation(30, 1.0, 0.9, 0.25), Evaluation(60, 1.0, 0.9, 0.5)],
+        [Evaluation(30, 1.0, 0.9, 0.25), Evaluation(70, 1.0, 0.9, 0.5)],
     )
     return made
 
@@ -81,6 +81,32 @@ def test_both_curves_run_over_all_moments_and_mark_the_one_shown(replay):
     assert any(set(line.get_ydata()) == {even} for line in shares.lines)
 
 
+def test_a_line_marks_the_step_and_losses_begin_at_zero(replay):
+    _, _, losses, shares = plot_training(replay, step=50).axes
+    for axes in (losses, shares):
+        assert [50, 50] in [list(line.get_xdata()) for line in axes.lines]
+    assert losses.get_ylim()[0] == 0
+
+
+@pytest.mark.parametrize(("layer", "keys_seen"), [(1, [1, 2, 3, 4, 5, 6]), (2, [4])])
+def test_the_even_share_is_the_layers_own_with_its_name_where_there_is_room(layer, keys_seen):
+    """Six tokens that look back at one another, and at four of the source."""
+    layers = ["decoder.layers.1.self_attention", CROSS[0]]
+    made = TrainingReplay(([4, 5, 6, 7], [6, 5, 4, 7, 7]), TOKENS, layers)
+    torch.manual_seed(0)
+    sizes = {"d_model": 12, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 8}
+    made.look(Transformer(TransformerConfig(vocabulary_size=8, **sizes)), step=3)
+    shares = plot_training(made, step=3, layer=layer).axes[3]
+    even = sum(1 / count for count in keys_seen) / len(keys_seen)
+    (line,) = (each for each in shares.lines if each.get_linestyle() == ":")
+    assert list(line.get_ydata()) == pytest.approx([even, even])
+    (words,) = shares.texts
+    assert words.get_text() == "if spread evenly"
+    is_below = even > 1 / 4  # where more room is
+    assert words.get_va() == ("top" if is_below else "bottom")
+    assert (words.get_position()[1] < even) == is_below
+
+
 def test_the_batches_losses_are_there_where_the_run_is_known(replay):
     batches = plot_training(replay, step=0).axes[2].lines[0]
     assert batches.get_color() == module.REFERENCE
@@ -91,11 +117,16 @@ def test_the_batches_losses_are_there_where_the_run_is_known(replay):
     assert not losses.texts
 
 
-def test_a_long_run_is_thinned_and_reaches_as_far(replay):
-    replay.run = TrainingRun([StepRecord(step, 1.0, 0.1) for step in range(1, 5002)])
+@pytest.mark.parametrize(
+    ("length", "every"), [(499, 1), (500, 1), (501, 2), (1000, 2), (1001, 3), (5001, 11)]
+)
+def test_a_run_longer_than_500_steps_is_thinned_and_reaches_as_far(replay, length, every):
+    replay.run = TrainingRun([StepRecord(step, 1.0, 0.1) for step in range(1, length + 1)])
     axes = plot_training(replay, step=0).axes[2]
-    assert len(axes.lines[0].get_xdata()) <= module.MOST_BATCHES
-    assert axes.get_xlim()[1] > 5001
+    drawn = axes.lines[0].get_xdata()
+    assert len(drawn) <= module.MOST_BATCHES == 500
+    assert list(drawn) == list(range(1, length + 1, every))
+    assert axes.get_xlim()[1] > length
 
 
 def test_title_and_words_say_what_is_seen(replay):
@@ -104,7 +135,9 @@ def test_title_and_words_say_what_is_seen(replay):
     words = describe_training(replay, step=50, head=2)
     assert title.startswith(f"After 50 steps head 2 gives {share}") and title in words
     assert words.startswith("Cross-attention, layer 1, head 2. ")
-    assert "exact match 25% at step 30" in words
+    assert "After 50 steps all heads together give " in describe_training(replay, step=50)
+    assert f"loss of the pair {replay.moments[2].loss:.2f}, exact match 25% at step 30" in words
+    assert "exact match 50% at step 70" in describe_training(replay, step=70)
     favourite = TOKENS[4 + int(replay.moments[2].maps[0].weights[1][0].argmax())]
     assert f"<s> at {favourite}, two at" in words
     assert "exact match" not in describe_training(replay, step=20)

@@ -34,6 +34,18 @@ def test_a_reading_is_the_models_own_without_dropout(model):
         torch.testing.assert_close(reading.attention[name], weights)
 
 
+def test_a_small_model_reads_on_one_thread_so_that_every_machine_keeps_the_same(model):
+    seen = []
+    model.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        read_pair(model, PAIR)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_a_moment_keeps_the_chosen_layers_with_their_tokens(model):
     reading = read_pair(model, PAIR)
     moment = reading.moment(7, TOKENS, [CROSS])

@@ -1,11 +1,13 @@
 """A text's translation shows where each written word really looked, whatever its pieces are."""
 
+from functools import partial
+
 import ipywidgets as widgets
 import pytest
 import torch
 
 from tests.published import caught_explorers
-from transformer_edu.generation.translator import Translator
+from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID
 from transformer_edu.teaching import text_translation as module
@@ -16,19 +18,20 @@ from transformer_edu.teaching.text_translation import (
     describe_text_translation,
     draw_text_translation,
     explore_text,
-    group_pieces,
-    join_pieces,
-    spell_word,
     translate_text,
     word_attention,
 )
+from transformer_edu.teaching.translation import Translation
+from transformer_edu.teaching.words_of_pieces import group_pieces, join_pieces
+from transformer_edu.training.number_words import ENGLISH_WORDS
 from transformer_edu.training.tokenizer import train_tokenizer
+from transformer_edu.training.vocabulary import Vocabulary
 
 LAYERS, HEADS = 3, 2
 TEXT = "A bookshop is on the beach."
 
 
-def build(*, max_length: int = 200) -> Translator:
+def build(*, max_length: int = 100) -> Translator:
     texts = [text for pair in CAPTION_PAIRS for text in pair]
     tokenizer = train_tokenizer(texts, vocabulary_size=400)
     torch.manual_seed(0)
@@ -42,40 +45,9 @@ def translator() -> Translator:
     return build()
 
 
-@pytest.mark.parametrize(
-    ("pieces", "words"),
-    [
-        ([b" The", b" book", b"sh", b"op", b"."], ["The", "bookshop", "."]),
-        ([b" Stra", b"\xc3", b"\x9f", b"en", b"bahn"], ["Straßenbahn"]),
-        ([b" ", b"r", b"ed", b" ", b"(", b"7"], ["red", "(", "7"]),
-        ([b" e", b"-", b"mail", b",", b" please", b"!"], ["e", "-", "mail", ",", "please", "!"]),
-        ([b"lich", b" x"], ["lich", "x"]),
-        ([b" a", b"", b"b", b"\xc3"], ["a", "", "b\ufffd"]),
-        ([], []),
-    ],
-    ids=["full stop", "eszett", "lone spaces", "signs", "no space first", "no bytes", "none"],
-)
-def test_pieces_make_words_and_punctuation_stands_alone(pieces, words):
-    grouped = group_pieces(pieces)
-    assert [spell_word(word) for word in grouped] == words
-    assert [piece for word in grouped for piece in word] == pieces
-
-
-def test_every_caption_has_its_words(translator):
-    for texts in CAPTION_PAIRS:
-        for text in texts:
-            pieces = [translator.tokenizer.pieces[i] for i in translator.tokenizer.encode(text)]
-            words = [spell_word(word) for word in group_pieces(pieces)]
-            assert words == text.replace(",", " ,").replace(".", " .").split()
-
-
-def test_rows_are_means_and_columns_sums_so_rows_still_sum_to_one():
-    weights = torch.rand(HEADS, 4, 5).softmax(dim=-1)
-    joined = join_pieces(weights, [[b"a"], [b"b", b"c"], [b""]], [[b"x", b"y", b"z"], [b"v", b"w"]])
-    assert joined.shape == (HEADS, 3, 2)
-    torch.testing.assert_close(joined[:, 1, 0], weights[:, 1:3, :3].sum(dim=2).mean(dim=1))
-    torch.testing.assert_close(joined[:, 2, 1], weights[:, 3, 3:].sum(dim=1))
-    torch.testing.assert_close(joined.sum(dim=-1), torch.ones(HEADS, 3))
+@pytest.fixture(scope="module")
+def found(translator) -> Translation:
+    return translate_text(translator, TEXT)
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -90,6 +62,22 @@ def test_the_words_written_are_those_of_the_translator(translator, width):
         torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:2]))
 
 
+def test_the_rows_are_those_of_the_words_in_order_and_the_last_one_is_the_end(translator, found):
+    source_ids = translator.tokenizer.encode(TEXT)
+    (written,) = write_all(translator.model, [source_ids])
+    written = written[: translator.model.config.max_length - 1]  # room for the start
+    read_words, written_words = (
+        group_pieces([translator.tokenizer.pieces[token_id] for token_id in ids])
+        for ids in (source_ids, written)
+    )
+    by_piece = cross_attention(translator.model, source_ids, written)
+    for weights, pieces in zip(found.attention, by_piece, strict=True):
+        first = join_pieces(pieces[:, : len(written_words[0])], written_words[:1], read_words)
+        end = join_pieces(pieces[:, -1:], [[b""]], read_words)
+        torch.testing.assert_close(weights[:, :1], first)
+        torch.testing.assert_close(weights[:, -1:], end)
+
+
 def test_a_row_is_the_step_at_which_the_piece_was_chosen(translator):
     source_ids, written = translator.tokenizer.encode(TEXT), [50, 60, 70]
     whole = cross_attention(translator.model, source_ids, written)
@@ -100,15 +88,15 @@ def test_a_row_is_the_step_at_which_the_piece_was_chosen(translator):
         torch.testing.assert_close(weights[:, :2], beginning)
 
 
-def test_head_zero_is_the_mean_of_all(translator):
-    found = translate_text(translator, TEXT)
-    heads = [word_attention(found, layer=2, head=head) for head in range(1, HEADS + 1)]
-    torch.testing.assert_close(word_attention(found, layer=2), torch.stack(heads).mean(dim=0))
-    assert word_attention(found, layer=2, head=1).equal(found.attention[1][0])
+def test_head_zero_is_the_mean_of_all(found):
+    for layer in range(1, LAYERS + 1):
+        heads = [word_attention(found, layer=layer, head=head) for head in range(1, HEADS + 1)]
+        assert torch.stack(heads).equal(found.attention[layer - 1])
+        mean = torch.stack(heads).mean(dim=0)
+        torch.testing.assert_close(word_attention(found, layer=layer), mean)
 
 
-def test_the_figure_shows_these_weights_with_a_row_for_the_end(translator):
-    found = translate_text(translator, TEXT)
+def test_the_figure_shows_these_weights_with_a_row_for_the_end(found):
     axes = draw_text_translation(found, layer=3, head=2).axes[0]
     torch.testing.assert_close(
         torch.tensor(axes.images[0].get_array()), word_attention(found, layer=3, head=2)
@@ -119,8 +107,7 @@ def test_the_figure_shows_these_weights_with_a_row_for_the_end(translator):
     assert literal(found.target, longest=None).startswith(title.removesuffix(" …"))
 
 
-def test_what_is_read_and_written_is_spelt_as_its_readers_do(translator):
-    found = translate_text(translator, TEXT)
+def test_what_is_read_and_written_is_spelt_as_its_readers_do(translator, found):
     assert (found.source, found.target) == (TEXT, translator.translate(TEXT))
     said = describe_text_translation(found, layer=1)
     assert said.startswith(f"“{TEXT}” → “{found.target}”; layer 1")
@@ -133,8 +120,7 @@ def test_what_is_typed_is_drawn_literally(translator):
     figure.canvas.draw()
 
 
-def test_the_words_name_every_favourite(translator):
-    found = translate_text(translator, TEXT)
+def test_the_words_name_every_favourite(found):
     said = describe_text_translation(found, layer=1)
     favourite = found.source_words[int(word_attention(found, layer=1)[0].argmax())]
     assert f"{found.target_words[0]} at {favourite}" in said
@@ -146,6 +132,9 @@ def test_a_translation_that_fills_the_model_to_the_brim_is_drawn():
     translator = build(max_length=24)
     translator.model.output_projection.bias.data[END_ID] = -1e3  # it never ends by itself
     found = translate_text(translator, "A man.")
+    (written,) = write_all(translator.model, [translator.tokenizer.encode("A man.")])
+    shown = written[: 24 - 1]  # room for the start
+    assert found.target == translator.tokenizer.decode(shown)
     assert all(len(each[0]) == len(found.target_words) + 1 for each in found.attention)
     assert draw_text_translation(found, layer=1).axes
 
@@ -154,15 +143,42 @@ def test_a_translation_that_fills_the_model_to_the_brim_is_drawn():
     ("text", "error", "message"),
     [
         ("", ValueError, "text must have 1 to 40 words, got 0"),
+        (" \xa0 ", ValueError, "text must have 1 to 40 words, got 0"),
         ("a " * 41, ValueError, "text must have 1 to 40 words, got 4[12]"),
         ("xq" * 400, ValueError, "must"),
         (None, TypeError, "text must be"),
     ],
-    ids=["empty", "long", "one endless word", "none"],
+    ids=["empty", "blank", "long", "one endless word", "none"],
 )
 def test_what_cannot_be_shown_is_refused(translator, text, error, message):
     with pytest.raises(error, match=message):
         translate_text(translator, text)
+
+
+@pytest.mark.parametrize(
+    "function", [translate_text, partial(explore_text, layer=1)], ids=["figure", "explorer"]
+)
+def test_what_is_no_translator_of_texts_is_refused(translator, function):
+    of_words = Translator(translator.model, Vocabulary(ENGLISH_WORDS))
+    for wrong, got in ((None, "NoneType"), (of_words, "Vocabulary")):
+        message = f"translator must be a Translator with a Tokenizer, got {got}"
+        with pytest.raises(TypeError, match=message):
+            function(wrong, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("source_ids", "written", "error", "message"),
+    [
+        (None, [5], TypeError, "source_ids must be a list of token ids, got None"),
+        ([5], "ab", TypeError, "written must be a list of token ids, got 'ab'"),
+        ([5], [0.5], TypeError, "written must be a whole number, got 0.5"),
+        ([], [5], ValueError, r"source_ids must .* got \(1, 0\)"),
+    ],
+    ids=["none", "text", "half", "empty"],
+)
+def test_what_are_no_ids_is_refused(translator, source_ids, written, error, message):
+    with pytest.raises(error, match=message):
+        cross_attention(translator.model, source_ids, written)
 
 
 @pytest.mark.parametrize(
@@ -175,9 +191,9 @@ def test_what_cannot_be_shown_is_refused(translator, text, error, message):
     ],
     ids=["no layer", "too high", "no such head", "negative"],
 )
-def test_a_place_that_is_not_there_is_refused(translator, place, message):
+def test_a_place_that_is_not_there_is_refused(found, place, message):
     with pytest.raises(ValueError, match=message):
-        word_attention(translate_text(translator, TEXT), **place)
+        word_attention(found, **place)
 
 
 def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypatch):
@@ -192,3 +208,13 @@ def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypa
     axes = draw(**typed).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
     assert describe(**typed).startswith("“Two dogs.” → ")
+    assert axes.get_title("left").startswith("Beam 2:")
+    assert draw(**(typed | {"width": 1})).axes[0].get_title("left").startswith("Greedy:")
+
+
+def test_an_explorer_that_would_begin_at_no_layer_or_head_is_refused(translator, monkeypatch):
+    shown = caught_explorers(monkeypatch, module)
+    for place in ({"layer": LAYERS + 1}, {"layer": 1, "head": HEADS + 1}):
+        with pytest.raises(ValueError, match="must be at most"):
+            explore_text(translator, TEXT, **place)
+    assert not shown

@@ -109,7 +109,9 @@ def test_a_run_that_is_followed_ends_with_the_same_weights_and_records(model, ta
 
 def test_the_steps_that_were_asked_for_are_kept_in_their_order(model, task, replay):
     before = attention_of(copy.deepcopy(model))[CROSS][0]
-    after_step = replay.follow(model, steps=[5, 0, 2, 99])
+    steps = [5, 0, 2, 99]
+    after_step = replay.follow(model, steps=steps)
+    steps.append(3)  # too late
     run = fit(model, task, TrainingConfig(steps=STEPS), after_step=after_step)
     assert [moment.step for moment in replay.moments] == [0, 2, 5]
     assert replay.run is run
@@ -155,6 +157,13 @@ def test_files_are_read_in_the_order_of_their_steps(model, task, tmp_path):
     assert read.run == TrainingRun()
 
 
+def test_only_the_layers_asked_for_are_read_from_files(model, task, tmp_path):
+    save_model(tmp_path / "weights", model)
+    paths = {7: tmp_path / "weights"}
+    read = replay_of(paths, PAIR, tokens=task.vocabulary.tokens, layers=[CROSS])
+    assert [each.name for each in read.moments[0].maps] == [CROSS]
+
+
 def test_functions_are_called_in_turn_with_the_run():
     run, calls = TrainingRun(), []
     in_turn(lambda run: calls.append(("a", run)), lambda run: calls.append(("b", run)))(run)
@@ -175,6 +184,41 @@ def test_the_even_share_counts_only_what_may_be_looked_at():
     # A weight that has become exactly zero may still be looked at: it was not zero before.
     settled = np.stack([np.eye(3)] * 2)
     assert even_share([weights, settled]) == pytest.approx(even_share([weights]))
+    # What one head looks at, another may look at too.
+    assert even_share([np.stack([np.eye(2, 5), np.eye(2, 5, 1)])]) == pytest.approx(1 / 2)
+    assert even_share([np.array([[[1.0, 0, 0], [0.5, 0.5, 0]]])]) == pytest.approx(3 / 4)
+
+
+def test_a_query_that_may_look_at_nothing_has_no_share():
+    weights = np.array([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]])
+    with np.errstate(divide="raise"):
+        assert even_share([weights[None]]) == pytest.approx((1 / 2 + 0) / 2)
+    assert sharpness(weights) == pytest.approx((0.75 + 0) / 2)
+
+
+@pytest.mark.parametrize(
+    ("maps", "error", "message"),
+    [
+        ([], ValueError, "maps must hold at least one map, got none"),
+        (np.ones((1, 2, 3)), TypeError, "maps must be a list of arrays, got ndarray"),
+        (
+            [np.ones((2, 3))],
+            ValueError,
+            r"maps must have shape \(head, query, key\) .*, got \(2, 3",
+        ),
+        ([np.full((1, 2, 3), np.nan)], ValueError, "maps must be from 0 to 1, got nan"),
+        ([np.ones((1, 2, 3)), None], TypeError, "maps must be an array .*, got NoneType"),
+        (
+            [np.ones((1, 2, 3)), np.ones((1, 2, 4))],
+            ValueError,
+            r"maps must all have shape \(1, 2, 3\), got \(1, 2, 4\)",
+        ),
+    ],
+    ids=["none", "bare", "one head", "NaN", "nothing", "two shapes"],
+)
+def test_the_even_share_of_no_maps_is_refused(maps, error, message):
+    with pytest.raises(error, match=message):
+        even_share(maps)
 
 
 def look_twice(model, replay):
@@ -182,9 +226,15 @@ def look_twice(model, replay):
     replay.look(model, step=4)
 
 
+def start_again(model, replay):
+    replay.look(model, step=4)
+    replay.follow(model, steps=[0])
+
+
 @pytest.mark.parametrize(
     ("use", "error", "message"),
     [
+        (start_again, ValueError, "step must be above 4, the last one kept, got 0"),
         (look_twice, ValueError, "step must be above 4, the last one kept, got 4"),
         (lambda m, r: r.look(m, step=-1), ValueError, "step must be at least 0, got -1"),
         (lambda m, r: r.look(None, step=0), TypeError, "model must be a torch.nn.Module"),
@@ -196,6 +246,7 @@ def look_twice(model, replay):
         (lambda m, r: in_turn(3), TypeError, "after_steps must be functions of the run, got 3"),
     ],
     ids=[
+        "again",
         "twice",
         "before 0",
         "no model",
@@ -320,6 +371,28 @@ def test_a_run_that_is_resumed_is_still_the_same_run(model, task, replay):
         after_step(resumed)
     assert [moment.step for moment in replay.moments] == [0, 2, 5]
     assert replay.run is resumed
+
+
+@pytest.mark.parametrize(
+    ("wanted", "same", "is_refused"),
+    [([2], 2, False), ([2], 1, True), ([0], 1, False), ([0], 0, True)],
+    ids=["to the last moment", "not as far", "its first step", "not even that"],
+)
+def test_a_resumed_run_may_differ_only_after_the_last_moment(
+    model, replay, wanted, same, is_refused
+):
+    after_step = replay.follow(model, steps=wanted)
+    records = [StepRecord(step, 1.0, 0.1) for step in (1, 2, 3)]
+    for step in (1, 2, 3):
+        after_step(TrainingRun(records[:step]))
+    others = [StepRecord(step, 2.0, 0.1) for step in (1, 2, 3)]
+    resumed = TrainingRun(records[:same] + others[same:])
+    if is_refused:
+        with pytest.raises(ValueError, match="run must be the one followed to step 3, got another"):
+            after_step(resumed)
+    else:
+        after_step(resumed)
+        assert replay.run is resumed
 
 
 def test_sharpness_of_no_map_is_refused():

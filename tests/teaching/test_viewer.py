@@ -13,6 +13,7 @@ from torch import Tensor
 from tests.published import caught_bundles
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import display as display_module
+from transformer_edu.teaching import viewer as module
 from transformer_edu.teaching.recording import record_attention
 from transformer_edu.teaching.viewer import (
     attention_html,
@@ -94,11 +95,30 @@ def test_a_query_that_looks_at_nothing_is_said_to(published):
     assert published[0]["data"]["text/plain"].endswith("das at the (1.00), Haus at nothing")
 
 
-def test_the_words_of_a_long_text_are_cut(published):
-    tokens = [f"t{index}" for index in range(100)]
+def test_the_picture_and_the_words_are_of_the_chosen_state(attention, published, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(module, "plot_still", lambda *given: drawn.append(given) or plt.figure())
+    name = "decoder.layers.1.cross_attention"
+    view_attention(attention, **TOKENS, start=name, head=3, view="grid")
+    ((shown, *state, title),) = drawn
+    assert (shown.name, state) == (name, [2, "grid"])
+    place, favourite = title.splitlines()[1], int(attention[name][0, 2, 0].argmax())
+    assert place == "Cross-attention, layer 2, head 3 of 4"
+    said = f"{place}. Looked at most: <s> at {TOKENS['source_tokens'][favourite]} ("
+    assert said in published[0]["data"]["text/plain"]
+
+
+def test_a_sentence_of_a_batch_is_shown_as_if_it_were_alone():
+    batch = torch.stack([WEIGHTS, WEIGHTS.flip(0)])
+    assert weights_html(batch, **LABELS, sentence=1) == weights_html(WEIGHTS.flip(0), **LABELS)
+
+
+@pytest.mark.parametrize(("count", "end"), [(12, "(1.00)"), (13, "(1.00), …")])
+def test_the_words_of_a_long_text_are_cut(published, count, end):
+    tokens = [f"t{index}" for index in range(count)]
     labels = {"query_tokens": tokens, "key_tokens": tokens, "title": "many"}
-    view_weights(torch.eye(100)[None], **labels)
-    assert published[0]["data"]["text/plain"].endswith("t11 at t11 (1.00), …")
+    view_weights(torch.eye(count)[None], **labels)
+    assert published[0]["data"]["text/plain"].endswith(f"t11 at t11 {end}")
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])

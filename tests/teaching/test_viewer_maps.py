@@ -10,6 +10,7 @@ from torch import Tensor
 from transformer_edu.teaching.style import LONGEST_TOKEN
 from transformer_edu.teaching.viewer_maps import (
     MOST_TOKENS,
+    MOST_WEIGHTS,
     STEPS,
     columns,
     maps_of_model,
@@ -59,6 +60,11 @@ def test_every_layer_is_shown_by_kind_with_its_own_tokens(attention):
     assert maps[-1].keys.tokens == tuple(SOURCE_TOKENS)
 
 
+def test_layers_are_ordered_by_their_numbers():
+    deep = {ENCODER.format(layer): weights(SOURCE, SOURCE) for layer in (10, 2, 0)}
+    assert [each.layer for each in of_model(deep)] == ["1", "3", "11"]
+
+
 def test_the_weights_are_those_of_the_sentence_and_not_transposed(attention):
     for each in of_model(attention):
         np.testing.assert_array_equal(each.weights, attention[each.name][1].numpy())
@@ -85,8 +91,8 @@ def test_a_single_layer_of_any_model_needs_no_batch():
 
 
 def test_layers_of_any_model_are_called_as_the_learner_calls_them():
-    maps = of_weights({"mine": weights(TARGET, SOURCE), "his": weights(TARGET, SOURCE)})
-    assert [each.layer for each in maps] == ["mine", "his"]
+    maps = of_weights({"mine": weights(TARGET, SOURCE), "\u202ehis": weights(TARGET, SOURCE)})
+    assert [each.layer for each in maps] == ["mine", r"\u202ehis"]
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
@@ -142,8 +148,14 @@ def test_an_endless_token_is_cut(text):
     assert len(printable(text)) <= LONGEST_TOKEN
 
 
+def test_a_token_that_just_fits_is_whole_and_a_longer_one_ends_in_an_ellipsis():
+    assert printable("x" * LONGEST_TOKEN) == "x" * LONGEST_TOKEN
+    assert printable("x" * (LONGEST_TOKEN + 1)) == "x" * (LONGEST_TOKEN - 1) + "…"
+    assert printable("x" * 100, longest=None) == "x" * 100
+
+
 def test_wide_characters_take_two_columns():
-    assert (columns("ab"), columns("日本")) == (2, 4)
+    assert (columns("ab"), columns("日本"), columns("Ａ")) == (2, 4, 2)
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -0.1, 1.01])
@@ -206,10 +218,16 @@ def test_as_many_tokens_as_fit_are_shown():
 
 
 def test_more_than_a_page_can_hold_is_refused():
-    tokens = ["x"] * MOST_TOKENS
-    layers = torch.zeros(1, 100, MOST_TOKENS, MOST_TOKENS)
-    with pytest.raises(ValueError, match="weights must hold at most 1,500,000 weights, got 1,638"):
-        of_weights(layers, query_tokens=tokens, key_tokens=tokens)
+    tokens = ["x"] * 125
+    layers = {ENCODER.format(layer): torch.zeros(1, 48, 125, 125) for layer in range(2)}
+    given = {"query_tokens": tokens, "key_tokens": tokens}
+    assert sum(each.weights.size for each in of_weights(layers, **given)) == MOST_WEIGHTS
+    layers["encoder.layers.2.self_attention"] = torch.zeros(1, 1, 125, 125)
+    message = "must hold at most 1,500,000 weights, got 1,515,625"
+    with pytest.raises(ValueError, match=f"weights {message}"):
+        of_weights(layers, **given)
+    with pytest.raises(ValueError, match=f"attention {message}"):
+        of_model(layers, source_tokens=tokens, sentence=0)
 
 
 @pytest.mark.parametrize(
@@ -220,8 +238,9 @@ def test_more_than_a_page_can_hold_is_refused():
         ({0: torch.zeros(1)}, TypeError, "attention must have texts for names, got 0"),
         ({"mine": torch.zeros(1)}, ValueError, r"names like encoder.layers.0.self_.* got 'mine'"),
         ({"encoder.layers.0.cross_attention": torch.zeros(1)}, ValueError, "must have names like"),
+        ({"my_encoder.layers.0.self_attention": torch.zeros(1)}, ValueError, "names like"),
     ],
-    ids=["empty", "tensor", "number", "foreign", "misplaced"],
+    ids=["empty", "tensor", "number", "foreign", "misplaced", "called otherwise"],
 )
 def test_what_no_model_recorded_is_refused(recorded, error, message):
     with pytest.raises(error, match=message):

@@ -12,11 +12,22 @@ import torch
 
 from transformer_edu.teaching.viewer_maps import STEPS, AttentionMap, maps_of_weights
 from transformer_edu.teaching.viewer_page import (
+    AROUND,
+    LINE_OF_HEADS,
     Start,
     about,
     framed,
     place_in_words,
     viewer_page,
+)
+from transformer_edu.teaching.viewer_picture import (
+    cell_side,
+    label_width,
+    picture,
+    picture_height,
+    room_above,
+    room_left,
+    row_height,
 )
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
@@ -56,7 +67,7 @@ class Structure(HTMLParser):
 
 
 def maps_with(tokens: list[str], layers: list[str]) -> list[AttentionMap]:
-    many = dict.fromkeys(layers, WEIGHTS)
+    many = {name: WEIGHTS.roll(index, dims=1) for index, name in enumerate(layers)}
     return maps_of_weights(many, query_tokens=QUERY_TOKENS, key_tokens=tokens, sentence=0)
 
 
@@ -73,11 +84,13 @@ def data_in(page: str) -> dict:
 
 def test_the_page_holds_every_weight_and_every_token():
     data = data_in(page_with())
-    for each in data["maps"]:
+    assert len(data["tokens"]) == 2  # however many layers have them
+    for index, each in enumerate(data["maps"]):
         packed = base64.b64decode(each["packed"])
         codes = torch.frombuffer(bytearray(packed), dtype=torch.uint16)
         stored = codes.to(torch.float32).view(WEIGHTS.shape) / STEPS
-        torch.testing.assert_close(stored, WEIGHTS, rtol=0, atol=1 / STEPS)
+        right = WEIGHTS.roll(index, dims=1)
+        torch.testing.assert_close(stored, right, rtol=0, atol=1 / STEPS)
         assert data["tokens"][each["queries"]]["texts"] == QUERY_TOKENS
         assert data["tokens"][each["keys"]]["texts"] == KEY_TOKENS
     assert (data["start"]["map"], data["start"]["head"], data["start"]["view"]) == (1, 1, "lines")
@@ -96,14 +109,51 @@ def test_the_still_picture_and_what_it_shows_stand_in_the_page(view):
     ]
 
 
+def test_the_still_picture_is_the_head_that_is_chosen_called_by_its_place():
+    layers = maps_with(KEY_TOKENS, ["a", "b"])
+    words = f"Attention, layer b, head 2 of 2. {about(layers[1], 'grid')}"
+    assert picture(layers[1], 1, "grid", label=words) in page_with(start=(1, 1, "grid"))
+
+
+@pytest.mark.parametrize(("length", "numbered"), [(7, True), (20, False)])
+def test_the_script_draws_by_the_measures_of_the_still_picture(length, numbered):
+    tokens = [f"{index} long token" for index in range(length)]
+    (layer,) = maps_of_weights(
+        torch.zeros(1, 2, length), query_tokens=QUERY_TOKENS, key_tokens=tokens, sentence=0
+    )
+    data = data_in(viewer_page([layer], Start(0, 0, "lines"), "title"))
+    shown = data["maps"][0]
+    assert (shown["row"], shown["cell"]) == (row_height(layer), cell_side(layer))
+    assert (shown["left"], shown["above"]) == (room_left(layer), room_above(layer))
+    assert [side["width"] for side in data["tokens"]] == [
+        label_width(layer.queries),
+        label_width(layer.keys),
+    ]
+    assert shown["numbered"] == numbered
+
+
+def test_the_legend_has_lines_as_the_picture_has_them_and_tells_which_have_none():
+    layer = maps_of_weights(
+        torch.tensor([[[0.1, 0.5, 1.0]]]), query_tokens=["q"], key_tokens=KEY_TOKENS, sentence=0
+    )
+    page = viewer_page(layer, Start(0, 0, "lines"), "title")
+    figure, legend = page.split("class='figure'")[1].split("data-key='lines'")
+    lines, samples = (
+        re.findall(r"stroke-width='([\d.]+)' opacity='([\d.]+)'", part) for part in (figure, legend)
+    )
+    assert lines == samples and len(lines) == 3
+    assert "below 0.01: no line" in legend
+
+
 def test_controls_that_need_the_script_are_hidden_until_it_runs():
     assert "data-part='controls' hidden" in page_with()
 
 
 @pytest.mark.parametrize("token", HOSTILE, ids=ascii)
 def test_no_token_no_name_and_no_title_changes_what_the_page_is_made_of(token):
-    plain = Structure(page_with(["a", "b", "c"], ["one", "two"], "three"))
-    hostile = Structure(page_with([token, "b", "c"], [token, "two"], token))
+    first = (0, 1, "lines")
+    plain = Structure(page_with(["a", "b", "c"], ["one", "two"], "three", first))
+    hostile = Structure(page_with([token, "b", "c"], [token, "two"], token, first))
     assert hostile.elements == plain.elements
 
 
@@ -161,15 +211,20 @@ def test_the_frame_holds_the_page_unchanged_beside_the_picture_that_stands_in(ti
 
 
 def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
-    def height(length: int, heads: int = 1) -> int:
+    def layers(length: int, heads: int = 1) -> list[AttentionMap]:
         tokens = ["x"] * length
-        maps = maps_of_weights(
+        return maps_of_weights(
             torch.zeros(heads, length, 1), query_tokens=tokens, key_tokens=["y"], sentence=0
         )
+
+    def height(maps: list[AttentionMap]) -> int:
         return int(re.search(r"height: (\d+)px", framed("", maps, title="", png="", alt=""))[1])
 
-    assert height(2) < height(6) < height(100) == height(128)
-    assert height(2, heads=13) == height(2) < height(2, heads=14)
+    low, high = layers(2), layers(6)
+    assert height(low) == AROUND + picture_height(low[0])
+    assert height(low) < height(low + high) == height(high) < height(layers(100))
+    assert height(layers(100)) == height(layers(128))
+    assert height(layers(2, heads=13)) == height(low) == height(layers(2, heads=14)) - LINE_OF_HEADS
 
 
 def test_what_is_looked_at_is_said_in_words():

@@ -22,7 +22,8 @@ from transformer_edu.teaching.viewer_picture import (
 )
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
-WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, 0.2, 0.7], [0.0, 0.004, 0.996]]])
+FAINT = 0.02  # above the faintest that has a line
+WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, FAINT, 0.88], [0.0, 0.004, 0.996]]])
 HOSTILE = ["<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", "&lt;]]>"]
 
 
@@ -62,9 +63,11 @@ def squares(path: ElementTree.Element) -> list[tuple[int, int]]:
 def test_a_line_is_as_thick_as_its_weight_and_the_strongest_lies_on_top():
     links = having(drawn(made(), "lines"), "link")
     widths = [float(link.get("stroke-width")) for link in links]
-    strong = [0.1, 0.2, 0.7, 0.996]  # what is below the faintest has no line
+    strong = [FAINT, 0.1, 0.88, 0.996]  # what is below the faintest has no line
     expected = [SIZES["thin"] + SIZES["thick"] * weight for weight in strong]
     assert widths == pytest.approx(expected, abs=0.01)
+    opacities = [float(link.get("opacity")) for link in links]
+    assert opacities == sorted(set(opacities)) and 0.1 < opacities[0] < opacities[-1] <= 0.9
 
 
 def test_a_line_runs_from_who_looks_to_who_is_looked_at():
@@ -79,10 +82,9 @@ def test_every_cell_has_the_colour_of_its_weight_and_zero_is_hatched():
     cells = having(drawn(made(), "grid"), "cells")
     found = {place: path.get("fill") for path in cells for place in squares(path)}
     assert len(found) == WEIGHTS[1].numel()
-    assert found[1, 0] == "url(#hatch)"
+    assert found.pop((1, 0)) == "url(#hatch)"  # and nothing else, however little it is
     for (query, key), colour in found.items():
-        if colour != "url(#hatch)":
-            assert colour == COLOURS[round(63 * float(WEIGHTS[1, query, key]))]
+        assert colour == COLOURS[round(63 * float(WEIGHTS[1, query, key]))]
 
 
 def test_the_colours_are_cividis_from_zero_to_one():
@@ -91,7 +93,16 @@ def test_the_colours_are_cividis_from_zero_to_one():
 
 
 def test_small_grids_carry_their_numbers_and_large_ones_do_not():
-    assert texts(drawn(made(), "grid"), "number") == ["0.10", "0.20", "0.70", "0.00", "1.00"]
+    numbers = having(drawn(made(), "grid"), "number")
+    assert [number.text for number in numbers] == ["0.10", "0.02", "0.88", "0.00", "1.00"]
+    left, above, side = room_left(made()), room_above(made()), cell_side(made())
+    inside = [
+        ((float(number.get("y")) - above) // side, (float(number.get("x")) - left) // side)
+        for number in numbers
+    ]
+    assert inside == [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2)]
+    light = [number.text for number in numbers if "on-light" in number.get("class")]
+    assert light == ["0.88", "1.00"]
     large = made(torch.full((2, 2, 11), 1 / 11), key_tokens=list("abcdefghijk"))
     assert not texts(drawn(large, "grid"), "number")
 
@@ -121,6 +132,25 @@ def test_everything_lies_inside_the_picture(view):
     for text in having(svg, "token"):
         assert 0 < float(text.get("x")) < width and 0 < float(text.get("y")) < height
     assert room_left(attention_map) >= label_width(attention_map.queries)
+
+
+def test_every_room_is_for_the_longest_token_of_its_own_side():
+    long, short = ["a", "x" * 24], ["b", "c"]
+    for queries, keys in ((long, short), (short, long)):
+        attention_map = made(torch.ones(1, 2, 2), queries, keys)
+        assert (label_width(attention_map.queries) > 200) == (queries == long)
+        assert (room_left(attention_map) > 200) == (queries == long)
+        assert (room_above(attention_map) > 150) == (keys == long)
+
+
+def test_more_rows_make_a_grid_higher_and_more_columns_do_not():
+    wide, high = (
+        made(torch.ones(1, 1, 9), ["a"], ["b"] * 9),
+        made(torch.ones(1, 9, 1), ["a"] * 9, ["b"]),
+    )
+    for attention_map in (wide, high):
+        heights = [float(drawn(attention_map, view, 0).get("height")) for view in ("lines", "grid")]
+        assert max(heights) <= picture_height(attention_map) <= max(heights) + 4
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.benchmark.timing import Step, machine, markdown_table, ratios, take_turns
+from transformer_edu.benchmark.timing import (
+    Step,
+    machine,
+    markdown_table,
+    ratios,
+    spread,
+    take_turns,
+)
 from transformer_edu.benchmark.training_step import MARIAN, OURS, PYTORCH
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
@@ -21,6 +28,7 @@ from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID, UNKNO
 from transformer_edu.peers import PytorchTransformer, marian_config
 
 OUT_OF_REACH = -1e4  # the end token's bias: nobody stops early
+SLOW_ROUNDS = 3  # at the most, for a model that takes many times as long
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +38,7 @@ class DecodingWorkload:
     Args:
         batch: Sources at once.
         width: Hypotheses of the beam; 1 is greedy search.
-        rounds: Times that each model writes.
+        rounds: Times that each model writes; torch.nn's at most SLOW_ROUNDS times.
         source_length: Tokens of each source.
         new_tokens: Tokens of each target.
         config: The models' sizes.
@@ -51,9 +59,9 @@ class DecodingWorkload:
 
 DECODING_WORKLOADS = (
     DecodingWorkload(batch=1, rounds=7),
-    DecodingWorkload(batch=32),
+    DecodingWorkload(batch=32, rounds=15),
     DecodingWorkload(batch=1, width=5, rounds=5),
-    DecodingWorkload(batch=8, width=5),
+    DecodingWorkload(batch=8, width=5, rounds=5),
 )
 
 
@@ -135,7 +143,8 @@ def report_decoding(workloads: Sequence[DecodingWorkload]) -> Iterator[str]:
     yield f"Writing {first.new_tokens} tokens from {first.source_length}. {versions}."
     yield (
         f"{c.d_model}/{c.num_heads}/{c.num_layers}+{c.num_layers}/{c.d_ff}, "
-        f"vocabulary {c.vocabulary_size:,}; CPU seconds, median of rounds in turns.\n"
+        f"vocabulary {c.vocabulary_size:,}; CPU seconds, median of rounds in turns, and of the "
+        "turns' ratios least / median / most.\n"
     )
     names = [OURS, *([MARIAN] if has_marian else []), PYTORCH]
     heads = ["search", "rounds", *(f"{name}, s" for name in names)]
@@ -145,17 +154,22 @@ def report_decoding(workloads: Sequence[DecodingWorkload]) -> Iterator[str]:
 
 
 def _measured(workload: DecodingWorkload, names: Sequence[str]) -> list[str]:
-    """One row: seconds of each model, and how many times as fast ours is."""
-    taking_part = [name for name in names if workload.width == 1 or name != PYTORCH]
-    steps = [build_writer(name, workload) for name in taking_part]
-    seconds = list(take_turns(*steps, rounds=workload.rounds, warm_up=1))
-    columns = dict(zip(taking_part, zip(*seconds, strict=True), strict=True))
-    row = [str(workload), str(workload.rounds)]
-    row += [f"{statistics.median(columns[n]):.2f}" if n in columns else "-" for n in names]
-    for name in names[1:]:
-        if name not in columns:
-            row.append("-")
+    """One row: seconds of each model, and how many times as fast ours is than its neighbour."""
+    ours, *others = names
+    seconds, times = {}, []
+    for name in others:
+        if name == PYTORCH and workload.width > 1:
+            times.append("-")
             continue
-        pairs = list(zip(columns[OURS], columns[name], strict=True))
-        row.append(f"{statistics.median(ratios(pairs)):.2f}")
-    return row
+        writers = build_writer(ours, workload), build_writer(name, workload)
+        rounds = min(workload.rounds, SLOW_ROUNDS) if name == PYTORCH else workload.rounds
+        pairs = list(take_turns(*writers, rounds=rounds, warm_up=1))
+        own, seconds[name] = (statistics.median(column) for column in zip(*pairs, strict=True))
+        seconds.setdefault(ours, own)
+        times.append(spread(ratios(pairs), 2))
+    if ours not in seconds:  # nobody to take turns with
+        alone = take_turns(build_writer(ours, workload), rounds=workload.rounds, warm_up=1)
+        seconds[ours] = statistics.median(own for (own,) in alone)
+    row = [str(workload), str(workload.rounds)]
+    row += [f"{seconds[name]:.2f}" if name in seconds else "-" for name in names]
+    return row + times

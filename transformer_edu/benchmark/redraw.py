@@ -7,7 +7,9 @@ import statistics
 import time
 from collections.abc import Iterator
 
+from transformer_edu.benchmark.explorer_samples import explorer_samples, made_box
 from transformer_edu.benchmark.timing import machine, markdown_table
+from transformer_edu.model.refusals import require_whole
 
 ROUNDS = 3
 STATES = 6  # of a control with more of them: the first, the last, and some between
@@ -19,17 +21,19 @@ def report_redraw(rounds: int | None = None) -> Iterator[str]:
 
     Args:
         rounds: How often each picture is drawn; the fastest counts. ROUNDS when None.
-    """
-    # Here and not above, since who imports the benchmark needs no plotting library.
-    from transformer_edu.teaching.explorer_samples import explorer_samples, made_box
 
+    Yields:
+        What was measured and where, then a table with a row for each explorer.
+
+    Raises:
+        TypeError, ValueError: If rounds is no whole number from 1.
+    """
+    rounds = ROUNDS if rounds is None else rounds
     yield f"CPU time of a new picture after a control was moved. {machine()}.\n"
     rows = []
-    for name, explore in explorer_samples().items():
-        *controls, picture = made_box(explore).children
-        seconds = [
-            each for one in controls for each in redraw_seconds(one, picture, rounds or ROUNDS)
-        ]
+    for name, sample in explorer_samples().items():
+        *controls, picture = made_box(sample).children
+        seconds = [each for one in controls for each in redraw_seconds(one, picture, rounds)]
         milliseconds = [1000 * each for each in (statistics.median(seconds), max(seconds))]
         rows.append([name, str(len(seconds)), *(f"{each:.0f}" for each in milliseconds)])
     yield markdown_table(["explorer", "pictures", "median, ms", "most, ms"], rows)
@@ -42,7 +46,14 @@ def redraw_seconds(control: object, picture: object, rounds: int) -> list[float]
         control: A widget; it is left as it was.
         picture: The widget that it redraws.
         rounds: How often each is drawn.
+
+    Returns:
+        As many numbers as there are pictures that differ from the one before.
+
+    Raises:
+        TypeError, ValueError: If rounds is no whole number from 1.
     """
+    require_whole("rounds", rounds)
     first, fastest = control.value, {}
     for _ in range(rounds):
         for value in [*states(control), first]:

@@ -70,7 +70,7 @@ class Continuation:
         """Write one more token in every row.
 
         Args:
-            next_ids: Shape (rows,).
+            next_ids: Shape (rows,), int32 or int64.
 
         Raises:
             TypeError, ValueError: If they are not token ids, one for each row.

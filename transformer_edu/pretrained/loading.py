@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 
 from transformer_edu.generation.translator import Translator
-from transformer_edu.training.export import CARD, HISTORY
 from transformer_edu.training.presets import RunSettings
+from transformer_edu.training.run_folder import CARD, HISTORY
 from transformer_edu.training.saved_translator import load_translator
 
 FOLDER = Path(__file__).parent
@@ -32,7 +32,14 @@ def load_pretrained() -> Translator:
 
 
 def model_card() -> str:
-    """What the translator is: how it was trained, on what, and how well it translates."""
+    """What the translator is: how it was trained, on what, and how well it translates.
+
+    Returns:
+        A page in Markdown.
+
+    Raises:
+        FileNotFoundError: If the package was installed without its weights.
+    """
     return (FOLDER / CARD).read_text("utf-8")
 
 

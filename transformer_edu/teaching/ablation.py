@@ -1,6 +1,7 @@
 """Switching parts of a model off, to see what depends on them; afterwards all is as it was.
 
 A map shows where a head looked. Whether the result depends on it shows only without the head.
+A head that is switched off is replaced by zeros, which the literature calls zero ablation.
 Used in notebooks/15_looking_inside.ipynb.
 """
 
@@ -46,6 +47,9 @@ def every_head(model: nn.Module, *attentions: str) -> list[Head]:
 def heads_switched_off(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
     """Inside the block these heads say nothing: their part of what W_O reads is zero.
 
+    This is zero ablation, as Michel et al. 2019 mask heads. A compiled model runs uncompiled
+    inside the block, since compiled code knows nothing of the change.
+
     A subclass of MultiHeadAttention must call its output_projection for that: one that only
     reads the projection's weight is not changed.
 
@@ -77,8 +81,12 @@ def heads_made_uniform(model: nn.Module, heads: Iterable[Head]) -> Iterator[None
     Their queries are zero. Then so is every score, and the softmax gives every key that the mask
     leaves the same weight. ``record_attention`` inside the block records just that.
 
-    Takes the same model and heads as ``heads_switched_off``, pairs of an attention's name and a
-    head's number from 1, and raises the same TypeError and ValueError.
+    Args:
+        model: As for heads_switched_off.
+        heads: As for heads_switched_off.
+
+    Raises:
+        TypeError, ValueError: As for heads_switched_off.
     """
     hooks = [
         attention.query_projection.register_forward_hook(_silence_output(columns))
@@ -105,7 +113,7 @@ def layers_switched_off(model: nn.Module, layers: Iterable[str]) -> Iterator[Non
         raise TypeError(f"layers must be a collection of names, got {layers!r}")
     wanted = list(layers)
     _require_names("layers", wanted, there)
-    hooks = [there[name].register_forward_hook(_hand_on, with_kwargs=True) for name in set(wanted)]
+    hooks = [there[name].register_forward_hook(_hand_on, with_kwargs=True) for name in wanted]
     with _until_the_end(hooks):
         yield
 

@@ -1,7 +1,8 @@
 """Captions of pictures that were never taken, in English and German: to judge a translator by.
 
-Used in notebooks/14_translation.ipynb. They were written for this course, in the manner of the
-texts that the translator in the package learned from, and none of them is one of those.
+Used in notebooks/14_translation.ipynb and 15_looking_inside.ipynb. They were written for this
+course, in the manner of the texts that the translator in the package learned from, and none of
+them is one of those.
 """
 
 _PAIRS = """\

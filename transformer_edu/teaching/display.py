@@ -7,7 +7,10 @@ exported HTML or on slides; controls come on top where a live kernel is.
 import base64
 import html
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
@@ -19,6 +22,8 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 DOTS_PER_INCH = 100
 MARGIN = 0.1  # inches of white around a picture
 NUM_COLOURS = 256  # in one picture: a third of the bytes, and no difference that an eye sees
+
+_kept_back: ContextVar[list["Explorer"] | None] = ContextVar("_kept_back", default=None)
 
 
 def show(figure: Figure, alt: str) -> None:
@@ -82,6 +87,37 @@ def explore(
     Raises:
         ValueError: If there are no controls, or one has no description to read.
     """
+    explorer = build_explorer(draw, alt, also=also, **controls)
+    kept_back = _kept_back.get()
+    if kept_back is None:
+        publish(_small_png(explorer.still), explorer.words, **_view(explorer.box))
+    else:
+        kept_back.append(explorer)
+
+
+class Explorer(NamedTuple):
+    """A figure with controls, and what stands for it where there is no live kernel."""
+
+    box: widgets.VBox  # the controls and, below them, the picture that they redraw
+    still: Image.Image  # the picture of the first state
+    words: str  # what it shows
+
+
+def build_explorer(
+    draw: Callable[..., Figure],
+    alt: Callable[..., str],
+    *,
+    also: Sequence[widgets.ValueWidget] = (),
+    **controls: widgets.ValueWidget,
+) -> Explorer:
+    """Put controls and the figure that they redraw into one box; nothing is shown.
+
+    Args:
+        draw, alt, also, controls: As for explore.
+
+    Raises:
+        ValueError: As for explore.
+    """
     if not controls:
         raise ValueError("explore must get at least one control, got none")
     for control in (*controls.values(), *also):
@@ -105,12 +141,32 @@ def explore(
 
     for control in controls.values():
         control.observe(redraw, "value")
-    box = widgets.VBox([*also, *controls.values(), picture])
-    publish(_small_png(first), first_alt, **_view(box))
+    return Explorer(widgets.VBox([*also, *controls.values(), picture]), first, first_alt)
+
+
+@contextmanager
+def explorers_kept_back() -> Iterator[list[Explorer]]:
+    """Inside the block explorers are built but not shown, so that they can be measured.
+
+    Yields:
+        A list that gets every explorer when it is built.
+    """
+    kept: list[Explorer] = []
+    token = _kept_back.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept_back.reset(token)
 
 
 def publish(png: str, alt: str, **more: object) -> None:
-    """Send one bundle: the picture, its words, and whatever else a front-end may prefer."""
+    """Send one bundle: the picture, its words, and whatever else a front-end may prefer.
+
+    Args:
+        png: A picture, as encode_png returns it.
+        alt: What a reader who cannot see the picture should know.
+        more: Other forms of the same, by their media type.
+    """
     bundle = {"image/png": png, "text/plain": alt, **more}
     display(bundle, metadata={"image/png": {"alt": alt}}, raw=True)
 
@@ -121,7 +177,17 @@ def _view(widget: widgets.DOMWidget) -> dict[str, object]:
 
 
 def encode_png(figure: Figure) -> str:
-    """The figure as base64 text, the same bytes every time; the figure is closed."""
+    """The figure as base64 text, the same bytes every time; the figure is closed.
+
+    Args:
+        figure: Drawn.
+
+    Returns:
+        A PNG file with a palette of NUM_COLOURS.
+
+    Raises:
+        TypeError: If figure is not a matplotlib figure.
+    """
     return _small_png(_image(figure))
 
 

@@ -45,12 +45,13 @@ class Projection:
     Args:
         coordinates: Where each vector lies on each axis, shape (vector, axis).
         axes: The axes' directions, each of length one, shape (axis, width).
-        shares: How much of the vectors' variance each axis holds, from 0 to 1, shape (axis,).
+        explained_variance_ratio: How much of the vectors' variance each axis holds, from 0 to 1,
+            shape (axis,).
     """
 
     coordinates: Tensor
     axes: Tensor
-    shares: Tensor
+    explained_variance_ratio: Tensor
 
 
 def principal_axes(vectors: Tensor, *, count: int = 2) -> Projection:
@@ -98,10 +99,16 @@ def find_words(
         The words with their ids, and the words left out: a piece of a word has no place of its own.
 
     Raises:
-        TypeError: If the words of a language are a single text.
+        TypeError: If groups is no such mapping, or the words of a language are a single text.
     """
+    if not isinstance(groups, Mapping):
+        raise TypeError(f"groups must map names to words, got {type(groups).__name__}")
     found, left_out = [], []
     for group, languages in groups.items():
+        if not isinstance(languages, Mapping):
+            raise TypeError(
+                f"group {group!r} must map languages to words, got {type(languages).__name__}"
+            )
         for language, words in languages.items():
             if isinstance(words, str):
                 raise TypeError(f"groups must hold lists of words, got the single text {words!r}")

@@ -1,5 +1,6 @@
 """The picture of embedding_map.py: words as points, each with its label beside it."""
 
+import reprlib
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
@@ -71,9 +72,12 @@ def describe_embedding_map(vectors: Tensor, words: Sequence[MapWord]) -> str:
     Args:
         vectors: As for plot_embedding_map.
         words: As for plot_embedding_map.
+
+    Raises:
+        TypeError, ValueError: As for plot_embedding_map.
     """
     _require_words(vectors, words)
-    held = float(principal_axes(vectors, count=2).shares.sum())
+    held = float(principal_axes(vectors, count=2).explained_variance_ratio.sum())
     groups, languages = _columns(words)
     return (
         f"{len(words)} words in {' and '.join(languages)}: {', '.join(groups)}; "
@@ -94,7 +98,9 @@ def _look(group: int, language: int) -> dict[str, object]:
 
 
 def _axis_name(projection: Projection, axis: int) -> str:
-    return f"axis {axis + 1}: {float(projection.shares[axis]):.0%} of the variance"
+    return (
+        f"axis {axis + 1}: {float(projection.explained_variance_ratio[axis]):.0%} of the variance"
+    )
 
 
 def _draw_legend(axes: Axes, groups: Sequence[str], languages: Sequence[str]) -> None:
@@ -155,6 +161,10 @@ def _require_words(vectors: Tensor, words: Sequence[MapWord]) -> None:
     """Refuse words that do not fit the vectors, or could not be told apart."""
     if not isinstance(vectors, Tensor):
         raise TypeError(f"vectors must be a tensor, got {type(vectors).__name__}")
+    if vectors.dim() != 2:
+        raise ValueError(f"vectors must have shape (word, width), got {tuple(vectors.shape)}")
+    if not isinstance(words, Sequence) or not all(isinstance(word, MapWord) for word in words):
+        raise TypeError(f"words must be a list of MapWord, got {reprlib.repr(words)}")
     if len(words) != len(vectors):
         raise ValueError(f"words must name {len(vectors)} vectors, got {len(words)}")
     if not 3 <= len(words) <= MOST_WORDS:

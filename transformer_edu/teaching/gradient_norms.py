@@ -73,20 +73,12 @@ def plot_gradient_norms(norms: Mapping[str, Mapping[str, float]], *, title: str)
         A new figure.
 
     Raises:
+        TypeError: If norms is no such mapping.
         ValueError: If there are no models or too many, two have other layers, or a length is not
             above 0, where a log scale ends.
     """
-    if not 0 < len(norms) <= MOST_MODELS:
-        raise ValueError(f"norms must be of 1 to {MOST_MODELS} models, got {len(norms)}")
+    _require_norms(norms)
     places = list(next(iter(norms.values())))
-    for name, lengths in norms.items():
-        if list(lengths) != places:
-            raise ValueError(
-                f"norms must have the same layers, got {name!r} with {', '.join(lengths)}"
-            )
-        for place, length in lengths.items():
-            if not 0 < length < math.inf:
-                raise ValueError(f"norms must be finite and above 0, got {length} at {place}")
     axes = new_axes(None, min(2.6 + 0.55 * len(places), 9), 4)
     stacks = [place.split()[0] for place in places]
     borders = [x for x in range(1, len(stacks)) if stacks[x] != stacks[x - 1]]
@@ -114,12 +106,37 @@ def describe_gradient_norms(norms: Mapping[str, Mapping[str, float]]) -> str:
 
     Args:
         norms: As for plot_gradient_norms.
+
+    Raises:
+        TypeError, ValueError: As for plot_gradient_norms.
     """
+    _require_norms(norms)
     parts = []
     for name, lengths in norms.items():
         low, high = min(lengths, key=lengths.get), max(lengths, key=lengths.get)
         parts.append(f"{name}: from {lengths[low]:.2g} ({low}) to {lengths[high]:.2g} ({high})")
     return "length of the gradient, " + "; ".join(parts)
+
+
+def _require_norms(norms: Mapping[str, Mapping[str, float]]) -> None:
+    """Refuse what cannot be drawn on one log scale."""
+    if not isinstance(norms, Mapping) or not all(isinstance(x, Mapping) for x in norms.values()):
+        raise TypeError(f"norms must map models to their layers' lengths, got {norms!r:.60}")
+    if not 0 < len(norms) <= MOST_MODELS:
+        raise ValueError(f"norms must be of 1 to {MOST_MODELS} models, got {len(norms)}")
+    places = list(next(iter(norms.values())))
+    if not places:
+        raise ValueError("norms must hold at least one layer, got none")
+    for name, lengths in norms.items():
+        if list(lengths) != places:
+            raise ValueError(
+                f"norms must have the same layers, got {name!r} with {', '.join(lengths)}"
+            )
+        for place, length in lengths.items():
+            if isinstance(length, bool) or not isinstance(length, int | float):
+                raise TypeError(f"norms must be numbers, got {length!r} at {place}")
+            if not 0 < length < math.inf:
+                raise ValueError(f"norms must be finite and above 0, got {length} at {place}")
 
 
 def _layers(stack: str, model: Transformer) -> list[str]:

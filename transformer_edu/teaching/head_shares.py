@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_edu.teaching.grid import draw_weights, grid_axes
+from transformer_edu.teaching.refusals import require_floats, require_zero_to_one
 from transformer_edu.teaching.style import styled
 
 
@@ -20,10 +21,14 @@ def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
         A new figure.
 
     Raises:
-        ValueError: If shares is no grid, or one is not from 0 to 1.
+        TypeError: If shares is no tensor of floating-point numbers.
+        ValueError: If shares is no grid, an axis is empty, or a share is not from 0 to 1.
     """
-    if shares.dim() != 2:
-        raise ValueError(f"shares must have shape (layer, head), got {tuple(shares.shape)}")
+    require_floats("shares", shares)
+    if shares.dim() != 2 or shares.numel() == 0:
+        got = tuple(shares.shape)
+        raise ValueError(f"shares must have shape (layer, head) with no empty axis, got {got}")
+    require_zero_to_one("shares", shares)
     layers, heads = ([str(number + 1) for number in range(count)] for count in shares.shape)
     axes = grid_axes(None, layers, heads)
     image = draw_weights(axes, shares, layers, heads)

@@ -4,6 +4,7 @@ Used in notebooks/14_translation.ipynb.
 """
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -26,7 +27,8 @@ def plot_progress(runs: Mapping[str, Sequence[Record]], *, title: str) -> Figure
         A new figure; equal steps along x multiply.
 
     Raises:
-        ValueError: If there is no run, or one has no record.
+        TypeError: If runs does not map names to lists of records.
+        ValueError: If there is no run, one has no record, or a record lacks one of the numbers.
     """
     _require_records(runs)
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.7))
@@ -46,7 +48,11 @@ def plot_progress(runs: Mapping[str, Sequence[Record]], *, title: str) -> Figure
 
 
 def describe_progress(runs: Mapping[str, Sequence[Record]]) -> str:
-    """Where each run begins and ends, in words: for the figure's alternative text."""
+    """Where each run begins and ends, in words: for the figure's alternative text.
+
+    Args:
+        runs: As for plot_progress, which refuses the same.
+    """
     _require_records(runs)
     return "; ".join(
         f"{name}: from step {records[0]['step']:,} to {records[-1]['step']:,} the loss goes from "
@@ -57,8 +63,26 @@ def describe_progress(runs: Mapping[str, Sequence[Record]]) -> str:
 
 
 def _require_records(runs: Mapping[str, Sequence[Record]]) -> None:
+    """Refuse what are no runs, and records without the numbers that are shown."""
+    if not isinstance(runs, Mapping):
+        raise TypeError(f"runs must map names to records, got {type(runs).__name__}")
     if not runs:
         raise ValueError("runs must hold at least one run, got none")
     for name, records in runs.items():
+        if not isinstance(name, str):
+            raise TypeError(f"runs must have texts for names, got {name!r}")
+        if not isinstance(records, Sequence):
+            raise TypeError(f"run {name!r} must be a list of records, got {records!r}")
         if len(records) == 0:
             raise ValueError(f"run {name!r} must have at least one record, got none")
+        for record in records:
+            _require_numbers(name, record)
+
+
+def _require_numbers(name: str, record: Record) -> None:
+    if not isinstance(record, Mapping):
+        raise TypeError(f"run {name!r} must hold records with names, got {record!r}")
+    for measure in ("step", *PANELS):
+        value = record.get(measure)
+        if not isinstance(value, Real):
+            raise ValueError(f"run {name!r} must have a number for {measure}, got {value!r}")

@@ -1,4 +1,4 @@
-"""How the tools of head_roles.py and training_replay.py refuse bad input, in one sentence each."""
+"""How the tools for looking inside a model refuse bad input, in one sentence each."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from transformer_edu.model.refusals import require_device, require_whole
-from transformer_edu.teaching.viewer_maps import ABOVE_ONE
 from transformer_edu.training.tasks import Pair
+
+ABOVE_ONE = 1e-3  # what half precision adds up to beyond one
 
 
 def require_pairs(pairs: Sequence[Pair]) -> None:
@@ -61,6 +62,19 @@ def require_lengths(name: str, lengths: Sequence[int]) -> None:
         require_whole(name, length)
 
 
+def require_ids(name: str, token_ids: Sequence[int]) -> None:
+    """Refuse what are no token ids; there may be none of them.
+
+    Raises:
+        TypeError: If token_ids is no sequence of whole numbers.
+        ValueError: If one is negative.
+    """
+    if not _is_list(token_ids):
+        raise TypeError(f"{name} must be a list of token ids, got {token_ids!r}")
+    for token_id in token_ids:
+        require_whole(name, token_id, minimum=0)
+
+
 def require_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> None:
     """Refuse token ids that have no piece of bytes.
 
@@ -68,16 +82,28 @@ def require_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> None:
         TypeError: If token_ids is no sequence of whole numbers, or pieces none of bytes.
         ValueError: If an id has no piece.
     """
-    if not _is_list(token_ids):
-        raise TypeError(f"token_ids must be a list of token ids, got {token_ids!r}")
+    require_ids("token_ids", token_ids)
     if not _is_list(pieces):
         raise TypeError(f"pieces must be the bytes of every token, got {type(pieces).__name__}")
     for token_id in token_ids:
-        require_whole("token_ids", token_id, minimum=0)
         if token_id >= len(pieces):
             raise ValueError(f"token_ids must be below {len(pieces)}, got {token_id}")
         if not isinstance(pieces[token_id], bytes):
             raise TypeError(f"pieces must be the bytes of every token, got {pieces[token_id]!r}")
+
+
+def require_floats(name: str, tensor: Tensor) -> None:
+    """Refuse, with a TypeError, what is no tensor of floating-point numbers."""
+    if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+        got = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+        raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
+
+
+def require_zero_to_one(name: str, numbers: Tensor | np.ndarray) -> None:
+    """Refuse, with a ValueError, numbers outside [0, 1], NaN too; half precision may overshoot."""
+    outside = numbers[~((numbers >= 0) & (numbers <= 1 + ABOVE_ONE))]
+    if len(outside) > 0:
+        raise ValueError(f"{name} must be from 0 to 1, got {outside[0].item()}")
 
 
 def require_cells(weights: Tensor, cells: Tensor) -> None:
@@ -94,9 +120,7 @@ def require_cells(weights: Tensor, cells: Tensor) -> None:
     if not isinstance(cells, Tensor) or cells.dtype != torch.bool:
         got = cells.dtype if isinstance(cells, Tensor) else type(cells).__name__
         raise TypeError(f"cells must be a boolean tensor, True where a cell counts, got {got}")
-    if not isinstance(weights, Tensor) or not weights.is_floating_point():
-        got = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
-        raise TypeError(f"weights must be a tensor of floating-point numbers, got {got}")
+    require_floats("weights", weights)
     fits = weights.dim() >= 4 and weights.shape[-4:-3] + weights.shape[-2:] == cells.shape
     if not fits:
         raise ValueError(
@@ -104,9 +128,7 @@ def require_cells(weights: Tensor, cells: Tensor) -> None:
             f"got {tuple(cells.shape)}"
         )
     require_device("cells", cells, weights.device)
-    outside = weights[~((weights >= 0) & (weights <= 1 + ABOVE_ONE))]
-    if outside.numel() > 0:
-        raise ValueError(f"weights must be from 0 to 1, got {outside[0].item()}")
+    require_zero_to_one("weights", weights)
 
 
 def require_map(name: str, weights: np.ndarray, *, axes: Sequence[str]) -> None:
@@ -123,9 +145,7 @@ def require_map(name: str, weights: np.ndarray, *, axes: Sequence[str]) -> None:
         raise ValueError(
             f"{name} must have shape ({', '.join(axes)}) with no empty axis, got {weights.shape}"
         )
-    outside = weights[~((weights >= 0) & (weights <= 1 + ABOVE_ONE))]
-    if outside.size > 0:
-        raise ValueError(f"{name} must be from 0 to 1, got {outside[0]}")
+    require_zero_to_one(name, weights)
 
 
 def _is_list(value: object) -> bool:

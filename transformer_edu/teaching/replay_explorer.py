@@ -3,6 +3,7 @@
 Draws what training_replay.py records. Used in notebooks/15_looking_inside.ipynb.
 """
 
+import math
 from collections.abc import Sequence
 
 import ipywidgets as widgets
@@ -23,9 +24,8 @@ ALL_HEADS = 0  # in place of a head's number: the mean of them all
 REFERENCE = "#8A8F98"  # there to compare with: 3 : 1 on white
 SMALL = 11.5  # points, of what stands above a panel
 SIZE = (9.5, 4.4)  # inches
-# Left, bottom, width and height of the map, its colour bar and the two curves, in parts of SIZE;
-# then where names stand, in parts of a panel. To let matplotlib find the places, for panels and
-# names, would take longer than to draw everything.
+# Left, bottom, width and height of map, colour bar and the two curves, in parts of SIZE; then where
+# names stand, in parts of a panel. To let matplotlib find them takes longer than to draw it all.
 PLACES = (
     (0.1, 0.23, 0.38, 0.6),
     (0.495, 0.23, 0.015, 0.6),
@@ -33,7 +33,7 @@ PLACES = (
     (0.64, 0.15, 0.35, 0.27),
 )
 ABOVE, BELOW, BESIDE = 1.03, -0.28, 3.4
-MOST_BATCHES = 500  # whose loss is drawn; of longer runs every second, third …
+MOST_BATCHES = 500  # whose loss is drawn; of longer runs that of every second, third …
 
 
 @styled
@@ -77,10 +77,10 @@ def describe_training(
     """The same in words: the numbers of the step, and each token's favourite.
 
     Args:
-        replay: As for plot_training.
-        step: As for plot_training.
-        layer: As for plot_training.
-        head: As for plot_training.
+        replay, step, layer, head: As for plot_training.
+
+    Raises:
+        TypeError, ValueError: As for plot_training.
     """
     place = _place(replay, step, layer, head)
     moment = replay.moments[place]
@@ -153,7 +153,7 @@ def _draw_map(grid: Axes, scale: Axes, shown: AttentionMap, head: int) -> None:
 
 def _draw_losses(axes: Axes, replay: TrainingReplay, place: int) -> None:
     """The pair's loss at every moment, over that of the batches where it is known."""
-    batches = replay.run.steps[:: 1 + len(replay.run.steps) // MOST_BATCHES]
+    batches = replay.run.steps[:: math.ceil(len(replay.run.steps) / MOST_BATCHES) or 1]
     if batches:
         steps, losses = [each.step for each in batches], [each.loss for each in batches]
         axes.plot(steps, losses, color=REFERENCE, lw=1, marker="")

@@ -18,12 +18,13 @@ from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.plots import plot_attention
 from transformer_edu.teaching.recording import record_attention
+from transformer_edu.teaching.refusals import require_ids
 from transformer_edu.teaching.style import literal
 from transformer_edu.teaching.translation import Translation, remember_last
+from transformer_edu.teaching.words_of_pieces import group_pieces, join_pieces, spell_word
 
 END_TOKEN = SPECIAL_TOKENS[END_ID]
 END = b""  # what the end token has for a piece
-SPACE = b" "
 ALL_HEADS = 0  # in place of a head's number: the mean of them all
 MOST_WORDS = 40  # of a sentence in a figure: more could not be read
 
@@ -43,15 +44,18 @@ def translate_text(translator: Translator, text: str, *, width: int = 1) -> Tran
         The words, and for each layer the attention (heads, written word or end, source word).
 
     Raises:
-        TypeError: If text is none.
-        ValueError: If it is empty, or has more than 40 words or more pieces than the model has
-            positions.
+        TypeError: If translator is no Translator with a Tokenizer, text is none, or width is not a
+            whole number.
+        ValueError: If text is empty or blank, has more than 40 words or more pieces than the model
+            has positions, or width is below 1.
     """
+    _require_translator(translator)
     source_ids = translator.tokenizer.encode(text)
     pieces = translator.tokenizer.pieces
     source_words = group_pieces([pieces[token_id] for token_id in source_ids])
-    if not 0 < len(source_words) <= MOST_WORDS:
-        raise ValueError(f"text must have 1 to {MOST_WORDS} words, got {len(source_words)}")
+    count = len(source_words) if text.strip() else 0
+    if not 0 < count <= MOST_WORDS:
+        raise ValueError(f"text must have 1 to {MOST_WORDS} words, got {count}")
     (written,) = write_all(translator.model, [source_ids], width=width)
     written = written[: translator.model.config.max_length - 1]  # room for the start token
     target_words = group_pieces([pieces[token_id] for token_id in written])
@@ -68,6 +72,13 @@ def translate_text(translator: Translator, text: str, *, width: int = 1) -> Tran
     )
 
 
+def _require_translator(translator: Translator) -> None:
+    tokenizer = getattr(translator, "tokenizer", translator)
+    if not isinstance(translator, Translator) or not hasattr(tokenizer, "pieces"):
+        got = type(tokenizer).__name__
+        raise TypeError(f"translator must be a Translator with a Tokenizer, got {got}")
+
+
 def cross_attention(
     model: torch.nn.Module, source_ids: Sequence[int], written: Sequence[int]
 ) -> list[Tensor]:
@@ -80,64 +91,19 @@ def cross_attention(
 
     Returns:
         By layer, each (heads, written piece or end, source piece).
+
+    Raises:
+        TypeError: If source_ids or written is no list of whole numbers.
+        ValueError: If source_ids is empty, or the model has no such id or fewer positions.
     """
+    require_ids("source_ids", source_ids)
+    require_ids("written", written)
     device = next(model.parameters()).device
     read = torch.tensor([[START_ID, *written]], device=device)
     with evaluation_mode(model), record_attention(model.decoder) as recorded:
-        model(torch.tensor([list(source_ids)], device=device), read)
+        model(torch.tensor([list(source_ids)], dtype=torch.long, device=device), read)
     names = [f"layers.{n}.cross_attention" for n in range(len(model.decoder.layers))]
     return [recorded[name][0].cpu() for name in names]
-
-
-def group_pieces(pieces: Sequence[bytes]) -> list[list[bytes]]:
-    """Put the pieces of a word together; punctuation stands alone.
-
-    Args:
-        pieces: The bytes of each, as Tokenizer.pieces has them; a word begins with a space.
-    """
-    words: list[list[bytes]] = []
-    for piece in pieces:
-        before = words[-1][-1] if words else b""
-        goes_on = before == SPACE or (_in_word(before[-1:]) and _in_word(piece[:1]))
-        if not goes_on or piece.startswith(SPACE):
-            words.append([])
-        words[-1].append(piece)
-    return words
-
-
-def _in_word(byte: bytes) -> bool:
-    """Whether a byte is a letter or digit, or a part of a character beyond ASCII."""
-    return byte.isalnum() or byte >= b"\x80"
-
-
-def spell_word(pieces: Sequence[bytes]) -> str:
-    """A word as a reader writes it.
-
-    Args:
-        pieces: The bytes of its pieces.
-    """
-    return b"".join(pieces).removeprefix(SPACE).decode(errors="replace")
-
-
-def join_pieces(
-    weights: Tensor,
-    target_words: Sequence[Sequence[bytes]],
-    source_words: Sequence[Sequence[bytes]],
-) -> Tensor:
-    """Attention between words, from that between their pieces.
-
-    Args:
-        weights: Shape (heads, target piece, source piece).
-        target_words: The pieces of each word, row by row.
-        source_words: The pieces of each word, column by column.
-
-    Returns:
-        Shape (heads, target word, source word); its rows sum to what those of weights do.
-    """
-    rows = weights.split([len(word) for word in target_words], dim=1)
-    by_word = torch.stack([row.mean(dim=1) for row in rows], dim=1)
-    columns = by_word.split([len(word) for word in source_words], dim=2)
-    return torch.stack([column.sum(dim=2) for column in columns], dim=2)
 
 
 def word_attention(translation: Translation, *, layer: int, head: int = ALL_HEADS) -> Tensor:
@@ -173,6 +139,12 @@ def draw_text_translation(
         layer: Counted from 1.
         head: Counted from 1; 0 is the mean of them all.
         title: What the reader should see; the translation when None.
+
+    Returns:
+        A new figure.
+
+    Raises:
+        TypeError, ValueError: If there is no such layer or head.
     """
     return plot_attention(
         word_attention(translation, layer=layer, head=head),
@@ -185,7 +157,16 @@ def draw_text_translation(
 def describe_text_translation(
     translation: Translation, *, layer: int, head: int = ALL_HEADS
 ) -> str:
-    """The translation and each written word's favourite source word, in words."""
+    """The translation and each written word's favourite source word, in words.
+
+    Args:
+        translation: From translate_text.
+        layer: Counted from 1.
+        head: Counted from 1; 0 is the mean of them all.
+
+    Raises:
+        TypeError, ValueError: If there is no such layer or head.
+    """
     weights = word_attention(translation, layer=layer, head=head)
     looks = [
         f"{word} at {translation.source_words[int(row.argmax())]}"
@@ -209,9 +190,10 @@ def explore_text(
         width: Of beam search, in the first picture.
 
     Raises:
-        TypeError, ValueError: If translate_text refuses the sentence, or there is no such layer
-            or head.
+        TypeError, ValueError: If translate_text refuses what it is given, or there is no such
+            layer or head.
     """
+    _require_translator(translator)
 
     def translate_width(text: str, width: int) -> Translation:
         return translate_text(translator, text, width=width)

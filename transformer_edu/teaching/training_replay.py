@@ -205,6 +205,8 @@ def in_turn(*after_steps: Callable[[TrainingRun], None]) -> Callable[[TrainingRu
 def sharpness(weights: np.ndarray) -> float:
     """How much of its attention a token gives to its favourite, on average, from 0 to 1.
 
+    Voita et al. 2019 call this a head's confidence, and leave out the end of the sentence.
+
     Args:
         weights: Of one head, from 0 to 1, shape (query, key).
 
@@ -219,8 +221,21 @@ def even_share(maps: Sequence[np.ndarray]) -> float:
     """The sharpness of attention that is spread evenly over all that may be looked at.
 
     Args:
-        maps: One layer at several moments, each (heads, query, key). What may be looked at is
-            what got weight from any head at any moment.
+        maps: One layer at several moments, each (head, query, key), from 0 to 1. What may be
+            looked at is what got weight from any head at any moment; a query that got none from
+            anywhere counts as 0, as in sharpness.
+
+    Raises:
+        TypeError, ValueError: If maps holds no map, or what is none, or maps of several shapes.
     """
+    if isinstance(maps, str | bytes) or not isinstance(maps, Sequence):
+        raise TypeError(f"maps must be a list of arrays, got {type(maps).__name__}")
+    if not maps:
+        raise ValueError("maps must hold at least one map, got none")
+    for weights in maps:
+        require_map("maps", weights, axes=("head", "query", "key"))
+        if weights.shape != maps[0].shape:
+            raise ValueError(f"maps must all have shape {maps[0].shape}, got {weights.shape}")
     seen = np.any([(weights > 0).any(axis=0) for weights in maps], axis=0)  # (query, key)
-    return float((1 / np.maximum(seen.sum(axis=-1), 1)).mean())
+    counts = seen.sum(axis=-1)
+    return float(np.where(counts > 0, 1 / np.maximum(counts, 1), 0).mean())

@@ -10,20 +10,20 @@ import numpy as np
 from torch import Tensor
 
 from transformer_edu.model.refusals import require_whole
+from transformer_edu.teaching.refusals import require_floats, require_zero_to_one
 from transformer_edu.teaching.style import LONGEST_TOKEN
 
 MOST_TOKENS = 128  # along one axis; nobody finds a token among more
 MOST_WEIGHTS = 1_500_000  # in all layers and heads: 4 MB of page
 STEPS = 2**16 - 1  # a weight is stored as a whole number of these, 0.00002 at most beside itself
 LONGEST_NAME = 100  # characters of a layer's name in a message
-ABOVE_ONE = 1e-3  # what half precision adds up to beyond one
 
 PLACE = re.compile(
     r"(?:^|\.)(?:encoder\.layers\.(?P<encoder>\d+)\.self_attention"
     r"|decoder\.layers\.(?P<decoder>\d+)\.self_attention"
     r"|decoder\.layers\.(?P<cross>\d+)\.cross_attention)$"
 )
-KINDS = {
+KINDS_IN_WORDS = {
     "encoder": "Encoder self-attention",
     "decoder": "Decoder self-attention",
     "cross": "Cross-attention",
@@ -96,9 +96,9 @@ def maps_of_model(
         if query not in sides:
             raise ValueError(f"target_tokens must be given to show {name}, got None")
         weights = _heads(name, weights, (sides[query], sides[key]), sentence)
-        layer = str(number + 1)
-        maps.append(AttentionMap(name, KINDS[kind], layer, sides[query], sides[key], weights))
-    kinds = list(KINDS.values())
+        words, layer = KINDS_IN_WORDS[kind], str(number + 1)
+        maps.append(AttentionMap(name, words, layer, sides[query], sides[key], weights))
+    kinds = list(KINDS_IN_WORDS.values())
     maps.sort(key=lambda each: (kinds.index(each.kind), int(each.layer)))
     _require_room("attention", maps)
     return maps
@@ -146,8 +146,14 @@ def printable(text: str, *, longest: int | None = LONGEST_TOKEN) -> str:
     """A text on one line, where everything can be seen.
 
     Characters that would be invisible, break the line or turn the direction of reading are
-    written as their escapes; an empty text and outer spaces are marked; what is longer than
-    longest characters ends in an ellipsis, unless longest is None.
+    written as their escapes; an empty text and outer spaces are marked.
+
+    Args:
+        text: Whatever stands in it.
+        longest: The characters that it may have; a longer one ends in an ellipsis. None for any.
+
+    Returns:
+        At most longest printable characters.
     """
     start, end = len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))
     marked = "␣" * start + text[start:end] + "␣" * (len(text) - max(start, end)) or "(empty)"
@@ -159,7 +165,11 @@ def printable(text: str, *, longest: int | None = LONGEST_TOKEN) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a typewriter a text takes: two for every wide character."""
+    """How many columns of a typewriter a text takes: two for every wide character.
+
+    Args:
+        text: One line.
+    """
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -207,9 +217,7 @@ def _shown(name: str, tokens: Sequence[str]) -> tuple[str, ...]:
 def _heads(name: str, weights: Tensor, sides: tuple[Side, Side], sentence: int) -> np.ndarray:
     """One sentence's weights, shape (heads, query, key), refused when they are none."""
     name = printable(name, longest=LONGEST_NAME)
-    if not isinstance(weights, Tensor) or not weights.is_floating_point():
-        got = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
-        raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
+    require_floats(name, weights)
     shape = tuple(len(side.tokens) for side in sides)
     fits = weights.dim() in (3, 4) and tuple(weights.shape[-2:]) == shape and weights.numel() > 0
     if not fits:
@@ -222,7 +230,5 @@ def _heads(name: str, weights: Tensor, sides: tuple[Side, Side], sentence: int) 
     if sentence >= len(batch):
         raise IndexError(f"sentence must be below {len(batch)}, the batch's size, got {sentence}")
     numbers = batch[sentence].detach().float().cpu().numpy()
-    outside = numbers[~((numbers >= 0) & (numbers <= 1 + ABOVE_ONE))]
-    if outside.size:
-        raise ValueError(f"{name} must be from 0 to 1, got {outside[0]}")
+    require_zero_to_one(name, numbers)
     return numbers.clip(max=1)

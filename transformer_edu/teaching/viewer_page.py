@@ -120,6 +120,9 @@ def framed(page: str, maps: Sequence[AttentionMap], *, title: str, png: str, alt
         title: What the frame is called aloud.
         png: The still picture, as base64 text.
         alt: The still picture in words.
+
+    Returns:
+        HTML for a notebook's output.
     """
     lines = -(-max(len(each.weights) for each in maps) // HEADS_TO_A_LINE)
     height = AROUND + LINE_OF_HEADS * (lines - 1) + min(HIGHEST, max(map(picture_height, maps)))
@@ -133,13 +136,23 @@ def framed(page: str, maps: Sequence[AttentionMap], *, title: str, png: str, alt
 
 
 def place_in_words(attention_map: AttentionMap, head: int) -> str:
-    """Which attention, layer and head (counted from 0) it is: *Cross-attention, layer 2, …*."""
+    """Which attention, layer and head it is: *Cross-attention, layer 2, head 3 of 4*.
+
+    Args:
+        attention_map: The layer.
+        head: Which of its heads, counted from 0.
+    """
     layer = f", layer {attention_map.layer}" if attention_map.layer else ""
     return f"{attention_map.kind}{layer}, head {head + 1} of {len(attention_map.weights)}"
 
 
 def about(attention_map: AttentionMap, view: str) -> str:
-    """What the reader is looking at, in one line."""
+    """What the reader is looking at, in one line.
+
+    Args:
+        attention_map: The layer.
+        view: ``"lines"`` or ``"grid"``.
+    """
     return ABOUT[view].format(attention_map.queries.role, attention_map.keys.role)
 
 

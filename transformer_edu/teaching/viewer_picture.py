@@ -35,33 +35,63 @@ LEAST_ROW = 24  # pixels: for a token in the view of lines
 
 
 def label_width(side: Side) -> int:
-    """Room for the longest token of a side, in pixels."""
+    """Room for the longest token of a side, in pixels.
+
+    Args:
+        side: Who looks, or who is looked at.
+    """
     return PADDING + round(CHARACTER * max(map(columns, side.tokens)))
 
 
 def cell_side(attention_map: AttentionMap) -> int:
-    """The side of a grid's cell, in pixels."""
+    """The side of a grid's cell, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
     longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
     return next(side for most, side in CELLS if longest <= most)
 
 
 def row_height(attention_map: AttentionMap) -> int:
-    """The height of a token's row in the view of lines, in pixels; a few have more room."""
+    """The height of a token's row in the view of lines, in pixels; a few have more room.
+
+    Args:
+        attention_map: The layer.
+    """
     return max(LEAST_ROW, 3 * cell_side(attention_map) // 4)
 
 
 def room_left(attention_map: AttentionMap) -> int:
-    """Room for the labels, and what they are, on the left of a grid."""
+    """Room for the labels, and what they are, on the left of a grid, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
     return max(label_width(attention_map.queries), 80)
 
 
 def room_above(attention_map: AttentionMap) -> int:
-    """Room for the turned labels, and what they are, above a grid."""
+    """Room for the turned labels, and what they are, above a grid, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
     return 34 + round(0.71 * label_width(attention_map.keys))
 
 
 def picture(attention_map: AttentionMap, head: int, view: str, *, label: str) -> str:
-    """One head, counted from 0, as lines or as a grid; label is the picture in words."""
+    """One head as lines or as a grid.
+
+    Args:
+        attention_map: The layer.
+        head: Which of its heads, counted from 0.
+        view: One of VIEWS.
+        label: The picture in words, to be read aloud.
+
+    Returns:
+        An svg element.
+    """
     draw = _lines if view == "lines" else _grid
     width, height, parts = draw(attention_map, attention_map.codes()[head])
     return (
@@ -71,7 +101,11 @@ def picture(attention_map: AttentionMap, head: int, view: str, *, label: str) ->
 
 
 def picture_height(attention_map: AttentionMap) -> int:
-    """How high the higher of the two views is, in pixels."""
+    """How high the higher of the two views is, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
     longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
     lines = SIZES["heading"] + row_height(attention_map) * longest
     grid = room_above(attention_map) + cell_side(attention_map) * len(attention_map.queries.tokens)

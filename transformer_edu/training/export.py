@@ -9,9 +9,11 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 
 import torch
 
+from transformer_edu.generation.translator import Translator
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.checkpoint_file import replace_file
@@ -19,23 +21,23 @@ from transformer_edu.training.judging import BleuJudge
 from transformer_edu.training.memory import keep_freed_memory
 from transformer_edu.training.options import OPTIONS, PROGRAM
 from transformer_edu.training.presets import PRESETS, RunSettings, settings_record
-from transformer_edu.training.run_folder import RunFolder, write_json
+from transformer_edu.training.run_folder import CARD, HISTORY, RunFolder, write_json
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
 from transformer_edu.training.score import WIDTH, score_translator
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
-CARD, HISTORY = "README.md", "history.json"
 ALPHAS = (0.6, 1.0, 1.4, 1.8)  # the paper's length penalty, and stronger ones
 CHOSEN_BY = "cased"
-LARGEST = 8_000_000  # bytes in all that the package may carry
+LARGEST = 8_000_000  # bytes of weights and tokenizer that the package may carry
 TERMS = {
     "multi30k": (
         "Multi30k (Elliott et al. 2016): 29,000 captions of pictures in English, each with a "
-        "German translation by a professional. They extend the captions of Flickr30k (Young et "
-        "al. 2014), which are offered for research and teaching that is not commercial; the "
-        "repository of Multi30k states no licence of its own. The texts are not part of this "
-        "package, only weights and tokens learned from them."
+        "German translation by a professional. The captions are Flickr30k's (Young et al. 2014), "
+        "whose authors offer it to researchers and teachers for purposes that are not commercial; "
+        "the pictures, under Flickr's own terms, were not used. The repository of Multi30k states "
+        "no licence of its own. The texts are not part of this package, only weights and tokens "
+        "learned from them."
     ),
     "files": "Parallel texts of the user's own, whose terms apply.",
 }
@@ -69,43 +71,73 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
 
     Args:
         run: A finished run of a text task.
-        to: Gets four files.
+        to: Another folder; gets four files.
         machine: What it was trained on; None takes it from the run's records.
 
     Returns:
-        The bytes written.
+        The bytes written, in all four files.
 
     Raises:
         OSError: If a file is missing or cannot be written.
-        ValueError: If the run is of a toy task, or the weights are too large for the package.
+        ValueError: If the run is of a toy task or has no history, to is the run's own folder, or
+            weights and tokenizer are too large for the package.
     """
     settings = run.read_settings()
     if not settings.is_text:
         raise ValueError(f"run must be one of a text task, got {settings.task!r}")
-    model = load_model(run.model)
+    if to.path.resolve() == run.path.resolve():
+        raise ValueError(f"to must be another folder than the run's, got {to.path}")
+    candidates = weights_of(run, settings)
     to.path.mkdir(parents=True, exist_ok=True)
-    save_model(to.model, model, dtype=torch.float16)
-    size = to.model.stat().st_size + run.tokenizer_file.stat().st_size
-    if size > LARGEST:
-        to.model.unlink()
-        raise ValueError(f"model must take at most {LARGEST:,} bytes, got {size:,}")
     shutil.copyfile(run.tokenizer_file, to.tokenizer_file)
-    write_json(to.path / HISTORY, history_of(run, settings))
-    size += (to.path / HISTORY).stat().st_size
-    # What is judged is what was written: half precision, read back.
-    translator, texts = load_translator(to.path), load_texts(settings)
-    found = {alpha: score_translator(translator, texts.validation, alpha=alpha) for alpha in ALPHAS}
-    alpha = max(found, key=lambda each: found[each][CHOSEN_BY].score)
+    texts, found = load_texts(settings), {}
+    for name, file in candidates.items():
+        translator = _write_weights(file, to)
+        for alpha in ALPHAS:
+            found[name, alpha] = score_translator(translator, texts.validation, alpha=alpha)
+    name, alpha = max(found, key=lambda each: found[each][CHOSEN_BY].score)
+    translator = _write_weights(candidates[name], to)
     scores = {
         ("validation", 1): score_translator(translator, texts.validation, width=1),
-        ("validation", WIDTH): found[alpha],
+        ("validation", WIDTH): found[name, alpha],
         ("test", 1): score_translator(translator, texts.test, width=1),
         ("test", WIDTH): score_translator(translator, texts.test, alpha=alpha),
     }
     beams = {each: cases[CHOSEN_BY].score for each, cases in found.items()}
+    write_json(to.path / HISTORY, history_of(run, settings))
     card = describe_run(run, settings, scores, beams, machine)
     replace_file(to.path / CARD, [card.encode()])
-    return size + len(card.encode())
+    files = to.model, to.tokenizer_file, to.path / HISTORY, to.path / CARD
+    return sum(file.stat().st_size for file in files)
+
+
+def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, Path]:
+    """The weights of a run that may be published, by what the card says of them.
+
+    Args:
+        run: A finished run.
+        settings: Its choices.
+
+    Raises:
+        ValueError: If the run has no evaluation with a score.
+    """
+    scored = history_of(run, settings)["evaluations"]
+    if not scored:
+        raise ValueError(f"run must have a history, got none in {run.history_file}")
+    best = max(scored, key=lambda record: record[BleuJudge.name])  # the first, if several are
+    kept = min(settings.keep, len(run.kept_weights()))
+    average = f"the average of the weights at the last {kept} evaluations"
+    return {average: run.model, f"the weights at step {best['step']:,}": run.best}
+
+
+def _write_weights(file: Path, to: RunFolder) -> Translator:
+    """What is judged is what was written: half precision, read back."""
+    save_model(to.model, load_model(file), dtype=torch.float16)
+    size = to.model.stat().st_size + to.tokenizer_file.stat().st_size
+    if size > LARGEST:
+        to.model.unlink()
+        raise ValueError(f"model and tokenizer must take at most {LARGEST:,} bytes, got {size:,}")
+    return load_translator(to.path)
 
 
 def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
@@ -114,6 +146,10 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
     Args:
         run: Its history tells what happened.
         settings: Its choices.
+
+    Returns:
+        What the file HISTORY holds: "settings" by name, and "evaluations", the records that
+        have a score, the earliest first.
     """
     scored = [record for record in run.read_history() if record[BleuJudge.name] is not None]
     return {"settings": settings_record(settings), "evaluations": scored}
@@ -123,28 +159,26 @@ def describe_run(
     run: RunFolder,
     settings: RunSettings,
     scores: Mapping[tuple[str, int], Mapping[str, Bleu]],
-    beams: Mapping[float, float],
+    beams: Mapping[tuple[str, float], float],
     machine: str | None = None,
 ) -> str:
     """The card of a run, in Markdown.
 
     Args:
-        run: Its history tells what it cost.
+        run: A finished one; its history tells what it cost.
         settings: Its choices.
         scores: By part and width of the beam.
-        beams: BLEU of the validation part by the length penalty's exponent; the best was taken.
+        beams: BLEU of the validation part by weights and the length penalty's exponent; the
+            best was taken.
         machine: What it was trained on; None takes it from the run's records.
+
+    Raises:
+        OSError: If there is no run in the folder.
     """
     last, versions = run.read_history()[-1], run.read_versions()
     machine = machine or versions.get("machine", "")
     made_with = ", ".join(f"{name} {versions[name]}" for name in versions if name != "machine")
-    averaged = min(settings.keep, len(run.kept_weights()))
-    tried = ", ".join(f"{alpha:g}: {score:.1f}" for alpha, score in beams.items())
-    rows = [
-        f"- {part}, beam {width}, {case}: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
-        for (part, width), cases in scores.items()
-        for case, bleu in cases.items()
-    ]
+    weights, _ = max(beams, key=beams.get)
     lines = [
         f"# A Transformer for {settings.task}",
         f"{settings.num_layers} + {settings.num_layers} layers, d_model {settings.d_model}, "
@@ -153,32 +187,55 @@ def describe_run(
         "## How it was trained",
         f"```\n{command_of(settings)}\n```",
         f"- seed {settings.seed}, {last['step']:,} steps, {last['tokens']:,} target tokens; "
-        f"the average of the weights at the last {averaged} evaluations, stored in float16",
+        f"{weights}, stored in float16",
         f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
         f"the clock, evaluations included{', on ' + machine if machine else ''}",
         f"- made with {made_with}",
         "## How well it translates",
-        f"Length penalty α {max(beams, key=beams.get):g}, the best by validation "
-        f"({tried}). All choices were made by validation, none by test.",
-        "\n".join(rows),
+        *_told_scores(scores, beams),
         "## Data",
         TERMS[settings.task],
     ]
     return "\n\n".join(lines) + "\n"
 
 
+def _told_scores(
+    scores: Mapping[tuple[str, int], Mapping[str, Bleu]], beams: Mapping[tuple[str, float], float]
+) -> list[str]:
+    """What was tried, what was chosen, and what the choice is worth."""
+    _, alpha = max(beams, key=beams.get)
+    tried: dict[str, list[str]] = {}
+    for (weights, each), score in beams.items():
+        tried.setdefault(weights, []).append(f"α {each:g} {score:.1f}")
+    rows = [
+        f"- {part}, beam {width}, {case}: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
+        for (part, width), cases in scores.items()
+        for case, bleu in cases.items()
+    ]
+    return [
+        f"Weights and length penalty α {alpha:g} are the best by validation (beam {WIDTH}, "
+        f"{CHOSEN_BY}); no choice was made by test:",
+        "\n".join(f"- {weights}: {', '.join(found)}" for weights, found in tried.items()),
+        f"The result, with α {alpha:g}:",
+        "\n".join(rows),
+    ]
+
+
 def command_of(settings: RunSettings) -> str:
-    """The command that repeats a run.
+    """The command that repeats a run, with every choice that its preset does not make.
 
     Args:
         settings: The run's.
     """
     preset = PRESETS[settings.preset]
     words = [PROGRAM, "--task", settings.task, "--preset", settings.preset]
+    always = {"steps", "seed"}
+    if settings.batch_tokens is None:
+        always.add("batch_size")  # naming it is what leaves batch_tokens out
     for field in fields(settings):
         value = getattr(settings, field.name)
-        is_chosen = value != getattr(preset, field.name) or field.name in ("steps", "seed")
-        if field.name in OPTIONS and is_chosen:
+        is_chosen = value != getattr(preset, field.name) or field.name in always
+        if field.name in OPTIONS and is_chosen and value is not None:
             words += [OPTIONS[field.name], str(value)]
     if settings.norm_first != preset.norm_first:
         words.append("--norm-first" if settings.norm_first else "--no-norm-first")

@@ -8,6 +8,8 @@ best.safetensors       the weights with the best score so far
 weights/000500.safetensors …  those of the last evaluations, to be averaged
 model.safetensors      their average: the result
 result.json            its scores on validation pairs, beside those of the best
+
+What ``export`` writes is a smaller folder: the model, the tokenizer, CARD and HISTORY.
 """
 
 import json
@@ -23,6 +25,8 @@ from transformer_edu.training.presets import RunSettings
 from transformer_edu.training.vocabulary import Vocabulary
 
 ENDING = ".safetensors"
+CARD = "README.md"  # of an exported run: how it was made and how well it does
+HISTORY = "history.json"  # its choices, and its evaluations
 
 
 class RunFolder:
