@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,16 +12,12 @@ from transformer_edu.training import export as module
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.export import (
-    TERMS,
-    command_of,
-    describe_run,
     export,
     history_of,
     main,
     weights_of,
 )
-from transformer_edu.training.options import build_parser, settings_of
-from transformer_edu.training.presets import TINY, TOY, RunSettings
+from transformer_edu.training.presets import TOY, RunSettings
 from transformer_edu.training.run_folder import CARD, HISTORY, RunFolder
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
@@ -37,20 +32,6 @@ def exported(text_run, tmp_path_factory) -> RunFolder:
     assert len(files) == 4
     assert size == sum(file.stat().st_size for file in files)
     return folder
-
-
-def made_run(path: Path, settings: RunSettings) -> RunFolder:
-    """A run that was never run: every number that its card tells is another."""
-    run = RunFolder(path)
-    run.make()
-    run.write_settings(settings, {"torch": "2.0", "machine": "a loom", "python": "3.0"})
-    run.append_record({"step": 1, "tokens": 2, "seconds": 3.0, "cpu_seconds": 4.0, "bleu": 5.0})
-    run.append_record(
-        {"step": 4321, "tokens": 76543, "seconds": 660.0, "cpu_seconds": 1020.0, "bleu": None}
-    )
-    for step in (1, 4321):
-        (run.weights / f"{step:06d}.safetensors").touch()
-    return run
 
 
 def test_weights_take_half_the_bytes_and_lose_little(exported, text_run):
@@ -69,75 +50,48 @@ def test_the_card_tells_the_command_the_cost_and_the_scores(exported, text_run):
     for fact in ("--steps 7", "--d-model 16", f"{last['tokens']:,} target", "on an abacus"):
         assert fact in card
     texts = load_texts(RunFolder(text_run).read_settings())
-    alpha = float(re.search(r"length penalty α ([\d.]+) are the best by validation", card)[1])
+    alpha = float(re.search(r"is published, with α ([\d.]+)\.", card)[1])
     bleu = score_translator(load_translator(exported.path), texts.test, alpha=alpha)["cased"]
     assert f"- test, beam 5, cased: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)" in card
 
 
-def test_a_card_tells_just_what_the_records_hold(tmp_path):
-    settings = replace(TINY, num_layers=3, d_model=36, num_heads=6, d_ff=70, seed=8, keep=9)
-    scores = {
-        ("validation", 1): {"cased": Bleu(21.04, "a|b"), "lower-cased": Bleu(22.0, "a|lc")},
-        ("test", 5): {"cased": Bleu(23.96, "c|d")},
-    }
-    run = made_run(tmp_path / "run", settings)
-    average, best = weights_of(run, settings)
-    beams = {(average, 0.6): 30.04, (average, 1.0): 31.96, (best, 0.6): 29.0, (best, 1.0): 31.94}
-    card = describe_run(run, settings, scores, beams)
-    assert (
-        card
-        == f"""# A Transformer for multi30k
-
-3 + 3 layers, d_model 36, 6 heads, d_ff 70; trained from scratch. A toy for lessons: it knows \
-the words of its training data and little else.
-
-## How it was trained
-
-```
-{command_of(settings)}
-```
-
-- seed 8, 4,321 steps, 76,543 target tokens; the average of the weights at the last 2 \
-evaluations, stored in float16
-
-- 17 CPU-minutes, 11 minutes on the clock, evaluations included, on a loom
-
-- made with torch 2.0, python 3.0
-
-## How well it translates
-
-Weights and length penalty α 1 are the best by validation (beam 5, cased); no choice was made by \
-test:
-
-- the average of the weights at the last 2 evaluations: α 0.6 30.0, α 1 32.0
-- the weights at step 1: α 0.6 29.0, α 1 31.9
-
-The result, with α 1:
-
-- validation, beam 1, cased: **21.0** BLEU (`a|b`)
-- validation, beam 1, lower-cased: **22.0** BLEU (`a|lc`)
-- test, beam 5, cased: **24.0** BLEU (`c|d`)
-
-## Data
-
-{TERMS["multi30k"]}
-"""
-    )
-    named = describe_run(run, settings, scores, beams, machine="an abacus")
-    assert named == card.replace("on a loom", "on an abacus")
-    assert "tokens; the weights at step 1, stored" in describe_run(
-        run, settings, scores, beams | {(best, 1.8): 40.0}
-    )
-
-
-def test_the_average_and_the_best_weights_may_be_published(tmp_path):
-    run = made_run(tmp_path / "run", TINY)
-    run.append_record(run.read_history()[0] | {"step": 6000, "bleu": 7.0})
-    run.append_record(run.read_history()[0] | {"step": 7000, "bleu": 6.0})
-    assert weights_of(run, replace(TINY, keep=1)) == {
-        "the average of the weights at the last 1 evaluations": run.model,
+@pytest.mark.parametrize(("keep", "last"), [(1, "evaluation"), (2, "2 evaluations")])
+def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, keep, last):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
+    record = run.read_history()[0]
+    for step, bleu in ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None)):
+        run.append_record(record | {"step": step, "bleu": bleu})
+    assert weights_of(run, replace(run.read_settings(), keep=keep)) == {
+        f"the average of the weights at the last {last}": run.model,
         "the weights at step 6,000": run.best,
     }
+
+
+@pytest.mark.parametrize("missing", ["model", "best"])
+def test_an_unfinished_run_changes_nothing_that_is_published(exported, text_run, tmp_path, missing):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
+    getattr(run, missing).unlink()
+    to = shutil.copytree(exported.path, tmp_path / "to")
+    before = {file.name: file.read_bytes() for file in to.iterdir()}
+    with pytest.raises(FileNotFoundError, match="run must be a finished one, with .*safetensors"):
+        export(run, RunFolder(to))
+    assert {file.name: file.read_bytes() for file in to.iterdir()} == before
+
+
+def test_an_interrupt_changes_nothing_that_is_published(exported, text_run, tmp_path, monkeypatch):
+    to = shutil.copytree(exported.path, tmp_path / "to")
+    (to / CARD).write_text("an older card", "utf-8")
+    before = {file.name: file.read_bytes() for file in to.iterdir()}
+
+    def interrupt(*_: object, width: int = 5, **__: object) -> dict:
+        if width == 1:  # all trials are over
+            raise KeyboardInterrupt
+        return {"cased": Bleu(1.0, "signed")}
+
+    monkeypatch.setattr(module, "score_translator", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        export(RunFolder(text_run), RunFolder(to))
+    assert {file.name: file.read_bytes() for file in to.iterdir()} == before
 
 
 @pytest.mark.parametrize("chosen", ["model", "best"])
@@ -166,7 +120,7 @@ def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypat
     for one, other in zip(written.parameters(), wanted.parameters(), strict=True):
         assert torch.equal(one, other.half().float())
     card = (tmp_path / "to" / CARD).read_text("utf-8")
-    assert "length penalty α 1 are the best" in card
+    assert "is published, with α 1." in card
     assert f"; {list(weights_of(run, run.read_settings()))[chosen == 'best']}, stored" in card
     assert "- validation, beam 5, cased: **90.0** BLEU" in card
 
@@ -183,27 +137,6 @@ def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
     records = run.read_history()
     run.append_record(records[-1] | {"step": 8, "bleu": None})
     assert history_of(run, run.read_settings())["evaluations"] == records
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"dropout": 0.1, "norm_first": True, "patience": 5, "precision": "bfloat16"},
-        {"batch_tokens": None, "batch_size": 32},
-        {"batch_tokens": None},
-        {},
-    ],
-    ids=["many", "pairs", "as many pairs as ever", "none"],
-)
-def test_the_command_in_the_card_repeats_the_run(tmp_path, changes):
-    settings = replace(TINY, seed=3, **changes)
-    words = command_of(settings).split()[3:]
-    chosen = build_parser().parse_args(words)
-    assert settings_of(chosen, RunFolder(tmp_path / "new")) == settings
-
-
-def test_the_command_always_names_steps_and_seed():
-    assert f" --steps {TINY.steps} --seed {TINY.seed} " in command_of(TINY)
 
 
 def test_the_command_writes_and_says_how_much(text_run, tmp_path, capsys):

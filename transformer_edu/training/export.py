@@ -5,22 +5,21 @@ that says how they were made and how well they do, all of it from the run's own 
 """
 
 import argparse
+import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
 from transformer_edu.generation.translator import Translator
-from transformer_edu.training.bleu import Bleu
+from transformer_edu.training.card import Trial, best_of, describe_run
 from transformer_edu.training.checkpoint import load_model, save_model
-from transformer_edu.training.checkpoint_file import replace_file
 from transformer_edu.training.judging import BleuJudge
 from transformer_edu.training.memory import keep_freed_memory
-from transformer_edu.training.options import OPTIONS, PROGRAM
-from transformer_edu.training.presets import PRESETS, RunSettings, settings_record
+from transformer_edu.training.presets import RunSettings, settings_record
 from transformer_edu.training.run_folder import CARD, HISTORY, RunFolder, write_json
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
@@ -28,19 +27,7 @@ from transformer_edu.training.score import WIDTH, score_translator
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
 ALPHAS = (0.6, 1.0, 1.4, 1.8)  # the paper's length penalty, and stronger ones
-CHOSEN_BY = "cased"
 LARGEST = 8_000_000  # bytes of weights and tokenizer that the package may carry
-TERMS = {
-    "multi30k": (
-        "Multi30k (Elliott et al. 2016): 29,000 captions of pictures in English, each with a "
-        "German translation by a professional. The captions are Flickr30k's (Young et al. 2014), "
-        "whose authors offer it to researchers and teachers for purposes that are not commercial; "
-        "the pictures, under Flickr's own terms, were not used. The repository of Multi30k states "
-        "no licence of its own. The texts are not part of this package, only weights and tokens "
-        "learned from them."
-    ),
-    "files": "Parallel texts of the user's own, whose terms apply.",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,55 +76,45 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
         raise ValueError(f"to must be another folder than the run's, got {to.path}")
     candidates = weights_of(run, settings)
     to.path.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(run.tokenizer_file, to.tokenizer_file)
-    texts, found = load_texts(settings), {}
-    for name, file in candidates.items():
-        translator = _write_weights(file, to)
-        for alpha in ALPHAS:
-            found[name, alpha] = score_translator(translator, texts.validation, alpha=alpha)
-    name, alpha = max(found, key=lambda each: found[each][CHOSEN_BY].score)
-    translator = _write_weights(candidates[name], to)
-    scores = {
-        ("validation", 1): score_translator(translator, texts.validation, width=1),
-        ("validation", WIDTH): found[name, alpha],
-        ("test", 1): score_translator(translator, texts.test, width=1),
-        ("test", WIDTH): score_translator(translator, texts.test, alpha=alpha),
-    }
-    beams = {each: cases[CHOSEN_BY].score for each, cases in found.items()}
-    write_json(to.path / HISTORY, history_of(run, settings))
-    card = describe_run(run, settings, scores, beams, machine)
-    replace_file(to.path / CARD, [card.encode()])
-    files = to.model, to.tokenizer_file, to.path / HISTORY, to.path / CARD
-    return sum(file.stat().st_size for file in files)
+    # Nothing of what is published changes before all of the new is there.
+    with TemporaryDirectory(dir=to.path, prefix=".export") as folder:
+        draft = RunFolder(folder)
+        _write_draft(run, draft, settings, candidates, machine)
+        files = [draft.model, draft.tokenizer_file, draft.path / HISTORY, draft.path / CARD]
+        size = sum(file.stat().st_size for file in files)
+        for file in files:
+            os.replace(file, to.path / file.name)
+    return size
 
 
 def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, Path]:
-    """The weights of a run that may be published, by what the card says of them.
+    """The weights of a run that may be published.
 
     Args:
         run: A finished run.
         settings: Its choices.
 
+    Returns:
+        The average and the best: the file, by what the card says of it.
+
     Raises:
+        OSError: If one of the files is missing.
         ValueError: If the run has no evaluation with a score.
     """
     scored = history_of(run, settings)["evaluations"]
     if not scored:
         raise ValueError(f"run must have a history, got none in {run.history_file}")
     best = max(scored, key=lambda record: record[BleuJudge.name])  # the first, if several are
-    kept = min(settings.keep, len(run.kept_weights()))
-    average = f"the average of the weights at the last {kept} evaluations"
-    return {average: run.model, f"the weights at step {best['step']:,}": run.best}
-
-
-def _write_weights(file: Path, to: RunFolder) -> Translator:
-    """What is judged is what was written: half precision, read back."""
-    save_model(to.model, load_model(file), dtype=torch.float16)
-    size = to.model.stat().st_size + to.tokenizer_file.stat().st_size
-    if size > LARGEST:
-        to.model.unlink()
-        raise ValueError(f"model and tokenizer must take at most {LARGEST:,} bytes, got {size:,}")
-    return load_translator(to.path)
+    averaged = min(settings.keep, len(scored))
+    last = "evaluation" if averaged == 1 else f"{averaged} evaluations"
+    candidates = {
+        f"the average of the weights at the last {last}": run.model,
+        f"the weights at step {best['step']:,}": run.best,
+    }
+    for file in candidates.values():
+        if not file.exists():
+            raise FileNotFoundError(f"run must be a finished one, with {file}")
+    return candidates
 
 
 def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
@@ -155,91 +132,41 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
     return {"settings": settings_record(settings), "evaluations": scored}
 
 
-def describe_run(
+def _write_draft(
     run: RunFolder,
+    draft: RunFolder,
     settings: RunSettings,
-    scores: Mapping[tuple[str, int], Mapping[str, Bleu]],
-    beams: Mapping[tuple[str, float], float],
-    machine: str | None = None,
-) -> str:
-    """The card of a run, in Markdown.
-
-    Args:
-        run: A finished one; its history tells what it cost.
-        settings: Its choices.
-        scores: By part and width of the beam.
-        beams: BLEU of the validation part by weights and the length penalty's exponent; the
-            best was taken.
-        machine: What it was trained on; None takes it from the run's records.
-
-    Raises:
-        OSError: If there is no run in the folder.
-    """
-    last, versions = run.read_history()[-1], run.read_versions()
-    machine = machine or versions.get("machine", "")
-    made_with = ", ".join(f"{name} {versions[name]}" for name in versions if name != "machine")
-    weights, _ = max(beams, key=beams.get)
-    lines = [
-        f"# A Transformer for {settings.task}",
-        f"{settings.num_layers} + {settings.num_layers} layers, d_model {settings.d_model}, "
-        f"{settings.num_heads} heads, d_ff {settings.d_ff}; trained from scratch. A toy for "
-        "lessons: it knows the words of its training data and little else.",
-        "## How it was trained",
-        f"```\n{command_of(settings)}\n```",
-        f"- seed {settings.seed}, {last['step']:,} steps, {last['tokens']:,} target tokens; "
-        f"{weights}, stored in float16",
-        f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
-        f"the clock, evaluations included{', on ' + machine if machine else ''}",
-        f"- made with {made_with}",
-        "## How well it translates",
-        *_told_scores(scores, beams),
-        "## Data",
-        TERMS[settings.task],
-    ]
-    return "\n\n".join(lines) + "\n"
+    candidates: dict[str, Path],
+    machine: str | None,
+) -> None:
+    """Choose by validation, look at test once, and write all four files."""
+    shutil.copyfile(run.tokenizer_file, draft.tokenizer_file)
+    texts, trials = load_texts(settings), []
+    for weights, file in candidates.items():
+        translator = _write_weights(file, draft)
+        for alpha in ALPHAS:
+            scores = score_translator(translator, texts.validation, alpha=alpha)
+            trials.append(Trial(weights, alpha, scores))
+    chosen = best_of(trials)
+    translator = _write_weights(candidates[chosen.weights], draft)
+    scores = {
+        ("validation", 1): score_translator(translator, texts.validation, width=1),
+        ("validation", WIDTH): chosen.scores,
+        ("test", 1): score_translator(translator, texts.test, width=1),
+        ("test", WIDTH): score_translator(translator, texts.test, alpha=chosen.alpha),
+    }
+    card = describe_run(run, settings, trials, scores, machine)
+    write_json(draft.path / HISTORY, history_of(run, settings))
+    (draft.path / CARD).write_text(card, "utf-8")
 
 
-def _told_scores(
-    scores: Mapping[tuple[str, int], Mapping[str, Bleu]], beams: Mapping[tuple[str, float], float]
-) -> list[str]:
-    """What was tried, what was chosen, and what the choice is worth."""
-    _, alpha = max(beams, key=beams.get)
-    tried: dict[str, list[str]] = {}
-    for (weights, each), score in beams.items():
-        tried.setdefault(weights, []).append(f"α {each:g} {score:.1f}")
-    rows = [
-        f"- {part}, beam {width}, {case}: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
-        for (part, width), cases in scores.items()
-        for case, bleu in cases.items()
-    ]
-    return [
-        f"Weights and length penalty α {alpha:g} are the best by validation (beam {WIDTH}, "
-        f"{CHOSEN_BY}); no choice was made by test:",
-        "\n".join(f"- {weights}: {', '.join(found)}" for weights, found in tried.items()),
-        f"The result, with α {alpha:g}:",
-        "\n".join(rows),
-    ]
-
-
-def command_of(settings: RunSettings) -> str:
-    """The command that repeats a run, with every choice that its preset does not make.
-
-    Args:
-        settings: The run's.
-    """
-    preset = PRESETS[settings.preset]
-    words = [PROGRAM, "--task", settings.task, "--preset", settings.preset]
-    always = {"steps", "seed"}
-    if settings.batch_tokens is None:
-        always.add("batch_size")  # naming it is what leaves batch_tokens out
-    for field in fields(settings):
-        value = getattr(settings, field.name)
-        is_chosen = value != getattr(preset, field.name) or field.name in always
-        if field.name in OPTIONS and is_chosen and value is not None:
-            words += [OPTIONS[field.name], str(value)]
-    if settings.norm_first != preset.norm_first:
-        words.append("--norm-first" if settings.norm_first else "--no-norm-first")
-    return " ".join([*words, "--out", "runs/x"])
+def _write_weights(file: Path, draft: RunFolder) -> Translator:
+    """What is judged is what was written: half precision, read back."""
+    save_model(draft.model, load_model(file), dtype=torch.float16)
+    size = draft.model.stat().st_size + draft.tokenizer_file.stat().st_size
+    if size > LARGEST:
+        raise ValueError(f"model and tokenizer must take at most {LARGEST:,} bytes, got {size:,}")
+    return load_translator(draft.path)
 
 
 if __name__ == "__main__":
