@@ -34,8 +34,6 @@ def test_all_grids_share_one_scale_from_zero():
     rows = {"a": {"x": GRID, "y": GRID * 3}, "b": {"z": GRID}}
     limits = {axes.images[0].get_clim() for axes in panels(plot_head_grids(rows, **WORDS))}
     assert limits == {(0, 3)}
-    limits = {axes.images[0].get_clim() for axes in panels(plot_head_grids(rows, **WORDS, top=5))}
-    assert limits == {(0, 5)}
 
 
 def test_columns_stand_under_their_name_and_a_missing_one_leaves_its_place_empty():
@@ -109,7 +107,10 @@ def test_the_words_name_the_head_with_the_most():
         ),
         ([GRID], TypeError, "grids must map rows to grids by column, got "),
         ({"a": [GRID]}, TypeError, "grids must map rows to grids by column, got "),
-        ({"a": {"b": [[1.0]]}}, TypeError, "grid 'b' must be a tensor, got list"),
+        ({"a": {"b": [[1.0]]}}, TypeError, "grid 'b' must be a tensor of .* numbers, got list"),
+        ({"a": {"b": GRID.int()}}, TypeError, "grid 'b' must be .* got torch.int32"),
+        ({1: {"b": GRID}}, TypeError, "grids must have names for rows and columns, got 1"),
+        ({"a": {2: GRID}}, TypeError, "grids must have names for rows and columns, got 2"),
     ],
     ids=[
         "no row",
@@ -123,6 +124,9 @@ def test_the_words_name_the_head_with_the_most():
         "list",
         "list in a row",
         "no tensor",
+        "whole numbers",
+        "number for a row",
+        "number for a column",
     ],
 )
 def test_what_is_no_grid_of_heads_is_refused(grids, error, message):
@@ -132,9 +136,7 @@ def test_what_is_no_grid_of_heads_is_refused(grids, error, message):
         describe_head_grids(grids)
 
 
-@pytest.mark.parametrize(
-    ("top", "error"), [(0, ValueError), (float("nan"), ValueError), ("1", TypeError)]
-)
-def test_what_is_no_end_of_the_scale_is_refused(top, error):
-    with pytest.raises(error, match=f"top must be .*, got {top!r}"):
-        plot_head_grids({"": {"costs": GRID}}, **WORDS, top=top)
+def test_a_grid_with_a_gradient_is_drawn_and_a_cost_below_zero_rounds_to_zero():
+    grid = (GRID * 0 - 1e-9).requires_grad_()
+    plot_head_grids({"": {"costs": grid}}, **WORDS)
+    assert describe_head_grids({"": {"costs": grid}}) == "costs: most 0.00, layer 1, head 1"

@@ -3,7 +3,6 @@
 Used in notebooks/15_looking_inside.ipynb.
 """
 
-import math
 import reprlib
 from collections.abc import Mapping
 
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from torch import Tensor
 
+from transformer_edu.teaching.refusals import require_floats
 from transformer_edu.teaching.style import WEIGHT_COLOURS, literal, styled
 
 Grids = Mapping[str, Mapping[str, Tensor]]
@@ -21,30 +21,27 @@ MOST_IN_A_ROW, MOST_ROWS = 5, 4
 
 
 @styled
-def plot_head_grids(grids: Grids, *, label: str, title: str, top: float | None = None) -> Figure:
+def plot_head_grids(grids: Grids, *, label: str, title: str) -> Figure:
     """Draw a number for every head: many small grids, a row for each layer, a column for each head.
 
     Args:
-        grids: By row of the figure, then by column: numbers of shape (layer, head). What is below
-            0 has the colour of 0; where a row lacks a column, its place stays empty.
+        grids: By row of the figure, then by column: numbers of shape (layer, head). All share
+            one scale, from 0 to the largest, or to 1 where none is above 0. What is below 0 has
+            the colour of 0; where a row lacks a column, its place stays empty.
         label: What the numbers are, for the colour bar.
         title: What the reader should see, as a sentence.
-        top: The end of the colours' scale, which all grids share. When None, the largest number,
-            or 1 where none is above 0.
 
     Returns:
         A new figure.
 
     Raises:
-        TypeError: If grids maps no names to grids.
-        ValueError: If there are no grids or too many, one is no grid of finite numbers, grids of
-            a row differ in shape or any two in their heads, or top is not above 0.
+        TypeError: If grids maps no names to grids, or one is no tensor of floating-point numbers.
+        ValueError: If there are no grids or too many, one is no grid of finite numbers, or grids
+            of a row differ in shape or any two in their heads.
     """
     columns = _require_grids(grids)
-    if top is None:
-        largest = max(float(grid.max()) for row in grids.values() for grid in row.values())
-        top = largest if largest > 0 else 1.0
-    _require_top(top)
+    largest = max(float(grid.detach().max()) for row in grids.values() for grid in row.values())
+    top = largest if largest > 0 else 1.0
     height = 0.8 + max(1.5 * len(grids), 2)
     figure, places = plt.subplots(len(grids), len(columns), figsize=(8, height), squeeze=False)
     for row, line in zip(grids.values(), places, strict=True):
@@ -75,7 +72,7 @@ def describe_head_grids(grids: Grids) -> str:
         for what, grid in row.items():
             layer, head = divmod(int(grid.argmax()), grid.size(1))
             where = f"{name}, {what}" if name else what
-            said.append(f"{where}: most {grid.max():.2f}, layer {layer + 1}, head {head + 1}")
+            said.append(f"{where}: most {grid.max():z.2f}, layer {layer + 1}, head {head + 1}")
     return "; ".join(said)
 
 
@@ -109,6 +106,9 @@ def _require_grids(grids: Grids) -> list[str]:
         isinstance(row, Mapping) for row in grids.values()
     ):
         raise TypeError(f"grids must map rows to grids by column, got {reprlib.repr(grids)}")
+    for name in (*grids, *(what for row in grids.values() for what in row)):
+        if not isinstance(name, str):
+            raise TypeError(f"grids must have names for rows and columns, got {name!r}")
     if not 0 < len(grids) <= MOST_ROWS:
         raise ValueError(f"grids must have 1 to {MOST_ROWS} rows, got {len(grids)}")
     for name, row in grids.items():
@@ -130,17 +130,8 @@ def _require_grids(grids: Grids) -> list[str]:
 
 def _require_grid(what: str, grid: Tensor) -> None:
     """Refuse what is no grid of finite numbers."""
-    if not isinstance(grid, Tensor):
-        raise TypeError(f"grid {what!r} must be a tensor, got {type(grid).__name__}")
+    require_floats(f"grid {what!r}", grid)
     if grid.dim() != 2 or grid.numel() == 0:
         raise ValueError(f"grid {what!r} must have shape (layer, head), got {tuple(grid.shape)}")
     if not grid.isfinite().all():
         raise ValueError(f"grid {what!r} must be finite, got {grid[~grid.isfinite()][0].item()}")
-
-
-def _require_top(top: float) -> None:
-    """Refuse what is no end of a scale that begins at 0."""
-    if isinstance(top, bool) or not isinstance(top, int | float):
-        raise TypeError(f"top must be a number or None, got {top!r}")
-    if not 0 < top < math.inf:
-        raise ValueError(f"top must be above 0 and finite, got {top}")

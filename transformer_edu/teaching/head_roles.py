@@ -20,8 +20,8 @@ from transformer_edu.teaching.refusals import (
     require_pairs,
     require_pieces,
 )
-from transformer_edu.teaching.text_translation import group_pieces, spell_word
 from transformer_edu.teaching.viewer_maps import PLACE
+from transformer_edu.teaching.words_of_pieces import group_pieces, spell_word
 from transformer_edu.training.batches import make_batch
 from transformer_edu.training.device import device_of
 from transformer_edu.training.tasks import Pair

@@ -1,7 +1,7 @@
 """From pieces of words to words: a model reads and writes the former, a reader the latter.
 
-Used in notebooks/14_translation.ipynb, for its figures of attention and for the partners of
-words in head_roles.py.
+Used in notebooks/14_translation.ipynb and 15_looking_inside.ipynb, for figures of attention and
+for the partners of words.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,11 @@ def group_pieces(pieces: Sequence[bytes]) -> list[list[bytes]]:
 
     Returns:
         The pieces of each word.
+
+    Raises:
+        TypeError: If pieces is no list of bytes.
     """
+    _require_bytes("pieces", pieces)
     words: list[list[bytes]] = []
     for piece in pieces:
         before = words[-1][-1] if words else b""
@@ -34,7 +38,7 @@ def group_pieces(pieces: Sequence[bytes]) -> list[list[bytes]]:
 
 
 def _in_word(byte: bytes) -> bool:
-    """Whether a byte is a letter or digit, or a part of a character beyond ASCII."""
+    """Whether a byte, or none, is a letter or digit, or a part of a character beyond ASCII."""
     return byte.isalnum() or byte >= b"\x80"
 
 
@@ -43,7 +47,11 @@ def spell_word(pieces: Sequence[bytes]) -> str:
 
     Args:
         pieces: The bytes of its pieces.
+
+    Raises:
+        TypeError: If pieces is no list of bytes.
     """
+    _require_bytes("pieces", pieces)
     return b"".join(pieces).removeprefix(SPACE).decode(errors="replace")
 
 
@@ -63,8 +71,9 @@ def join_pieces(
         Shape (heads, target word, source word); its rows sum to what those of weights do.
 
     Raises:
-        TypeError: If weights is no tensor of floating-point numbers.
-        ValueError: If it has other axes, or words that have not as many pieces as it.
+        TypeError: If weights is no tensor of floating-point numbers, or the words are no lists
+            of bytes.
+        ValueError: If weights has other axes, or words that have not as many pieces as it.
     """
     require_floats("weights", weights)
     if weights.dim() != 3:
@@ -80,9 +89,22 @@ def join_pieces(
 
 def _lengths(name: str, words: Sequence[Sequence[bytes]], count: int) -> list[int]:
     """How many pieces each word has, refused where that is none, or not count in all."""
+    if not isinstance(words, list | tuple):
+        raise TypeError(f"{name} must be a list of words, got {words!r}")
+    for word in words:
+        _require_bytes(name, word)
     lengths = [len(word) for word in words]
     if min(lengths, default=0) == 0 or sum(lengths) != count:
         raise ValueError(
             f"{name} must be words of at least one piece, of {count} in all, got {lengths}"
         )
     return lengths
+
+
+def _require_bytes(name: str, pieces: Sequence[bytes]) -> None:
+    """Refuse, with a TypeError, what is no list of bytes."""
+    if not isinstance(pieces, list | tuple):
+        raise TypeError(f"{name} must be the bytes of pieces, got {pieces!r}")
+    for piece in pieces:
+        if not isinstance(piece, bytes):
+            raise TypeError(f"{name} must be the bytes of pieces, got {piece!r}")
