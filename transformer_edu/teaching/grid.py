@@ -17,6 +17,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 from torch import Tensor
 
+from transformer_edu.teaching.refusals import require_zero_to_one
 from transformer_edu.teaching.style import WEIGHT_COLOURS, literal, new_axes
 
 LARGEST_NUMBERED_GRID = 10  # in larger grids the numbers would collide
@@ -95,9 +96,7 @@ def require_weights(
             f"got {tuple(attention_weights.shape)}"
         )
     weights = attention_weights.detach().float().cpu().numpy()
-    outside = weights[~((weights >= 0) & (weights <= 1 + 1e-3))]
-    if outside.size:
-        raise ValueError(f"attention_weights must be from 0 to 1, got {outside[0]}")
+    require_zero_to_one("attention_weights", weights)
     return weights
 
 
