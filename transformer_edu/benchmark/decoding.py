@@ -13,12 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.benchmark.timing import (
+    OwnProcess,
     Step,
+    alternate,
     machine,
     markdown_table,
     ratios,
     spread,
-    take_turns,
 )
 from transformer_edu.benchmark.training_step import MARIAN, OURS, PYTORCH
 from transformer_edu.generation.beam import beam_search
@@ -143,8 +144,8 @@ def report_decoding(workloads: Sequence[DecodingWorkload]) -> Iterator[str]:
     yield f"Writing {first.new_tokens} tokens from {first.source_length}. {versions}."
     yield (
         f"{c.d_model}/{c.num_heads}/{c.num_layers}+{c.num_layers}/{c.d_ff}, "
-        f"vocabulary {c.vocabulary_size:,}; CPU seconds, median of rounds in turns, and of the "
-        "turns' ratios least / median / most.\n"
+        f"vocabulary {c.vocabulary_size:,}; each in a process of its own, in turns. CPU seconds, "
+        "median of rounds, and of the turns' ratios least / median / most.\n"
     )
     names = [OURS, *([MARIAN] if has_marian else []), PYTORCH]
     heads = ["search", "rounds", *(f"{name}, s" for name in names)]
@@ -161,15 +162,27 @@ def _measured(workload: DecodingWorkload, names: Sequence[str]) -> list[str]:
         if name == PYTORCH and workload.width > 1:
             times.append("-")
             continue
-        writers = build_writer(ours, workload), build_writer(name, workload)
         rounds = min(workload.rounds, SLOW_ROUNDS) if name == PYTORCH else workload.rounds
-        pairs = list(take_turns(*writers, rounds=rounds, warm_up=1))
+        pairs = _alternate([ours, name], workload, rounds)
         own, seconds[name] = (statistics.median(column) for column in zip(*pairs, strict=True))
         seconds.setdefault(ours, own)
         times.append(spread(ratios(pairs), 2))
     if ours not in seconds:  # nobody to take turns with
-        alone = take_turns(build_writer(ours, workload), rounds=workload.rounds, warm_up=1)
-        seconds[ours] = statistics.median(own for (own,) in alone)
+        seconds[ours] = statistics.median(
+            own for (own,) in _alternate([ours], workload, workload.rounds)
+        )
     row = [str(workload), str(workload.rounds)]
     row += [f"{seconds[name]:.2f}" if name in seconds else "-" for name in names]
     return row + times
+
+
+def _alternate(
+    names: Sequence[str], workload: DecodingWorkload, rounds: int
+) -> list[tuple[float, ...]]:
+    """The CPU seconds of these models in turns, each in a process of its own, as it is used."""
+    writers = [OwnProcess(build_writer, name, workload) for name in names]
+    try:
+        return list(alternate(*writers, rounds=rounds, warm_up=1))
+    finally:
+        for writer in writers:
+            writer.close()
