@@ -55,30 +55,25 @@ def test_the_workloads_are_described():
     ]
 
 
-class ThisProcess:
-    """In place of OwnProcess: without the seconds that a process takes to start."""
-
-    def __init__(self, build, *arguments):
-        self.step, self.name = build(*arguments), arguments[0]
-
-    def __call__(self):
-        self.step()
-        CALLED.append(self.name)
-        return 1.0
-
-    def close(self):
-        CALLED.append("closed")
-
-
-CALLED = []
-
-
 @pytest.fixture
 def called(monkeypatch) -> list[str]:
-    """The models that have written, in order."""
-    CALLED.clear()
+    """Who has written, in order; without the seconds that a process of its own takes to start."""
+    order = []
+
+    class ThisProcess:
+        def __init__(self, build, name, workload):
+            self.step, self.name = build(name, workload), name
+
+        def __call__(self):
+            self.step()
+            order.append(self.name)
+            return 1.0
+
+        def close(self):
+            order.append("closed")
+
     monkeypatch.setattr(module, "OwnProcess", ThisProcess)
-    return CALLED
+    return order
 
 
 def test_the_report_names_versions_and_has_a_row_for_each_workload(called):
@@ -96,10 +91,11 @@ def test_a_slow_model_writes_less_often_and_its_turns_are_with_ours(called, monk
     rounds = SLOW_ROUNDS + 2
     row = module._measured(DecodingWorkload(**{**TOY, "rounds": rounds}), [OURS, MARIAN, PYTORCH])
     assert row[2:] == ["1.00"] * 3 + ["1.00 / 1.00 / 1.00"] * 2
-    turns = [[OURS, MARIAN], [MARIAN, OURS]] * (rounds + 1), [[OURS, PYTORCH], [PYTORCH, OURS]]
-    first, then = turns[0][: rounds + 1], (turns[1] * SLOW_ROUNDS)[: SLOW_ROUNDS + 1]
     ends = ["closed"] * 2
-    assert called == [*sum(first, []), *ends, *sum(then, []), *ends]
+    quick, slow = called[: 2 * rounds + 2], called[2 * rounds + 4 : -2]  # one round is warm-up
+    assert called == [*quick, *ends, *slow, *ends]
+    assert quick == ([OURS, MARIAN, MARIAN, OURS] * rounds)[: 2 * rounds + 2]
+    assert slow == ([OURS, PYTORCH, PYTORCH, OURS] * rounds)[: 2 * SLOW_ROUNDS + 2]
 
 
 def test_ours_is_timed_alone_where_nobody_else_can_write(called, monkeypatch):

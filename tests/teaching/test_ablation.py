@@ -165,25 +165,21 @@ def test_a_layer_switched_off_decodes_from_a_cache_as_without(model, ids, layer)
 
 
 @pytest.mark.parametrize("broken", [float("inf"), float("nan")], ids=["inf", "nan"])
-def test_nothing_of_a_silenced_head_comes_through_not_even_what_is_not_finite(model, ids, broken):
-    with heads_switched_off(model, {(CROSS, 2)}):
+@pytest.mark.parametrize(
+    ("ablated", "projection"),
+    [(heads_switched_off, "value_projection"), (heads_made_uniform, "query_projection")],
+    ids=["switched off", "uniform"],
+)
+def test_nothing_comes_through_of_what_an_ablated_head_does_without_not_even_what_is_not_finite(
+    model, ids, ablated, projection, broken
+):
+    with ablated(model, {(CROSS, 2)}):
         whole = model(*ids)
-    attention = model.decoder.layers[1].cross_attention
+    weight = getattr(model.decoder.layers[1].cross_attention, projection).weight
     with torch.no_grad():
-        attention.value_projection.weight[D_HEAD : 2 * D_HEAD] = broken
+        weight[D_HEAD : 2 * D_HEAD] = broken
     assert not model(*ids).isfinite().all()
-    with heads_switched_off(model, {(CROSS, 2)}):
-        assert torch.equal(model(*ids), whole)
-
-
-@pytest.mark.parametrize("broken", [float("inf"), float("nan")], ids=["inf", "nan"])
-def test_a_uniform_head_does_not_see_its_own_broken_queries(model, ids, broken):
-    with heads_made_uniform(model, {(CROSS, 2)}):
-        whole = model(*ids)
-    attention = model.decoder.layers[1].cross_attention
-    with torch.no_grad():
-        attention.query_projection.weight[D_HEAD : 2 * D_HEAD] = broken
-    with heads_made_uniform(model, {(CROSS, 2)}):
+    with ablated(model, {(CROSS, 2)}):
         assert torch.equal(model(*ids), whole)
 
 
