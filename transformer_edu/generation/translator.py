@@ -27,6 +27,10 @@ class TextCoder(Protocol):
         """The text of ids."""
 
 
+class TextTooLongError(ValueError):
+    """A text has more tokens than the model has positions."""
+
+
 @dataclass(frozen=True)
 class Translator:
     """Translates with a trained model.
@@ -59,7 +63,7 @@ class Translator:
 
         Raises:
             TypeError: If text is none.
-            ValueError: If it has more tokens than the model has positions.
+            TextTooLongError: If it has more tokens than the model has positions.
         """
         return self.translate_all([text], **search)[0]
 
@@ -72,7 +76,7 @@ class Translator:
 
         Raises:
             TypeError: If texts is a single text, or holds what is none.
-            ValueError: If one has more tokens than the model has positions.
+            TextTooLongError: If one has more tokens than the model has positions.
         """
         if isinstance(texts, str):
             raise TypeError(f"texts must be a list of texts, got the single text {texts!r}")
@@ -92,7 +96,7 @@ class Translator:
         ids = self.tokenizer.encode(text)
         room = getattr(getattr(self.model, "config", None), "max_length", len(ids))
         if len(ids) > room:
-            raise ValueError(f"text must have at most {room} tokens, got {len(ids)}")
+            raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")
         return ids
 
 
