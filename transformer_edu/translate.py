@@ -9,8 +9,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from transformer_edu.generation.requests import require_width
 from transformer_edu.generation.translator import TextTooLongError, Translator
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.training.device import DEVICE_VARIABLE, pick_device, suitable_threads
 from transformer_edu.training.parallel_text import BYTE_ORDER_MARK
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     status = 0
     try:
-        require_whole("beam", chosen.beam)
+        require_width("beam", chosen.beam)
         if chosen.device is not None:
             os.environ[DEVICE_VARIABLE] = chosen.device
         translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)

@@ -13,7 +13,7 @@ from torch import nn
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
-from transformer_edu.generation.requests import padding_id_of, require_model
+from transformer_edu.generation.requests import padding_id_of, require_model, require_width
 from transformer_edu.model.refusals import require_whole
 
 
@@ -122,11 +122,11 @@ def write_all(
 
     Raises:
         TypeError, ValueError: If model lacks a method, a source is no list of token ids or holds
-            none, width or batch_size is not a whole number of at least 1, or alpha not a number of
+            none, width or batch_size is not a whole number in its range, or alpha not a number of
             at least 0.
     """
     require_model(model)
-    require_whole("width", width)
+    require_width("width", width)
     require_whole("batch_size", batch_size)
     require_alpha(alpha)
     for source in sources:
