@@ -121,14 +121,16 @@ def write_all(
         The ids written, in the order of the sources.
 
     Raises:
-        TypeError, ValueError: If model lacks a method, a source is no list of token ids or holds
-            none, width or batch_size is not a whole number in its range, or alpha not a number of
-            at least 0.
+        TypeError, ValueError: If model lacks a method, sources is no list, a source is no list of
+            token ids or holds none, width or batch_size is not a whole number in its range, or
+            alpha not a number of at least 0.
     """
     require_model(model)
     require_width("width", width)
     require_whole("batch_size", batch_size)
     require_alpha(alpha)
+    if isinstance(sources, str) or not hasattr(sources, "__len__"):
+        raise TypeError(f"sources must be a list of lists of token ids, got {sources!r}")
     for source in sources:
         _require_source(source)
     device = next((each.device for each in model.parameters()), None)
