@@ -126,6 +126,44 @@ def test_ci_runs_the_oldest_python_that_is_allowed():
     assert PROJECT["requires-python"] == f">={versions[0]}"
 
 
+def unpinned_actions(workflow: str) -> list[str]:
+    """What a workflow uses without naming one commit of it by its whole hash."""
+    used = re.findall(r"^[ -]*uses: *(\S+)", workflow, re.MULTILINE)
+    return [name for name in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name)]
+
+
+def test_every_action_is_pinned_by_its_hash():
+    for path in (ROOT / ".github/workflows").iterdir():
+        workflow = path.read_text(encoding="utf-8")
+        assert "uses:" in workflow
+        assert not unpinned_actions(workflow), path.name
+
+
+def test_an_action_that_can_change_is_noticed():
+    loose = ["actions/checkout@v4", "actions/checkout@main", "actions/checkout", "a/b@3d3c42e"]
+    workflow = "".join(f"      - uses: {name}  # v1\n        uses: {name}\n" for name in loose)
+    assert unpinned_actions(workflow) == [name for name in loose for _ in range(2)]
+    assert not unpinned_actions(f"      - uses: a/b/c@{'0a' * 20} # v7.0.1")
+
+
+def test_a_workflow_may_only_read():
+    for path in (ROOT / ".github/workflows").iterdir():
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert workflow["permissions"] == {"contents": "read"}
+        assert not any("permissions" in job for job in workflow["jobs"].values())
+
+
+def test_the_readme_names_the_terms_of_the_captions_behind_the_weights():
+    readme, card = (
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("README.md", "transformer_edu/pretrained/README.md")
+    )
+    (answer,) = re.findall(r"^\*\*May I .*?\n\n", readme, re.MULTILINE | re.DOTALL)
+    for text in (" ".join(answer.split()), card):
+        assert "Flickr30k" in text
+        assert "not commercial" in text or "non-commercial" in text
+
+
 def test_the_makefile_asks_for_the_python_that_is_required():
     oldest = PROJECT["requires-python"].removeprefix(">=").replace(".", ", ")
     assert f"sys.version_info < ({oldest})" in (ROOT / "Makefile").read_text(encoding="utf-8")

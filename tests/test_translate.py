@@ -77,12 +77,12 @@ def test_without_a_run_it_is_the_translator_in_the_package(translator, monkeypat
     ("options", "content", "message"),
     [
         (["RUN"], b"one\n\xff\n", "standard input must be text in UTF-8, got the byte 0xff in l"),
-        (["RUN"], b"one\n" + b"two " * 10, "text must have at most 9 tokens, got 10 (line 2)"),
         (["RUN", "--beam", "0"], b"one\n", "beam must be at least 1, got 0"),
+        (["RUN", "--beam", "100000"], b"", "beam must be at most 1,000, got 100000"),
         (["RUN", "--alpha", "-1"], b"one\n", "alpha must be a finite number of at least 0, got"),
         (["nowhere"], b"one\n", "run must be a folder with model.safetensors, got nowhere"),
     ],
-    ids=["no text", "long", "no beam", "alpha", "no run"],
+    ids=["no text", "no beam", "wide beam", "alpha", "no run"],
 )
 def test_errors_are_told_in_one_line(run, monkeypatch, capsys, options, content, message):
     typed(monkeypatch, content)
@@ -90,6 +90,30 @@ def test_errors_are_told_in_one_line(run, monkeypatch, capsys, options, content,
     error = capsys.readouterr().err
     assert error.startswith(f"error: {message}")
     assert error.count("\n") == 1
+
+
+def test_a_line_that_is_too_long_is_named_and_the_others_are_translated(
+    run, translator, monkeypatch, capsys
+):
+    too_long = b"two " * 10
+    typed(monkeypatch, b"one\n" + too_long + b"\nfive\n" + too_long)
+    assert main([str(run.path), "--beam", "1"]) == 1
+    written = capsys.readouterr()
+    assert written.out.split("\n") == [
+        translator.translate("one"),
+        "",
+        translator.translate("five"),
+        "",
+        "",
+    ]
+    assert written.err.splitlines() == [
+        f"error: text must have at most 9 tokens, got 10 (line {number})" for number in (2, 4)
+    ]
+
+
+def test_a_byte_order_mark_at_the_beginning_is_no_text():
+    marked = "\ufeffone\n\ufefftwo".encode()
+    assert list(read_lines(io.BytesIO(marked))) == ["one", "\ufefftwo"]
 
 
 def test_lines_end_at_line_feeds_only():

@@ -1,6 +1,7 @@
 """Translate standard input, line by line: ``python -m transformer_edu.generation runs/x < text``.
 
-Every line is written as soon as it is translated; an empty line stays empty.
+Every line is written as soon as it is translated; an empty line stays empty. For a line that is too
+long for the model an empty line is written too, and standard error names it.
 """
 
 import argparse
@@ -8,10 +9,11 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from transformer_edu.generation.translator import Translator
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.generation.requests import require_width
+from transformer_edu.generation.translator import TextTooLongError, Translator
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.training.device import DEVICE_VARIABLE, pick_device, suitable_threads
+from transformer_edu.training.parallel_text import BYTE_ORDER_MARK
 from transformer_edu.training.saved_translator import load_translator
 
 ABOUT = "Translate standard input line by line with a trained model."
@@ -22,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, translate what comes in until it ends.
 
     Returns:
-        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C.
+        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C. A line
+        that is too long is an error too; the lines after it are still translated.
     """
     parser = argparse.ArgumentParser(prog="python -m transformer_edu.generation", description=ABOUT)
     parser.add_argument("run", nargs="?", help="folder of a run; the model in the package")
@@ -30,16 +33,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--alpha", type=float, default=0.6, help="favours long targets (0.6)")
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     chosen = parser.parse_args(arguments)
+    status = 0
     try:
-        require_whole("beam", chosen.beam)
+        require_width("beam", chosen.beam)
         if chosen.device is not None:
             os.environ[DEVICE_VARIABLE] = chosen.device
         translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)
         translator.model.to(pick_device())
         with suitable_threads(translator.model):
-            for line in translate_lines(
+            for line, error in translate_lines(
                 translator, read_lines(sys.stdin.buffer), width=chosen.beam, alpha=chosen.alpha
             ):
+                if error:
+                    print(f"error: {error}", file=sys.stderr)
+                    status = 1
                 print(line, flush=True)
     except BrokenPipeError:  # whoever read our lines has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -48,12 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    return 0
+    return status
 
 
 def translate_lines(
     translator: Translator, lines: Iterable[str], *, width: int = 4, alpha: float = 0.6
-) -> Iterator[str]:
+) -> Iterator[tuple[str, str]]:
     """Translate lines one after the other, each before the next is read.
 
     Args:
@@ -62,24 +69,33 @@ def translate_lines(
         width: Hypotheses of beam search; 1 is greedy search.
         alpha: How much beam search favours long targets.
 
+    Yields:
+        For each line its translation and "". For a line that has more tokens than the model has
+        positions: "" and a sentence that says so and names the line.
+
     Raises:
-        ValueError: If a line has more tokens than the model has positions; it is named.
+        ValueError: If a line cannot be translated for another reason; the message names the line.
     """
     for number, line in enumerate(lines, start=1):
         try:
             translation = translator.translate(line.strip(), width=width, alpha=alpha)
+        except TextTooLongError as error:
+            yield "", f"{error} (line {number:,})"
         except ValueError as error:
             raise ValueError(f"{error} (line {number:,})") from error
-        yield " ".join(translation.splitlines())  # a line for a line
+        else:
+            yield " ".join(translation.splitlines()), ""  # a line for a line
 
 
 def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
-    """The lines of a stream as text.
+    """The lines of a stream as text, without the byte-order mark that may begin the first.
 
     Raises:
         ValueError: If a line is not UTF-8; it is named.
     """
     for number, line in enumerate(stream, start=1):
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
         try:
             yield line.decode().removesuffix("\n")
         except UnicodeDecodeError as error:

@@ -571,6 +571,7 @@ def test_an_error_in_after_step_is_passed_on_and_leaves_the_model_as_it_was(erro
     ("changes", "error", "message"),
     [
         ({"width": 0}, ValueError, "width must be at least 1, got 0"),
+        ({"width": 1001}, ValueError, "width must be at most 1,000, got 1001"),
         ({"width": 2.5}, TypeError, "width must be a whole number, got 2.5"),
         ({"num_best": 0}, ValueError, "num_best must be at least 1, got 0"),
         ({"num_best": 5}, ValueError, "num_best must be at most width, got 5 and 4"),

@@ -42,6 +42,8 @@ def test_a_penalty_beyond_all_numbers_is_refused():
 def test_what_is_no_length_is_refused():
     with pytest.raises(ValueError, match="length must be at least 0, got -7"):
         length_penalty(-7, 0.6)
+    with pytest.raises(ValueError, match="length must be at least 0, got nan"):
+        length_penalty(math.nan, 0.6)
 
 
 def test_the_best_are_kept_in_order_whatever_order_they_come_in():
@@ -88,3 +90,5 @@ def test_numbers_from_zero_are_alphas(alpha):
 def test_what_is_no_alpha_is_refused(alpha, error, message):
     with pytest.raises(error, match=message):
         require_alpha(alpha)
+    with pytest.raises(error, match=message):
+        length_penalty(7, alpha)

@@ -31,6 +31,19 @@ def test_there_are_never_more_than_there_are():
     assert best_first(values, 5)[1].tolist() == [1, 0, 2]
 
 
+@pytest.mark.parametrize(
+    ("count", "error", "message"),
+    [
+        (True, TypeError, "count must be a whole number, got True"),
+        (0, ValueError, "count must be at least 1, got 0"),
+        (-2, ValueError, "count must be at least 1, got -2"),
+    ],
+)
+def test_what_is_no_count_is_refused(count, error, message):
+    with pytest.raises(error, match=message):
+        best_first(torch.tensor([2.0, 3.0, 1.0]), count)
+
+
 def test_equals_that_are_impossible_do_not_disturb_the_others():
     values = torch.full((SIZE,), -torch.inf)
     values[[4, 9, 20]] = torch.tensor([1.0, 5.0, 1.0])

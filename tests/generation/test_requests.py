@@ -7,10 +7,12 @@ import torch
 
 from transformer_edu.generation.requests import (
     EXTRA_LENGTH,
+    LARGEST_WIDTH,
     length_limits,
     padding_id_of,
     require_model,
     require_tokens,
+    require_width,
     strip,
     vocabulary_size_of,
 )
@@ -46,6 +48,17 @@ def test_another_limit_is_refused(max_length, error, sentence):
     with pytest.raises(error) as caught:
         length_limits(model_with(9), MASK, max_length)
     assert str(caught.value) == sentence
+
+
+def test_a_beam_is_as_wide_as_somebody_can_wait_for():
+    require_width("width", 1)
+    require_width("width", LARGEST_WIDTH)
+    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
+        require_width("width", 0)
+    with pytest.raises(ValueError, match="beam must be at most 1,000, got 1001"):
+        require_width("beam", LARGEST_WIDTH + 1)
+    with pytest.raises(TypeError, match="width must be a whole number, got 2.5"):
+        require_width("width", 2.5)
 
 
 def test_a_source_of_padding_only_is_refused_by_its_row():

@@ -387,6 +387,18 @@ def test_what_are_no_logits_is_refused(logits, error, message):
         candidate_probabilities(logits)
 
 
+@pytest.mark.parametrize(
+    ("probabilities", "luck", "message"),
+    [
+        ([[0, 1]], [0.5], "probabilities must be a floating-point tensor, got torch.int64"),
+        ([[0.5, 0.5]], [0], "luck must be a floating-point tensor, got torch.int64"),
+    ],
+)
+def test_whole_numbers_are_neither_probabilities_nor_luck(probabilities, luck, message):
+    with pytest.raises(TypeError, match=message):
+        draw(torch.tensor(probabilities), torch.tensor(luck))
+
+
 def test_a_model_that_answers_nan_is_stopped_with_the_step_named():
     class Confused(Copyist):
         def project(self, decoded: Tensor) -> Tensor:

@@ -70,6 +70,8 @@ def test_what_cannot_be_translated_is_refused(translator):
         translator.translate("a" * 13)
     with pytest.raises(ValueError, match="width must be at least 1, got 0"):
         translator.translate("ab", width=0)
+    with pytest.raises(ValueError, match="width must be at most 1,000, got 100000"):
+        translator.translate("", width=100_000)
     with pytest.raises(ValueError, match="alpha must be a finite number of at least 0, got -1"):
         translator.translate("ab", alpha=-1)
     with pytest.raises(TypeError, match="batch_size must be a whole number, got 2.5"):
@@ -101,8 +103,10 @@ def test_a_model_without_weights_writes_too():
         ([[4], []], ValueError, r"sources must have a token each, got \[\]"),
         (["abc"], TypeError, "sources must hold lists of token ids, got 'abc'"),
         ([4, 5], TypeError, "sources must hold lists of token ids, got 4"),
+        ("", TypeError, "sources must be a list of lists of token ids, got ''"),
+        (7, TypeError, "sources must be a list of lists of token ids, got 7"),
     ],
-    ids=["empty", "text", "ids"],
+    ids=["empty", "text", "ids", "no text", "number"],
 )
 def test_what_are_no_sources_is_refused(translator, sources, error, message):
     with pytest.raises(error, match=message):

@@ -42,7 +42,7 @@ def test_exported_weights_mean_multi30k_unless_a_task_is_named(tmp_path, text_ru
     ("options", "message"),
     [
         (["nowhere"], "error: run must be a folder with model.safetensors, got nowhere"),
-        (["RUN", "--beam", "0"], "error: width must be at least 1, got 0"),
+        (["RUN", "--beam", "0"], "error: beam must be at least 1, got 0"),
         (["RUN", "--task", "files"], "error: source must be given for the task files, got None"),
     ],
     ids=["no run", "no beam", "no files"],

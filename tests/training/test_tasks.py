@@ -52,6 +52,15 @@ def test_sequences_have_the_symbols_and_lengths_asked_for():
     assert task.vocabulary.decode([4, 8]) == ["0", "4"]
 
 
+def test_lengths_are_equally_frequent_until_the_short_ones_run_out():
+    task = copy_task(num_symbols=10, shortest=1, longest=6, **SMALL | {"train_size": 2000})
+    drawn = [len(source) for source, _ in every_pair(task)]
+    assert (drawn.count(1), drawn.count(2)) == (10, 100)  # all that there are
+    shares = [drawn.count(length) / len(drawn) for length in (4, 5, 6)]
+    assert max(shares) - min(shares) < 0.06
+    assert min(shares) > 1 / 6
+
+
 @MAKERS
 def test_the_three_parts_share_no_source_and_have_their_sizes(make):
     task = make(**SMALL)

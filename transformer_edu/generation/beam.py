@@ -21,6 +21,7 @@ from transformer_edu.generation.hypotheses import (
     require_alpha,
 )
 from transformer_edu.generation.ranking import best_first, require_possible
+from transformer_edu.generation.requests import require_width
 from transformer_edu.generation.writing import Request, Writing
 from transformer_edu.model.refusals import require_callable, require_whole
 
@@ -44,7 +45,7 @@ def beam_search(
     Args:
         model: What ``Continuation`` takes; its modes are as before in the end.
         source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
-        width: Hypotheses kept at every step.
+        width: Hypotheses kept at every step, at most 1,000 (LARGEST_WIDTH).
         alpha: How much longer hypotheses are favoured, at least 0: see ``length_penalty``.
         num_best: Hypotheses to return for each source, at most width.
         after_step: Called after every step with a record of it.
@@ -58,7 +59,7 @@ def beam_search(
         TypeError, ValueError: If an argument is of another type or out of its range, a source
             holds nothing but padding, or the model answers NaN.
     """
-    require_whole("width", width)
+    require_width("width", width)
     require_alpha(alpha)
     require_whole("num_best", num_best)
     if num_best > width:

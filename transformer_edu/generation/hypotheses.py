@@ -95,10 +95,12 @@ def length_penalty(length: int, alpha: float) -> float:
         alpha: How much is given back: 0 nothing, 0.6 in the paper.
 
     Raises:
-        ValueError: If length is negative, or the penalty too large a number to be computed.
+        TypeError, ValueError: If length is negative or NaN, alpha not a finite number of at
+            least 0, or the penalty too large a number to be computed.
     """
-    if length < 0:  # from there on it may be the root of a negative number
+    if not length >= 0:  # below -5 it would be the root of a negative number; NaN is refused too
         raise ValueError(f"length must be at least 0, got {length}")
+    require_alpha(alpha)
     try:
         return ((5 + length) / 6) ** alpha
     except OverflowError:

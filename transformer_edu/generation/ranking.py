@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from transformer_edu.model.refusals import require_whole
+
 
 def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The count largest values, largest first; of equal ones, the one that stands first.
@@ -16,7 +18,11 @@ def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
     Returns:
         The values and their places on the last axis, both of shape (..., min(count, size)).
+
+    Raises:
+        TypeError, ValueError: If count is not a whole number of at least 1.
     """
+    require_whole("count", count)
     size = values.size(-1)
     if count < size:
         best, places = values.topk(count + 1)  # one more, to see whether the last one has a rival

@@ -8,6 +8,20 @@ from transformer_edu.model.vocabulary import PADDING_ID
 
 EXTRA_LENGTH = 50  # the paper writes at most 50 tokens more than the source has (§6.1)
 
+LARGEST_WIDTH = 1000  # of a beam; the published translator takes a minute for a sentence with it
+
+
+def require_width(name: str, width: int) -> None:
+    """Refuse what is not a whole number from 1 to LARGEST_WIDTH.
+
+    Raises:
+        TypeError: If width is not a whole number.
+        ValueError: If it is out of range.
+    """
+    require_whole(name, width)
+    if width > LARGEST_WIDTH:
+        raise ValueError(f"{name} must be at most {LARGEST_WIDTH:,}, got {width}")
+
 
 def require_model(model: nn.Module) -> None:
     """Refuse, with a TypeError, a model that cannot read and write in two steps."""

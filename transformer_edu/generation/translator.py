@@ -13,7 +13,7 @@ from torch import nn
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
-from transformer_edu.generation.requests import padding_id_of, require_model
+from transformer_edu.generation.requests import padding_id_of, require_model, require_width
 from transformer_edu.model.refusals import require_whole
 
 
@@ -25,6 +25,10 @@ class TextCoder(Protocol):
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of ids."""
+
+
+class TextTooLongError(ValueError):
+    """A text has more tokens than the model has positions."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Translator:
 
         Raises:
             TypeError: If text is none.
-            ValueError: If it has more tokens than the model has positions.
+            TextTooLongError: If it has more tokens than the model has positions.
         """
         return self.translate_all([text], **search)[0]
 
@@ -72,7 +76,7 @@ class Translator:
 
         Raises:
             TypeError: If texts is a single text, or holds what is none.
-            ValueError: If one has more tokens than the model has positions.
+            TextTooLongError: If one has more tokens than the model has positions.
         """
         if isinstance(texts, str):
             raise TypeError(f"texts must be a list of texts, got the single text {texts!r}")
@@ -92,7 +96,7 @@ class Translator:
         ids = self.tokenizer.encode(text)
         room = getattr(getattr(self.model, "config", None), "max_length", len(ids))
         if len(ids) > room:
-            raise ValueError(f"text must have at most {room} tokens, got {len(ids)}")
+            raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")
         return ids
 
 
@@ -117,14 +121,16 @@ def write_all(
         The ids written, in the order of the sources.
 
     Raises:
-        TypeError, ValueError: If model lacks a method, a source is no list of token ids or holds
-            none, width or batch_size is not a whole number of at least 1, or alpha not a number of
-            at least 0.
+        TypeError, ValueError: If model lacks a method, sources is no list, a source is no list of
+            token ids or holds none, width or batch_size is not a whole number in its range, or
+            alpha not a number of at least 0.
     """
     require_model(model)
-    require_whole("width", width)
+    require_width("width", width)
     require_whole("batch_size", batch_size)
     require_alpha(alpha)
+    if isinstance(sources, str) or not hasattr(sources, "__len__"):
+        raise TypeError(f"sources must be a list of lists of token ids, got {sources!r}")
     for source in sources:
         _require_source(source)
     device = next((each.device for each in model.parameters()), None)

@@ -76,17 +76,19 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
         Shape (length, d_model).
 
     Raises:
-        TypeError: If a size is not a whole number.
+        TypeError: If a size is not a whole number, or dtype is not a floating-point type.
         ValueError: If a size is below 1, or d_model is odd.
     """
     require_whole("length", length)
     require_even("d_model", d_model)
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise TypeError(f"dtype must be a floating-point torch.dtype, got {dtype!r}")
     exact = {"dtype": torch.float64, "device": "cpu"}
     position = torch.arange(length, **exact).unsqueeze(1)  # (position, 1)
     even = torch.arange(0, d_model, 2, **exact)  # the paper's 2i
     angle = position / 10_000 ** (even / d_model)  # (position, d_model / 2)
     pairs = torch.stack([angle.sin(), angle.cos()], dim=-1)  # (position, d_model / 2, 2)
-    dtype = torch.get_default_dtype() if dtype is None else dtype
     return pairs.flatten(-2).to(torch.get_default_device(), dtype)
 
 

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from transformer_edu.generation.requests import require_width
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.bleu import Bleu, corpus_bleu
 from transformer_edu.training.device import DEVICE_VARIABLE, pick_device, suitable_threads
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     keep_freed_memory()
     try:
+        require_width("beam", chosen.beam)
         if chosen.device is not None:
             os.environ[DEVICE_VARIABLE] = chosen.device
         folder = RunFolder(chosen.run)

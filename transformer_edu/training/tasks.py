@@ -102,7 +102,8 @@ class SymbolSettings:
     Args:
         num_symbols: Different symbols; with the four special tokens, the vocabulary's size.
         shortest: Fewest symbols in a sequence.
-        longest: Most symbols in a sequence; every length between is as likely as another.
+        longest: Most symbols in a sequence. Every length is drawn equally often, but a sequence
+            that came before is dropped, so short lengths, of which few sequences exist, run out.
         train_size: Number of pairs to learn from.
         validation_size: Number of pairs to watch by.
         test_size: Number of pairs to be judged by.
