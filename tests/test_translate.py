@@ -92,6 +92,17 @@ def test_errors_are_told_in_one_line(run, monkeypatch, capsys, options, content,
     assert error.count("\n") == 1
 
 
+def test_a_closed_input_is_refused_and_a_closed_error_stream_is_not(run, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main([str(run.path)]) == 1
+    message = "error: standard input must be open to be translated, got a closed one\n"
+    assert capsys.readouterr().err == message
+    monkeypatch.setattr(sys, "stderr", None)
+    typed(monkeypatch, b"one\n")
+    assert main([str(run.path)]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
 def test_lines_end_at_line_feeds_only():
     assert list(read_lines(io.BytesIO("a\u2028b\nc\rd".encode()))) == ["a\u2028b", "c\rd"]
 
