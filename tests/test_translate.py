@@ -116,6 +116,17 @@ def test_a_byte_order_mark_at_the_beginning_is_no_text():
     assert list(read_lines(io.BytesIO(marked))) == ["one", "\ufefftwo"]
 
 
+def test_a_closed_input_is_refused_and_a_closed_error_stream_is_not(run, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main([str(run.path)]) == 1
+    message = "error: standard input must be open to be translated, got a closed one\n"
+    assert capsys.readouterr().err == message
+    monkeypatch.setattr(sys, "stderr", None)
+    typed(monkeypatch, b"one\n")
+    assert main([str(run.path)]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
 def test_lines_end_at_line_feeds_only():
     assert list(read_lines(io.BytesIO("a\u2028b\nc\rd".encode()))) == ["a\u2028b", "c\rd"]
 

@@ -15,11 +15,12 @@ from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.training.device import DEVICE_VARIABLE, pick_device, suitable_threads
 from transformer_edu.training.parallel_text import BYTE_ORDER_MARK
 from transformer_edu.training.saved_translator import load_translator
+from transformer_edu.training.told_errors import with_told_errors
 
 ABOUT = "Translate standard input line by line with a trained model."
-INTERRUPTED = 130  # the exit status that shells give to Ctrl-C
 
 
+@with_told_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, translate what comes in until it ends.
 
@@ -34,12 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     chosen = parser.parse_args(arguments)
     status = 0
+    require_width("beam", chosen.beam)
+    if sys.stdin is None:
+        raise ValueError("standard input must be open to be translated, got a closed one")
+    if chosen.device is not None:
+        os.environ[DEVICE_VARIABLE] = chosen.device
+    translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)
+    translator.model.to(pick_device())
     try:
-        require_width("beam", chosen.beam)
-        if chosen.device is not None:
-            os.environ[DEVICE_VARIABLE] = chosen.device
-        translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)
-        translator.model.to(pick_device())
         with suitable_threads(translator.model):
             for line, error in translate_lines(
                 translator, read_lines(sys.stdin.buffer), width=chosen.beam, alpha=chosen.alpha
@@ -50,11 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(line, flush=True)
     except BrokenPipeError:  # whoever read our lines has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
     return status
 
 

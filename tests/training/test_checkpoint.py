@@ -26,6 +26,7 @@ from transformer_edu.training.checkpoint_file import (
 )
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.loop import fit, paper_adam
+from transformer_edu.training.memory import NotEnoughMemoryError
 from transformer_edu.training.state import TrainingRun, TrainingState
 from transformer_edu.training.tasks import reverse_task
 
@@ -461,14 +462,46 @@ def test_a_model_saved_alone_comes_back(tmp_path):
     assert not loaded.training
 
 
-def test_a_model_saved_in_half_precision_comes_back_in_float32(tmp_path):
+@pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
+def test_a_model_saved_in_half_precision_comes_back_in_float32(tmp_path, half):
     model = transformer()
     save_model(tmp_path / "whole", model)
-    save_model(tmp_path / "half", model, dtype=torch.float16)
+    save_model(tmp_path / "half", model, dtype=half)
     loaded = weights(load_model(tmp_path / "half"))
-    assert same(loaded, {name: w.half().float() for name, w in weights(model).items()})
+    assert same(loaded, {name: w.to(half).float() for name, w in weights(model).items()})
     sizes = [(tmp_path / name).stat().st_size for name in ("half", "whole")]
     assert sizes[0] < 0.7 * sizes[1]
+
+
+@pytest.mark.parametrize("saved", [torch.float32, torch.float64])
+@pytest.mark.parametrize("default", [torch.float32, torch.float64])
+def test_a_model_comes_back_in_its_own_type_whatever_the_default_is(tmp_path, saved, default):
+    model = transformer().to(saved).eval()
+    save_model(tmp_path / "model", model)
+    torch.set_default_dtype(default)
+    try:
+        loaded = load_model(tmp_path / "model")
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert same(weights(loaded), weights(model))
+    ids = torch.tensor([[4, 5, 6]])
+    assert loaded(ids, ids[:, :2]).equal(model(ids, ids[:, :2]))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"num_layers": 10**9}, r"num_layers of .* must be at most \d+, .*, got 1000000000"),
+        ({"d_ff": 10**15}, r" as in .*, got torch.float32 \(.*1000000000000000.*\)"),
+        ({"d_ff": 10**23}, "must hold a Transformer, got none"),
+        ({"max_length": 10**14}, r"memory must suffice for the model in .*, got no room for \d+"),
+    ],
+    ids=["layers", "width", "overflow", "positions"],
+)
+def test_a_file_that_asks_for_a_giant_is_refused_before_it_is_built(path, sizes, message):
+    rewritten(path, lambda t, r: r["choices"]["model"].update(sizes))
+    with pytest.raises((CheckpointError, NotEnoughMemoryError), match=message):
+        load_model(path)
 
 
 def test_what_is_no_transformer_is_not_saved_and_what_has_no_history_is_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from transformer_edu.training.averaging import average_models
 from transformer_edu.training.checkpoint import load_history, load_model
 from transformer_edu.training.command import INTERRUPTED, main
 from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.presets import TASKS
+from transformer_edu.training.presets import TASKS, TINY
 from transformer_edu.training.run_folder import RunFolder
 from transformer_edu.training.state import TrainingRun
 from transformer_edu.training.watching import Watcher
@@ -139,17 +140,66 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
         (["--task", "copy", "--steps", "0"], "steps must be at least 1, got 0"),
         (["--task", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
         (["--task", "copy", "--device", "abacus"], "TRANSFORMER_EDU_DEVICE must name a device"),
+        (["--task", "copy", "--seed", str(10**23)], "seed must be below 18446744073709551616, got"),
+        (["--task", "copy", "--d-ff", str(10**15)], "memory must suffice for this command, got no"),
+        (["--out", "a\0b"], r"path must hold no NUL character, got 'a\x00b'"),
         (["--resume"], "run must be the folder of a run, got"),
         (["--task", "files", "--source", "a", "--target", "b"], "[Errno 2] No such file"),
     ],
-    ids=["no steps", "no threads", "no device", "no run", "no files"],
+    ids=["no steps", "no threads", "no device", "seed", "memory", "NUL", "no run", "no files"],
 )
 def test_errors_are_told_in_one_line(tmp_path, monkeypatch, capsys, options, message):
     monkeypatch.setenv("TRANSFORMER_EDU_DEVICE", "cpu")
-    assert main([*options, "--out", str(tmp_path / "x")]) == 1
+    assert main(["--out", str(tmp_path / "x"), *options]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"error: {message}")
     assert error.count("\n") == 1
+
+
+def test_a_second_process_is_refused_while_one_trains_in_the_folder(text_run, capsys):
+    before = results(text_run)
+    with RunFolder(text_run).locked():
+        assert main(["--out", str(text_run), "--resume"]) == 1
+    message = f"got {text_run}, in which one is training now"
+    assert message in capsys.readouterr().err
+    assert results(text_run) == before
+    assert main(["--out", str(text_run), "--resume"]) == 0
+
+
+def test_a_run_that_began_while_this_one_waited_is_not_overwritten(tmp_path, monkeypatch, capsys):
+    folder = RunFolder(tmp_path / "x")
+    lock = RunFolder.locked
+
+    def locked_late(self):
+        self.make()
+        self.write_settings(TINY, {})
+        return lock(self)
+
+    monkeypatch.setattr(RunFolder, "locked", locked_late)
+    assert main(["--task", "copy", "--out", str(folder.path)]) == 1
+    assert "which holds one: add --resume" in capsys.readouterr().err
+
+
+def test_a_torn_history_is_cut_to_what_the_checkpoint_knows_and_that_is_said(
+    text_run, tmp_path, capsys
+):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    whole = folder.history_file.read_bytes()
+    folder.history_file.write_bytes(whole + b'{"step": 9, "bl')
+    assert main(["--out", str(folder.path), "--resume"]) == 0
+    assert folder.history_file.read_bytes() == whole
+    assert "history.jsonl: cut after step 7, as the checkpoint is of" in capsys.readouterr().err
+    first, *others = whole.splitlines(keepends=True)
+    folder.history_file.write_bytes(b"".join([first, b"7\n", *others]))
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    assert capsys.readouterr().err.endswith("got something else in line 2\n")
+
+
+def test_without_its_best_weights_a_run_does_not_go_on(text_run, tmp_path, capsys):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    folder.best.unlink()
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    assert f"error: run must have {folder.best}, its best" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path, capsys):

@@ -14,6 +14,7 @@ from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import NotFiniteError, endless_batches, fit, paper_adam
+from transformer_edu.training.memory import NotEnoughMemoryError
 from transformer_edu.training.schedule import inverse_square_root
 from transformer_edu.training.state import TrainingRun
 from transformer_edu.training.tasks import copy_task, number_words_task, reverse_task
@@ -172,6 +173,18 @@ def test_a_step_is_the_one_that_pytorch_makes_by_hand():
     expected = torch.cat([weight.flatten() for weight in weights(theirs)])
     # Adam's first step is ±1e-2 wherever the gradient is not lost in rounding.
     assert ((changed - expected).abs() < 1e-4).float().mean() > 0.99
+
+
+def test_a_step_that_the_memory_cannot_hold_is_told_in_one_sentence():
+    model = transformer()
+    model.register_forward_hook(lambda *_: torch.empty(10**15))
+    message = (
+        "memory must suffice for training on batches of 48 tokens, got no room for "
+        "4000000000000000 bytes; smaller batches or accumulate above 1 need less"
+    )
+    with pytest.raises(NotEnoughMemoryError, match=message):
+        fit(model, TASK, replace(SHORT, batch_tokens=48))
+    assert not model.training
 
 
 def test_long_gradients_are_shortened():

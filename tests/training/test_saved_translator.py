@@ -44,9 +44,10 @@ def test_what_is_no_run_or_damaged_is_refused(text_run, tmp_path):
     folder.write_words(Vocabulary(["one", "two"]))
     with pytest.raises(CheckpointError, match="must have as many tokens as .*, got 300 and 6"):
         load_translator(folder.path)
-    folder.words_file.write_text("7")
-    with pytest.raises(ValueError, match=r"words\.json must hold a list of words, got something"):
-        load_translator(folder.path)
+    for content in ("7", "[" * 200_000):
+        folder.words_file.write_text(content)
+        with pytest.raises(ValueError, match=r"words\.json must hold a list of words, got some"):
+            load_translator(folder.path)
     folder.words_file.unlink()
     folder.tokenizer_file.unlink()
     with pytest.raises(FileNotFoundError):

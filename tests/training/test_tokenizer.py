@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -294,6 +295,16 @@ def test_a_damaged_file_is_refused(path):
             load_tokenizer(path)
     path.write_bytes(whole[:-100])
     with pytest.raises(ValueError, match="tokens.json must be"):
+        load_tokenizer(path)
+
+
+def test_merges_that_double_are_refused_by_the_size_of_their_piece(path):
+    merges = ["a" * 2**n + " " + "a" * 2**n for n in range(12)]
+    record = json.loads(path.read_bytes())
+    changed = {"merges": merges, "sha256": sha256("\n".join(merges).encode()).hexdigest()}
+    path.write_text(json.dumps(record | changed))
+    message = "tokens.json must be a tokenizer whose merges must make at most 260 bytes, got 512"
+    with pytest.raises(ValueError, match=message):
         load_tokenizer(path)
 
 

@@ -6,14 +6,13 @@
 Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
 """
 
-import json
 from pathlib import Path
 
 import torch
 
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.presets import RunSettings
-from transformer_edu.training.run_folder import CARD, HISTORY
+from transformer_edu.training.run_folder import CARD, HISTORY, read_json
 from transformer_edu.training.saved_translator import load_translator
 
 FOLDER = Path(__file__).parent
@@ -63,7 +62,7 @@ def training_history() -> tuple[RunSettings, list[dict[str, float]]]:
     """
     path = FOLDER / HISTORY
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = read_json(path)
         return RunSettings(**content["settings"]), content["evaluations"]
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{path} must hold the history of a run, got something else") from error

@@ -17,6 +17,7 @@ from transformer_edu.training.checkpoint_file import (
     write_checkpoint_file,
 )
 from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.memory import enough_memory
 from transformer_edu.training.same_run import (
     choices,
     distinct_weights,
@@ -29,6 +30,7 @@ from transformer_edu.training.same_run import (
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 FORMAT_VERSION = 1
+HALF = (torch.float16, torch.bfloat16)
 NOT_OURS = (KeyError, TypeError, AttributeError, IndexError)  # a record without what we need
 
 
@@ -141,6 +143,8 @@ def save_model(
 def load_model(path: str | os.PathLike) -> Transformer:
     """The trained Transformer in a file, to use: on the CPU, in evaluation mode.
 
+    Its weights are float32, or float64 if the file's are: half precision is for storage only.
+
     Args:
         path: What save_checkpoint or save_model wrote.
 
@@ -148,25 +152,46 @@ def load_model(path: str | os.PathLike) -> Transformer:
         TypeError: If path is no path.
         OSError: If the file cannot be read.
         CheckpointError: If it is no checkpoint, damaged, or of another kind of model.
+        NotEnoughMemoryError: If the model does not fit into the memory.
     """
-    tensors, record = _read(path)
-    try:
-        sizes = dict(record["choices"]["model"])
-        kind = sizes.pop("class")
-        if kind != Transformer.__qualname__:
-            raise CheckpointError(f"model.class of {path} must be Transformer, got {kind}")
-        # The weights drawn here are replaced at once.
-        with torch.random.fork_rng([]), torch.device("cpu"):
-            model = Transformer(TransformerConfig(**sizes))
+    with enough_memory(f"the model in {path}"):
+        tensors, record = _read(path)
         weights = {
-            name: tensor.float() if tensor.dtype == torch.float16 else tensor
+            name: tensor.float() if tensor.dtype in HALF else tensor
             for name, tensor in _part(tensors, "weights.").items()
         }
-        require_same_weights(path, weights, model)
-    except NOT_OURS as error:
-        raise CheckpointError(f"{path} must hold a Transformer, got none") from error
-    _copy_weights(weights, model)
+        is_double = all(tensor.dtype == torch.float64 for tensor in weights.values())
+        dtype = torch.float64 if is_double else torch.float32
+        try:
+            sizes = dict(record["choices"]["model"])
+            kind = sizes.pop("class")
+            if kind != Transformer.__qualname__:
+                raise CheckpointError(f"model.class of {path} must be Transformer, got {kind}")
+            config = TransformerConfig(**sizes)
+            _require_fit(path, weights, config, dtype)
+        except NOT_OURS as error:
+            raise CheckpointError(f"{path} must hold a Transformer, got none") from error
+        # The weights drawn here are replaced at once.
+        with torch.random.fork_rng([]), torch.device("cpu"):
+            model = Transformer(config).to(dtype)
+        _copy_weights(weights, model)
     return model.eval()
+
+
+def _require_fit(
+    path: str | os.PathLike,
+    weights: dict[str, Tensor],
+    config: TransformerConfig,
+    dtype: torch.dtype,
+) -> None:
+    """Refuse weights of another model, before any memory is taken for a model of that config."""
+    if config.num_layers > len(weights):
+        raise CheckpointError(
+            f"num_layers of {path} must be at most {len(weights)}, "
+            f"the number of its tensors, got {config.num_layers}"
+        )
+    with torch.device("meta"):  # shapes without numbers
+        require_same_weights(path, weights, Transformer(config).to(dtype))
 
 
 def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:

@@ -139,9 +139,11 @@ def require_writable(name: str, path: str | os.PathLike) -> None:
 
 
 def require_path(name: str, path: str | os.PathLike) -> None:
-    """Refuse, with a TypeError, what is no path."""
+    """Refuse, with a TypeError or ValueError, what is no path or no file can be called."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{name} must be a path, got {path!r}")
+    if "\0" in os.fsdecode(path):
+        raise ValueError(f"{name} must hold no NUL character, got {os.fsdecode(path)!r}")
 
 
 def _remove_leftovers(path: Path) -> None:

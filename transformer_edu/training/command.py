@@ -4,6 +4,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -38,11 +39,11 @@ from transformer_edu.training.run_folder import RunFolder, write_json
 from transformer_edu.training.run_task import load_run_task
 from transformer_edu.training.state import TrainingRun
 from transformer_edu.training.tasks import Task
+from transformer_edu.training.told_errors import FAILED, INTERRUPTED, with_told_errors
 from transformer_edu.training.watching import Watcher
 
-INTERRUPTED = 130  # the exit status that shells give to Ctrl-C
 
-
+@with_told_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, train, say what came of it.
 
@@ -52,17 +53,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = build_parser().parse_args(arguments)
     keep_freed_memory()
     folder = RunFolder(chosen.out)
+    if chosen.threads is not None:
+        require_whole("threads", chosen.threads)
+        torch.set_num_threads(chosen.threads)
+    if chosen.device is not None:
+        os.environ[DEVICE_VARIABLE] = chosen.device
     try:
-        if chosen.threads is not None:
-            require_whole("threads", chosen.threads)
-            torch.set_num_threads(chosen.threads)
-        if chosen.device is not None:
-            os.environ[DEVICE_VARIABLE] = chosen.device
         with joined_processes():
-            return train_in_folder(settings_of(chosen, folder), folder, resume=chosen.resume)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+            settings_of(chosen, folder)  # a refusal leaves no folder
+            with folder.locked() if is_first_process() else nullcontext():
+                # Another process may have begun a run here meanwhile.
+                return train_in_folder(settings_of(chosen, folder), folder, resume=chosen.resume)
     except RuntimeError as error:
         if not is_of_a_lost_process(error):
             raise
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"to go on from the last evaluation: {PROGRAM} --out {folder.path} --resume",
             file=sys.stderr,
         )
-        return 1
+        return FAILED
     except KeyboardInterrupt:
         print("Interrupted; what was saved before is whole.", file=sys.stderr)
         return INTERRUPTED
@@ -90,7 +91,6 @@ def train_in_folder(settings: RunSettings, folder: RunFolder, *, resume: bool = 
     """
     device = pick_device()
     with first_before_others():
-        folder.make()
         task, judge = load_run_task(settings, folder)
     torch.manual_seed(settings.seed)
     model = Transformer(settings.model_config(len(task.vocabulary))).to(device)

@@ -7,6 +7,8 @@ from transformer_edu.model.refusals import require_flag, require_probability, re
 from transformer_edu.training.device import require_precision
 from transformer_edu.training.schedule import linear_decay
 
+SEEDS = 2**64  # torch's random numbers begin with 64 bits
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
@@ -62,6 +64,8 @@ class TrainingConfig:
             require_whole("batch_tokens", self.batch_tokens)
         require_precision(self.precision)
         require_whole("seed", self.seed, minimum=0)
+        if self.seed >= SEEDS:
+            raise ValueError(f"seed must be below {SEEDS}, got {self.seed}")
         _require_positive("learning_rate", self.learning_rate)
         if self.largest_gradient is not None:
             _require_positive("largest_gradient", self.largest_gradient)
@@ -71,6 +75,13 @@ class TrainingConfig:
         if self.schedule is not None and not callable(self.schedule):
             raise TypeError(f"schedule must be a function of the step, got {self.schedule!r}")
         require_flag("progress", self.progress)
+
+    @property
+    def batch(self) -> str:
+        """How much is learned from in a step, in words."""
+        if self.batch_tokens is None:
+            return f"batches of {self.batch_size:,} pairs"
+        return f"batches of {self.batch_tokens:,} tokens"
 
     def factor(self, step: int) -> float:
         """What the learning rate is multiplied with at a step, which counts from 1."""

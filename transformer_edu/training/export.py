@@ -24,12 +24,14 @@ from transformer_edu.training.run_folder import CARD, HISTORY, RunFolder, write_
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
 from transformer_edu.training.score import WIDTH, score_translator
+from transformer_edu.training.told_errors import with_told_errors
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
 ALPHAS = (0.6, 1.0, 1.4, 1.8)  # the paper's length penalty, and stronger ones
 LARGEST = 8_000_000  # bytes of weights and tokenizer that the package may carry
 
 
+@with_told_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, judge the run by its test part, write the folder.
 
@@ -44,11 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--machine", help="what it was trained on, for the card")
     chosen = parser.parse_args(arguments)
     keep_freed_memory()
-    try:
-        size = export(RunFolder(chosen.run), RunFolder(chosen.to), machine=chosen.machine)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    size = export(RunFolder(chosen.run), RunFolder(chosen.to), machine=chosen.machine)
     print(f"{chosen.to}: {size:,} bytes")
     return 0
 
@@ -128,7 +126,8 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
         What the file HISTORY holds: "settings" by name, and "evaluations", the records that
         have a score, the earliest first.
     """
-    scored = [record for record in run.read_history() if record[BleuJudge.name] is not None]
+    name = BleuJudge.name
+    scored = [record for record in run.read_history(name) if record[name] is not None]
     return {"settings": settings_record(settings), "evaluations": scored}
 
 
@@ -157,7 +156,7 @@ def _write_draft(
     }
     card = describe_run(run, settings, trials, scores, machine)
     write_json(draft.path / HISTORY, history_of(run, settings))
-    (draft.path / CARD).write_text(card, "utf-8")
+    (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
 
 
 def _write_weights(file: Path, draft: RunFolder) -> Translator:

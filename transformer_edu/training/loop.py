@@ -29,6 +29,7 @@ from transformer_edu.training.device import (
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.interrupt import postponed_interrupt
 from transformer_edu.training.loss import token_loss
+from transformer_edu.training.memory import enough_memory
 from transformer_edu.training.processes import mean_of_processes, own_share, process_number
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 from transformer_edu.training.tasks import Task
@@ -74,6 +75,7 @@ def fit(
             resume is damaged or of another run; nothing is changed then.
         OSError: If resume cannot be read, or checkpoint not be written.
         NotFiniteError: If a loss or gradient is not finite; the weights are those before it.
+        NotEnoughMemoryError: If a step or an evaluation does not fit into the memory.
     """
     config = TrainingConfig() if config is None else config
     _require_inputs(model, task, config)
@@ -83,7 +85,8 @@ def fit(
         require_writable("checkpoint", checkpoint)
     if resume is not None:
         load_checkpoint(resume, state)
-    with _surroundings(model):
+    advice = "smaller batches or accumulate above 1 need less"
+    with enough_memory(f"training on {config.batch}", advice), _surroundings(model):
         try:
             take_steps(state, after_step, checkpoint)
         except KeyboardInterrupt:

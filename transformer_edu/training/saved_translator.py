@@ -1,6 +1,5 @@
 """The translator in a run's folder, or in the package: a model, and what made its token ids."""
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from transformer_edu.generation.translator import TextCoder, Translator
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.checkpoint_file import CheckpointError
-from transformer_edu.training.run_folder import RunFolder
+from transformer_edu.training.run_folder import RunFolder, read_json
 from transformer_edu.training.tokenizer import load_tokenizer
 from transformer_edu.training.vocabulary import Vocabulary
 
@@ -78,6 +77,6 @@ def load_tokens(folder: RunFolder) -> TextCoder:
 
 def _read_words(path: Path) -> Vocabulary:
     try:
-        return Vocabulary(json.loads(path.read_text("utf-8"))[len(SPECIAL_TOKENS) :])
+        return Vocabulary(read_json(path)[len(SPECIAL_TOKENS) :])
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{path} must hold a list of words, got something else") from error

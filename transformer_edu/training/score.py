@@ -18,6 +18,7 @@ from transformer_edu.training.presets import TEXT_TASKS, RunSettings, choose_set
 from transformer_edu.training.run_folder import RunFolder
 from transformer_edu.training.run_task import load_texts
 from transformer_edu.training.saved_translator import load_translator
+from transformer_edu.training.told_errors import with_told_errors
 
 ABOUT = "Translate a part of a task's texts and compare with its references."
 PARTS = ("validation", "test")
@@ -25,6 +26,7 @@ CASES = {"cased": False, "lower-cased": True}
 WIDTH, ALPHA = 5, 0.6  # the beam of Wu et al. 2021, the length penalty of the paper (§6.1)
 
 
+@with_told_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, translate, print the scores with their signatures.
 
@@ -44,18 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     chosen = parser.parse_args(arguments)
     keep_freed_memory()
-    try:
-        require_width("beam", chosen.beam)
-        if chosen.device is not None:
-            os.environ[DEVICE_VARIABLE] = chosen.device
-        folder = RunFolder(chosen.run)
-        translator = load_translator(folder.path)
-        texts = load_texts(text_settings(folder, chosen.task, chosen.source, chosen.target))
-        pairs = getattr(texts, chosen.part)
-        scores = score_translator(translator, pairs, width=chosen.beam, alpha=chosen.alpha)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    require_width("beam", chosen.beam)
+    if chosen.device is not None:
+        os.environ[DEVICE_VARIABLE] = chosen.device
+    folder = RunFolder(chosen.run)
+    translator = load_translator(folder.path)
+    texts = load_texts(text_settings(folder, chosen.task, chosen.source, chosen.target))
+    pairs = getattr(texts, chosen.part)
+    scores = score_translator(translator, pairs, width=chosen.beam, alpha=chosen.alpha)
     print(f"{chosen.part}, {len(pairs):,} sentences, beam {chosen.beam}, alpha {chosen.alpha}")
     for case, found in scores.items():
         print(f"BLEU {found.score:.2f} {case}  {found.signature}")

@@ -33,6 +33,7 @@ BORDERS = (
 )
 RAREST_PAIR = 2  # a pair that comes once is not worth an id
 FORMAT = "transformer_edu tokenizer 1"
+LONGEST_PIECE = 4 * 65  # bytes: 64 characters and a space before them
 SMALLEST_VOCABULARY = len(SPECIAL_TOKENS) + len(ALPHABET)
 
 
@@ -51,7 +52,7 @@ class Tokenizer:
 
     Raises:
         ValueError: If a merge joins pieces that are not there yet, or makes one that looks like
-            another token.
+            another token or is longer than any that can be learned.
     """
 
     def __init__(self, merges: Iterable[tuple[bytes, bytes]]) -> None:
@@ -62,6 +63,8 @@ class Tokenizer:
                 raise ValueError(
                     f"merges must join pieces that are there before, got {left} and {right}"
                 )
+            if (size := len(left) + len(right)) > LONGEST_PIECE:
+                raise ValueError(f"merges must make at most {LONGEST_PIECE} bytes, got {size:,}")
             pieces[left + right] = None  # nothing new if other merges made the same piece
         self.pieces = (*[b""] * len(SPECIAL_TOKENS), *pieces)
         self._names = (*SPECIAL_TOKENS, *map(readable, pieces))
@@ -203,10 +206,14 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
         merges = record["merges"]
         if _checksum(merges) != record["sha256"]:
             raise ValueError
-        pairs = (merge.split(" ") for merge in merges)
-        return Tokenizer((spelt_bytes(left), spelt_bytes(right)) for left, right in pairs)
+        spelt = (merge.split(" ") for merge in merges)
+        pairs = [(spelt_bytes(left), spelt_bytes(right)) for left, right in spelt]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(f"{path} must be a whole tokenizer, got a damaged one") from None
+    try:
+        return Tokenizer(pairs)
+    except ValueError as error:
+        raise ValueError(f"{path} must be a tokenizer whose {error}") from None
 
 
 def _with_borders(model: object) -> object:

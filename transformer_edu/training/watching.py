@@ -39,18 +39,29 @@ class Watcher:
     ) -> None:
         self.model, self.folder, self.settings, self.judge = model, folder, settings, judge
         self.stopped_early = False
-        self.records = folder.read_history()
+        self.records = folder.read_history(judge.name, *SPENT)
 
     def begin(self, steps_taken: int) -> None:
         """Start the clocks; forget what the folder holds of later steps, to be taken again.
 
         Args:
             steps_taken: Those of the checkpoint that the run goes on from; else 0.
+
+        Raises:
+            FileNotFoundError: If the best weights so far are gone: they cannot be made again.
         """
         kept = [record for record in self.records if record["step"] <= steps_taken]
-        if len(kept) < len(self.records) and is_first_process():
-            self.folder.write_history(kept)
         self.records = kept
+        if self.scores() and not self.folder.best.exists():
+            raise FileNotFoundError(
+                f"run must have {self.folder.best}, its best weights so far, to go on, got no file"
+            )
+        if is_first_process() and self.folder.cut_history(steps_taken):
+            print(
+                f"{self.folder.history_file}: cut after step {kept[-1]['step'] if kept else 0:,}, "
+                f"as the checkpoint is of step {steps_taken:,}",
+                file=sys.stderr,
+            )
         self._before = {name: kept[-1][name] if kept else 0 for name in SPENT}
         self._began = time.process_time(), time.monotonic()
         self._tokens, self._learning_seconds, self._last_call = 0, 0.0, None
