@@ -10,7 +10,6 @@ BIN := .venv/bin
 endif
 READY := .venv/.ready
 LOG := .venv/install.log
-NBVAL ?= --nbval
 JOBS ?= 2
 FIRST_LESSON := $(firstword $(wildcard notebooks/00_*.ipynb))
 
@@ -18,8 +17,23 @@ FIRST_LESSON := $(firstword $(wildcard notebooks/00_*.ipynb))
 export OMP_NUM_THREADS ?= 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
+# What a lesson prints must not depend on the processor: these are the runs of `make portable`.
+# AVX2 is an instruction set of x86 processors; other processors have nothing to limit to it.
+LESSONS := lessons $(if $(filter x86_64 amd64,$(shell uname -m)),lessons-avx2) lessons-default
+PARTS := lint unit lessons
+
+# Runs every part, also when an earlier one fails, and ends with one line that names those that did.
+define run_parts
+	+@failed=; for part in $(1); do \
+	  echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "make $@: FAILED:$$failed (of: $(strip $(1)))"; exit 1; fi; \
+	echo "make $@: passed: $(strip $(1))"
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint unit lessons notebooks benchmark colab clean
+.PHONY: help lab test quick portable ci lint unit lessons lessons-avx2 lessons-default notebooks
+.PHONY: benchmark colab clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -28,18 +42,40 @@ lab: $(READY) ## open JupyterLab on the first lesson (LAB_ARGS="--allow-root" pa
 	$(BIN)/python -m jupyterlab --ServerApp.root_dir=. \
 	  --LabApp.default_url=/lab/tree/$(FIRST_LESSON) $(LAB_ARGS)
 
-test: lint unit lessons ## lint, unit tests, and every lesson run and compared (NBVAL=--nbval-lax: run only)
+test: $(READY) ## lint, unit tests, and every lesson run and compared with what it shows
+	$(call run_parts,$(PARTS))
+
+quick: $(READY) ## the tests of the model, of generation and of the exercises' checks, in a minute
+	$(BIN)/python -m pytest -q tests/model tests/generation tests/teaching/checks -m "not slow" \
+	  -n $(JOBS) --dist worksteal
+
+portable: $(READY) ## every lesson under this machine's instruction set, AVX2, and the plainest
+	$(call run_parts,$(LESSONS))
+
+ci: $(READY) ## what continuous integration runs: test and portable, each part once
+	$(call run_parts,$(PARTS) $(filter-out $(PARTS),$(LESSONS)))
+
+# Stored outputs name the device that computed them.
+quick unit lessons lessons-avx2 lessons-default notebooks: export TRANSFORMER_EDU_DEVICE := cpu
 
 lint: $(READY) ## check the style of the code, in notebooks too
-	$(BIN)/python -m ruff check .
-	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check . && checked=0 || checked=1; \
+	$(BIN)/python -m ruff format --check . && exit $$checked
 
 unit: $(READY) ## the unit tests and the rules for notebooks
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist worksteal
 
-lessons: $(READY) ## run every lesson and compare what it prints with what it shows
-	$(BIN)/python -m pytest $(NBVAL) --nbval-current-env --nbval-cell-timeout=120 \
+lessons-avx2: export ATEN_CPU_CAPABILITY := avx2
+lessons-avx2: export MKL_ENABLE_INSTRUCTIONS := AVX2
+lessons-avx2: export ONEDNN_MAX_CPU_ISA := AVX2
+lessons-default: export ATEN_CPU_CAPABILITY := default
+
+# A cell's limit only ends what hangs: it is ten times what the slowest cell takes.
+lessons lessons-avx2 lessons-default: $(READY)
+	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=1200 \
 	  -n $(JOBS) --dist loadfile notebooks
+
+lessons: ## run every lesson and compare what it prints with what it shows
 
 notebooks: $(READY) ## run all notebooks in place, and keep only what belongs in them
 	$(BIN)/python -m tools.notebooks
