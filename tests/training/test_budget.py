@@ -1,6 +1,5 @@
 """The time that a run will take is measured here, and costs the run nothing."""
 
-
 import pytest
 import torch
 from torch import nn
