@@ -62,7 +62,7 @@ def update(lessons: Path, copies: Path) -> list[str]:
 def _remembered(copies: Path) -> dict[str, str]:
     try:
         return dict(json.loads((copies / MEMORY).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):
         return {}
 
 
