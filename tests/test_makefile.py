@@ -1,5 +1,7 @@
 """The Makefile, with a stand-in for Python that says how it was called."""
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -81,3 +83,11 @@ def test_a_reader_gets_the_copies_on_whatever_device_there_is(make):
     assert "tools.working_copies" in copy
     assert "/lab/tree/work/00_" in lab
     assert lab.endswith("on ")
+
+
+def test_jupyterlab_is_told_not_to_ask_about_news(make):
+    lab = make("lab")[1][-1]
+    folder = re.search(r"--LabApp.app_settings_dir=(\S+)", lab)[1]
+    settings = json.loads((ROOT / folder / "overrides.json").read_text(encoding="utf-8"))
+    # "none" would ask.
+    assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"

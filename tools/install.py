@@ -101,7 +101,7 @@ def pip_install(*arguments: str, log: Path) -> None:
 
     Args:
         arguments: Those of ``pip install``.
-        log: The file to which pip writes everything.
+        log: The file to which pip writes everything; it is kept if the install fails.
 
     Raises:
         InstallError: If it failed.
@@ -112,6 +112,7 @@ def pip_install(*arguments: str, log: Path) -> None:
         if NO_CONNECTION.search(written):
             raise InstallError(NO_NETWORK)
         raise InstallError(f"The install failed: pip's reason is above, and all it did in {log}.")
+    log.unlink(missing_ok=True)
 
 
 def install(extras: str, torch: str, environment: Path) -> None:
