@@ -1,5 +1,5 @@
-# Two commands: `make lab` opens the first lesson, `make test` checks everything.
-# Both install into .venv first; that happens once, and again when the versions change.
+# Two commands: `make lab` opens the first lesson, `make test` checks everything. Both install into
+# .venv first, `make test` more than `make lab`: once, and again when the versions change.
 
 ifeq ($(OS),Windows_NT)
 PYTHON ?= python
@@ -9,42 +9,81 @@ PYTHON ?= python3
 BIN := .venv/bin
 endif
 READY := .venv/.ready
-LOG := .venv/install.log
-NBVAL ?= --nbval
+READY_FOR_TESTS := .venv/.ready-for-tests
 JOBS ?= 2
-FIRST_LESSON := $(firstword $(wildcard notebooks/00_*.ipynb))
+FIRST_LESSON := $(notdir $(firstword $(wildcard notebooks/00_*.ipynb)))
+# The PyTorch to install first: tools/install.py says what it may be.
+export TORCH ?=
 
 # Small models are slower with many threads, and waiting threads slow their neighbours down.
 export OMP_NUM_THREADS ?= 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
+# What a lesson prints must not depend on the processor: these are the runs of `make portable`.
+# AVX2 is an instruction set of x86 processors; other processors have nothing to limit to it.
+LESSONS := lessons $(if $(filter x86_64 amd64,$(shell uname -m)),lessons-avx2) lessons-default
+PARTS := lint unit lessons
+
+# Runs every part, also when an earlier one fails, and ends with one line that names those that did.
+define run_parts
+	+@failed=; for part in $(1); do \
+	  echo "== make $$part"; $(MAKE) --no-print-directory TORCH= $$part || failed="$$failed $$part"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "make $@: FAILED:$$failed (of: $(strip $(1)))"; exit 1; fi; \
+	echo "make $@: passed: $(strip $(1))"
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint unit lessons notebooks benchmark colab clean
+.PHONY: help lab test quick portable ci lint unit lessons lessons-avx2 lessons-default notebooks
+.PHONY: benchmark colab clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-lab: $(READY) ## open JupyterLab on the first lesson (LAB_ARGS="--allow-root" passes arguments on)
-	$(BIN)/python -m jupyterlab --ServerApp.root_dir=. \
-	  --LabApp.default_url=/lab/tree/$(FIRST_LESSON) $(LAB_ARGS)
+lab: $(READY) ## open your copies of the lessons in JupyterLab (LAB_ARGS="--allow-root", TORCH=...)
+	@$(BIN)/python -m tools.working_copies
+	$(BIN)/python -m jupyterlab --ServerApp.root_dir=. --LabApp.app_settings_dir=tools/jupyterlab \
+	  --LabApp.default_url=/lab/tree/work/$(FIRST_LESSON) $(LAB_ARGS)
 
-test: lint unit lessons ## lint, unit tests, and every lesson run and compared (NBVAL=--nbval-lax: run only)
+test: $(READY_FOR_TESTS) ## lint, unit tests, and every lesson run and compared with what it shows
+	$(call run_parts,$(PARTS))
 
-lint: $(READY) ## check the style of the code, in notebooks too
-	$(BIN)/python -m ruff check .
-	$(BIN)/python -m ruff format --check .
+quick: $(READY_FOR_TESTS) ## the tests of the model, of generation and of the exercises' checks, in a minute
+	$(BIN)/python -m pytest -q tests/model tests/generation tests/teaching/checks -m "not slow" \
+	  -n $(JOBS) --dist worksteal
 
-unit: $(READY) ## the unit tests and the rules for notebooks
+portable: $(READY_FOR_TESTS) ## every lesson under this machine's instruction set, AVX2, and the plainest
+	$(call run_parts,$(LESSONS))
+
+ci: $(READY_FOR_TESTS) ## what continuous integration runs: test and portable, each part once
+	$(call run_parts,$(PARTS) $(filter-out $(PARTS),$(LESSONS)))
+
+# Stored outputs name the device that computed them.
+quick unit lessons lessons-avx2 lessons-default notebooks: export TRANSFORMER_EDU_DEVICE := cpu
+
+lint: $(READY_FOR_TESTS) ## check the style of the code, in notebooks too
+	$(BIN)/python -m ruff check . && checked=0 || checked=1; \
+	$(BIN)/python -m ruff format --check . && exit $$checked
+
+unit: $(READY_FOR_TESTS) ## the unit tests and the rules for notebooks
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist worksteal
 
-lessons: $(READY) ## run every lesson and compare what it prints with what it shows
-	$(BIN)/python -m pytest $(NBVAL) --nbval-current-env --nbval-cell-timeout=120 \
+lessons-avx2: export ATEN_CPU_CAPABILITY := avx2
+lessons-avx2: export MKL_ENABLE_INSTRUCTIONS := AVX2
+lessons-avx2: export ONEDNN_MAX_CPU_ISA := AVX2
+lessons-default: export ATEN_CPU_CAPABILITY := default
+
+# A cell's limit only ends what hangs: it is ten times what the slowest cell takes.
+lessons lessons-avx2 lessons-default: $(READY_FOR_TESTS)
+	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=1200 \
 	  -n $(JOBS) --dist loadfile notebooks
 
-notebooks: $(READY) ## run all notebooks in place, and keep only what belongs in them
+lessons: ## run every lesson and compare what it prints with what it shows
+
+notebooks: $(READY_FOR_TESTS) ## run all notebooks in place, and keep only what belongs in them
 	$(BIN)/python -m tools.notebooks
 
-benchmark: $(READY) ## time a training step against torch.nn
+benchmark: $(READY_FOR_TESTS) ## time a training step against torch.nn
 	$(BIN)/python -m transformer_edu.benchmark train
 
 colab: $(READY) ## write the repository's address everywhere (REPO=owner/name)
@@ -62,8 +101,17 @@ $(READY): pyproject.toml constraints.txt
 	  { echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) --version 2>&1): say PYTHON=python3.12, for example."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "$(PYTHON) cannot make environments: install its venv package (Debian: apt-get install python3-venv)."; exit 1; }
-	@echo "Installing into .venv: once, for one to five minutes ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --disable-pip-version-check -e '.[dev]' -c constraints.txt >$(LOG) 2>&1 || \
-	  { tail -n 15 $(LOG); echo "The install failed: the reason stands above, all of it in $(LOG)."; exit 1; }
+	@$(BIN)/python -m tools.install lab,data
 	@touch $@
+
+$(READY_FOR_TESTS): $(READY)
+	@TORCH= $(BIN)/python -m tools.install dev
+	@touch $@
+
+# A PyTorch that is asked for is installed again.
+ifneq ($(strip $(TORCH)),)
+$(READY): asked-for
+endif
+.PHONY: asked-for
+asked-for:

@@ -107,5 +107,11 @@ def test_the_setup_cell_adds_our_package_alone_and_the_lessons_run(colab, reposi
     assert len(lessons) == len(LESSONS)
     for path in [ROOT / "conftest.py", *lessons]:
         shutil.copy(path, colab)
-    nbval = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "-p", "no:cacheprovider")
+    nbval = (
+        "--nbval",
+        "--nbval-current-env",
+        "--nbval-cell-timeout=1200",
+        "-p",
+        "no:cacheprovider",
+    )
     run(PYTHON, "-m", "pytest", *nbval, *(path.name for path in lessons), folder=colab)

@@ -1,5 +1,7 @@
-"""What keeps the notebooks in order: running them, addresses in them, and their rules.
+"""Installing the course, and what keeps its notebooks in order.
 
+- ``install``: install what a reader or a contributor needs (``make lab``, ``make test``).
+- ``working_copies``: copy the lessons into the folder in which the reader works (``make lab``).
 - ``notebooks``: run all lessons in place and tidy them (``make notebooks``).
 - ``colab``: write the repository's address into lessons and README (``make colab``).
 - ``exercises``: find the stub, the solution and the check of each exercise.

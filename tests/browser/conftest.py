@@ -64,7 +64,7 @@ def open_page(chromium) -> Iterator[Callable]:
         address = path.resolve().as_uri()
         context = chromium.new_context(**{"viewport": {"width": 1000, "height": 800}} | options)
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))

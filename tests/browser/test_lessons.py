@@ -43,7 +43,7 @@ def server(chromium, tmp_path_factory) -> Iterator:
 def context(chromium):
     """One for all lessons, so that JupyterLab is loaded once."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(120_000)
     yield context
     context.close()
 

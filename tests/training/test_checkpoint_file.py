@@ -194,7 +194,7 @@ def test_what_is_no_path_is_refused(wrong):
 def test_a_full_disk_names_the_file_and_leaves_the_old_one(path):
     before = path.read_bytes()
     command = [sys.executable, "-c", FILLS_THE_DISK, str(path)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert result.stdout.startswith("OSError")
     assert str(path) in result.stdout
     assert "partial" not in result.stdout
@@ -289,7 +289,7 @@ def test_kill_9_in_the_middle_of_saves_leaves_a_whole_checkpoint(tmp_path):
     path = tmp_path / "run.checkpoint"
     write_checkpoint_file(path, {"all": torch.zeros(400_000)}, {})
     command = [sys.executable, "-c", KILLS_SAVES, str(path), str(KILLS)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (result.returncode, result.stderr) == (0, "")
     found = [[float(number) for number in line.split()] for line in result.stdout.splitlines()]
     assert len(found) == KILLS

@@ -45,7 +45,7 @@ def test_without_the_libraries_everything_can_be_imported_and_says_what_it_needs
         [sys.executable, "-O", "-c", WITHOUT_LIBRARIES],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={
             "PYTHONPATH": os.pathsep.join(sys.path),
             "TRANSFORMER_EDU_CACHE": str(tmp_path / "none"),

@@ -44,7 +44,7 @@ SMALL = [
     *("--task", "numbers", "--d-model", "16", "--heads", "2", "--layers", "1", "--d-ff", "24"),
     *("--precision", "float32", "--dropout", "0", "--batch-size", "15", "--evaluate-on", "9"),
 ]
-SECONDS = 90  # a run that has lost a process must have ended by then
+SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
 
 
 def test_alone_nothing_is_changed():

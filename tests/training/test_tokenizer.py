@@ -212,7 +212,7 @@ def test_the_same_lines_give_the_same_tokenizer_in_every_process(tmp_path):
             capture_output=True,
             text=True,
             check=True,
-            timeout=120,
+            timeout=600,
             env=os.environ | {"PYTHONHASHSEED": seed, "RAYON_NUM_THREADS": threads},
         ).stdout.strip()
         for seed, threads in (("1", "1"), ("2", "5"))
