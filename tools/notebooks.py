@@ -31,6 +31,7 @@ KERNEL_SETTINGS = {
     "OMP_WAIT_POLICY": "PASSIVE",
     "PYTHONHASHSEED": "0",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "TQDM_DISABLE": "1",  # progress bars are for whoever waits
 }
 
 
