@@ -33,9 +33,6 @@ if importlib.util.find_spec("transformer_edu") is None:
     address = "{requirement}"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", address], check=True)
     importlib.invalidate_caches()
-    from transformer_edu.training.device import describe_device
-
-    print(describe_device())
 """
 SETUP_WITHOUT_ADDRESS = """\
 # Set-up: this only makes sure that the package is there.

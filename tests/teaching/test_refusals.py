@@ -127,7 +127,6 @@ def test_ids_without_pieces_are_refused(token_ids, pieces, error, message):
         (EVEN, CELLS[:1], ValueError, r"cells must have the .* got \(1, 4, 5\)"),
         (EVEN[0], CELLS, ValueError, r"cells must have the .* of weights \(3, 4, 5\), got"),
         (EVEN[0, 0], CELLS[0], ValueError, r"cells must have the .* of weights \(4, 5\), got"),
-        (EVEN, CELLS.to("meta"), ValueError, "cells must be on cpu like what it meets, got meta"),
     ],
     ids=[
         "none",
@@ -142,7 +141,6 @@ def test_ids_without_pieces_are_refused(token_ids, pieces, error, message):
         "other batch",
         "no batch",
         "one head",
-        "device",
     ],
 )
 def test_what_is_no_attention_with_cells_is_refused(weights, cells, error, message):

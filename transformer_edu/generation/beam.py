@@ -145,8 +145,8 @@ class Beams:
         """Hand the hypotheses that are complete to the finalists; the others live."""
         totals, parents, token_ids = self.kept
         finished = token_ids == self.writing.end_id  # (sentence, beam)
-        limits = torch.tensor([self.writing.limits[sentence] for sentence in self.sentences])
-        at_limit = (limits == self.step).to(totals.device).unsqueeze(1)
+        of_each = [self.writing.limits[sentence] for sentence in self.sentences]
+        at_limit = (torch.tensor(of_each, device=totals.device) == self.step).unsqueeze(1)
         complete = (totals > -torch.inf) & (finished | at_limit)
         self.totals = totals.masked_fill(complete, -torch.inf)
         if not complete.any():

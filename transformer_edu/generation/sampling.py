@@ -187,7 +187,12 @@ def _draw_luck(generator: torch.Generator, batch: int, steps: int) -> Tensor:
     seeds = torch.randint(LARGEST_SEED, (batch,), generator=generator, device=generator.device)
     return torch.stack(
         [
-            torch.rand(steps, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+            torch.rand(
+                steps,
+                generator=torch.Generator().manual_seed(seed),
+                dtype=torch.float64,
+                device="cpu",
+            )
             for seed in seeds.tolist()
         ]
     )

@@ -64,7 +64,8 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
     """The paper's table of positions: sines and cosines of falling frequency (paper §3.5).
 
     PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), PE(pos, 2i + 1) = cos(of the same angle).
-    Computed in float64, then rounded: float32 angles are wrong by 4e-4 at position 5,000.
+    Computed in float64 on the CPU, then rounded and moved to torch's default device: float32
+    angles are wrong by 4e-4 at position 5,000, and not every device has float64.
 
     Args:
         length: Number of positions, at least 1.
@@ -80,11 +81,13 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
     """
     require_whole("length", length)
     require_even("d_model", d_model)
-    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)  # (position, 1)
-    even = torch.arange(0, d_model, 2, dtype=torch.float64)  # the paper's 2i
+    exact = {"dtype": torch.float64, "device": "cpu"}
+    position = torch.arange(length, **exact).unsqueeze(1)  # (position, 1)
+    even = torch.arange(0, d_model, 2, **exact)  # the paper's 2i
     angle = position / 10_000 ** (even / d_model)  # (position, d_model / 2)
     pairs = torch.stack([angle.sin(), angle.cos()], dim=-1)  # (position, d_model / 2, 2)
-    return pairs.flatten(-2).to(torch.get_default_dtype() if dtype is None else dtype)
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    return pairs.flatten(-2).to(torch.get_default_device(), dtype)
 
 
 class PositionalEncoding(nn.Module):

@@ -9,6 +9,8 @@ Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
 import json
 from pathlib import Path
 
+import torch
+
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.presets import RunSettings
 from transformer_edu.training.run_folder import CARD, HISTORY
@@ -17,18 +19,23 @@ from transformer_edu.training.saved_translator import load_translator
 FOLDER = Path(__file__).parent
 
 
-def load_pretrained() -> Translator:
+def load_pretrained(*, device: torch.device | str = "cpu") -> Translator:
     """The translator that comes with the package: English to German; no network is needed.
 
+    Args:
+        device: Where its model computes.
+
     Returns:
-        A translator on the CPU, with its ``model`` and ``tokenizer``.
+        A translator with its ``model``, in evaluation mode, and its ``tokenizer``.
 
     Raises:
         ModuleNotFoundError: If the library tokenizers is not installed, when it translates.
         FileNotFoundError: If the package was installed without its weights.
         ValueError: If a file is damaged.
     """
-    return load_translator(FOLDER)
+    translator = load_translator(FOLDER)
+    translator.model.to(device)
+    return translator
 
 
 def model_card() -> str:

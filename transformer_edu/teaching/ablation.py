@@ -161,7 +161,7 @@ def _columns_of(model: nn.Module, heads: Iterable[Head]) -> list[tuple[MultiHead
         num_heads = there[name].num_heads
         if not 1 <= number <= num_heads:
             raise ValueError(f"heads must be from 1 to {num_heads} in {name}, got {number}")
-        columns = chosen.setdefault(name, torch.zeros(num_heads, dtype=torch.bool))
+        columns = chosen.setdefault(name, torch.zeros(num_heads, dtype=torch.bool, device="cpu"))
         columns[number - 1] = True
     return [
         (there[name], of_head.repeat_interleave(there[name].d_model // len(of_head)))

@@ -52,7 +52,8 @@ def accuracy_by_distance(
         for place in range(1, given.size(1)):
             there = given[:, place] != PADDING_ID
             # Any other word: the true one plus 1 … words - 1, counted round.
-            jump = torch.randint(1, words, (len(given),), generator=generator).to(given.device)
+            size = (len(given),)
+            jump = torch.randint(1, words, size, generator=generator, device="cpu").to(given.device)
             exchanged = given.clone()
             number = given[:, place] - len(SPECIAL_TOKENS) + jump
             exchanged[:, place] = number % words + len(SPECIAL_TOKENS)

@@ -155,7 +155,8 @@ def nearest(
     directions = F.normalize(embeddings.detach().float().cpu(), dim=1)
     answers = []
     for token_id in token_ids:
-        others = torch.tensor([each for each in candidates if each != token_id], dtype=torch.long)
+        allowed = [each for each in candidates if each != token_id]
+        others = torch.tensor(allowed, dtype=torch.long, device="cpu")
         if count > len(others):
             raise ValueError(f"count must be at most {len(others)}, got {count}")
         cosines = directions[others] @ directions[token_id]

@@ -32,8 +32,8 @@ def favourite_share(d_head: int, scaled: bool) -> Tensor:
         scaled: Whether to divide the scores by √d_head, as the paper does (§3.2.1).
     """
     generator = torch.Generator().manual_seed(0)
-    query = torch.randn(NUM_QUERIES, d_head, generator=generator)
-    key = torch.randn(NUM_KEYS, d_head, generator=generator)
+    query = torch.randn(NUM_QUERIES, d_head, generator=generator, device="cpu")
+    key = torch.randn(NUM_KEYS, d_head, generator=generator, device="cpu")
     scores = query @ key.T / (math.sqrt(d_head) if scaled else 1)  # (query, key)
     return scores.softmax(dim=-1).sort(dim=-1, descending=True).values.mean(dim=0)
 
@@ -77,7 +77,7 @@ def explore_scaling() -> None:
 def _explored_mask(num_padding: int, hide_padding: bool, hide_future: bool) -> Tensor:
     """The mask of a target of six positions whose last num_padding are padding, (query, key)."""
     length = len(TARGET_TOKENS)
-    token_ids = torch.full((1, length), START_ID)
+    token_ids = torch.full((1, length), START_ID, device="cpu")
     if hide_padding:
         token_ids[0, length - num_padding :] = PADDING_ID
     both = target_mask(token_ids)[0, 0]

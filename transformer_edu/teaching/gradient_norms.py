@@ -57,7 +57,7 @@ def gradient_norms(model: Transformer, batch: Batch) -> dict[str, float]:
         [EMBEDDINGS, *_layers("encoder", model), *_layers("decoder", model)], 0.0
     )
     for name, gradient in zip(weights, found, strict=True):
-        squares[_place(name, model)] += float(gradient.double().square().sum())
+        squares[_place(name, model)] += float(gradient.cpu().double().square().sum())
     return {place: math.sqrt(square) for place, square in squares.items()}
 
 

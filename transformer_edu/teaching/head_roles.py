@@ -139,9 +139,11 @@ def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> 
             f"query_lengths and key_lengths must have one length for each sentence, "
             f"got {len(query_lengths)} and {len(key_lengths)}"
         )
-    queries, keys = torch.tensor(query_lengths), torch.tensor(key_lengths)
-    query = torch.arange(int(queries.max())).view(1, -1, 1)
-    key = torch.arange(int(keys.max())).view(1, 1, -1)
+    queries, keys = (
+        torch.tensor(lengths, device="cpu") for lengths in (query_lengths, key_lengths)
+    )
+    query = torch.arange(int(queries.max()), device="cpu").view(1, -1, 1)
+    key = torch.arange(int(keys.max()), device="cpu").view(1, 1, -1)
     last = keys.view(-1, 1, 1) - 1
     real = (query < queries.view(-1, 1, 1)) & (key <= last)
     away = (key - query).abs() > 1
@@ -182,7 +184,7 @@ def partner_cells(
         raise TypeError(f"partners must map words to words, got {type(partners).__name__}")
     queries = max(len(target) for _, target in pairs) + 1
     keys = max(len(source) for source, _ in pairs)
-    cells = torch.zeros(len(pairs), queries, keys, dtype=torch.bool)
+    cells = torch.zeros(len(pairs), queries, keys, dtype=torch.bool, device="cpu")
     for number, (source, target) in enumerate(pairs):
         there = word_places(source, pieces)
         for word, rows in word_places(target, pieces):
@@ -227,6 +229,7 @@ def share_on(weights: Tensor, cells: Tensor) -> Tensor:
         ValueError: If the shapes do not fit, a weight is not from 0 to 1, or no cell counts.
     """
     require_cells(weights, cells)
+    weights, cells = weights.cpu(), cells.cpu()
     counted = cells.any(dim=-1)  # (batch, query)
     if not counted.any():
         raise ValueError("cells must hold at least one cell that counts, got none")

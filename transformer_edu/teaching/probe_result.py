@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from transformer_edu.model.refusals import require_same_batch, require_token_ids
 from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.training.device import random_state_restored
 
 Model = Callable[[Tensor, Tensor], Tensor]  # (source_ids, target_ids) → logits
 
@@ -47,7 +48,7 @@ def undisturbed(model: Model) -> Iterator[None]:
     for tensor in tensors:
         tensor.grad = None
     try:
-        with torch.random.fork_rng(range(torch.cuda.device_count())):
+        with random_state_restored():
             yield
     finally:
         for module, mode in zip(modules, modes, strict=True):

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_device, require_whole
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.tasks import Pair
 
 ABOVE_ONE = 1e-3  # what half precision adds up to beyond one
@@ -115,7 +115,7 @@ def require_cells(weights: Tensor, cells: Tensor) -> None:
 
     Raises:
         TypeError: If weights holds no floating-point numbers, or cells is not boolean.
-        ValueError: If shapes or devices do not fit, or a weight lies outside [0, 1].
+        ValueError: If shapes do not fit, or a weight lies outside [0, 1].
     """
     if not isinstance(cells, Tensor) or cells.dtype != torch.bool:
         got = cells.dtype if isinstance(cells, Tensor) else type(cells).__name__
@@ -127,7 +127,6 @@ def require_cells(weights: Tensor, cells: Tensor) -> None:
             f"cells must have the (batch, query, key) of weights {tuple(weights.shape)}, "
             f"got {tuple(cells.shape)}"
         )
-    require_device("cells", cells, weights.device)
     require_zero_to_one("weights", weights)
 
 

@@ -71,7 +71,7 @@ def plot_symptoms(variants: Sequence[StoredRuns], *, title: str) -> Figure:
 def _draw_glance(axes: Axes, glance: Glance) -> AxesImage:
     """The attention of one pair; the labels stand upright, for the columns are narrow."""
     given = [SPECIAL_TOKENS[START_ID], *glance.target]
-    weights = torch.tensor(glance.weights)
+    weights = torch.tensor(glance.weights, device="cpu")
     image = draw_weights(axes, weights, given, glance.source, numbered=False)
     names = [literal(token) for token in glance.source]
     axes.set_xticks(

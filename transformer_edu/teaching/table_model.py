@@ -35,7 +35,7 @@ class TableModel(nn.Module):
         _require_table(table)
         words = (word for row in table.values() for word in row if word != END_TOKEN)
         self.vocabulary = Vocabulary(words)
-        self.source_ids = torch.tensor([[UNKNOWN_ID]])
+        self.source_ids = torch.tensor([[UNKNOWN_ID]], device="cpu")
         self._rows = {
             tuple(self.vocabulary.encode(beginning.split())): self._log_probabilities(row)
             for beginning, row in table.items()
@@ -43,7 +43,8 @@ class TableModel(nn.Module):
         self._end = self._log_probabilities({END_TOKEN: 1.0})
 
     def _log_probabilities(self, row: Mapping[str, float]) -> Tensor:
-        logs = torch.full((len(self.vocabulary),), -torch.inf, dtype=torch.float64)
+        size = (len(self.vocabulary),)
+        logs = torch.full(size, -torch.inf, dtype=torch.float64, device="cpu")
         for word, probability in row.items():
             token_id = END_ID if word == END_TOKEN else self.vocabulary.encode([word])[0]
             logs[token_id] = math.log(probability)

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
 from transformer_edu.teaching.names import GIVEN, name_tensor, place_in_words
+from transformer_edu.training.device import random_state_restored
 
 MACHINERY = ("torch.nn.modules.module", "torch.utils._contextlib", __name__)  # calls our hooks
 FIRST_NUMBERS = 8
@@ -85,7 +86,7 @@ def trace(model: nn.Module, *inputs: object, **named_inputs: object) -> list[Ste
 def _left_as_it_was(model: nn.Module) -> Iterator[None]:
     """Evaluation mode inside; every module's own mode and the random numbers again outside."""
     modes = [(module, module.training) for module in model.modules()]
-    with torch.random.fork_rng():
+    with random_state_restored():
         try:
             for module, _ in modes:
                 module.training = False

@@ -72,7 +72,7 @@ def pad(sequences: Sequence[Sequence[int]], *, padding_id: int = PADDING_ID) -> 
         padding_id: What fills short rows.
 
     Returns:
-        Token ids, shape (batch, position), as long as the longest row.
+        Token ids on the CPU, shape (batch, position), as long as the longest row.
 
     Raises:
         ValueError: If there are no sequences, or one of them is empty.
@@ -83,7 +83,8 @@ def pad(sequences: Sequence[Sequence[int]], *, padding_id: int = PADDING_ID) -> 
         if len(sequence) == 0:
             raise ValueError(f"sequences must not be empty, got an empty one in row {row}")
     longest = max(map(len, sequences))
-    return torch.tensor([[*row, *[padding_id] * (longest - len(row))] for row in sequences])
+    rows = [[*row, *[padding_id] * (longest - len(row))] for row in sequences]
+    return torch.tensor(rows, device="cpu")
 
 
 def make_batch(pairs: Sequence[Pair]) -> Batch:
@@ -144,11 +145,11 @@ def plan_batches(
     require_whole("batch_size", batch_size)
     if len(pairs) == 0:
         raise ValueError("pairs must hold at least one pair, got none")
-    order = torch.randperm(len(pairs), generator=generator).tolist()
+    order = torch.randperm(len(pairs), generator=generator, device=generator.device).tolist()
     plan: list[list[int]] = []
     for start in range(0, len(order), POOL * batch_size):
         pool = order[start : start + POOL * batch_size]
         pool.sort(key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))
         plan += (pool[cut : cut + batch_size] for cut in range(0, len(pool), batch_size))
-    turns = torch.randperm(len(plan), generator=generator).tolist()
+    turns = torch.randperm(len(plan), generator=generator, device=generator.device).tolist()
     return [plan[turn] for turn in turns]

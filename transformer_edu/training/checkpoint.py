@@ -155,7 +155,8 @@ def load_model(path: str | os.PathLike) -> Transformer:
         kind = sizes.pop("class")
         if kind != Transformer.__qualname__:
             raise CheckpointError(f"model.class of {path} must be Transformer, got {kind}")
-        with torch.random.fork_rng([]):  # the weights drawn here are replaced at once
+        # The weights drawn here are replaced at once.
+        with torch.random.fork_rng([]), torch.device("cpu"):
             model = Transformer(TransformerConfig(**sizes))
         weights = {
             name: tensor.float() if tensor.dtype == torch.float16 else tensor
@@ -204,7 +205,7 @@ def _history_tensors(run: TrainingRun) -> dict[str, Tensor]:
     """A row for each record, in float64, which keeps every bit of a Python number."""
     rows = {"history.steps": run.steps, "history.evaluations": run.evaluations}
     return {
-        name: torch.tensor([astuple(record) for record in records], dtype=torch.float64)
+        name: torch.tensor(list(map(astuple, records)), dtype=torch.float64, device="cpu")
         for name, records in rows.items()
     }
 

@@ -98,7 +98,7 @@ def train_in_folder(settings: RunSettings, folder: RunFolder, *, resume: bool = 
         settings = replace(settings, precision=pick_precision(model))
     if is_first_process():
         folder.write_settings(settings, versions())
-        print(describe_device(device), file=sys.stderr)
+        print("Computing on", describe_device(device), file=sys.stderr)
         print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
     watcher = Watcher(model, folder, settings, judge)
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None

@@ -35,21 +35,36 @@ def pick_device() -> torch.device:
     return torch.device("cpu")
 
 
-def describe_device(device: torch.device | None = None) -> str:
-    """One sentence on what computes here, and how to get something faster where that is easy.
+def describe_device(device: torch.device | str) -> str:
+    """A device in a few words, to put after "computed on".
 
     Args:
-        device: The device to describe; None describes what pick_device picks.
+        device: The device to describe.
+
+    Returns:
+        For example "the CPU" or "the GPU NVIDIA A100".
     """
-    device = pick_device() if device is None else torch.device(device)
+    device = torch.device(device)
+    if device.type == "cpu":
+        return "the CPU"
     if device.type == "cuda":
-        return f"Computing on the GPU {torch.cuda.get_device_name(device)}."
+        return f"the GPU {torch.cuda.get_device_name(device)}"
     if device.type == "mps":
-        return "Computing on the GPU of this Apple computer (MPS)."
-    return (
-        "Computing on the CPU, which is enough for these lessons; "
-        "for a GPU in Colab choose Runtime, Change runtime type, T4 GPU, then run all again."
-    )
+        return "the GPU of this Apple computer (MPS)"
+    return f"the device {device.type}"
+
+
+@contextmanager
+def random_state_restored() -> Iterator[None]:
+    """Inside the block random numbers may be drawn and seeded; torch's generators forget it."""
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    if accelerator is None:
+        with torch.random.fork_rng([]):
+            yield
+    else:
+        own = range(torch.accelerator.device_count())
+        with torch.random.fork_rng(own, device_type=accelerator.type):
+            yield
 
 
 @contextmanager

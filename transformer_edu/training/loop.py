@@ -20,7 +20,12 @@ from transformer_edu.training.budget import describe_seconds, estimate_seconds
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.checkpoint_file import require_writable
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.device import autocast_for, device_of, suitable_threads
+from transformer_edu.training.device import (
+    autocast_for,
+    device_of,
+    random_state_restored,
+    suitable_threads,
+)
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.interrupt import postponed_interrupt
 from transformer_edu.training.loss import token_loss
@@ -196,8 +201,7 @@ def paper_adam(model: nn.Module, learning_rate: float) -> Adam:
 @contextmanager
 def _surroundings(model: nn.Module) -> Iterator[None]:
     """Give back global state as it was, what draws random numbers included; model to eval mode."""
-    gpus = range(torch.cuda.device_count())
-    with torch.random.fork_rng(gpus), suitable_threads(model):
+    with random_state_restored(), suitable_threads(model):
         try:
             yield
         finally:

@@ -159,7 +159,8 @@ def _draw(
     again: bool = False,
 ) -> list[tuple[str, int]]:
     """Draw pairs by their chance: the same one again, or as many different ones as there are."""
-    chance = torch.tensor([_chance(prompt) for prompt, _ in pairs], dtype=torch.float64)
+    chances = [_chance(prompt) for prompt, _ in pairs]
+    chance = torch.tensor(chances, dtype=torch.float64, device="cpu")
     size = size if again else min(size, len(pairs))
     drawn = chance.multinomial(size, replacement=again, generator=generator)
     return [pairs[i] for i in drawn.tolist()]

@@ -10,7 +10,7 @@ from torch import Tensor
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.device import device_of, suitable_threads
+from transformer_edu.training.device import device_of, random_state_restored, suitable_threads
 from transformer_edu.training.evaluation import Evaluation, evaluate
 from transformer_edu.training.loop import endless_batches, paper_adam
 from transformer_edu.training.loss import token_accuracy, token_loss
@@ -45,7 +45,7 @@ def train_as_published(
     evaluations, printed = [], []
     batches = endless_batches(task, config)
     longest = config.largest_gradient or float("inf")
-    with torch.random.fork_rng(range(torch.cuda.device_count())), suitable_threads(model):
+    with random_state_restored(), suitable_threads(model):
         torch.manual_seed(config.seed)
         for step in range(1, config.steps + 1):
             model.train()

@@ -84,14 +84,15 @@ def _draw_numbers(count: int, without: Sequence[int], seed: int) -> list[int]:
     hundred thousand* would be all but unknown.
     """
     generator = torch.Generator().manual_seed(seed)
-    number = torch.arange(1, LARGEST_NUMBER + 1)
-    number = number[~torch.isin(number, torch.tensor(without))]
-    digits = number.unsqueeze(1) // 10 ** torch.arange(6) % 10  # (number, digit)
+    number = torch.arange(1, LARGEST_NUMBER + 1, device="cpu")
+    number = number[~torch.isin(number, torch.tensor(without, device="cpu"))]
+    digits = number.unsqueeze(1) // 10 ** torch.arange(6, device="cpu") % 10  # (number, digit)
     # A shape with n digits that are not zero holds 9ⁿ numbers, which share its chance.
     chance = 9.0 ** -(digits != 0).sum(dim=1).double()
     drawn = chance.multinomial(count, replacement=False, generator=generator)
     # Without replacement the likely ones tend to come first: shuffle before cutting.
-    return number[drawn[torch.randperm(count, generator=generator)]].tolist()
+    order = torch.randperm(count, generator=generator, device="cpu")
+    return number[drawn[order]].tolist()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ def plan_token_batches(
     plan: list[list[int]] = []
     pool: list[int] = []
     waiting = 0
-    for row in torch.randperm(len(pairs), generator=generator).tolist():
+    for row in torch.randperm(len(pairs), generator=generator, device=generator.device).tolist():
         pool.append(row)
         waiting += lengths[row]
         if waiting >= POOL * tokens:
@@ -50,7 +50,7 @@ def plan_token_batches(
             waiting = sum(lengths[row] for row in pool)
     if pool:
         plan += _fill(pool, pairs, lengths, tokens)
-    turns = torch.randperm(len(plan), generator=generator).tolist()
+    turns = torch.randperm(len(plan), generator=generator, device=generator.device).tolist()
     return [plan[turn] for turn in turns]
 
 

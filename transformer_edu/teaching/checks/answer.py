@@ -35,7 +35,8 @@ def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]
             try:
                 if answer is ...:
                     raise _StillWaitingError
-                check(answer, **given)
+                with torch.device("cpu"):  # checks compute there, whatever the default is
+                    check(_on_cpu(answer), **{name: _on_cpu(it) for name, it in given.items()})
             except _StillWaitingError:
                 print(f"Exercise {number} is waiting for you: replace the three dots.")
                 return
@@ -50,6 +51,11 @@ def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]
         return checked
 
     return decorate
+
+
+def _on_cpu(given: object) -> object:
+    """A tensor on the CPU; anything else as it is."""
+    return given.cpu() if isinstance(given, Tensor) else given
 
 
 def ask(function: object, *args: object, **kwargs: object) -> object:
@@ -69,10 +75,10 @@ def ask(function: object, *args: object, **kwargs: object) -> object:
 
 
 def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:
-    """The answer as a tensor of this shape, free of NaN.
+    """The answer as a tensor of this shape on the CPU, free of NaN.
 
     Args:
-        answer: What the learner gave.
+        answer: What the learner gave, on any device.
         shape: What it must have.
         axes: The axes in words, such as "(query, key)".
 
@@ -85,7 +91,7 @@ def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:
         raise AnswerError(f"The shape must be {axes} = {shape}; yours is {tuple(answer.shape)}.")
     if answer.is_floating_point() and answer.isnan().any():
         raise AnswerError("Some numbers are NaN, not a number: look for 0/0 or a row of -inf.")
-    return answer
+    return answer.cpu()
 
 
 def close(answer: Tensor, expected: Tensor) -> bool:

@@ -15,7 +15,9 @@ WORDS = ("the", "dog", "sleeps", "soup")
 IDS = {token: number for number, token in enumerate((*SPECIAL_TOKENS, *WORDS))}
 SENTENCE, LABELS = "the fish sleeps", [4, 3, 6, 2]
 # Row 3 points as row 0 does, row 1 is long and aside, row 2 is opposite.
-TABLE = torch.tensor([[1.0, 0.2, 0.0], [8.0, 9.0, 0.0], [-1.0, -0.2, 0.0], [0.5, 0.2, 0.0]])
+TABLE = torch.tensor(
+    [[1.0, 0.2, 0.0], [8.0, 9.0, 0.0], [-1.0, -0.2, 0.0], [0.5, 0.2, 0.0]], device="cpu"
+)
 
 
 @exercise("1.1")

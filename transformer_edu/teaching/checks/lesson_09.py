@@ -14,7 +14,8 @@ NORMS = 2 * 2 * D_MODEL
 LAYER = ATTENTION + FEED_FORWARD + NORMS
 VOCABULARY, STEPS = 11, 6
 SOURCE_IDS = torch.tensor(
-    [[4, 5, 6, 7, 8], [9, 8, 0, 0, 0], [10, 0, 0, 0, 0], [6, 6, 4, 0, 0], [7, 9, 10, 5, 0]]
+    [[4, 5, 6, 7, 8], [9, 8, 0, 0, 0], [10, 0, 0, 0, 0], [6, 6, 4, 0, 0], [7, 9, 10, 5, 0]],
+    device="cpu",
 )
 
 

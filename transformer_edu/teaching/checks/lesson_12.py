@@ -9,8 +9,8 @@ from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise, require_shape
 from transformer_edu.training.pattern import LONGEST
 
-SOURCE_IDS = torch.tensor([[4, 5, 4, 5, 9], [4, 4, 8, 0, 0], [5, 10, 0, 0, 0]])
-TARGET_IDS = torch.tensor([[1, 4, 5, 0], [1, 4, 0, 0], [1, 5, 5, 5]])
+SOURCE_IDS = torch.tensor([[4, 5, 4, 5, 9], [4, 4, 8, 0, 0], [5, 10, 0, 0, 0]], device="cpu")
+TARGET_IDS = torch.tensor([[1, 4, 5, 0], [1, 4, 0, 0], [1, 5, 5, 5]], device="cpu")
 SEQUENCES = [[4, 5], [4, 4, 5, 5], [5], [5, 4, 5], [4, 4], [5, 5, 5], [4]]  # 7 rows
 BATCH_SIZES = (3, 7, 4, 1)
 WRITTEN = (
