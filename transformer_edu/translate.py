@@ -76,7 +76,7 @@ def translate_lines(
     """
     for number, line in enumerate(lines, start=1):
         try:
-            translation = translator.translate(line.strip(), width=width, alpha=alpha)
+            translation = translator.translate(line, width=width, alpha=alpha)
         except TextTooLongError as error:
             yield "", f"{error} (line {number:,})"
         except ValueError as error:

@@ -40,6 +40,10 @@ def test_each_text_is_written_as_if_it_were_alone_and_the_order_stays(translator
     assert len(set(together)) > 2
 
 
+def test_white_space_around_a_text_is_not_translated(translator):
+    assert translator.translate_all([" \n", "\tabc\r\n"]) == ["", translator.translate("abc")]
+
+
 @pytest.mark.parametrize("width", [1, 3])
 def test_the_search_is_the_one_asked_for(translator, width):
     source_ids = torch.tensor([[4, 5, 6]])

@@ -13,6 +13,21 @@ def test_without_a_schedule_the_rate_warms_up_and_falls_to_the_end():
     assert config.factor(20) == pytest.approx(1 / 16)
 
 
+@pytest.mark.parametrize("factor", [-0.1, math.nan, math.inf, None])
+def test_a_schedule_that_gives_no_learning_rate_is_refused_at_that_step(factor):
+    config = TrainingConfig(steps=7, schedule=lambda step: factor if step >= 7 else 1.0)
+    assert config.factor(6) == 1.0
+    message = f"schedule must give a finite number of at least 0, got {factor} at step 7"
+    with pytest.raises(ValueError, match=message):
+        config.factor(7)
+
+
+def test_a_schedule_may_fall_below_zero_after_the_last_step():
+    config = TrainingConfig(steps=7, schedule=lambda step: 1 - step / 7)
+    assert config.factor(7) == 0
+    assert config.factor(8) < 0
+
+
 def test_a_schedule_of_ones_own_is_asked_for_every_step_from_one():
     config = TrainingConfig(schedule=lambda step: 10.0 * step)
     assert config.factor(1) == 10.0

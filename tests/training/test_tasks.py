@@ -1,5 +1,8 @@
 """Tasks are right by a rule of their own, varied, seeded, and keep their three parts apart."""
 
+import dataclasses
+import re
+
 import pytest
 
 from tests.training.test_number_words import read_english, read_german
@@ -72,6 +75,18 @@ def test_the_three_parts_share_no_source_and_have_their_sizes(make):
 def test_the_same_seed_gives_the_same_task_and_another_seed_another(make):
     assert every_pair(make(seed=3, **SMALL)) == every_pair(make(seed=3, **SMALL))
     assert every_pair(make(seed=3, **SMALL)) != every_pair(make(seed=4, **SMALL))
+
+
+@pytest.mark.parametrize("part", ["train", "validation", "test"])
+@pytest.mark.parametrize("pair", [([4, 0], [5]), ([4], [5, 2, 5]), ([1], [5])], ids=str)
+def test_a_task_whose_pairs_hold_padding_start_or_end_is_refused(part, pair):
+    task = copy_task(**SMALL)
+    pairs = [*getattr(task, part), pair]
+    message = re.escape(
+        f"{part} must hold no padding, start or end, got {pair} as pair {len(pairs)}"
+    )
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(task, **{part: pairs})
 
 
 @MAKERS

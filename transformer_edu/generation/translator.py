@@ -58,7 +58,7 @@ class Translator:
         """Translate one sentence; an empty one stays empty.
 
         Args:
-            text: In the source language.
+            text: In the source language; white space around it does not count.
             search: As for write_all.
 
         Raises:
@@ -93,7 +93,7 @@ class Translator:
     def _encode(self, text: str) -> list[int]:
         if not isinstance(text, str):
             raise TypeError(f"text must be a text, got {text!r}")
-        ids = self.tokenizer.encode(text)
+        ids = self.tokenizer.encode(text.strip())  # as training texts are
         room = getattr(getattr(self.model, "config", None), "max_length", len(ids))
         if len(ids) > room:
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")

@@ -84,10 +84,19 @@ class TrainingConfig:
         return f"batches of {self.batch_tokens:,} tokens"
 
     def factor(self, step: int) -> float:
-        """What the learning rate is multiplied with at a step, which counts from 1."""
-        if self.schedule is not None:
-            return self.schedule(step)
-        return linear_decay(step, warmup_steps=self.warmup_steps, steps=self.steps)
+        """What the learning rate is multiplied with at a step, which counts from 1.
+
+        Raises:
+            ValueError: If the schedule gives no finite number of at least 0 for a step of the run.
+        """
+        if self.schedule is None:
+            return linear_decay(step, warmup_steps=self.warmup_steps, steps=self.steps)
+        factor = self.schedule(step)
+        if step <= self.steps and (factor is None or not 0 <= factor < float("inf")):
+            raise ValueError(
+                f"schedule must give a finite number of at least 0, got {factor} at step {step}"
+            )
+        return factor
 
 
 def _require_positive(name: str, value: float) -> None:

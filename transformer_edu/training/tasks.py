@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 from transformer_edu.training.number_words import (
     ENGLISH_WORDS,
     GERMAN_WORDS,
@@ -21,6 +22,7 @@ from transformer_edu.training.number_words import (
 from transformer_edu.training.vocabulary import Vocabulary
 
 Pair = tuple[list[int], list[int]]  # source and target ids, without start, end or padding
+MARKS = frozenset({PADDING_ID, START_ID, END_ID})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,9 @@ class Task:
         validation: What it is watched by while it learns.
         test: What it is judged by at the end.
         distinct_pairs: How many different pairs there are in all, the three parts included.
+
+    Raises:
+        ValueError: If a pair holds the id of padding, start or end.
     """
 
     name: str
@@ -42,6 +47,15 @@ class Task:
     validation: list[Pair]
     test: list[Pair]
     distinct_pairs: int
+
+    def __post_init__(self) -> None:
+        """Refuse ids that would be hidden from the model or end a target early."""
+        for part in ("train", "validation", "test"):
+            for number, pair in enumerate(getattr(self, part), start=1):
+                if not all(map(MARKS.isdisjoint, pair)):
+                    raise ValueError(
+                        f"{part} must hold no padding, start or end, got {pair} as pair {number:,}"
+                    )
 
 
 def number_words_task(
