@@ -8,7 +8,7 @@ from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import UNKNOWN_ID
+from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
 
 SIZES = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "max_length": 12}
 
@@ -55,6 +55,20 @@ def test_the_search_is_the_one_asked_for(translator, width):
     assert write_all(translator.model, [[4, 5, 6]], width=width, alpha=1.0) == expected
     text = translator.translate("abc", width=width, alpha=1.0)
     assert text == Letters().decode(expected[0])
+
+
+def test_the_length_penalty_reaches_the_beam(translator):
+    with torch.no_grad():
+        translator.model.output_projection.bias[END_ID] = 1.0  # some targets end early
+    sources = [[4, 5, 6], [7], [9, 8, 7, 6]]
+    written = {
+        alpha: write_all(translator.model, sources, width=3, alpha=alpha) for alpha in (0, 9)
+    }
+    for alpha, answers in written.items():
+        for source, answer in zip(sources, answers, strict=True):
+            found = beam_search(translator.model, torch.tensor([source]), width=3, alpha=alpha)
+            assert answer == found[0][0].token_ids
+    assert written[0] != written[9]
 
 
 def test_the_result_does_not_depend_on_the_batch(translator):

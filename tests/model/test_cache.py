@@ -78,6 +78,22 @@ def test_a_kept_row_goes_on_as_if_it_had_always_been_where_it_is():
 
 
 @torch.no_grad()
+def test_rows_that_are_kept_twice_before_a_step_are_chosen_among_those_kept_first():
+    model = build().eval()
+    memory, source_mask = model.encode(SOURCE_IDS), model.source_mask(SOURCE_IDS)
+    cache = new_cache()
+    model.decode(TARGET_IDS[:, :4], memory, source_mask=source_mask, cache=cache)
+    cache.keep(torch.tensor([2, 0, 1]))
+    cache.keep(torch.tensor([0, 2, 0]))
+    rows = torch.tensor([2, 1, 2])
+    decoded = model.decode(
+        TARGET_IDS[rows, 4:], memory[rows], source_mask=source_mask[rows], cache=cache
+    )
+    expected = model(SOURCE_IDS[rows], TARGET_IDS[rows])[:, 4:]
+    torch.testing.assert_close(model.project(decoded), expected)
+
+
+@torch.no_grad()
 def test_beams_of_one_source_change_places_and_the_source_is_not_copied():
     model = build().eval()
     source_ids = SOURCE_IDS[[1, 1, 1]]

@@ -135,11 +135,11 @@ def test_a_run_counted_in_tokens_goes_on_bit_for_bit(tmp_path):
 
 def test_what_dropout_drops_at_a_step_is_decided_by_seed_and_step_alone():
     def losses(seed: int, **changes: object) -> list[float]:
-        config = TrainingConfig(steps=4, batch_size=60, learning_rate=1e-30, seed=seed)
-        run = fit(transformer(dropout=0.5), TASK, config, **changes)
+        config = TrainingConfig(steps=4, batch_size=1, learning_rate=1e-30, seed=seed)
+        run = fit(transformer(dropout=0.5), replace(TASK, train=TASK.train[:1]), config, **changes)
         return [record.loss for record in run.steps]
 
-    # All pairs are in every batch and nothing is learned: the losses differ by dropout alone.
+    # Every batch is the same pair and nothing is learned: the losses differ by dropout alone.
     assert len(set(losses(0))) == len(set(losses(1))) == 4
     assert not set(losses(0)) & set(losses(1))
     assert losses(0, after_step=lambda run: torch.rand(3)) == losses(0)
@@ -173,6 +173,16 @@ def test_a_step_is_the_one_that_pytorch_makes_by_hand():
     expected = torch.cat([weight.flatten() for weight in weights(theirs)])
     # Adam's first step is ±1e-2 wherever the gradient is not lost in rounding.
     assert ((changed - expected).abs() < 1e-4).float().mean() > 0.99
+
+
+def test_the_optimizer_forgets_gradients_and_their_squares_as_fast_as_the_paper_s():
+    weight = nn.Linear(1, 1, bias=False)
+    optimizer = paper_adam(weight, 1e-2)
+    weight.weight.grad = torch.tensor([[3.0]])
+    optimizer.step()
+    (kept,) = optimizer.state.values()
+    assert kept["exp_avg"].item() == pytest.approx((1 - 0.9) * 3)
+    assert kept["exp_avg_sq"].item() == pytest.approx((1 - 0.98) * 3**2)
 
 
 def test_a_step_that_the_memory_cannot_hold_is_told_in_one_sentence():

@@ -15,7 +15,7 @@ from tools.notebooks import ROOT
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training import loop
 from transformer_edu.training import processes as module
-from transformer_edu.training.batches import make_batch
+from transformer_edu.training.batches import Batch, make_batch
 from transformer_edu.training.checkpoint import load_history, load_model
 from transformer_edu.training.command import INTERRUPTED, main
 from transformer_edu.training.processes import (
@@ -60,6 +60,10 @@ def test_alone_nothing_is_changed():
     assert replica_of(model) is model
 
 
+def real_labels(batch: Batch) -> int:
+    return int((batch.label_ids != PADDING_ID).sum())
+
+
 @pytest.mark.parametrize("count", [2, 3, 5, 9])
 def test_the_shares_make_up_the_batch(monkeypatch, count):
     monkeypatch.setattr(module, "process_count", lambda: count)
@@ -68,11 +72,14 @@ def test_the_shares_make_up_the_batch(monkeypatch, count):
         monkeypatch.setattr(module, "process_number", lambda number=number: number)
         share = own_share(BATCH)
         parts = share.parts(2)
+        if share.weight > 0:
+            expected = [count * real_labels(part) / real_labels(BATCH) for part, _ in parts]
+            assert [weight for _, weight in parts] == pytest.approx(expected)
         assert sum(weight for _, weight in parts) == pytest.approx(share.weight)
         weights.append(share.weight)
         if share.weight > 0:
             rows += share.source_ids.tolist()
-            labels.append(int((share.label_ids != PADDING_ID).sum()))
+            labels.append(real_labels(share))
     assert rows == BATCH.source_ids.tolist()
     assert sum(weights) == pytest.approx(count)
     expected = [count * own / sum(labels) for own in labels]

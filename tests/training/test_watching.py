@@ -132,6 +132,7 @@ def test_what_comes_after_the_checkpoint_is_forgotten(folder):
     for step in (2, 4, 6):
         spent = {"cpu_seconds": step, "seconds": step, "tokens": 10 * step}
         folder.append_record({"step": step, "marks": 1.0, **spent})
+    folder.best.touch()
     model = Transformer(SETTINGS.model_config(len(TASK.vocabulary)))
     watcher = Watcher(model, folder, SETTINGS, Scores([]))
     watcher.begin(5)
