@@ -1,4 +1,4 @@
-"""A device that is not the CPU, on any machine: its tensors hold numbers and do not mix with others.
+"""A device that is not the CPU: its tensors hold numbers and do not mix with others.
 
 ``switch_on()`` makes torch know the device "pretend". Its tensors compute on the CPU but answer as
 a GPU's would: an operation between the two devices is refused, a generator of the CPU draws
