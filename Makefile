@@ -84,7 +84,7 @@ notebooks: $(READY_FOR_TESTS) ## run all notebooks in place, and keep only what 
 	$(BIN)/python -m tools.notebooks
 
 benchmark: $(READY_FOR_TESTS) ## time a training step against torch.nn
-	$(BIN)/python -m transformer_edu.benchmark train
+	$(BIN)/python -m experiments.benchmark train
 
 colab: $(READY) ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python -m tools.colab $(REPO)

@@ -13,13 +13,8 @@ Check = Callable[..., None]
 
 def checks_of(lesson: ModuleType) -> dict[str, Check]:
     """All checks that a lesson's module defines, by the numbers of its exercises, in order."""
-    number = int(lesson.__name__[-2:])
-    own = [
-        value
-        for name, value in vars(lesson).items()
-        if name.startswith("check_") and value.__module__ == lesson.__name__
-    ]
-    return {f"{number}.{place}": check for place, check in enumerate(own, start=1)}
+    own = vars(lesson).values()
+    return {check.exercise: check for check in own if hasattr(check, "exercise")}
 
 
 def calls_its_answer(check: Check) -> bool:

@@ -20,7 +20,7 @@ CELLS = [
     ("markdown", "Where we are on the map."),
     (
         "code",
-        "from transformer_edu.teaching.architecture import plot_architecture\n\n"
+        "from transformer_edu.teaching.figures.architecture import plot_architecture\n\n"
         "plot_architecture()",
     ),
     ("markdown", "## 1 · Scores\n\n**Predict.** How many scores are there?"),

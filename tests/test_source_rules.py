@@ -65,8 +65,8 @@ def test_definitions_inside_conditions_count_and_inside_functions_do_not():
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("x = 1\n" * 251, "251 lines, at most 250"),
-        ("x = 1\n" * 250, None),
+        ("x = 1\n" * 401, "401 lines, at most 400"),
+        ("x = 1\n" * 400, None),
         (f"x = '{'y' * 96}'\n", "line 1: 102 characters, at most 100"),
         ("def f():\n" + "    x\n" * 50, "f: 51 lines, at most 50"),
         ("def f():\n" + "    x\n" * 49, None),

@@ -105,7 +105,9 @@ def test_a_page_of_the_classic_template_keeps_the_words_too(path):
 
 # Below: what these tests rely on, shown to notice what is missing.
 
-EXPLORING = "from transformer_edu.teaching.explorers import explore_masks\n\nexplore_masks()"
+EXPLORING = (
+    "from transformer_edu.teaching.explorers.attention import explore_masks\n\nexplore_masks()"
+)
 
 
 def lesson_with(*outputs: NotebookNode) -> NotebookNode:

@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-MODULE_LINES, FUNCTION_LINES, PARAMETERS, LINE_LENGTH = 250, 50, 7, 100
+MODULE_LINES, FUNCTION_LINES, PARAMETERS, LINE_LENGTH = 400, 50, 7, 100
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "core", "base", "misc"}
 RUNS_TEXT = {"eval", "exec", "compile", "__import__"}
 RUNS_A_SHELL = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}

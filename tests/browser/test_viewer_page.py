@@ -8,13 +8,13 @@ import torch
 from nbconvert import HTMLExporter
 
 from transformer_edu.teaching import display as display_module
-from transformer_edu.teaching.viewer import (
+from transformer_edu.teaching.inspect.attention_maps import STEPS
+from transformer_edu.teaching.viewer.show import (
     attention_html,
     view_attention,
     view_weights,
     weights_html,
 )
-from transformer_edu.teaching.viewer_maps import STEPS
 
 SOURCE_TOKENS = ["the", "old", "house", "on", "the", "hill"]
 TARGET_TOKENS = ["<s>", "das", "alte", "Haus"]

@@ -16,15 +16,11 @@ from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.pytorch import from_pytorch, to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.training.batches import make_batch
 from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.device import (
-    DEVICE_VARIABLE,
-    describe_device,
-    pick_device,
-    random_state_restored,
-)
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.data.pattern import pattern_task
+from transformer_edu.training.data.toy_tasks import copy_task, number_words_task, reverse_task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit
 from transformer_edu.training.loss import (
@@ -33,8 +29,12 @@ from transformer_edu.training.loss import (
     token_accuracy,
     token_loss,
 )
-from transformer_edu.training.pattern import pattern_task
-from transformer_edu.training.tasks import copy_task, number_words_task, reverse_task
+from transformer_edu.training.machine.device import (
+    DEVICE_VARIABLE,
+    describe_device,
+    pick_device,
+    random_state_restored,
+)
 
 VOCABULARY_SIZE = 20
 PAIRS = [([4, 5, 6, 7], [7, 6, 5]), ([8, 9], [9, 8, 10, 11, 12]), ([13, 14, 15], [4])]

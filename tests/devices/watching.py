@@ -12,7 +12,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from tests.devices.pretend import DEVICE, NAME, PretendTensor, switch_on
 from tools.exercises import solved
 from tools.notebooks import ROOT, execute
-from transformer_edu.training.device import DEVICE_VARIABLE
+from transformer_edu.training.machine.device import DEVICE_VARIABLE
 
 FIRST_CELL = f"""\
 import sys

@@ -1,13 +1,30 @@
 """A continuation answers the same with and without its cache, whatever is kept or reordered."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.generation.continuation import Continuation, can_cache
+from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
+from transformer_edu.generation.continuation import (
+    EXTRA_LENGTH,
+    LARGEST_WIDTH,
+    Continuation,
+    Writing,
+    can_cache,
+    length_limits,
+    padding_id_of,
+    require_model,
+    require_tokens,
+    require_width,
+    strip,
+    vocabulary_size_of,
+)
+from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 from transformer_edu.peers import PytorchTransformer
 from transformer_edu.training.faults import FAULTS
 
@@ -203,3 +220,144 @@ def test_a_fault_is_not_mended_by_the_cache(fault):
         torch.testing.assert_close(first, second)
         for each in found:
             each.append(torch.tensor(token_ids))
+
+
+SIZES = {"d_model": 4, "num_heads": 2, "num_layers": 1, "d_ff": 6}
+MASK = padding_mask(torch.tensor([[4, 5, 6], [4, 0, 0]]))
+
+
+def model_with(max_length: int | None) -> SimpleNamespace:
+    return SimpleNamespace(config=SimpleNamespace(max_length=max_length))
+
+
+def test_a_row_may_have_fifty_tokens_more_than_its_source_and_never_more_than_the_model():
+    assert EXTRA_LENGTH == 50
+    assert length_limits(SimpleNamespace(), MASK, None).tolist() == [53, 51]
+    assert length_limits(model_with(52), MASK, None).tolist() == [52, 51]
+    assert length_limits(model_with(52), MASK, 7).tolist() == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("max_length", "error", "sentence"),
+    [
+        (0, ValueError, "max_length must be at least 1, got 0"),
+        (-3, ValueError, "max_length must be at least 1, got -3"),
+        (2.5, TypeError, "max_length must be a whole number, got 2.5"),
+        (True, TypeError, "max_length must be a whole number, got True"),
+        (10, ValueError, "max_length must be at most 9 (the model's max_length), got 10"),
+    ],
+)
+def test_another_limit_is_refused(max_length, error, sentence):
+    with pytest.raises(error) as caught:
+        length_limits(model_with(9), MASK, max_length)
+    assert str(caught.value) == sentence
+
+
+def test_a_beam_is_as_wide_as_somebody_can_wait_for():
+    require_width("width", 1)
+    require_width("width", LARGEST_WIDTH)
+    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
+        require_width("width", 0)
+    with pytest.raises(ValueError, match="beam must be at most 1,000, got 1001"):
+        require_width("beam", LARGEST_WIDTH + 1)
+    with pytest.raises(TypeError, match="width must be a whole number, got 2.5"):
+        require_width("width", 2.5)
+
+
+def test_a_source_of_padding_only_is_refused_by_its_row():
+    mask = padding_mask(torch.tensor([[4, 5], [0, 0]]))
+    with pytest.raises(ValueError, match="must hold a real token in every row, got none in row 1"):
+        length_limits(model_with(9), mask, None)
+
+
+def test_start_end_and_padding_are_three_different_ids():
+    require_tokens(1, 2, 0)
+    for ids in ((1, 1, 0), (0, 2, 0), (1, 0, 0)):
+        with pytest.raises(ValueError, match="must be three different ids"):
+            require_tokens(*ids)
+    with pytest.raises(TypeError, match="end_id must be a whole number, got '2'"):
+        require_tokens(1, "2", 0)
+    with pytest.raises(ValueError, match="start_id must be at least 0, got -1"):
+        require_tokens(-1, 2, 0)
+
+
+def test_start_and_end_are_tokens_that_the_model_knows():
+    config = TransformerConfig(vocabulary_size=9, target_vocabulary_size=7, **SIZES)
+    known = vocabulary_size_of(Transformer(config))
+    assert known == 7  # those that it can write
+    require_tokens(5, 6, 0, known)
+    with pytest.raises(ValueError, match="end_id must be from 0 to 6, got 7"):
+        require_tokens(1, 7, 0, known)
+    with pytest.raises(ValueError, match="start_id must be from 0 to 6, got 7"):
+        require_tokens(7, 2, 0, known)
+    assert vocabulary_size_of(torch.nn.Linear(2, 2)) is None
+    require_tokens(1, 7, 0)
+
+
+def test_a_model_must_read_and_write_in_two_steps():
+    require_model(Transformer(TransformerConfig(vocabulary_size=9, **SIZES)))
+    with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
+        require_model(torch.nn.Linear(2, 2))
+
+
+def test_padding_is_what_the_models_config_says():
+    config = TransformerConfig(vocabulary_size=9, padding_id=3, **SIZES)
+    assert padding_id_of(Transformer(config)) == 3
+    assert padding_id_of(torch.nn.Linear(2, 2)) == 0
+
+
+def test_what_is_written_ends_before_the_end_token_and_holds_no_dropped_ones():
+    assert strip([1, 5, 0, 6, 2, 7], 2, (1, 0)) == [5, 6]
+    assert strip([1, 5, 7], 2, (1, 0)) == [5, 7]
+
+
+def test_each_source_begins_a_target_with_a_limit_of_its_own():
+    writing = Writing(transformer(0).eval(), padded(SOURCES))
+    assert writing.limits == [len(source) + 50 for source in SOURCES]
+    assert writing.target.written.tolist() == [[START_ID]] * len(SOURCES)
+    assert writing.target.next_logits().shape == (len(SOURCES), VOCABULARY)
+
+
+def test_the_request_is_followed():
+    writing = Writing(
+        transformer(0).eval(), padded(SOURCES), max_length=7, start_id=5, end_id=6, cached=False
+    )
+    assert writing.limits == [7, 7, 7]
+    assert writing.target.written.tolist() == [[5]] * len(SOURCES)
+    assert (writing.end_id, writing.target.cache) == (6, None)
+
+
+def test_a_row_is_read_up_to_its_end_without_start_and_padding():
+    writing = Writing(transformer(0).eval(), padded(SOURCES))
+    assert writing.read([START_ID, 7, PADDING_ID, 8, START_ID, END_ID, 9]) == [7, 8]
+    assert writing.read([START_ID, 7, 8]) == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"source_ids": [[4, 5]]}, TypeError, "source_ids must be a tensor of token ids, got list"),
+        ({"source_ids": torch.empty(0, 3, dtype=torch.long)}, ValueError, "with no empty axis"),
+        (
+            {"source_ids": padded([[4, 5], [PADDING_ID]])},
+            ValueError,
+            "source_ids must hold a real token in every row, got none in row 1",
+        ),
+        ({"source_ids": padded([[VOCABULARY]])}, ValueError, "from 0 to 10, got 11"),
+        ({"max_length": 0}, ValueError, "max_length must be at least 1, got 0"),
+        ({"max_length": -3}, ValueError, "max_length must be at least 1, got -3"),
+        ({"max_length": 2.5}, TypeError, "max_length must be a whole number, got 2.5"),
+        ({"max_length": 65}, ValueError, r"at most 64 \(the model's max_length\), got 65"),
+        ({"start_id": END_ID}, ValueError, "three different ids, got 2, 2 and 0"),
+        ({"end_id": -1}, ValueError, "end_id must be at least 0, got -1"),
+        ({"end_id": VOCABULARY}, ValueError, "end_id must be from 0 to 10, got 11"),
+        ({"start_id": VOCABULARY}, ValueError, "start_id must be from 0 to 10, got 11"),
+        ({"cached": 1}, TypeError, "cached must be True or False, got 1"),
+        ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
+        ({"min_length": 3}, TypeError, "unexpected keyword argument 'min_length'"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(changes, error, message):
+    arguments = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
+    with pytest.raises(error, match=message):
+        Writing(arguments.pop("model"), arguments.pop("source_ids"), **arguments)

@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer_edu.generation.continuation import EXTRA_LENGTH
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.generation.requests import EXTRA_LENGTH
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 

@@ -23,8 +23,8 @@ from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import LARGEST_MASK, causal_mask, padding_mask
 from transformer_edu.model.pytorch import from_pytorch, to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.recording import record_attention
-from transformer_edu.teaching.trace import trace
+from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.inspect.trace import trace
 
 CONFIG = TransformerConfig(
     vocabulary_size=11, d_model=8, num_heads=2, num_layers=2, d_ff=12, max_length=20, dropout=0.0

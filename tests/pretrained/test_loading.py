@@ -11,7 +11,7 @@ from transformer_edu.pretrained.loading import (
     model_card,
     training_history,
 )
-from transformer_edu.training.run_folder import RunFolder
+from transformer_edu.training.runs.run_folder import RunFolder
 
 WEIGHTS = RunFolder(FOLDER).model
 README = FOLDER.parents[1] / "README.md"

@@ -9,28 +9,28 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from experiments.pattern_bar import (
+    COUNT,
+    pattern_config,
+    pattern_training,
+)
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID
 from transformer_edu.peers import PytorchTransformer
-from transformer_edu.training.batches import epoch
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.loop import fit
-from transformer_edu.training.pattern import (
+from transformer_edu.training.data.batches import epoch
+from transformer_edu.training.data.pattern import (
+    PROMPTS,
     PatternTask,
     continue_pattern,
     pattern_task,
     pattern_vocabulary,
-)
-from transformer_edu.training.pattern_bar import (
-    COUNT,
-    PROMPTS,
-    pattern_config,
-    pattern_training,
     write_continuations,
 )
+from transformer_edu.training.evaluation import evaluate
+from transformer_edu.training.loop import fit
 
 
 def count(module: nn.Module) -> int:

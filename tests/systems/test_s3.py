@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from experiments.bars import BARS
+from experiments.published_copy import train_as_published
+from experiments.reference_settings import REFERENCES, ReferenceSettings
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.decoder import DecoderLayer
@@ -20,15 +23,12 @@ from transformer_edu.model.encoder import EncoderLayer
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import causal_mask, padding_mask, target_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.recording import record_attention
-from transformer_edu.training.bars import BARS
+from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import NotFiniteError, fit, paper_adam
 from transformer_edu.training.loss import token_loss
-from transformer_edu.training.published_copy import train_as_published
-from transformer_edu.training.reference_settings import REFERENCES, ReferenceSettings
-from transformer_edu.training.schedule import inverse_square_root
-from transformer_edu.training.stored_runs import load_runs
+from transformer_edu.training.runs.stored_runs import load_runs
 
 
 def count(module: nn.Module) -> int:

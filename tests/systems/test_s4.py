@@ -11,7 +11,7 @@ from transformer_edu.model.attention import (
 )
 from transformer_edu.model.decoder import DecoderLayer
 from transformer_edu.model.encoder import EncoderLayer
-from transformer_edu.teaching.trace import trace
+from transformer_edu.teaching.inspect.trace import trace
 
 S4_BATCH, S4_LENGTH, S4_WIDTH, S4_HEADS = 2, 10, 512, 8
 

@@ -1,6 +1,7 @@
 """Every figure is published with its words, and every control with a still picture."""
 
 import base64
+import inspect
 import io
 
 import ipywidgets as widgets
@@ -11,6 +12,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from tests.published import caught_bundles
+from transformer_edu.model import masks
+from transformer_edu.model.attention import MultiHeadAttention, split_heads
 from transformer_edu.teaching import display as module
 from transformer_edu.teaching.display import (
     WIDGET_VIEW,
@@ -21,6 +24,7 @@ from transformer_edu.teaching.display import (
     explorers_kept_back,
     show,
     show_live,
+    show_source,
 )
 
 PNG_MAGIC = b"\x89PNG"
@@ -213,3 +217,24 @@ def test_a_linked_control_without_a_description_and_a_picture_without_words_are_
 def test_exploring_without_controls_is_refused():
     with pytest.raises(ValueError, match="at least one control"):
         explore(draw, describe)
+
+
+@pytest.mark.parametrize(
+    "thing", [split_heads, MultiHeadAttention, MultiHeadAttention.forward, masks]
+)
+def test_the_printed_source_is_the_real_one(thing, capsys):
+    show_source(thing)
+    printed = capsys.readouterr().out
+    assert inspect.getsource(thing).rstrip() in printed
+
+
+def test_it_says_where_the_source_stands_without_naming_a_machine(capsys):
+    show_source(split_heads)
+    first_line = capsys.readouterr().out.splitlines()[0]
+    assert first_line == "# transformer_edu/model/attention.py"
+
+
+@pytest.mark.parametrize("thing", [3, "text", len, None])
+def test_what_has_no_source_is_refused(thing):
+    with pytest.raises(TypeError, match="show_source must get a class, function or module"):
+        show_source(thing)

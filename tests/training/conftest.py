@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from transformer_edu.training.command import main
-from transformer_edu.training.number_words import english_words, german_words
+from transformer_edu.training.data.number_words import english_words, german_words
+from transformer_edu.training.runs.command import main
 
 SMALL = (
     "--d-model 16 --heads 2 --layers 1 --d-ff 24 --vocabulary 300 --batch-tokens 300 "

@@ -3,8 +3,10 @@
 import math
 
 import pytest
+import torch
+from torch.optim.lr_scheduler import LambdaLR
 
-from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.config import TrainingConfig, inverse_square_root, linear_decay
 
 
 def test_without_a_schedule_the_rate_warms_up_and_falls_to_the_end():
@@ -76,3 +78,80 @@ def test_rates_are_finite_numbers_above_zero(name):
 def test_other_choices_are_checked_too(changes, error, message):
     with pytest.raises(error, match=message):
         TrainingConfig(**changes)
+
+
+@pytest.mark.parametrize(("d_model", "warmup_steps"), [(512, 4000), (64, 50), (7, 1)])
+def test_the_papers_rate_is_equation_3(d_model, warmup_steps):
+    for step in (1, 2, warmup_steps, warmup_steps + 1, 10 * warmup_steps):
+        expected = min(1 / step**0.5, step / warmup_steps**1.5) / d_model**0.5
+        rate = inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
+        assert rate == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_papers_rate_is_highest_at_the_end_of_the_warm_up():
+    rates = [inverse_square_root(s, d_model=64, warmup_steps=30) for s in range(1, 200)]
+    assert rates.index(max(rates)) + 1 == 30
+    assert max(rates) == pytest.approx((64 * 30) ** -0.5)
+
+
+@pytest.mark.parametrize("d_model", [64, 256, 512, 1024])
+@pytest.mark.parametrize("warmup_steps", [1, 7, 400])
+def test_the_papers_rate_peaks_once_whatever_the_width(d_model, warmup_steps):
+    rates = [
+        inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
+        for step in range(1, 3 * warmup_steps + 2)
+    ]
+    peak = rates.index(max(rates))
+    assert peak + 1 == warmup_steps
+    assert rates[peak] == pytest.approx((d_model * warmup_steps) ** -0.5)
+    assert all(later > rate for rate, later in zip(rates[:peak], rates[1:], strict=False))
+    assert all(later < rate for rate, later in zip(rates[peak:], rates[peak + 1 :], strict=False))
+
+
+def test_four_times_the_width_halves_the_papers_rate_at_every_step():
+    for step in (1, 10, 30, 1000):
+        narrow, wide = (
+            inverse_square_root(step, d_model=d_model, warmup_steps=30) for d_model in (16, 64)
+        )
+        assert wide == pytest.approx(narrow / 2)
+
+
+def test_with_a_base_rate_of_one_pytorch_s_scheduler_follows_equation_3():
+    optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=1.0)
+    scheduler = LambdaLR(
+        optimizer, lambda taken: inverse_square_root(taken + 1, d_model=8, warmup_steps=3)
+    )
+    for step in range(1, 8):
+        expected = 8**-0.5 * min(step**-0.5, step * 3**-1.5)
+        assert scheduler.get_last_lr() == [pytest.approx(expected)]
+        optimizer.step()
+        scheduler.step()
+
+
+def test_four_times_the_steps_halve_the_papers_rate():
+    late, later = (inverse_square_root(s, d_model=8, warmup_steps=10) for s in (100, 400))
+    assert later == pytest.approx(late / 2)
+
+
+def test_linear_decay_rises_to_one_and_falls_to_zero_after_the_last_step():
+    factors = [linear_decay(step, warmup_steps=4, steps=10) for step in range(1, 13)]
+    assert factors[:4] == [0.25, 0.5, 0.75, 1.0]
+    assert factors[3:11] == pytest.approx([1 - i / 7 for i in range(8)])
+    assert all(factor > 0 for factor in factors[:10])
+    assert factors[10:] == [0, 0]
+
+
+def test_a_run_shorter_than_its_warm_up_only_rises():
+    assert [linear_decay(step, warmup_steps=4, steps=2) for step in (1, 2)] == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "other"), [(inverse_square_root, "d_model"), (linear_decay, "steps")]
+)
+@pytest.mark.parametrize("name", ["step", "warmup_steps", "other"])
+def test_steps_count_from_one(schedule, other, name):
+    name = other if name == "other" else name
+    for value, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError)):
+        arguments = {"step": 1, "warmup_steps": 2, other: 3} | {name: value}
+        with pytest.raises(error, match=f"{name} must be .*, got {value}"):
+            schedule(**arguments)

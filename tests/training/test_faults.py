@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.probes import run_probes
-from transformer_edu.training.batches import Batch, make_batch
+from transformer_edu.teaching.inspect.probes import run_probes
+from transformer_edu.training.data.batches import Batch, make_batch
 from transformer_edu.training.faults import FAULTS, StandardNormalEmbeddings, TargetNotShifted
 from transformer_edu.training.loss import token_loss
 

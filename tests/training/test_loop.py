@@ -10,14 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.checkpoint_file import CheckpointError
-from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.config import TrainingConfig, inverse_square_root
+from transformer_edu.training.data.toy_tasks import copy_task, number_words_task, reverse_task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import NotFiniteError, endless_batches, fit, paper_adam
-from transformer_edu.training.memory import NotEnoughMemoryError
-from transformer_edu.training.schedule import inverse_square_root
+from transformer_edu.training.machine.memory import NotEnoughMemoryError
+from transformer_edu.training.machine.whole_file import CheckpointError
 from transformer_edu.training.state import TrainingRun
-from transformer_edu.training.tasks import copy_task, number_words_task, reverse_task
 
 TASK = reverse_task(
     num_symbols=5, shortest=2, longest=4, train_size=60, validation_size=8, test_size=8

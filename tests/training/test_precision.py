@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training import device
-from transformer_edu.training.batches import make_batch
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.device import gradient_scaler
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.data.toy_tasks import reverse_task
 from transformer_edu.training.loop import NotFiniteError, find_gradients, fit
+from transformer_edu.training.machine import device
+from transformer_edu.training.machine.device import gradient_scaler
 from transformer_edu.training.state import TrainingRun
-from transformer_edu.training.tasks import reverse_task
 
 TASK = reverse_task(
     num_symbols=5, shortest=2, longest=6, train_size=60, validation_size=8, test_size=8

@@ -1,7 +1,12 @@
-"""How a Transformer writes: one token after another, until it says that it is done (paper §6.1).
+"""How a Transformer writes, one token at a time, until it writes the end token (paper §6.1).
 
-greedy takes the likeliest token at every step, beam keeps the best few hypotheses, sampling draws.
-All three stand on continuation, which holds what is written and its key/value cache, begun by
-writing, which checks what is asked with requests. beam ranks with ranking and returns hypotheses;
-evaluation_mode switches dropout off meanwhile; translator goes from text to text.
+greedy           takes the most probable token at every step
+beam             keeps the best few hypotheses
+sampling         draws: temperature, top-k, top-p
+translator       text in, text out: a model with its tokenizer
+
+continuation     what has been written, with the key/value cache; what a search is asked for
+hypotheses       what beam search returns: tokens, score, length penalty
+ranking          the best of many numbers, ties included
+evaluation_mode  no dropout and no gradients, then everything as before
 """

@@ -1,8 +1,107 @@
-"""``python -m transformer_edu.generation runs/x < text``: translate line by line."""
+"""Translate standard input, line by line: ``python -m transformer_edu.generation runs/x < text``.
 
+Every line is written as soon as it is translated; an empty line stays empty. For a line that is too
+long for the model an empty line is written too, and standard error names it.
+"""
+
+import argparse
+import os
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 
-from transformer_edu.translate import main
+from transformer_edu.generation.continuation import require_width
+from transformer_edu.generation.translator import TextTooLongError, Translator
+from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.training.data.parallel_text import BYTE_ORDER_MARK
+from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
+from transformer_edu.training.runs.saved_translator import load_translator
+from transformer_edu.training.runs.told_errors import with_told_errors
+
+ABOUT = "Translate standard input line by line with a trained model."
+
+
+@with_told_errors
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, translate what comes in until it ends.
+
+    Returns:
+        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C. A line
+        that is too long is an error too; the lines after it are still translated.
+    """
+    parser = argparse.ArgumentParser(prog="python -m transformer_edu.generation", description=ABOUT)
+    parser.add_argument("run", nargs="?", help="folder of a run; the model in the package")
+    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept; 1 is greedy (4)")
+    parser.add_argument("--alpha", type=float, default=0.6, help="favours long targets (0.6)")
+    parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
+    chosen = parser.parse_args(arguments)
+    status = 0
+    require_width("beam", chosen.beam)
+    if sys.stdin is None:
+        raise ValueError("standard input must be open to be translated, got a closed one")
+    if chosen.device is not None:
+        os.environ[DEVICE_VARIABLE] = chosen.device
+    translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)
+    translator.model.to(pick_device())
+    try:
+        with suitable_threads(translator.model):
+            for line, error in translate_lines(
+                translator, read_lines(sys.stdin.buffer), width=chosen.beam, alpha=chosen.alpha
+            ):
+                if error:
+                    print(f"error: {error}", file=sys.stderr)
+                    status = 1
+                print(line, flush=True)
+    except BrokenPipeError:  # whoever read our lines has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
+
+
+def translate_lines(
+    translator: Translator, lines: Iterable[str], *, width: int = 4, alpha: float = 0.6
+) -> Iterator[tuple[str, str]]:
+    """Translate lines one after the other, each before the next is read.
+
+    Args:
+        translator: Its model runs where it is.
+        lines: Without line feeds.
+        width: Hypotheses of beam search; 1 is greedy search.
+        alpha: How much beam search favours long targets.
+
+    Yields:
+        For each line its translation and "". For a line that has more tokens than the model has
+        positions: "" and a sentence that says so and names the line.
+
+    Raises:
+        ValueError: If a line cannot be translated for another reason; the message names the line.
+    """
+    for number, line in enumerate(lines, start=1):
+        try:
+            translation = translator.translate(line, width=width, alpha=alpha)
+        except TextTooLongError as error:
+            yield "", f"{error} (line {number:,})"
+        except ValueError as error:
+            raise ValueError(f"{error} (line {number:,})") from error
+        else:
+            yield " ".join(translation.splitlines()), ""  # a line for a line
+
+
+def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
+    """The lines of a stream as text, without the byte-order mark that may begin the first.
+
+    Raises:
+        ValueError: If a line is not UTF-8; it is named.
+    """
+    for number, line in enumerate(stream, start=1):
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        try:
+            yield line.decode().removesuffix("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"standard input must be text in UTF-8, got the byte {line[error.start]:#04x} "
+                f"in line {number:,}"
+            ) from None
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,6 +11,7 @@ from typing import NamedTuple, Unpack
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.generation.continuation import Request, Writing, require_width
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.hypotheses import (
     BeamStep,
@@ -21,8 +22,6 @@ from transformer_edu.generation.hypotheses import (
     require_alpha,
 )
 from transformer_edu.generation.ranking import best_first, require_possible
-from transformer_edu.generation.requests import require_width
-from transformer_edu.generation.writing import Request, Writing
 from transformer_edu.model.refusals import require_callable, require_whole
 
 

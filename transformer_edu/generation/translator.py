@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from transformer_edu.generation.beam import beam_search
+from transformer_edu.generation.continuation import padding_id_of, require_model, require_width
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
-from transformer_edu.generation.requests import padding_id_of, require_model, require_width
 from transformer_edu.model.refusals import require_whole
 
 

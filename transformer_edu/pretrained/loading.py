@@ -11,9 +11,9 @@ from pathlib import Path
 import torch
 
 from transformer_edu.generation.translator import Translator
-from transformer_edu.training.presets import RunSettings
-from transformer_edu.training.run_folder import CARD, HISTORY, read_json
-from transformer_edu.training.saved_translator import load_translator
+from transformer_edu.training.runs.presets import RunSettings
+from transformer_edu.training.runs.run_folder import CARD, HISTORY, read_json
+from transformer_edu.training.runs.saved_translator import load_translator
 
 FOLDER = Path(__file__).parent
 

@@ -1,4 +1,10 @@
-"""What only the notebooks need: pictures, sliders, checks, and questions to put to a model.
+"""What only the notebooks need.
 
-display, plots, curves → explorers, translation; recording → probes; checks for the exercises.
+display, style   show a figure, a figure with controls, a source; how figures look
+figures/         pure functions: data in, Figure out
+explorers/       figures with controls
+inspect/         questions to a model: attention maps, shape walk, probes, ablation, replay
+viewer/          the attention viewer: pages that work without a kernel
+texts/           sentences and captions in English and German
+checks/          one module a lesson: the checks of its exercises
 """

@@ -1,10 +1,16 @@
-"""How a Transformer learns: tasks, batches, loss, schedule and the loop (paper §5).
+"""How a Transformer learns (paper §5). Read in this order.
 
-number_words, vocabulary → tasks → batches → loop, which uses loss, schedule, evaluation and device.
-parallel_text, download → multi30k; byte_pieces → tokenizer; both → translation_task, in
-token_batches, judged by bleu.
-faults, published_copy → reference_settings → reference_runs, stored_runs, bars: for lesson 10.
-presets, run_folder, judging → watching → command: a whole run from the command line, its weights
-averaged; processes: several of them; saved_translator → score, export: what it has come to.
-state → same_run, checkpoint_file → checkpoint: stop today, go on tomorrow; budget: how long?
+loop        fit: predict, compare, correct, evaluate
+config      every choice of a run, and the learning-rate schedules (§5.3)
+loss        cross-entropy, label smoothing (§5.4), token accuracy
+evaluation  loss, teacher-forced accuracy and greedy exact match on held-out pairs
+bleu        BLEU by sacreBLEU, with its signature
+state       what a run is made of: its history, and what its next step depends on
+checkpoint  stop today, continue tomorrow, with the same bits
+budget      how long a run will take here
+faults      models with one published bug each, for the lessons on diagnosis
+
+data/       tasks, batches, tokenizer, texts
+machine/    device and precision, several processes, interrupts, whole files
+runs/       ``python -m transformer_edu.training`` and what a run's folder holds
 """

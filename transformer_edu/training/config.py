@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from transformer_edu.model.refusals import require_flag, require_probability, require_whole
-from transformer_edu.training.device import require_precision
-from transformer_edu.training.schedule import linear_decay
+from transformer_edu.training.machine.device import require_precision
 
 SEEDS = 2**64  # torch's random numbers begin with 64 bits
 
@@ -105,3 +104,43 @@ def _require_positive(name: str, value: float) -> None:
         raise TypeError(f"{name} must be a number above 0, got {value!r}")
     if not 0 < value < float("inf"):
         raise ValueError(f"{name} must be a finite number above 0, got {value}")
+
+
+def inverse_square_root(step: int, *, d_model: int, warmup_steps: int) -> float:
+    """The paper's learning rate: d_model^-½ · min(step^-½, step · warmup_steps^-³ᐟ²), eq. 3.
+
+    It rises evenly for warmup_steps, is highest there, then falls as 1 / √step.
+
+    Args:
+        step: From 1.
+        d_model: The model's width: wider models learn in smaller steps.
+        warmup_steps: The step of the highest rate; the paper uses 4,000.
+
+    Raises:
+        TypeError, ValueError: If an argument is not a whole number of at least 1.
+    """
+    require_whole("step", step)
+    require_whole("d_model", d_model)
+    require_whole("warmup_steps", warmup_steps)
+    return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+
+
+def linear_decay(step: int, *, warmup_steps: int, steps: int) -> float:
+    """A factor that rises evenly to 1 at warmup_steps and falls evenly to 0 after the last step.
+
+    For short runs of known length: the last steps are small, so that the model settles.
+
+    Args:
+        step: From 1.
+        warmup_steps: The step at which the factor is 1.
+        steps: Length of the run; the factor is above 0 up to there, and 0 from steps + 1.
+
+    Raises:
+        TypeError, ValueError: If an argument is not a whole number of at least 1.
+    """
+    require_whole("step", step)
+    require_whole("warmup_steps", warmup_steps)
+    require_whole("steps", steps)
+    if step <= warmup_steps:
+        return step / warmup_steps
+    return max(0.0, (steps + 1 - step) / (steps + 1 - warmup_steps))

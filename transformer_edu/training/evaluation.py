@@ -11,11 +11,11 @@ from torch import nn
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.training.batches import make_batch, pad
-from transformer_edu.training.device import device_of, suitable_threads
+from transformer_edu.training.data.batches import make_batch, pad
+from transformer_edu.training.data.toy_tasks import Pair
 from transformer_edu.training.loss import token_accuracy, token_loss
-from transformer_edu.training.processes import own_rows, sum_of_processes
-from transformer_edu.training.tasks import Pair
+from transformer_edu.training.machine.device import device_of, suitable_threads
+from transformer_edu.training.machine.processes import own_rows, sum_of_processes
 
 
 @dataclass(frozen=True)

@@ -15,25 +15,33 @@ from torch.optim import Adam, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
-from transformer_edu.training.batches import Batch, make_batch, plan_batches
 from transformer_edu.training.budget import describe_seconds, estimate_seconds
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
-from transformer_edu.training.checkpoint_file import require_writable
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.device import (
+from transformer_edu.training.data.batches import (
+    Batch,
+    make_batch,
+    plan_batches,
+    plan_token_batches,
+)
+from transformer_edu.training.data.toy_tasks import Task
+from transformer_edu.training.evaluation import evaluate
+from transformer_edu.training.loss import token_loss
+from transformer_edu.training.machine.device import (
     autocast_for,
     device_of,
     random_state_restored,
     suitable_threads,
 )
-from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.interrupt import postponed_interrupt
-from transformer_edu.training.loss import token_loss
-from transformer_edu.training.memory import enough_memory
-from transformer_edu.training.processes import mean_of_processes, own_share, process_number
+from transformer_edu.training.machine.interrupt import postponed_interrupt
+from transformer_edu.training.machine.memory import enough_memory
+from transformer_edu.training.machine.processes import (
+    mean_of_processes,
+    process_count,
+    process_number,
+)
+from transformer_edu.training.machine.whole_file import require_writable
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
-from transformer_edu.training.tasks import Task
-from transformer_edu.training.token_batches import plan_token_batches
 
 WORTH_A_BUDGET = 50  # steps; shorter runs are over before they are estimated
 
@@ -112,8 +120,10 @@ def take_steps(
     schedule = LambdaLR(
         state.optimizer, lambda steps: config.factor(steps + 1), last_epoch=taken - 1
     )
-    # Alone, own_share is the whole batch, and state.replica is the model (see processes.py).
-    batches = map(own_share, endless_batches(state.task, config, skip=taken))
+    # Alone, the share is the whole batch, and state.replica is the model (see processes.py).
+    number, count = process_number(), process_count()
+    whole = endless_batches(state.task, config, skip=taken)
+    batches = (batch.share(number, count) for batch in whole)
     _evaluate_if_due(state)  # where an interrupt came just before it
     for step in _with_progress(range(taken + 1, config.steps + 1), state):
         _seed_dropout(state.model, config.seed, step)

@@ -9,10 +9,10 @@ from torch import nn
 from torch.optim import Optimizer
 
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.device import gradient_scaler
+from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import Evaluation
-from transformer_edu.training.processes import replica_of
-from transformer_edu.training.tasks import Task
+from transformer_edu.training.machine.device import gradient_scaler
+from transformer_edu.training.machine.processes import replica_of
 
 
 @dataclass(frozen=True)

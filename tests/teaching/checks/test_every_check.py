@@ -18,7 +18,7 @@ from transformer_edu.teaching.checks.answer import AnswerError
 LESSONS = [
     importlib.import_module(f"{checks.__name__}.{module.name}")
     for module in pkgutil.iter_modules(checks.__path__)
-    if module.name.startswith("lesson_")
+    if module.name != "answer"
 ]
 # What a lesson hands to a check beside the answer.
 GIVEN = {

@@ -1,1 +1,4 @@
-"""Exercise checks, one module per lesson: right answers pass, a wrong one's mistake is named."""
+"""Exercise checks, one module a lesson: right answers pass, a wrong one's mistake is named.
+
+answer holds the three outcomes: waiting, a hint for that very mistake, correct.
+"""

@@ -48,6 +48,7 @@ def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]
                 ) from None
             print(f"Exercise {number} is correct.")
 
+        checked.exercise = number
         return checked
 
     return decorate

@@ -1,0 +1,1 @@
+"""Measurements for maintainers, from a checkout: they are not installed with the package."""

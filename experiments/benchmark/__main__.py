@@ -1,0 +1,6 @@
+"""Measure: ``python -m transformer_edu.benchmark train``."""
+
+from experiments.benchmark.command import main
+
+if __name__ == "__main__":
+    main()

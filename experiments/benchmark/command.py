@@ -1,0 +1,80 @@
+"""The command line of the benchmark.
+
+    python -m transformer_edu.benchmark train
+    python -m transformer_edu.benchmark precision
+    python -m transformer_edu.benchmark decode
+    python -m transformer_edu.benchmark redraw
+
+Everything runs on one thread. Speed is measured here and never in a test.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+import torch
+
+from experiments.benchmark.decoding import DECODING_WORKLOADS, report_decoding
+from experiments.benchmark.memory import added_memory, report_memory
+from experiments.benchmark.redraw import report_redraw
+from experiments.benchmark.training_step import (
+    BASE,
+    MARIAN,
+    OURS,
+    PYTORCH,
+    SMALL,
+    TINY,
+    report_precision,
+    report_train,
+)
+
+ABOUT = "Measure this package beside others on this machine."
+
+
+def report(command: str, rounds: int | None = None) -> Iterator[str]:
+    """Measure, and tell line by line.
+
+    Args:
+        command: "train", "precision", "decode" or "redraw".
+        rounds: How often each side is counted; each workload's own number when None.
+    """
+    if command == "redraw":
+        return report_redraw(rounds)
+    workloads = DECODING_WORKLOADS if command == "decode" else (SMALL, TINY, BASE)
+    if rounds is not None:
+        workloads = [replace(workload, rounds=rounds) for workload in workloads]
+    if command == "decode":
+        return report_decoding(workloads)
+    if command == "precision":
+        return report_precision(workloads)
+    return chain(report_train(workloads), [""], report_memory())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, measure, print.
+
+    Args:
+        arguments: The command line's words; those given to the program when None.
+    """
+    parser = argparse.ArgumentParser(prog="python -m transformer_edu.benchmark", description=ABOUT)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, about in (
+        ("train", "time and memory of a training step"),
+        ("precision", "a training step in bfloat16 and float32"),
+        ("decode", "writing: greedy and beam search, beside Hugging Face and torch.nn"),
+        ("redraw", "the lessons' explorers: from a moved control to its new picture"),
+    ):
+        timed = commands.add_parser(name, help=about)
+        timed.add_argument("--rounds", type=int, help="how often each side is counted")
+    memory = commands.add_parser("memory", help="memory of one model's step, in this process")
+    memory.add_argument("name", choices=[OURS, PYTORCH, MARIAN])
+    chosen = parser.parse_args(arguments)
+    if getattr(chosen, "rounds", None) is not None and chosen.rounds < 1:
+        parser.error(f"--rounds must be at least 1, got {chosen.rounds}")
+    torch.set_num_threads(1)
+    if chosen.command == "memory":
+        print(added_memory(chosen.name))
+        return
+    for line in report(chosen.command, chosen.rounds):
+        print(line, flush=True)

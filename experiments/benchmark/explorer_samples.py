@@ -1,0 +1,114 @@
+"""Every explorer of the course with input of a lesson's size, to be measured and tested.
+
+Where a lesson trains a model, one with random weights stands in for it. It writes until it is
+stopped, so its pictures are as large as a lesson's can be.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.teaching.inspect.table_model import TableModel
+from transformer_edu.training.data.number_words import ENGLISH_WORDS, GERMAN_WORDS, english_words
+from transformer_edu.training.data.vocabulary import Vocabulary
+
+WORDS = english_words(342)
+SHORT, LONG = 7, 12  # tokens of a translation: of WORDS, and of a large number
+HEADS, NUM_MERGES = 4, 500
+TEXT = "A man is trying to catch a fish."
+TEXTS = {
+    "English": "The children are waiting at the tram stop.",
+    "German": "Die Kinder warten an der Straßenbahnhaltestelle.",
+}
+TABLE = {
+    "": {"the": 0.5, "a": 0.3, "</s>": 0.2},
+    "the": {"cat": 0.8, "dog": 0.2},
+    "the cat": {"sat": 0.7, "slept": 0.3},
+}
+# Every sentence of the table.
+LOG_PROBABILITIES = {
+    sentence: math.log(probability)
+    for sentence, probability in {
+        "": 0.2,
+        "a": 0.3,
+        "the dog": 0.1,
+        "the cat sat": 0.28,
+        "the cat slept": 0.12,
+    }.items()
+}
+
+
+def made_box(sample: Callable[[], None]) -> object:
+    """The controls of an explorer and, below them, its picture; nothing is shown.
+
+    Args:
+        sample: Calls one of the explorers.
+
+    Returns:
+        A VBox of ipywidgets.
+    """
+    # Here and not above, since who imports the benchmark needs no plotting library.
+    from transformer_edu.teaching.display import explorers_kept_back
+
+    with explorers_kept_back() as kept:
+        sample()
+    return kept[-1].box
+
+
+def explorer_samples() -> dict[str, Callable[[], None]]:
+    """A call of every explorer, by the explorer's name."""
+    from transformer_edu.teaching import (
+        decoding_steps,
+        explorers,
+        generation_explorers,
+        pieces,
+        replay_explorer,
+        text_translation,
+        training_replay,
+        translation,
+    )
+
+    generator = torch.Generator().manual_seed(0)
+    vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
+    tokens = vocabulary.tokens
+    short, long = (_random_model(vocabulary, length) for length in (SHORT, LONG))
+    pair = vocabulary.encode(WORDS), vocabulary.encode(WORDS)
+    replay = training_replay.TrainingReplay(pair, tokens)
+    for step, model in enumerate((short, long)):
+        replay.look(model, step=step)
+    steps = decoding_steps.decoding_steps(short, vocabulary, WORDS)
+    source_ids = torch.tensor([vocabulary.encode(WORDS)])
+    scores = torch.randn(len(tokens), generator=generator)
+    translator = load_pretrained()
+    merges = translator.tokenizer.merges[:NUM_MERGES]
+    written = ["<s>", *"01234567"]
+    weights = torch.rand(HEADS, len(written), len(written), generator=generator)
+    candidates, beams = generation_explorers.explore_candidates, generation_explorers.explore_beams
+    samples = [
+        partial(explorers.explore_scaling),
+        partial(explorers.explore_masks),
+        partial(explorers.explore_positions),
+        partial(explorers.explore_heads, weights, query_tokens=written, key_tokens=written),
+        partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
+        partial(generation_explorers.explore_decoding, steps, tokens=tokens),
+        partial(candidates, scores, tokens=tokens),
+        partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
+        partial(generation_explorers.explore_length_penalty, TableModel(TABLE), LOG_PROBABILITIES),
+        partial(replay_explorer.explore_training, replay),
+        partial(pieces.explore_merges, merges, TEXTS),
+        partial(text_translation.explore_text, translator, TEXT, layer=3, width=5),
+    ]
+    return {sample.func.__name__: sample for sample in samples}
+
+
+def _random_model(vocabulary: Vocabulary, max_length: int) -> Transformer:
+    """A model of the lessons' size; the global generator stays as it was."""
+    sizes = {"d_model": 64, "num_heads": HEADS, "num_layers": 2, "d_ff": 128}
+    config = TransformerConfig(vocabulary_size=len(vocabulary), max_length=max_length, **sizes)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(max_length)  # another model for another length
+        return Transformer(config)

@@ -1,0 +1,75 @@
+"""The bar of the pattern task is measured on all that it names, and a miss is told."""
+
+import pytest
+import torch
+
+from experiments import pattern_bar
+from experiments.pattern_bar import (
+    COUNT,
+    SEEDS,
+    main,
+    pattern_config,
+    pattern_training,
+)
+from transformer_edu.model.transformer import Transformer
+from transformer_edu.training.data.pattern import (
+    PROMPTS,
+    UNSEEN_LENGTHS,
+    continue_pattern,
+    pattern_task,
+    pattern_vocabulary,
+    write_continuations,
+)
+from transformer_edu.training.loop import fit
+
+
+@pytest.fixture
+def untrained() -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(pattern_config(pattern_vocabulary()))
+
+
+def test_the_six_prompts_are_all_patterns_and_two_have_unseen_lengths():
+    assert len(PROMPTS) == 6
+    assert all(prompt == continue_pattern(prompt[:2], len(prompt)) for prompt in PROMPTS)
+    lengths = [len(prompt) for prompt in PROMPTS]
+    assert [n for n in lengths if n in UNSEEN_LENGTHS] == [11, 2]
+
+
+def test_three_seeds_500_steps():
+    assert len(set(SEEDS)) == 3
+    assert pattern_training(2).steps == 500
+    assert pattern_training(2).seed == 2
+
+
+def test_what_is_written_is_text_and_a_prompt_does_not_depend_on_its_company(untrained):
+    vocabulary = pattern_vocabulary()
+    together = write_continuations(untrained, vocabulary, PROMPTS, count=4)
+    alone = [write_continuations(untrained, vocabulary, [p], count=4)[0] for p in PROMPTS]
+    assert together == alone
+    assert all(isinstance(text, str) for text in together)
+
+
+def test_no_prompts_are_refused(untrained):
+    with pytest.raises(ValueError, match="at least one sequence, got none"):
+        write_continuations(untrained, pattern_vocabulary(), [])
+
+
+def test_a_model_that_has_not_learned_misses_the_bar(monkeypatch, capsys):
+    monkeypatch.setattr(pattern_bar, "STEPS", 1)
+    assert main([0]) == 1
+    printed = capsys.readouterr().out
+    assert "length 2 " in printed and "length 11 " in printed
+    assert "1 runs missed the bar" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_six_prompts_are_right_after_500_steps(seed):
+    task = pattern_task(seed=seed)
+    torch.manual_seed(seed)
+    model = Transformer(pattern_config(task.vocabulary))
+    fit(model, task, pattern_training(seed))
+    assert write_continuations(model, task.vocabulary, PROMPTS) == [
+        continue_pattern(prompt, COUNT) for prompt in PROMPTS
+    ]

@@ -1,0 +1,86 @@
+"""The settings of the stored runs build what they say, the same every time."""
+
+import json
+
+import pytest
+import torch
+
+from experiments.reference_settings import (
+    COPY,
+    REFERENCES,
+    SEEDS,
+    TASKS,
+    ReferenceSettings,
+    SmallerProjections,
+)
+from transformer_edu.model.transformer import Transformer
+from transformer_edu.training.faults import FAULTS
+from transformer_edu.training.runs.stored_runs import file_name
+
+
+def test_there_are_three_seeds_and_each_variant_has_its_own_file():
+    assert len(set(SEEDS)) == 3
+    assert len({file_name(variant) for variant in REFERENCES}) == len(REFERENCES)
+    assert set(FAULTS) <= set(REFERENCES)
+
+
+@pytest.mark.parametrize("settings", REFERENCES.values(), ids=REFERENCES)
+def test_what_is_recorded_fits_into_json_and_names_every_choice(settings):
+    record = settings.record()
+    assert json.loads(json.dumps(record)) == record
+    assert record["kind"] == settings.kind.__name__
+    assert set(record) == set(vars(settings)) - {"variant"}
+
+
+def test_stopping_early_changes_no_step_before():
+    settings = ReferenceSettings(variant="x", steps=100, warmup_steps=10)
+    whole, early = settings.training(1), settings.training(1, stop_after=7)
+    assert (whole.steps, early.steps) == (100, 7)
+    assert [whole.factor(s) for s in range(1, 8)] == [early.factor(s) for s in range(1, 8)]
+    assert whole.factor(10) == 1 > whole.factor(60) > whole.factor(100) > 0
+
+
+def test_a_rate_that_stays_stays():
+    training = ReferenceSettings(variant="x", stays=True, steps=9).training(0)
+    assert {training.factor(step) for step in range(1, 10)} == {1.0}
+
+
+def test_the_seed_decides_the_model_and_nothing_else_does():
+    settings = ReferenceSettings(
+        variant="x", task_sizes={"train_size": 9, "validation_size": 2, "test_size": 2}
+    )
+    task = settings.build_task()
+    before = torch.get_rng_state()
+    first = settings.build_model(task, 1)
+    assert torch.get_rng_state().equal(before)
+    torch.manual_seed(17)
+    again, other = settings.build_model(task, 1), settings.build_model(task, 2)
+    same, different = (
+        all(a.equal(b) for a, b in zip(first.parameters(), model.parameters(), strict=True))
+        for model in (again, other)
+    )
+    assert same
+    assert not different
+
+
+def test_the_published_copy_task_has_its_sizes():
+    for settings in COPY:
+        model = settings.build_model(TASKS["copy"](train_size=9), 0)
+        assert sum(weight.numel() for weight in model.parameters()) == 171_284
+        assert (settings.batch_size, settings.learning_rate, settings.stays) == (32, 1e-3, True)
+
+
+def test_smaller_projections_start_as_torchs_stacked_ones():
+    task = TASKS["copy"](train_size=9)
+    settings = ReferenceSettings(variant="x", kind=SmallerProjections)
+    small, right = (
+        settings.build_model(task, 0),
+        ReferenceSettings(variant="y").build_model(task, 0),
+    )
+    assert isinstance(small, Transformer)
+    layer, right_layer = (m.encoder.layers[0].self_attention for m in (small, right))
+    limit = (6 / (64 + 3 * 64)) ** 0.5  # Xavier's, of one matrix three times as high
+    for name in ("query_projection", "key_projection", "value_projection"):
+        assert 0.95 * limit < getattr(layer, name).weight.abs().max().item() <= limit
+    assert layer.output_projection.weight.abs().max() > 1.2 * limit
+    assert right_layer.query_projection.weight.abs().max() > 1.2 * limit

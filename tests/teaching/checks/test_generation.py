@@ -1,0 +1,120 @@
+"""Lesson 11: right answers pass, and each usual wrong answer is named."""
+
+import pytest
+import torch
+
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import generation as lesson_11
+from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_edu.teaching.checks.generation import check_misleading_table
+
+CHECKS = checks_of(lesson_11)
+RIGHT = 4 * 6 * 2 * 512 * 50
+HALVES = {"cat": 0.5, "dog": 0.5}
+MISLEADING = {
+    "": {"red": 0.27, "green": 0.26, "blue": 0.25, "black": 0.22},
+    "red": HALVES,
+    "green": HALVES,
+    "blue": HALVES,
+}
+
+
+def keep_top_p(probabilities, p):
+    ordered, token_ids = probabilities.sort(descending=True)
+    before = ordered.cumsum(dim=0) - ordered
+    kept = torch.zeros_like(probabilities)
+    kept[token_ids] = ordered * (before < p)
+    return kept / kept.sum()
+
+
+def kept_without_the_last(probabilities, p):
+    ordered, token_ids = probabilities.sort(descending=True)
+    inside = ordered.cumsum(dim=0) <= p
+    kept = torch.zeros_like(probabilities)
+    kept[token_ids] = ordered * (inside | (torch.arange(len(ordered)) == 0))
+    return kept / kept.sum()
+
+
+def kept_one_too_many(probabilities, p):
+    ordered, token_ids = probabilities.sort(descending=True)
+    before = ordered.cumsum(dim=0) - ordered
+    kept = torch.zeros_like(probabilities)
+    kept[token_ids] = ordered * (torch.cat([torch.zeros(1), before[:-1]]) < p)
+    return kept / kept.sum()
+
+
+def final_score(words, end, alpha):
+    total, length = sum(words) + end, len(words) + 1
+    return total / ((5 + length) / 6) ** alpha
+
+
+def spoilt(probabilities, p):
+    probabilities[0] = 0
+    return probabilities
+
+
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
+    [
+        ("11.1", RIGHT),
+        ("11.1", float(RIGHT)),
+        ("11.2", keep_top_p),
+        ("11.3", final_score),
+        ("11.3", lambda *given: torch.tensor(final_score(*given), dtype=torch.float64)),
+        ("11.4", MISLEADING),
+    ],
+)
+
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
+    [
+        ("11.1", RIGHT // 2, "both are kept"),
+        ("11.1", RIGHT * 3 // 2, "asked once and not kept"),
+        ("11.1", RIGHT // 4, "one hypothesis"),
+        ("11.1", RIGHT // 6, "one layer"),
+        ("11.1", RIGHT * 8, "heads share the width"),
+        ("11.1", RIGHT // 8, "one head"),
+        ("11.1", 4 * 6 * 2 * 512 * 20, "source's keys and values are kept too"),
+        ("11.1", 4 * 6 * 2 * 512 * 30, "has been written has keys"),
+        ("11.1", RIGHT * 2, "not both with 50"),
+        ("11.1", 512, "Multiply"),
+        ("11.1", float("nan"), "Multiply"),
+        ("11.1", None, "one number"),
+        ("11.1", True, "one number"),
+        ("11.1", "many", "one number"),
+        ("11.2", lambda q, p: q * (keep_top_p(q, p) > 0), "sum to 1 again"),
+        ("11.2", lambda q, p: keep_top_p(q, p).sort(descending=True).values, "wrong places"),
+        ("11.2", kept_without_the_last, "crosses the line"),
+        ("11.2", kept_one_too_many, "reach p already"),
+        ("11.2", lambda q, p: q, "reach p already"),
+        ("11.2", lambda q, p: keep_top_p(q, p) > 0, "give their probabilities"),
+        ("11.2", lambda q, p: keep_top_p(q, p) * 2, "in their own proportions"),
+        ("11.2", spoilt, "changes the tensor"),
+        ("11.2", lambda q, p: q * torch.nan, "NaN"),
+        ("11.2", lambda q, p: q.tolist(), "is a tensor"),
+        ("11.2", lambda q, p: q[:2], "shape must be"),
+        ("11.2", lambda q: q, "TypeError"),
+        ("11.3", lambda w, e, a: sum(w) / ((5 + len(w)) / 6) ** a, "neither costs nor counts"),
+        ("11.3", lambda w, e, a: sum(w) / ((6 + len(w)) / 6) ** a, "still costs nothing"),
+        ("11.3", lambda w, e, a: (sum(w) + e) / ((5 + len(w)) / 6) ** a, "counts in the length"),
+        ("11.3", lambda w, e, a: (sum(w) + e) * ((6 + len(w)) / 6) ** a, "To multiply"),
+        ("11.3", lambda w, e, a: (sum(w) + e) / (len(w) + 1) ** a, "bare length"),
+        ("11.3", lambda w, e, a: sum(w) + e, "the score is"),
+        ("11.3", lambda w, e, a: float("nan"), "yours is nan"),
+        ("11.3", lambda w, e, a: [0.0], "one number"),
+        ("11.4", {"": {"red": 0.5, "green": 0.4}}, "must give probabilities that sum to 1"),
+        ("11.4", {"": {"red": 1.0}, "blue": {"red": 1.0}}, "must lead to each"),
+        ("11.4", {"": {"red": float("nan")}}, "must give probabilities"),
+        ("11.4", {}, "must say what comes first"),
+        ("11.4", {"": HALVES}, "nothing is more probable"),
+        ("11.4", {**MISLEADING, "black": HALVES}, "nothing is more probable"),
+        ("11.4", {"": ["red", "green"]}, "answer is a table"),
+        ("11.4", None, "answer is a table"),
+    ],
+)
+
+
+def test_a_sentence_that_is_as_probable_as_the_best_is_found():
+    # Both halves are most probable; the beam finds one of them.
+    with pytest.raises(AnswerError, match="A beam of 3 finds"):
+        check_misleading_table({"": HALVES})

@@ -1,0 +1,150 @@
+"""Lesson 15: right answers pass, and each usual wrong answer is named."""
+
+import pytest
+import torch
+
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import looking_inside as lesson_15
+from transformer_edu.teaching.checks.looking_inside import TWO_HEADS
+
+CHECKS = checks_of(lesson_15)
+
+
+def rows_of(weights, lengths, step=1):
+    return [
+        weights[i, :, q, q + step]
+        for i, length in enumerate(lengths)
+        for q in range(length)
+        if 0 <= q + step < length
+    ]
+
+
+def next_share(weights, lengths):
+    return torch.stack(rows_of(weights, lengths)).mean(dim=0)
+
+
+def by_diagonal(weights, lengths):
+    cells = [weights[i, :, :n, :n].diagonal(1, -2, -1) for i, n in enumerate(lengths)]
+    return torch.cat(cells, dim=-1).mean(dim=-1)
+
+
+def previous_share(weights, lengths):
+    return torch.stack(rows_of(weights, lengths, -1)).mean(dim=0)
+
+
+def same_share(weights, lengths):
+    return torch.stack(rows_of(weights, lengths, 0)).mean(dim=0)
+
+
+def padding_counts(weights, lengths):
+    return next_share(weights, [max(lengths)] * len(lengths))
+
+
+def mean_of_means(weights, lengths):
+    means = [next_share(weights[i : i + 1], lengths[i : i + 1]) for i in range(len(lengths))]
+    return torch.stack(means).mean(dim=0)
+
+
+def last_row_counts(weights, lengths):
+    return torch.stack(rows_of(weights, lengths)).sum(dim=0) / sum(lengths)
+
+
+def no_mean(weights, lengths):
+    return torch.stack(rows_of(weights, lengths)).sum(dim=0)
+
+
+def one_number(weights, lengths):
+    return next_share(weights, lengths).mean()
+
+
+def favourites(weights, query_tokens, key_tokens):
+    return [[key_tokens[key] for key in row] for row in weights.argmax(dim=-1).tolist()]
+
+
+def published(weights, query_tokens, key_tokens):
+    """The exercise's own faulty function."""
+    places = weights.mean(dim=0).argmax(dim=0)
+    return [query_tokens[place] for place in places]
+
+
+def mean_of_heads(weights, query_tokens, key_tokens):
+    return [key_tokens[place] for place in weights.mean(dim=0).argmax(dim=-1)]
+
+
+def transposed(weights, query_tokens, key_tokens):
+    return [[query_tokens[query] for query in row] for row in weights.argmax(dim=1).tolist()]
+
+
+def transposed_with_keys(weights, query_tokens, key_tokens):
+    return [[key_tokens[query] for query in row] for row in weights.argmax(dim=1).tolist()]
+
+
+def places(weights, query_tokens, key_tokens):
+    return weights.argmax(dim=-1)
+
+
+def first_head_alone(weights, query_tokens, key_tokens):
+    return favourites(weights[:1], query_tokens, key_tokens)
+
+
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
+    [
+        ("15.1", 1 / 3),
+        ("15.1", 0.33),
+        ("15.2", next_share),
+        ("15.2", by_diagonal),
+        ("15.3", favourites),
+        ("15.3", lambda *given: tuple(map(tuple, favourites(*given)))),
+    ],
+)
+
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
+    [
+        ("15.1", 1 / 7, "does the causal mask hide"),
+        ("15.1", 1 / 2, "may see itself as well"),
+        ("15.1", 1 / 4, r"may \*not\* see"),
+        ("15.1", 1 / 5, "The other way round"),
+        ("15.1", 0, "the mask lets it be seen"),
+        ("15.1", 0.9, "sums to one, shared equally"),
+        ("15.1", "a third", "is a number"),
+        ("15.2", previous_share, r"the piece \*before\*"),
+        ("15.2", same_share, "the piece itself"),
+        ("15.2", padding_counts, "are padding, and do not count"),
+        ("15.2", mean_of_means, "Every row has one vote"),
+        ("15.2", last_row_counts, "has no next one"),
+        ("15.2", no_mean, "That is the sum"),
+        ("15.2", one_number, "keep the axis of the heads"),
+        ("15.2", lambda w, n: float(one_number(w, n)), "keep the axis of the heads"),
+        ("15.2", lambda w, n: next_share(w, n) + 0.1, "the mean of all of them"),
+        ("15.2", lambda w, n: next_share(w, n) * float("nan"), "NaN"),
+        ("15.2", lambda w, n: w[0, 0], r"\(heads,\) = \(3,\); yours is \(6, 6\)"),
+        ("15.2", 0.3, "The answer is a function"),
+        ("15.2", lambda w, n: w[:, :, 99], "could not be used: IndexError"),
+        ("15.3", published, "average the heads first"),
+        ("15.3", mean_of_heads, "average the heads first"),
+        ("15.3", transposed, "Transposed"),
+        ("15.3", transposed_with_keys, "Transposed"),
+        ("15.3", places, "Those are the places"),
+        ("15.3", first_head_alone, "Expected a list for each head"),
+    ],
+)
+
+
+@pytest.mark.parametrize("number", ["15.2", "15.3"])
+def test_a_check_lets_no_answer_change_what_it_compares_with(number, capsys):
+    def changes(weights, *given):
+        found = (next_share if number == "15.2" else favourites)(weights, *given)
+        weights.zero_()
+        return found
+
+    CHECKS[number](changes)
+    assert "is correct" in capsys.readouterr().out
+
+
+def test_two_opposite_heads_are_hidden_by_their_mean():
+    torch.testing.assert_close(TWO_HEADS.sum(dim=-1), torch.ones(2, 3))
+    best = TWO_HEADS.argmax(dim=-1)
+    mean = TWO_HEADS.mean(dim=0).argmax(dim=-1)
+    assert not (best == mean).any(), "the mean must point where neither head looks most"

@@ -1,0 +1,143 @@
+"""Lesson 10: right answers pass, and each usual wrong answer is named."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from transformer_edu.teaching.checks import training as lesson_10
+from transformer_edu.teaching.checks.training import (
+    PATIENTS,
+    build_patients,
+)
+from transformer_edu.teaching.inspect.probes import run_probes
+from transformer_edu.training.config import inverse_square_root
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.loss import token_loss
+
+CHECKS = checks_of(lesson_10)
+
+
+def step_like(loss_of=None, *, zero=True, train=True, move=True, order="right", answer="loss"):
+    """A training step with the mistakes asked for."""
+
+    def right_loss(model, batch):
+        return token_loss(model(batch.source_ids, batch.decoder_input_ids), batch.label_ids)
+
+    def one_step(model, batch, optimizer):
+        if train:
+            model.train()
+        loss = (loss_of or right_loss)(model, batch)
+        if order == "step first":
+            optimizer.step()
+        if zero:
+            optimizer.zero_grad()
+        loss.backward()
+        if move and order == "right":
+            optimizer.step()
+        return {
+            "loss": loss,
+            "number": loss.item(),
+            "nothing": None,
+            "one": 1.0,
+            "many": torch.ones(2, 3),
+        }[answer]
+
+    return one_step
+
+
+def softmaxed(model, batch):
+    logits = model(batch.source_ids, batch.decoder_input_ids)
+    return token_loss(logits.softmax(dim=-1), batch.label_ids)
+
+
+def unshifted(model, batch):
+    return token_loss(model(batch.source_ids, batch.label_ids), batch.label_ids)
+
+
+def padded(model, batch):
+    logits = model(batch.source_ids, batch.decoder_input_ids)
+    return F.cross_entropy(logits.flatten(0, 1), batch.label_ids.flatten())
+
+
+def friends(model, batch):
+    logits = model(batch.source_ids, batch.label_ids)
+    return F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), batch.label_ids.flatten())
+
+
+test_a_right_answer_is_correct = right_answers(
+    CHECKS,
+    [
+        ("10.1", math.log(37_000)),
+        ("10.1", 10.5),
+        ("10.1", torch.tensor(37_000.0).log()),
+        ("10.2", lambda s, d, w: inverse_square_root(s, d_model=d, warmup_steps=w)),
+        ("10.2", lambda s, d, w: torch.tensor(d**-0.5 * min(s**-0.5, s * w**-1.5))),
+        ("10.3", step_like()),
+        ("10.3", step_like(answer="number")),
+        ("10.4", dict(PATIENTS)),
+    ],
+)
+
+test_a_wrong_answer_gets_its_own_hint = wrong_answers(
+    CHECKS,
+    [
+        ("10.1", math.log2(37_000), "natural logarithm"),
+        ("10.1", math.log10(37_000), "base 10"),
+        ("10.1", -math.log(37_000), "negative logarithm"),
+        ("10.1", 1 / 37_000, "That is the probability"),
+        ("10.1", math.log(20), "for 20 tokens"),
+        ("10.1", 0, "Minus its logarithm"),
+        ("10.1", math.nan, "is a number"),
+        ("10.1", None, "is a number"),
+        ("10.1", True, "is a number"),
+        ("10.2", lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5), "take min"),
+        ("10.2", lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5), "smaller steps"),
+        ("10.2", lambda s, d, w: min(s**-0.5, s * w**-1.5), "width is missing"),
+        ("10.2", lambda s, d, w: d**-0.5 * min(s**-0.5, s * w**-0.5), "must meet"),
+        ("10.2", lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5), "rises and then stays"),
+        ("10.2", lambda s, d, w: d**-0.5 * s**-0.5, "only falls"),
+        ("10.2", lambda s, d, w: 0.1, "the paper's rate is 0.0040; yours is 0.1000"),
+        ("10.2", lambda s, d, w: math.nan, "must return a number"),
+        ("10.2", lambda s, d, w: 1 / 0, "ZeroDivisionError"),
+        ("10.2", 0.1, "is a function"),
+        ("10.3", step_like(softmaxed), "already has a softmax"),
+        ("10.3", step_like(unshifted), "reads its own labels"),
+        ("10.3", step_like(padded), "Padding is learned"),
+        ("10.3", step_like(zero=False), "step before are still there"),
+        ("10.3", step_like(unshifted, zero=False), "own labels.*And old gradients"),
+        ("10.3", step_like(order="step first"), "first backward"),
+        ("10.3", step_like(move=False), "No weight has moved"),
+        ("10.3", step_like(friends), "not as they should"),
+        ("10.3", step_like(train=False), "model.train"),
+        ("10.3", step_like(answer="nothing"), "returns nothing"),
+        ("10.3", step_like(answer="one"), "Return its loss"),
+        ("10.3", step_like(answer="many"), r"must return a number; yours returns shape \(2, 3\)"),
+        ("10.3", lambda model, batch, optimizer: 1.0, "never asks the model"),
+        ("10.3", lambda model, batch: 1.0, "TypeError"),
+        ("10.4", dict(PATIENTS, A="no positions"), "Patient A"),
+        ("10.4", dict(PATIENTS, B="no causal mask"), "Patient B"),
+        ("10.4", dict(PATIENTS, C="no positions"), "Patient C"),
+        ("10.4", dict(PATIENTS, C="a cold"), "'a cold' is no fault"),
+        ("10.4", dict(PATIENTS, C=None), "None is no fault"),
+        ("10.4", {"A": "no residual"}, r"you named \['A'\]"),
+        ("10.4", list(PATIENTS.values()), "is a dictionary"),
+        ("10.4", None, "is a dictionary"),
+    ],
+)
+
+
+def test_the_patients_can_be_told_apart_by_their_probes():
+    batch = make_batch([([4, 5, 6, 7], [7, 6, 5, 4]), ([8, 9], [9, 8]), ([4, 4, 11], [11, 4, 4])])
+    failed = {
+        name: {
+            result.name
+            for result in run_probes(model, batch.source_ids, batch.decoder_input_ids)
+            if result.passed is False
+        }
+        for name, model in build_patients().items()
+    }
+    assert failed["A"] == {"word order matters", "company does not matter"}
+    assert "attention rows sum to one" in failed["B"]
+    assert failed["C"] == set()

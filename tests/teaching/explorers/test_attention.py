@@ -1,0 +1,106 @@
+"""Every explorer's drawing works without its controls and says what it shows."""
+
+import itertools
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from tests.published import caught_explorers
+from transformer_edu.teaching.explorers import attention as explorers
+from transformer_edu.teaching.explorers.attention import (
+    describe_masks,
+    describe_positions,
+    describe_scaling,
+    draw_masks,
+    draw_positions,
+    draw_scaling,
+    explore_heads,
+    favourite_share,
+)
+
+
+@pytest.fixture
+def explored(monkeypatch) -> list[tuple]:
+    return caught_explorers(monkeypatch, explorers)
+
+
+def test_unscaled_attention_collapses_as_the_vectors_widen_and_scaled_does_not():
+    unscaled = [float(favourite_share(d_head, False)[0]) for d_head in (4, 64, 1024)]
+    scaled = [float(favourite_share(d_head, True)[0]) for d_head in (4, 64, 1024)]
+    assert unscaled[0] < 0.6 < 0.85 < unscaled[1] < unscaled[2]
+    assert max(scaled) < 0.5
+
+
+def test_shares_are_sorted_and_sum_to_one():
+    share = favourite_share(16, True)
+    assert share.tolist() == sorted(share.tolist(), reverse=True)
+    assert float(share.sum()) == pytest.approx(1)
+
+
+def test_the_scaling_picture_says_its_number():
+    title = draw_scaling(64, False).axes[0].get_title(loc="left")
+    percent = f"{favourite_share(64, False)[0]:.0%}"
+    assert percent in title and percent in describe_scaling(64, False)
+
+
+def test_masks_combine_as_the_toggles_say():
+    counts = {
+        toggles: int(draw_masks(2, *toggles).axes[0].images[0].get_array().sum())
+        for toggles in itertools.product([False, True], repeat=2)
+    }
+    # 6 positions, 2 of them padding: everything, the lower triangle, 4 columns, both.
+    assert counts[(False, False)] == 36
+    assert counts[(False, True)] == 21
+    assert counts[(True, False)] == 24
+    assert counts[(True, True)] == 18
+
+
+def test_the_mask_is_told_in_words():
+    assert "hiding padding and the future: 18 of 36" in describe_masks(2, True, True)
+    assert "hiding nothing: 36 of 36" in describe_masks(2, False, False)
+
+
+def test_the_turn_depends_on_the_shift_and_not_on_the_position():
+    titles = {draw_positions(3, p, 4).axes[0].get_title(loc="left") for p in (0, 11, 30)}
+    assert len(titles) == 1
+    assert describe_positions(0, 5, 2).count("2.00 radians") == 1
+
+
+def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored):
+    explorers.explore_scaling()
+    explorers.explore_masks()
+    explorers.explore_positions()
+    weights = torch.rand(3, 4, 5).softmax(dim=-1)
+    explore_heads(weights, query_tokens="abcd", key_tokens="vwxyz")
+    assert len(explored) == 4
+    for draw, alt, controls in explored:
+        for name, control in controls.items():
+            assert control.description
+            first = {other: widget.value for other, widget in controls.items()}
+            for value in _ends(control):
+                draw(**(first | {name: value}))
+                assert alt(**(first | {name: value}))
+                plt.close("all")
+
+
+def _ends(control: widgets.ValueWidget) -> list:
+    if isinstance(control, widgets.IntSlider):
+        return [control.min, control.max]
+    if isinstance(control, widgets.SelectionSlider):
+        return [control.options[0], control.options[-1]]
+    return [False, True]
+
+
+def test_each_head_is_drawn_as_it_is(explored):
+    weights = torch.rand(3, 4, 5).softmax(dim=-1)
+    explore_heads(weights, query_tokens="abcd", key_tokens="vwxyz")
+    ((draw, _, _),) = explored
+    drawn = draw(head=2).axes[0].images[0].get_array()
+    torch.testing.assert_close(torch.tensor(drawn), weights[1])
+
+
+def test_one_map_is_no_set_of_heads():
+    with pytest.raises(ValueError, match=r"\(heads, query, key\), got \(4, 5\)"):
+        explore_heads(torch.rand(4, 5), query_tokens="abcd", key_tokens="vwxyz")

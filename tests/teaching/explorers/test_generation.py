@@ -1,0 +1,216 @@
+"""Each explorer of lesson 11 is a thin shell: every state of its controls draws and describes."""
+
+from functools import partial
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from experiments.benchmark.explorer_samples import made_box
+from tests.published import caught_explorers
+from transformer_edu.generation.beam import beam_search
+from transformer_edu.teaching.explorers import generation as module
+from transformer_edu.teaching.explorers.generation import (
+    ALPHAS,
+    WIDTHS,
+    explore_beams,
+    explore_candidates,
+    explore_decoding,
+    explore_length_penalty,
+)
+from transformer_edu.teaching.figures.decoding_steps import DecodingStep
+from transformer_edu.teaching.inspect.table_model import TableModel
+
+TABLE = {
+    "": {"up": 0.5, "down": 0.3, "</s>": 0.2},
+    "up": {"up": 0.25, "down": 0.75},
+    "up down": {"</s>": 0.6, "up": 0.4},
+}
+LOG_PROBABILITIES = {
+    "": -1.61,
+    "down": -1.20,
+    "up up": -2.08,
+    "up down": -1.49,
+    "up down up": -1.90,
+}
+MODEL = TableModel(TABLE)
+TOKENS = MODEL.vocabulary.tokens
+STEPS = [
+    DecodingStep(
+        source_words=["go", "on"],
+        written=["up"] * written,
+        chosen="up",
+        logits=torch.randn(len(TOKENS), generator=torch.Generator().manual_seed(written)),
+        attention=torch.tensor([[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]]),
+    )
+    for written in range(3)
+]
+
+
+@pytest.fixture
+def explored(monkeypatch) -> list[tuple]:
+    return caught_explorers(monkeypatch, module)
+
+
+def explore_all() -> None:
+    explore_decoding(STEPS, tokens=TOKENS)
+    explore_candidates(STEPS[0].logits, tokens=TOKENS)
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.0)
+    explore_length_penalty(MODEL, LOG_PROBABILITIES)
+
+
+def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored):
+    explore_all()
+    assert len(explored) == 4
+    for draw, alt, controls in explored:
+        first = {name: control.value for name, control in controls.items()}
+        for name, control in controls.items():
+            assert control.description
+            for value in _values(control):
+                draw(**(first | {name: value}))
+                assert alt(**(first | {name: value}))
+                plt.close("all")
+
+
+def _values(control: widgets.ValueWidget) -> list:
+    if isinstance(control, widgets.IntSlider):
+        return [control.min, control.max]
+    return [option[1] if isinstance(option, tuple) else option for option in control.options]
+
+
+def test_the_sliders_start_where_they_are_told(explored):
+    explore_decoding(STEPS, tokens=TOKENS, step=2)
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=3, alpha=0.6)
+    (_, _, decoding), (_, _, beams) = explored
+    assert (decoding["step"].value, decoding["step"].max) == (2, len(STEPS))
+    assert (beams["width"].value, beams["alpha"].value) == (3, 0.6)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("alpha", [ALPHAS[0], ALPHAS[-1]])
+def test_the_tree_and_the_scores_name_what_beam_search_returns(explored, width, alpha):
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=width, alpha=alpha)
+    explore_length_penalty(MODEL, LOG_PROBABILITIES)
+    (tree, _, controls), (scores, _, _) = explored
+    ((best,),) = beam_search(MODEL, MODEL.source_ids, width=width, alpha=alpha)
+    words = " ".join(MODEL.vocabulary.decode(best.token_ids))
+    title = tree(step=controls["step"].max, width=width, alpha=alpha).axes[0].get_title(loc="left")
+    assert title == f"Width {width}, α = {alpha:g}: “{words}” wins"
+    title = scores(width=width, alpha=alpha).axes[0].get_title(loc="left")
+    assert (words or "the empty sentence") in title
+
+
+@pytest.fixture
+def lengths() -> dict[tuple[int, float], int]:
+    """How many steps the search of every width and alpha has."""
+    found = {}
+    for width in WIDTHS:
+        for alpha in ALPHAS:
+            steps = []
+            search = {"width": width, "alpha": alpha, "after_step": steps.append}
+            beam_search(MODEL, MODEL.source_ids, **search)
+            found[width, alpha] = len(steps)
+    return found
+
+
+def test_the_slider_of_steps_ends_where_the_search_does(explored, lengths):
+    assert len(set(lengths.values())) > 1
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.0)
+    ((draw, _, controls),) = explored
+    step, width, alpha = (controls[name] for name in ("step", "width", "alpha"))
+    for width.value, alpha.value in lengths:
+        last = lengths[width.value, alpha.value]
+        assert (step.value, step.max) == (last, last)
+        title = draw(step=last, width=width.value, alpha=alpha.value).axes[0].get_title("left")
+        assert title.endswith("wins")
+        plt.close("all")
+
+
+def test_who_looks_at_an_early_step_stays_there_while_it_exists(explored, lengths):
+    longest, shortest = (choose(lengths, key=lengths.get) for choose in (max, min))
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=longest[0], alpha=longest[1])
+    ((_, _, controls),) = explored
+    step, width, alpha = (controls[name] for name in ("step", "width", "alpha"))
+    for early in range(1, lengths[longest]):
+        width.value, alpha.value = longest
+        step.value = early
+        width.value, alpha.value = shortest
+        assert step.value == min(early, lengths[shortest])
+
+
+def test_another_search_is_drawn_once():
+    box = made_box(
+        partial(explore_beams, MODEL, MODEL.source_ids, tokens=TOKENS, width=1, alpha=1.0)
+    )
+    step, width, _, picture = box.children
+    pictures = []
+    picture.observe(lambda change: pictures.append(change.new), "value")
+    lasts = {step.value}
+    for width.value in WIDTHS[1:]:
+        lasts.add(step.value)
+        assert f"step {step.value} of {step.value}" in picture.value
+    assert len(lasts) > 1
+    assert len(pictures) == len(WIDTHS) - 1
+    step.value -= 1
+    assert len(pictures) == len(WIDTHS)
+
+
+def test_before_the_last_step_the_tree_does_not_tell_the_winner(explored):
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.0)
+    ((draw, _, _),) = explored
+    title = draw(step=1, width=2, alpha=0.0).axes[0].get_title(loc="left")
+    assert title.startswith("Width 2, α = 0, step 1 of ")
+
+
+def test_off_switches_a_limit_off(explored):
+    explore_candidates(STEPS[0].logits, tokens=TOKENS)
+    ((draw, describe, _),) = explored
+    off = {"temperature": 1.0, "top_k": 0, "top_p": 0}
+    assert "top-k off, top-p off" in describe(**off)
+    assert "2 of" in draw(**(off | {"top_k": 2})).axes[0].get_title(loc="left")
+
+
+def test_nothing_is_searched_while_a_slider_is_moved(explored, monkeypatch):
+    explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.0)
+    ((draw, _, _),) = explored
+    monkeypatch.setattr(MODEL, "encode", None)
+    draw(step=2, width=4, alpha=1.0)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "sentence"),
+    [
+        (
+            lambda: explore_decoding(STEPS, tokens=TOKENS, step=4),
+            "step must be at most 3, got 4",
+        ),
+        (
+            lambda: explore_candidates(torch.zeros(3), tokens=TOKENS),
+            f"logits must have shape ({len(TOKENS)},) to fit the tokens, got (3,)",
+        ),
+        (
+            lambda: explore_beams(
+                MODEL, MODEL.source_ids.expand(2, 1), tokens=TOKENS, width=2, alpha=0.0
+            ),
+            "source_ids must have shape (1, length), got (2, 1)",
+        ),
+        (
+            lambda: explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=9, alpha=0.0),
+            f"width must be one of {WIDTHS}, got 9",
+        ),
+        (
+            lambda: explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.5),
+            f"alpha must be one of {ALPHAS}, got 0.5",
+        ),
+        (
+            lambda: explore_length_penalty(MODEL, {"": -1.61}),
+            "found must hold sentences of log_probabilities, got 'down'",
+        ),
+    ],
+    ids=["step", "logits", "two sources", "width", "alpha", "sentences"],
+)
+def test_a_mistake_is_refused_in_one_sentence(mistake, sentence):
+    with pytest.raises(ValueError) as caught:
+        mistake()
+    assert str(caught.value) == sentence

@@ -1,0 +1,407 @@
+"""A translation's picture shows where each written word really looked."""
+
+from functools import partial
+
+import ipywidgets as widgets
+import pytest
+import torch
+
+from tests.published import caught_explorers
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.generation.translator import Translator, write_all
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.teaching.explorers import translation as module
+from transformer_edu.teaching.explorers.translation import (
+    Translation,
+    cross_attention,
+    describe_text_translation,
+    describe_translation,
+    draw_text_translation,
+    draw_translation,
+    explore_numbers,
+    explore_text,
+    remember_last,
+    translate,
+    translate_text,
+    word_attention,
+)
+from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces
+from transformer_edu.teaching.style import literal
+from transformer_edu.teaching.texts.captions import CAPTION_PAIRS
+from transformer_edu.training.data.number_words import ENGLISH_WORDS, GERMAN_WORDS
+from transformer_edu.training.data.tokenizer import train_tokenizer
+from transformer_edu.training.data.vocabulary import Vocabulary
+
+HEADS, LAYERS = 4, 2
+WORDS = ["three", "hundred", "forty"]
+
+
+@pytest.fixture
+def vocabulary() -> Vocabulary:
+    return Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
+
+
+def build(vocabulary: Vocabulary, *, max_length: int) -> Transformer:
+    torch.manual_seed(1)
+    sizes = {"d_model": 16, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 24}
+    return Transformer(
+        TransformerConfig(vocabulary_size=len(vocabulary), max_length=max_length, **sizes)
+    )
+
+
+@pytest.fixture
+def model(vocabulary) -> Transformer:
+    return build(vocabulary, max_length=80)
+
+
+def test_the_words_written_are_those_of_greedy_search(model, vocabulary):
+    translation = translate(model, vocabulary, WORDS)
+    (written,) = greedy_search(model, torch.tensor([vocabulary.encode(WORDS)]))
+    assert translation.target_words == vocabulary.decode(written)
+    assert translation.source_words == WORDS
+
+
+def test_a_row_is_the_step_at_which_the_word_was_chosen(model, vocabulary):
+    translation = translate(model, vocabulary, WORDS)
+    prefix = [START_ID, *vocabulary.encode(translation.target_words[:2])]
+    with record_attention(model.eval()) as recorded:
+        model(torch.tensor([vocabulary.encode(WORDS)]), torch.tensor([prefix]))
+    for layer, weights in enumerate(translation.attention):
+        assert weights.shape == (HEADS, len(translation.target_words) + 1, len(WORDS))
+        at_the_third_word = recorded[f"decoder.layers.{layer}.cross_attention"][0, :, 2]
+        torch.testing.assert_close(weights[:, 2], at_the_third_word)
+
+
+def test_a_translation_that_fills_the_model_to_the_brim_is_drawn(vocabulary):
+    model = build(vocabulary, max_length=9)
+    model.output_projection.bias.data[END_ID] = -1e3  # it never ends by itself
+    translation = translate(model, vocabulary, WORDS)
+    assert len(translation.target_words) == len(translation.attention[0][0]) == 9
+    draw_translation(translation, layer=1, head=1)
+    assert describe_translation(translation, layer=1, head=1)
+
+
+def test_translating_leaves_the_model_as_it_was(model, vocabulary):
+    model.train()
+    translate(model, vocabulary, WORDS)
+    assert model.training
+
+
+def test_the_picture_is_the_asked_head_of_the_asked_layer(model, vocabulary):
+    translation = translate(model, vocabulary, WORDS)
+    drawn = draw_translation(translation, layer=2, head=3).axes[0].images[0].get_array()
+    torch.testing.assert_close(torch.tensor(drawn), translation.attention[1][2])
+
+
+def test_the_words_name_each_favourite(model, vocabulary):
+    translation = translate(model, vocabulary, WORDS)
+    favourite = WORDS[int(translation.attention[0][1][0].argmax())]
+    said = describe_translation(translation, layer=1, head=2)
+    assert f"{translation.target_words[0]} at {favourite}" in said
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"layer": 3, "head": 1}, "layer must be at most 2, got 3"),
+        ({"layer": 1, "head": 5}, "head must be at most 4, got 5"),
+        ({"layer": 0, "head": 1}, "layer must be at least 1, got 0"),
+    ],
+)
+def test_a_place_that_the_model_lacks_is_refused(model, vocabulary, place, message):
+    with pytest.raises(ValueError, match=message):
+        draw_translation(translate(model, vocabulary, WORDS), **place)
+
+
+def test_a_text_that_is_not_split_is_refused(model, vocabulary):
+    with pytest.raises(TypeError, match="must be a list of words, got the single text"):
+        translate(model, vocabulary, "three hundred")
+
+
+def test_a_title_stands_above_layer_and_head(model, vocabulary):
+    translation = translate(model, vocabulary, WORDS)
+    titles = [
+        draw_translation(translation, layer=2, head=3, title=title).axes[0].get_title("left")
+        for title in ("340 → dreihundert", None)
+    ]
+    assert titles == [
+        "340 → dreihundert\nLayer 2, head 3",
+        "Layer 2, head 3: where each word looked",
+    ]
+
+
+def test_the_same_question_is_asked_again_once_any_weight_is_another(model):
+    asked = []
+    remembering = remember_last(lambda *question: asked.append(question) or len(asked), model)
+    assert [remembering("a", 1), remembering("a", 1), remembering("b", 1)] == [1, 1, 2]
+    parameter = model.decoder.layers[0].feed_forward.widen.weight
+    parameter.data[0, 0] += 1  # unseen by the counters of changes
+    assert [remembering("b", 1), remembering("b", 1)] == [3, 3]
+    model.double()
+    assert remembering("b", 1) == 4
+    assert asked == [("a", 1), ("b", 1), ("b", 1), ("b", 1)]
+
+
+def test_a_question_that_was_refused_has_no_answer(model):
+    remembering = remember_last(lambda number: 1 / number, model)
+    assert remembering(2) == 0.5
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            remembering(0)
+
+
+@pytest.fixture
+def explored(model, vocabulary, monkeypatch) -> tuple:
+    """What explore_numbers hands to explore."""
+    calls = []
+    monkeypatch.setattr(
+        module, "explore", lambda draw, alt, **controls: calls.append((draw, alt, controls))
+    )
+    explore_numbers(model, vocabulary, number=342, layer=2, head=1)
+    return calls[0]
+
+
+def test_the_picture_and_the_words_follow_a_model_that_is_trained_further(
+    explored, model, vocabulary
+):
+    draw, describe, _ = explored
+    place = {"layer": 2, "head": 1}
+    before = describe(number=3, **place)
+    model.output_projection.bias.data[vocabulary.encode(["neun"])[0]] = 1e3
+    assert "neun" in draw(number=3, **place).axes[0].get_title("left")
+    assert describe(number=3, **place).startswith("three → neun neun") and "neun neun" not in before
+
+
+def test_what_is_written_is_the_one_title(explored, model, vocabulary):
+    draw, _, _ = explored
+    written = " ".join(translate(model, vocabulary, ["seven"]).target_words)
+    figure = draw(number=7, layer=1, head=2)
+    assert not figure.get_suptitle()
+    *said, place = figure.axes[0].get_title("left").split("\n")
+    assert f"7 → {written}".startswith(" ".join(said).removesuffix(" …"))
+    assert place == "Layer 1, head 2"
+
+
+def test_typing_and_sliding_are_one_number(explored):
+    draw, _, controls = explored
+    (typed,) = controls["also"]
+    assert isinstance(typed, widgets.BoundedIntText)
+    typed.value = 77
+    assert controls["number"].value == 77
+    assert controls["layer"].max == LAYERS and controls["head"].max == HEADS
+    first = draw(number=342, layer=1, head=1).axes[0].images[0].get_array()
+    other = draw(number=77, layer=1, head=1).axes[0].images[0].get_array()
+    assert first.shape != other.shape
+
+
+TEXT_TRANSLATION_LAYERS, TEXT_TRANSLATION_HEADS = 3, 2
+TEXT = "A bookshop is on the beach."
+
+
+def build_for_text(*, max_length: int = 100) -> Translator:
+    texts = [text for pair in CAPTION_PAIRS for text in pair]
+    tokenizer = train_tokenizer(texts, vocabulary_size=400)
+    torch.manual_seed(0)
+    sizes = {
+        "d_model": 16,
+        "num_heads": TEXT_TRANSLATION_HEADS,
+        "num_layers": TEXT_TRANSLATION_LAYERS,
+        "d_ff": 24,
+    }
+    config = TransformerConfig(vocabulary_size=len(tokenizer), max_length=max_length, **sizes)
+    return Translator(Transformer(config), tokenizer)
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return build_for_text()
+
+
+@pytest.fixture(scope="module")
+def found(translator) -> Translation:
+    return translate_text(translator, TEXT)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_the_words_written_are_those_of_the_translator(translator, width):
+    found = translate_text(translator, TEXT, width=width)
+    written = translator.translate(TEXT, width=width)
+    assert "".join(found.target_words).replace(" ", "") == written.replace(" ", "")
+    assert found.source_words == ["A", "bookshop", "is", "on", "the", "beach", "."]
+    assert len(found.attention) == TEXT_TRANSLATION_LAYERS
+    for weights in found.attention:
+        assert weights.shape == (
+            TEXT_TRANSLATION_HEADS,
+            len(found.target_words) + 1,
+            len(found.source_words),
+        )
+        torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:2]))
+
+
+def test_the_rows_are_those_of_the_words_in_order_and_the_last_one_is_the_end(translator, found):
+    source_ids = translator.tokenizer.encode(TEXT)
+    (written,) = write_all(translator.model, [source_ids])
+    written = written[: translator.model.config.max_length - 1]  # room for the start
+    read_words, written_words = (
+        group_pieces([translator.tokenizer.pieces[token_id] for token_id in ids])
+        for ids in (source_ids, written)
+    )
+    by_piece = cross_attention(translator.model, source_ids, written)
+    for weights, pieces in zip(found.attention, by_piece, strict=True):
+        first = join_pieces(pieces[:, : len(written_words[0])], written_words[:1], read_words)
+        end = join_pieces(pieces[:, -1:], [[b""]], read_words)
+        torch.testing.assert_close(weights[:, :1], first)
+        torch.testing.assert_close(weights[:, -1:], end)
+
+
+def test_a_row_is_the_step_at_which_the_piece_was_chosen(translator):
+    source_ids, written = translator.tokenizer.encode(TEXT), [50, 60, 70]
+    whole = cross_attention(translator.model, source_ids, written)
+    first_two = cross_attention(translator.model, source_ids, written[:1])
+    assert len(whole) == TEXT_TRANSLATION_LAYERS
+    for weights, beginning in zip(whole, first_two, strict=True):
+        assert weights.shape == (TEXT_TRANSLATION_HEADS, len(written) + 1, len(source_ids))
+        torch.testing.assert_close(weights[:, :2], beginning)
+
+
+def test_head_zero_is_the_mean_of_all(found):
+    for layer in range(1, TEXT_TRANSLATION_LAYERS + 1):
+        heads = [
+            word_attention(found, layer=layer, head=head)
+            for head in range(1, TEXT_TRANSLATION_HEADS + 1)
+        ]
+        assert torch.stack(heads).equal(found.attention[layer - 1])
+        mean = torch.stack(heads).mean(dim=0)
+        torch.testing.assert_close(word_attention(found, layer=layer), mean)
+
+
+def test_the_figure_shows_these_weights_with_a_row_for_the_end(found):
+    axes = draw_text_translation(found, layer=3, head=2).axes[0]
+    torch.testing.assert_close(
+        torch.tensor(axes.images[0].get_array()), word_attention(found, layer=3, head=2)
+    )
+    assert axes.get_yticklabels()[-1].get_text() == "</s>"
+    assert axes.get_xticklabels()[1].get_text() == "bookshop"
+    title = axes.get_title("left").replace("\n", " ")
+    assert literal(found.target, longest=None).startswith(title.removesuffix(" …"))
+
+
+def test_what_is_read_and_written_is_spelt_as_its_readers_do(translator, found):
+    assert (found.source, found.target) == (TEXT, translator.translate(TEXT))
+    said = describe_text_translation(found, layer=1)
+    assert said.startswith(f"“{TEXT}” → “{found.target}”; layer 1")
+
+
+def test_what_is_typed_is_drawn_literally(translator):
+    found = translate_text(translator, "$x_1$ \\frac")
+    figure = draw_text_translation(found, layer=1, title="5 $ or $ 6")
+    assert figure.axes[0].get_title("left") == r"5 \$ or \$ 6"
+    figure.canvas.draw()
+
+
+def test_the_words_name_every_favourite(found):
+    said = describe_text_translation(found, layer=1)
+    favourite = found.source_words[int(word_attention(found, layer=1)[0].argmax())]
+    assert f"{found.target_words[0]} at {favourite}" in said
+    assert "all heads" in said and "</s> at" in said
+    assert "head 2" in describe_text_translation(found, layer=1, head=2)
+
+
+def test_a_translation_that_fills_the_model_to_the_brim_is_drawn_for_text():
+    translator = build_for_text(max_length=24)
+    translator.model.output_projection.bias.data[END_ID] = -1e3  # it never ends by itself
+    found = translate_text(translator, "A man.")
+    (written,) = write_all(translator.model, [translator.tokenizer.encode("A man.")])
+    shown = written[: 24 - 1]  # room for the start
+    assert found.target == translator.tokenizer.decode(shown)
+    assert all(len(each[0]) == len(found.target_words) + 1 for each in found.attention)
+    assert draw_text_translation(found, layer=1).axes
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", ValueError, "text must have 1 to 40 words, got 0"),
+        (" \xa0 ", ValueError, "text must have 1 to 40 words, got 0"),
+        ("a " * 41, ValueError, "text must have 1 to 40 words, got 4[12]"),
+        ("xq" * 400, ValueError, "must"),
+        (None, TypeError, "text must be"),
+    ],
+    ids=["empty", "blank", "long", "one endless word", "none"],
+)
+def test_what_cannot_be_shown_is_refused(translator, text, error, message):
+    with pytest.raises(error, match=message):
+        translate_text(translator, text)
+
+
+@pytest.mark.parametrize(
+    "function", [translate_text, partial(explore_text, layer=1)], ids=["figure", "explorer"]
+)
+def test_what_is_no_translator_of_texts_is_refused(translator, function):
+    of_words = Translator(translator.model, Vocabulary(ENGLISH_WORDS))
+    for wrong, got in ((None, "NoneType"), (of_words, "Vocabulary")):
+        message = f"translator must be a Translator with a Tokenizer, got {got}"
+        with pytest.raises(TypeError, match=message):
+            function(wrong, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("source_ids", "written", "error", "message"),
+    [
+        (None, [5], TypeError, "source_ids must be a list of token ids, got None"),
+        ([5], "ab", TypeError, "written must be a list of token ids, got 'ab'"),
+        ([5], [0.5], TypeError, "written must be a whole number, got 0.5"),
+        ([], [5], ValueError, r"source_ids must .* got \(1, 0\)"),
+    ],
+    ids=["none", "text", "half", "empty"],
+)
+def test_what_are_no_ids_is_refused(translator, source_ids, written, error, message):
+    with pytest.raises(error, match=message):
+        cross_attention(translator.model, source_ids, written)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"layer": 0}, "layer must be at least 1, got 0"),
+        ({"layer": 4}, "layer must be at most 3, got 4"),
+        ({"layer": 1, "head": 3}, "head must be at most 2, got 3"),
+        ({"layer": 1, "head": -1}, "head must be at least 0, got -1"),
+    ],
+    ids=["no layer", "too high", "no such head", "negative"],
+)
+def test_a_place_that_is_not_there_is_refused(found, place, message):
+    with pytest.raises(ValueError, match=message):
+        word_attention(found, **place)
+
+
+def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypatch):
+    shown = caught_explorers(monkeypatch, module)
+    explore_text(translator, TEXT, layer=2, head=1, width=2)
+    ((draw, describe, controls),) = shown
+    assert isinstance(controls["text"], widgets.Text)
+    values = {name: control.value for name, control in controls.items()}
+    assert values == {"text": TEXT, "width": 2, "layer": 2, "head": 1}
+    assert (controls["layer"].max, controls["head"].max) == (
+        TEXT_TRANSLATION_LAYERS,
+        TEXT_TRANSLATION_HEADS,
+    )
+    typed = values | {"text": "Two dogs."}
+    axes = draw(**typed).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
+    assert describe(**typed).startswith("“Two dogs.” → ")
+    assert axes.get_title("left").startswith("Beam 2:")
+    assert draw(**(typed | {"width": 1})).axes[0].get_title("left").startswith("Greedy:")
+
+
+def test_an_explorer_that_would_begin_at_no_layer_or_head_is_refused(translator, monkeypatch):
+    shown = caught_explorers(monkeypatch, module)
+    for place in (
+        {"layer": TEXT_TRANSLATION_LAYERS + 1},
+        {"layer": 1, "head": TEXT_TRANSLATION_HEADS + 1},
+    ):
+        with pytest.raises(ValueError, match="must be at most"):
+            explore_text(translator, TEXT, **place)
+    assert not shown

@@ -1,0 +1,260 @@
+"""A number for every head, in the place of its layer and head."""
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.patches import Rectangle
+
+from transformer_edu.teaching.figures.heads import (
+    WORD_COLOURS,
+    describe_head_grids,
+    plot_head_grids,
+    plot_head_shares,
+    plot_head_split,
+)
+
+GRID = torch.tensor([[0.0, 0.25, 1.0], [0.5, -0.125, -0.001]])  # 2 layers, 3 heads
+WORDS = {"label": "share of looks", "title": "Some do, some do not"}
+
+
+def panels(figure):
+    return [axes for axes in figure.axes if axes.images and axes.get_label() != "<colorbar>"]
+
+
+def test_rows_are_layers_and_columns_are_heads_counted_from_one():
+    figure = plot_head_grids({"encoder": {"previous": GRID, "next": GRID / 2}}, **WORDS)
+    left, right = panels(figure)
+    np.testing.assert_array_equal(left.images[0].get_array(), GRID)
+    np.testing.assert_array_equal(right.images[0].get_array(), GRID / 2)
+    assert left.get_ylabel() == "encoder\nlayer" and figure.get_supxlabel() == "head"
+    assert [label.get_text() for label in left.get_yticklabels()] == ["1", "2"]
+    assert [label.get_text() for label in right.get_xticklabels()] == ["1", "2", "3"]
+    assert [axes.get_title() for axes in (left, right)] == ["previous", "next"]
+    assert figure.get_suptitle() == "Some do, some do not"
+    assert figure.axes[-1].get_ylabel() == "share of looks"
+
+
+def test_all_grids_share_one_scale_from_zero():
+    rows = {"a": {"x": GRID, "y": GRID * 3}, "b": {"z": GRID}}
+    limits = {axes.images[0].get_clim() for axes in panels(plot_head_grids(rows, **WORDS))}
+    assert limits == {(0, 3)}
+
+
+def test_columns_stand_under_their_name_and_a_missing_one_leaves_its_place_empty():
+    rows = {"a": {"x": GRID, "y": GRID, "z": GRID}, "b": {"x": GRID, "z": GRID / 2}}
+    figure = plot_head_grids(rows, **WORDS)
+    upper, lower = figure.axes[:3], figure.axes[3:6]
+    assert [axes.get_title() for axes in upper] == ["x", "y", "z"]
+    assert [axes.axison for axes in lower] == [True, False, True]
+    np.testing.assert_array_equal(lower[2].images[0].get_array(), GRID / 2)
+    assert [len(axes.get_xticks()) for axes in (lower[0], lower[2])] == [3, 3]
+    assert [axes.get_position().x0 for axes in upper] == [axes.get_position().x0 for axes in lower]
+
+
+def head_numbers(axes):
+    return [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_heads_are_numbered_at_the_last_grid_of_every_column():
+    rows = {"a": {"x": GRID, "y": GRID}, "b": {"x": GRID, "z": GRID}, "c": {"x": GRID}}
+    places = np.reshape(plot_head_grids(rows, **WORDS).axes[:9], (3, 3))
+    numbered = [[head_numbers(axes) == ["1", "2", "3"] for axes in line] for line in places]
+    assert numbered == [[False, True, False], [False, False, True], [True, False, False]]
+
+
+def test_layers_are_numbered_at_the_first_grid_of_every_row():
+    rows = {"a": {"x": GRID, "y": GRID, "z": GRID}, "b": {"z": GRID[:1], "y": GRID[:1]}}
+    figure = plot_head_grids(rows, **WORDS)
+    upper, (empty, left, right) = figure.axes[:3], figure.axes[3:6]
+    assert [axes.get_ylabel() for axes in upper] == ["a\nlayer", "", ""]
+    assert [len(axes.get_yticks()) for axes in upper] == [2, 0, 0]
+    assert [axes.get_ylabel() for axes in (empty, left, right)] == ["", "b\nlayer", ""]
+    assert [len(axes.get_yticks()) for axes in (left, right)] == [1, 0]
+
+
+@pytest.mark.parametrize("value", [0.0, -0.5])
+def test_where_no_number_is_above_zero_all_have_the_colour_of_zero(value):
+    (axes,) = panels(plot_head_grids({"": {"costs": torch.full((2, 3), value)}}, **WORDS))
+    (image,) = axes.images
+    assert image.get_clim() == (0, 1)
+    np.testing.assert_array_equal(image.to_rgba(image.get_array())[0, 0], image.cmap(0))
+
+
+def test_a_single_row_needs_no_name():
+    (axes,) = panels(plot_head_grids({"": {"costs": GRID}}, **WORDS))
+    assert axes.get_ylabel() == "layer"
+
+
+def test_the_words_name_the_head_with_the_most():
+    said = describe_head_grids({"encoder": {"next": GRID}, "": {"costs": GRID.flip(0)}})
+    assert said == ("encoder, next: most 1.00, layer 1, head 3; costs: most 1.00, layer 2, head 3")
+
+
+@pytest.mark.parametrize(
+    ("grids", "error", "message"),
+    [
+        ({}, ValueError, "grids must have 1 to 4 rows, got 0"),
+        ({str(row): {"a": GRID} for row in range(5)}, ValueError, "have 1 to 4 rows, got 5"),
+        ({"a": {}}, ValueError, "row 'a' must have at least one grid, got none"),
+        ({"a": {str(n): GRID for n in range(6)}}, ValueError, "at most 5 columns, got 6"),
+        ({"a": {"b": GRID[0]}}, ValueError, r"'b' must have shape \(layer, head\), got \(3,\)"),
+        ({"a": {"b": GRID / 0}}, ValueError, "grid 'b' must be finite, got nan"),
+        (
+            {"a": {"b": GRID, "c": GRID[:1]}},
+            ValueError,
+            r"row 'a' must have grids of one shape, got \[\(2, 3\), \(1, 3\)\]",
+        ),
+        (
+            {"a": {"b": GRID}, "c": {"b": GRID[:, :2]}},
+            ValueError,
+            r"grids must have the same number of heads, got \[3, 2\]",
+        ),
+        ([GRID], TypeError, "grids must map rows to grids by column, got "),
+        ({"a": [GRID]}, TypeError, "grids must map rows to grids by column, got "),
+        ({"a": {"b": [[1.0]]}}, TypeError, "grid 'b' must be a tensor of .* numbers, got list"),
+        ({"a": {"b": GRID.int()}}, TypeError, "grid 'b' must be .* got torch.int32"),
+        ({1: {"b": GRID}}, TypeError, "grids must have names for rows and columns, got 1"),
+        ({"a": {2: GRID}}, TypeError, "grids must have names for rows and columns, got 2"),
+    ],
+    ids=[
+        "no row",
+        "five rows",
+        "no grid",
+        "six columns",
+        "no layers",
+        "NaN",
+        "layers",
+        "heads",
+        "list",
+        "list in a row",
+        "no tensor",
+        "whole numbers",
+        "number for a row",
+        "number for a column",
+    ],
+)
+def test_what_is_no_grid_of_heads_is_refused(grids, error, message):
+    with pytest.raises(error, match=message):
+        plot_head_grids(grids, **WORDS)
+    with pytest.raises(error, match=message):
+        describe_head_grids(grids)
+
+
+def test_a_grid_with_a_gradient_is_drawn_and_a_cost_below_zero_rounds_to_zero():
+    grid = (GRID * 0 - 1e-9).requires_grad_()
+    plot_head_grids({"": {"costs": grid}}, **WORDS)
+    assert describe_head_grids({"": {"costs": grid}}) == "costs: most 0.00, layer 1, head 1"
+
+
+SHARES = torch.tensor([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]])
+
+
+def test_rows_are_layers_and_columns_are_heads_counted_from_one_in_head_shares():
+    axes, colour_bar = plot_head_shares(SHARES, **WORDS).axes
+    np.testing.assert_array_equal(axes.images[0].get_array(), SHARES)
+    assert axes.images[0].get_clim() == (0, 1)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "3"]
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("decoder layer", "head")
+    assert colour_bar.get_ylabel() == "share of looks"
+    assert axes.get_title("left") == "Some do, some do not"
+
+
+def test_every_share_is_written_in_its_cell():
+    axes = plot_head_shares(SHARES, **WORDS).axes[0]
+    written = {text.get_position(): text.get_text() for text in axes.texts}
+    assert written[2, 0] == "1.00" and written[0, 1] == "0.50" and len(written) == 6
+
+
+def test_more_heads_make_the_figure_wider_and_more_layers_higher():
+    wide, high = (
+        plot_head_shares(torch.zeros(shape), **WORDS).get_size_inches()
+        for shape in ((2, 12), (12, 2))
+    )
+    assert wide[0] > high[0] and wide[1] < high[1]
+
+
+def test_the_numbers_of_the_heads_stand_upright_below_them():
+    labels = plot_head_shares(SHARES, **WORDS).axes[0].get_xticklabels()
+    assert {(label.get_rotation(), label.get_ha()) for label in labels} == {(0, "center")}
+
+
+@pytest.mark.parametrize(
+    ("shares", "error", "message"),
+    [
+        ([[0.5]], TypeError, "shares must be a tensor of floating-point numbers, got list"),
+        (torch.ones(3), ValueError, r"shares must have shape \(layer, head\) .* got \(3,\)"),
+        (torch.ones(0, 3), ValueError, r"shares must have .* no empty axis, got \(0, 3\)"),
+        (torch.full((2, 3), 1.5), ValueError, "shares must be from 0 to 1, got 1.5"),
+        (torch.full((2, 3), float("nan")), ValueError, "shares must be from 0 to 1, got nan"),
+    ],
+    ids=["list", "no grid", "empty", "above one", "NaN"],
+)
+def test_what_is_no_grid_of_shares_is_refused(shares, error, message):
+    with pytest.raises(error, match=message):
+        plot_head_shares(shares, **WORDS)
+
+
+TOKENS = ["the", "cat", "$sat"]
+NUMBERS = torch.arange(12).view(3, 4)  # (position, d_model)
+RIGHT = NUMBERS.unflatten(-1, (2, 2)).transpose(0, 1)
+WRONG = NUMBERS.view(2, 3, 2)
+
+
+def draw(**splits):
+    return plot_head_split(splits, tokens=TOKENS, d_model=4, title="a split")
+
+
+def cells(axes):
+    """The written names of a panel's cells, top to bottom and left to right."""
+    words = [text for text in axes.texts if not text.get_text().startswith("head")]
+    words.sort(key=lambda text: (text.get_position()[1], text.get_position()[0]))
+    return [text.get_text() for text in words]
+
+
+def test_the_right_split_keeps_every_word_in_its_row():
+    axes = draw(right=RIGHT).axes[0]
+    expected = ["t1", "t2", "t3", "t4", "c1", "c2", "c3", "c4", r"\$1", r"\$2", r"\$3", r"\$4"]
+    assert cells(axes) == expected
+
+
+def test_the_wrong_split_shows_two_words_in_one_head():
+    assert cells(draw(wrong=WRONG).axes[0])[:4] == ["t1", "t2", "c3", "c4"]
+
+
+def test_a_cell_has_the_colour_of_its_word():
+    axes = draw(wrong=WRONG).axes[0]
+    patches = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    colours = [patch.get_facecolor() for patch in patches]
+    assert len(colours) == 12 and len(set(colours)) == len(TOKENS) <= len(WORD_COLOURS)
+
+
+def test_an_unsplit_matrix_is_drawn_without_heads():
+    figure = draw(before=NUMBERS, after=RIGHT)
+    names = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert "head 1" not in names[0] and {"head 1", "head 2"} < set(names[1])
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    ("split", "tokens", "d_model", "message"),
+    [
+        (RIGHT, ["the", "tree", "sat"], 4, "different first letters"),
+        (RIGHT, ["the", "", "sat"], 4, "different first letters"),
+        (RIGHT, list("abcde"), 4, "1 to 4 words"),
+        (RIGHT, [], 4, "1 to 4 words"),
+        (RIGHT, TOKENS, 9, "d_model must be 1 to 8, got 9"),
+        (RIGHT, TOKENS, 3, "must hold the numbers 0 to 8"),
+        (RIGHT.transpose(0, 1), TOKENS, 4, r"got shape \(3, 2, 2\)"),
+        (RIGHT * 0, TOKENS, 4, "once each"),
+        (torch.arange(12), TOKENS, 4, r"got shape \(12,\)"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(split, tokens, d_model, message):
+    with pytest.raises(ValueError, match=message):
+        plot_head_split({"split": split}, tokens=tokens, d_model=d_model, title="a split")
+
+
+def test_nothing_to_draw_is_refused():
+    with pytest.raises(ValueError, match="splits must hold at least one"):
+        draw()

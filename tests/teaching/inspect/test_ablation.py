@@ -1,0 +1,331 @@
+"""What is switched off says nothing; what is made uniform prefers nobody; both come back whole."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.teaching.inspect.ablation import (
+    every_head,
+    heads_made_uniform,
+    heads_switched_off,
+    layers_switched_off,
+)
+from transformer_edu.teaching.inspect.recording import record_attention
+
+HEADS, D_HEAD, LAYERS, BATCH, SOURCE, TARGET = 4, 6, 2, 3, 7, 5
+CROSS = "decoder.layers.1.cross_attention"
+NAMES = [
+    "encoder.layers.0.self_attention",
+    "encoder.layers.1.self_attention",
+    "decoder.layers.0.self_attention",
+    "decoder.layers.0.cross_attention",
+    "decoder.layers.1.self_attention",
+    CROSS,
+]
+SWITCHES = [heads_switched_off, heads_made_uniform]
+
+
+def made_model(*, norm_first: bool) -> Transformer:
+    torch.manual_seed(0)
+    sizes = {"d_model": HEADS * D_HEAD, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 20}
+    return Transformer(
+        TransformerConfig(vocabulary_size=20, dropout=0.0, norm_first=norm_first, **sizes)
+    )
+
+
+@pytest.fixture(params=[False, True], ids=["post-norm", "pre-norm"])
+def model(request) -> Transformer:
+    return made_model(norm_first=request.param)
+
+
+@pytest.fixture
+def ids() -> tuple[torch.Tensor, torch.Tensor]:
+    torch.manual_seed(1)
+    source = torch.randint(4, 20, (BATCH, SOURCE))
+    source[1, 4:] = 0
+    return source, torch.randint(4, 20, (BATCH, TARGET))
+
+
+def written_step_by_step(model, source_ids, target_ids):
+    """The logits of a decoder that reads the target one token at a time, from a cache."""
+    memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
+    cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
+    steps = [
+        model.decode(token_ids, memory, source_mask=source_mask, cache=cache)
+        for token_ids in target_ids.split(1, dim=1)
+    ]
+    return model.project(torch.cat(steps, dim=1))
+
+
+def no_hook_is_left(model):
+    return not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
+
+
+def test_every_head_is_named_in_the_order_of_the_layers(model):
+    assert every_head(model) == [(name, head + 1) for name in NAMES for head in range(HEADS)]
+    assert every_head(model, CROSS) == [(CROSS, 1), (CROSS, 2), (CROSS, 3), (CROSS, 4)]
+    attention = MultiHeadAttention(d_model=4, num_heads=2)
+    longer = nn.ModuleDict({"a": attention, "ab": copy.deepcopy(attention)})
+    assert every_head(longer, "a") == [("a", 1), ("a", 2)]
+
+
+def test_a_head_switched_off_is_a_block_of_zero_columns_in_its_output_projection(model, ids):
+    twin = copy.deepcopy(model)
+    columns = slice(1 * D_HEAD, 2 * D_HEAD)
+    twin.decoder.layers[1].cross_attention.output_projection.weight.data[:, columns] = 0
+    with heads_switched_off(model, {(CROSS, 2)}):
+        without = model(*ids)
+    torch.testing.assert_close(without, twin(*ids))
+    assert not torch.allclose(without, model(*ids))
+
+
+def test_all_heads_switched_off_are_a_projection_of_zeros(model, ids):
+    twin = copy.deepcopy(model)
+    for part in twin.modules():
+        if isinstance(part, MultiHeadAttention):
+            part.output_projection.weight.data.zero_()
+    with heads_switched_off(model, every_head(model)):
+        without = model(*ids)
+    torch.testing.assert_close(without, twin(*ids))
+
+
+def test_no_head_switched_off_changes_no_bit(model, ids):
+    before = model(*ids)
+    for switch in SWITCHES:
+        with switch(model, set()):
+            assert torch.equal(model(*ids), before)
+
+
+def test_a_uniform_head_gives_all_that_it_may_see_the_same_weight(model, ids):
+    source_ids, target_ids = ids
+    with record_attention(model) as usual:
+        model(source_ids, target_ids)
+    with heads_made_uniform(model, every_head(model)), record_attention(model) as uniform:
+        model(source_ids, target_ids)
+    assert list(uniform) == list(usual) == NAMES
+    padded = (source_ids != 0).view(BATCH, 1, 1, SOURCE)
+    seen = {
+        NAMES[0]: padded.expand(-1, HEADS, SOURCE, -1),
+        NAMES[2]: torch.ones(TARGET, TARGET).tril().bool().expand(BATCH, HEADS, -1, -1),
+        NAMES[3]: padded.expand(-1, HEADS, TARGET, -1),
+    }
+    for name, may_see in seen.items():
+        expected = may_see / may_see.sum(dim=-1, keepdim=True)
+        torch.testing.assert_close(uniform[name], expected)
+        assert not torch.allclose(usual[name], expected, atol=1e-3)
+
+
+def test_a_uniform_head_leaves_the_other_heads_of_its_layer_alone(model, ids):
+    with record_attention(model) as usual:
+        model(*ids)
+    with heads_made_uniform(model, [(NAMES[0], 3)]), record_attention(model) as changed:
+        model(*ids)
+    others = [0, 1, 3]
+    assert torch.equal(changed[NAMES[0]][:, others], usual[NAMES[0]][:, others])
+    assert not torch.allclose(changed[NAMES[0]][:, 2], usual[NAMES[0]][:, 2], atol=1e-3)
+
+
+def test_a_uniform_head_hands_on_the_mean_of_its_values():
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(d_model=6, num_heads=2, bias=True)
+    query, memory = torch.randn(3, 4, 6), torch.randn(3, 5, 6)
+    with heads_made_uniform(layer, {("", 1), ("", 2)}):
+        output = layer(query, memory, memory)
+    mean = layer.output_projection(layer.value_projection(memory).mean(dim=1, keepdim=True))
+    torch.testing.assert_close(output, mean.expand(-1, 4, -1))
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_a_layer_switched_off_is_a_model_without_that_layer(model, ids, stack):
+    twin = copy.deepcopy(model)
+    del getattr(twin, stack).layers[0]
+    with layers_switched_off(model, {f"{stack}.layers.0"}):
+        without = model(*ids)
+    torch.testing.assert_close(without, twin(*ids))
+    assert not torch.allclose(without, model(*ids))
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+def test_writing_step_by_step_from_a_cache_obeys_as_reading_does(model, ids, switch):
+    with switch(model, {(CROSS, 1), (NAMES[2], 4), (NAMES[1], 2)}):
+        torch.testing.assert_close(written_step_by_step(model, *ids), model(*ids))
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_layer_switched_off_decodes_from_a_cache_as_without(model, ids, layer):
+    with layers_switched_off(model, {f"decoder.layers.{layer}"}):
+        whole = model(*ids)
+        torch.testing.assert_close(written_step_by_step(model, *ids), whole)
+    assert not torch.allclose(whole, model(*ids))
+
+
+@pytest.mark.parametrize("broken", [float("inf"), float("nan")], ids=["inf", "nan"])
+@pytest.mark.parametrize(
+    ("ablated", "projection"),
+    [(heads_switched_off, "value_projection"), (heads_made_uniform, "query_projection")],
+    ids=["switched off", "uniform"],
+)
+def test_nothing_comes_through_of_what_an_ablated_head_does_without_not_even_what_is_not_finite(
+    model, ids, ablated, projection, broken
+):
+    with ablated(model, {(CROSS, 2)}):
+        whole = model(*ids)
+    weight = getattr(model.decoder.layers[1].cross_attention, projection).weight
+    with torch.no_grad():
+        weight[D_HEAD : 2 * D_HEAD] = broken
+    assert not model(*ids).isfinite().all()
+    with ablated(model, {(CROSS, 2)}):
+        assert torch.equal(model(*ids), whole)
+
+
+def test_blocks_inside_one_another_add_up(model, ids):
+    with heads_switched_off(model, {(CROSS, 1), (CROSS, 2)}):
+        at_once = model(*ids)
+    with heads_switched_off(model, {(CROSS, 1)}), heads_switched_off(model, {(CROSS, 2)}):
+        one_by_one = model(*ids)
+    torch.testing.assert_close(one_by_one, at_once)
+
+
+@pytest.mark.parametrize(
+    ("switch", "what"),
+    [
+        (heads_switched_off, [(CROSS, 2), (NAMES[0], 1)]),
+        (heads_made_uniform, [(CROSS, 2), (NAMES[0], 1)]),
+        (layers_switched_off, ["encoder.layers.0", "decoder.layers.1"]),
+    ],
+    ids=["off", "uniform", "layers"],
+)
+def test_what_is_named_may_come_once_from_a_generator_or_twice(model, ids, switch, what):
+    with switch(model, what):
+        expected = model(*ids)
+    for same in ((each for each in what), what * 2):
+        with switch(model, same):
+            assert torch.equal(model(*ids), expected)
+
+
+def test_a_compiled_model_obeys_too_and_is_as_before_afterwards(ids):
+    model = made_model(norm_first=False)
+    compiled = torch.compile(model, backend="eager")
+    before = compiled(*ids)
+    for switch, what in (
+        (heads_switched_off, [(CROSS, 2)]),
+        (heads_made_uniform, [(CROSS, 2)]),
+        (layers_switched_off, ["encoder.layers.0"]),
+    ):
+        with switch(model, what):
+            torch.testing.assert_close(compiled(*ids), model(*ids))
+            assert not torch.allclose(compiled(*ids), before)
+        assert torch.equal(compiled(*ids), before)
+
+
+def test_a_layer_switched_off_hands_on_what_it_was_given_by_name(model):
+    x = torch.randn(BATCH, SOURCE, HEADS * D_HEAD)
+    with layers_switched_off(model, ["encoder.layers.1"]):
+        assert torch.equal(model.encoder.layers[1](x=x), x)
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+def test_a_model_on_another_device_obeys(switch):
+    layer = MultiHeadAttention(d_model=6, num_heads=2).to("meta")
+    query, memory = torch.randn(3, 4, 6, device="meta"), torch.randn(3, 5, 6, device="meta")
+    with switch(layer, {("", 2)}):
+        assert layer(query, memory, memory).shape == (3, 4, 6)
+
+
+def test_afterwards_every_bit_is_as_before(model, ids):
+    before, weights = model(*ids), copy.deepcopy(model.state_dict())
+    for switch, what in (
+        (heads_switched_off, every_head(model)),
+        (heads_made_uniform, every_head(model)),
+        (layers_switched_off, ["encoder.layers.0", "decoder.layers.1"]),
+    ):
+        with switch(model, what):
+            assert not torch.equal(model(*ids), before)
+        assert no_hook_is_left(model)
+        assert torch.equal(model(*ids), before)
+    assert all(torch.equal(weights[name], value) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+def test_an_error_inside_the_block_leaves_no_hook(model, switch):
+    with pytest.raises(ArithmeticError), switch(model, every_head(model)):
+        raise ArithmeticError
+    assert no_hook_is_left(model)
+    with pytest.raises(ArithmeticError), layers_switched_off(model, ["encoder.layers.1"]):
+        raise ArithmeticError
+    assert no_hook_is_left(model)
+
+
+def test_what_is_switched_off_gets_no_gradient_and_the_rest_does(model, ids):
+    with heads_switched_off(model, {(CROSS, 2)}):
+        model(*ids).sum().backward()
+    gradient = model.decoder.layers[1].cross_attention.value_projection.weight.grad
+    assert (gradient[D_HEAD : 2 * D_HEAD] == 0).all()
+    assert (gradient[:D_HEAD] != 0).any()
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
+@pytest.mark.parametrize(
+    ("heads", "error", "message"),
+    [
+        (
+            {("decoder.layers.2.cross_attention", 1)},
+            ValueError,
+            "heads must name one of encoder.layers.0.self_attention, .*, "
+            "decoder.layers.1.cross_attention, got 'decoder.layers.2.cross_attention'",
+        ),
+        ({(CROSS, 5)}, ValueError, f"heads must be from 1 to 4 in {CROSS}, got 5"),
+        ({(CROSS, 0)}, ValueError, f"heads must be from 1 to 4 in {CROSS}, got 0"),
+        ((CROSS, 2), TypeError, f"heads must be pairs of a name and a number, got '{CROSS}'"),
+        ({(CROSS, 1.0)}, TypeError, "heads must be pairs of a name and a number, got"),
+        ({(CROSS, True)}, TypeError, "heads must be pairs of a name and a number, got"),
+        (CROSS, TypeError, f"heads must be pairs of a name and a number, got '{CROSS}'"),
+        (None, TypeError, "heads must be pairs of a name and a number, got None"),
+    ],
+    ids=["no layer", "head 5", "head 0", "bare pair", "float", "bool", "text", "nothing"],
+)
+def test_a_wrong_head_is_refused_and_leaves_no_hook(model, switch, heads, error, message):
+    with pytest.raises(error, match=message), switch(model, heads):
+        pass
+    assert no_hook_is_left(model)
+
+
+def test_a_wrong_layer_is_refused(model):
+    message = "layers must name one of encoder.layers.0, .*, decoder.layers.1, got 'encoder'"
+    with pytest.raises(ValueError, match=message), layers_switched_off(model, ["encoder"]):
+        pass
+    with (
+        pytest.raises(TypeError, match="layers must be a collection of names, got 'encoder.lay"),
+        layers_switched_off(model, "encoder.layers.0"),
+    ):
+        pass
+    with pytest.raises(ValueError, match="attentions must name one of encoder.layers.0"):
+        every_head(model, "encoder.layers.0")
+
+
+def test_a_name_that_is_no_text_is_refused(model):
+    with pytest.raises(TypeError, match=f"attentions must be names, got .'{CROSS}'.$"):
+        every_head(model, [CROSS])
+    with (
+        pytest.raises(TypeError, match="layers must be names, got .'encoder.layers.0'.$"),
+        layers_switched_off(model, [["encoder.layers.0"]]),
+    ):
+        pass
+    assert no_hook_is_left(model)
+
+
+def test_what_has_nothing_to_switch_off_is_refused():
+    with pytest.raises(TypeError, match="model must be a torch.nn.Module, got str"):
+        every_head("model")
+    with pytest.raises(ValueError, match="model must hold a MultiHeadAttention, got Linear"):
+        every_head(nn.Linear(2, 3))
+    with (
+        pytest.raises(ValueError, match="must hold a layer of an encoder or decoder, got Linear"),
+        layers_switched_off(nn.Linear(2, 3), ["encoder.layers.0"]),
+    ):
+        pass

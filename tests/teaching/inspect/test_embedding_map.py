@@ -1,0 +1,180 @@
+"""Principal axes as PyTorch finds them, and neighbours by cosine."""
+
+import pytest
+import torch
+
+from transformer_edu.teaching.inspect.embedding_map import (
+    MapWord,
+    Neighbours,
+    find_words,
+    nearest,
+    principal_axes,
+)
+from transformer_edu.training.data.vocabulary import Vocabulary
+from transformer_edu.training.runs.saved_translator import Words
+
+VECTORS, WIDTH = 11, 7
+TOKENIZER = Words(Vocabulary(["dog", "Hund", "man"]))
+
+
+@pytest.fixture
+def vectors() -> torch.Tensor:
+    """A cloud that is longer in some directions than in others, and far from zero."""
+    generator = torch.Generator().manual_seed(0)
+    cloud = torch.randn(VECTORS, WIDTH, generator=generator, dtype=torch.float64)
+    return cloud * torch.tensor([5.0, 1.0, 3.0, 0.5, 2.0, 1.5, 0.1]) + 40
+
+
+def test_the_first_axes_hold_the_variance_of_their_coordinates(vectors):
+    found = principal_axes(vectors, count=3)
+    assert found.coordinates.shape == (VECTORS, 3) and found.axes.shape == (3, WIDTH)
+    variances = found.coordinates.var(dim=0) / vectors.var(dim=0).sum()
+    torch.testing.assert_close(found.explained_variance_ratio, variances)
+    assert (found.explained_variance_ratio.diff() <= 0).all()
+
+
+def test_all_axes_together_hold_everything_and_give_the_vectors_back(vectors):
+    found = principal_axes(vectors, count=WIDTH)
+    assert float(found.explained_variance_ratio.sum()) == pytest.approx(1)
+    torch.testing.assert_close(found.coordinates @ found.axes + vectors.mean(dim=0), vectors)
+    torch.testing.assert_close(found.axes @ found.axes.T, torch.eye(WIDTH, dtype=torch.float64))
+
+
+def test_a_line_needs_one_axis_and_keeps_its_distances():
+    direction = torch.tensor([0.6, 0.0, 0.8])
+    found = principal_axes(torch.tensor([[-2.0], [0.0], [1.0], [5.0]]) * direction + 3, count=2)
+    torch.testing.assert_close(found.axes[0].float(), direction)
+    torch.testing.assert_close(
+        found.explained_variance_ratio, torch.tensor([1.0, 0.0], dtype=torch.float64)
+    )
+    expected = torch.tensor([-3.0, -1.0, 0.0, 4.0])  # around the mean
+    torch.testing.assert_close(found.coordinates[:, 0].float(), expected)
+
+
+def test_agrees_with_pytorch_up_to_the_sign(vectors):
+    found = principal_axes(vectors, count=4)
+    torch.manual_seed(0)
+    _, lengths, directions = torch.pca_lowrank(vectors, q=WIDTH, niter=10)
+    cosines = (found.axes * directions.T[:4]).sum(dim=1)
+    torch.testing.assert_close(cosines.abs(), torch.ones(4, dtype=torch.float64))
+    torch.testing.assert_close(
+        found.explained_variance_ratio, lengths[:4] ** 2 / (lengths**2).sum()
+    )
+
+
+def test_order_and_sign_do_not_depend_on_where_or_in_which_order_the_vectors_lie(vectors):
+    expected = principal_axes(vectors)
+    largest = expected.axes.gather(1, expected.axes.abs().argmax(dim=1, keepdim=True))
+    assert (largest > 0).all()
+    order = torch.randperm(VECTORS, generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(principal_axes(vectors[order]).axes, expected.axes)
+    torch.testing.assert_close(principal_axes(vectors - 100).coordinates, expected.coordinates)
+    torch.testing.assert_close(principal_axes(-vectors).axes, expected.axes)
+
+
+def test_the_vectors_stay_as_they_are(vectors):
+    table = torch.nn.Parameter(vectors.clone())
+    assert not principal_axes(table).coordinates.requires_grad
+    assert torch.equal(table, vectors) and table.grad is None
+
+
+def test_neighbours_are_those_of_the_smallest_angle():
+    angles = torch.tensor([0.0, 10.0, 40.0, 180.0, 90.0]).deg2rad()
+    lengths = torch.tensor([[1.0], [9.0], [0.2], [1.0], [3.0]])
+    table = torch.stack([angles.cos(), angles.sin()], dim=1) * lengths
+    (found,) = nearest(table, [0], tokens="abcde", count=4)
+    assert found.token == "a"
+    assert [name for name, _ in found.nearest] == ["b", "c", "e", "d"]
+    cosines = torch.tensor([cosine for _, cosine in found.nearest])
+    torch.testing.assert_close(cosines, angles.cos()[[1, 2, 4, 3]])
+
+
+def test_only_those_among_are_neighbours_and_nobody_is_its_own(vectors):
+    names = [str(number) for number in range(VECTORS)]
+    found = nearest(vectors, [3, 8], tokens=names, count=2, among=[8, 3, 5])
+    assert {name for name, _ in found[0].nearest} == {"8", "5"}
+    assert {name for name, _ in found[1].nearest} == {"3", "5"}
+
+
+def test_neighbours_are_printed_as_a_line():
+    assert str(Neighbours("a", (("bc", 0.5), ("d", -0.126)))) == f"{'a':12} bc 0.50  d -0.13"
+
+
+def test_words_of_several_pieces_are_left_out_and_named():
+    groups = {
+        "animals": {"English": ["dog", "polar bear"], "German": ["Hund"]},
+        "people": {"English": ["man"], "German": ["der Mann"]},
+    }
+    found, left_out = find_words(groups, TOKENIZER)
+    assert found == [
+        MapWord("dog", "animals", "English", 4),
+        MapWord("Hund", "animals", "German", 5),
+        MapWord("man", "people", "English", 6),
+    ]
+    assert left_out == ["polar bear", "der Mann"]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "count", "error", "message"),
+    [
+        ([[1.0]], 2, TypeError, "vectors must be a tensor of floating-point numbers, got list"),
+        (torch.ones(3, 4).long(), 2, TypeError, "floating-point numbers, got torch.int64"),
+        (torch.ones(3), 2, ValueError, r"vectors must have shape \(vector, width\), got \(3,\)"),
+        (torch.ones(0, 4), 2, ValueError, r"vectors must have shape .* got \(0, 4\)"),
+        (torch.tensor([[1.0, float("nan")]]), 1, ValueError, "vectors must be finite, got nan"),
+        (torch.ones(4, 5), 2, ValueError, "vectors must differ, got 4 equal ones"),
+        (torch.randn(3, 5), 3, ValueError, "count must be at most 2 for such vectors, got 3"),
+        (torch.randn(3, 5), 0, ValueError, "count must be at least 1, got 0"),
+    ],
+    ids=["list", "whole", "one axis", "empty", "NaN", "equal", "too many axes", "no axis"],
+)
+def test_what_cannot_be_projected_is_refused(vectors, count, error, message):
+    with pytest.raises(error, match=message):
+        principal_axes(vectors, count=count)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"token_ids": [4]}, ValueError, "token_ids must be below 4, got 4"),
+        ({"token_ids": [-1]}, ValueError, "token_ids must be at least 0, got -1"),
+        ({"token_ids": "a"}, TypeError, "token_ids must be several token ids, got 'a'"),
+        ({"token_ids": 1}, TypeError, "token_ids must be several token ids, got 1"),
+        ({"among": [9]}, ValueError, "among must be below 4, got 9"),
+        ({"among": [0, 1]}, ValueError, "count must be at most 1, got 2"),
+        ({"among": range(5)}, ValueError, "among must be below 4, got 4"),
+        ({"among": range(-1, 3)}, ValueError, "among must be at least 0, got -1"),
+        ({"count": 0}, ValueError, "count must be at least 1, got 0"),
+        ({"tokens": "abc"}, ValueError, "tokens must name 4 embeddings, got 3"),
+    ],
+    ids=[
+        "id",
+        "negative",
+        "text",
+        "one",
+        "among",
+        "too many",
+        "range",
+        "range below",
+        "none",
+        "tokens",
+    ],
+)
+def test_what_has_no_neighbours_is_refused(changes, error, message):
+    given = {"token_ids": [0], "tokens": "abcd", "count": 2} | changes
+    with pytest.raises(error, match=message):
+        nearest(torch.eye(4, 5), **given)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"animals": {"English": "dog cat"}}, "groups must hold lists of words, got the single"),
+        ({"animals": ["dog"]}, "group 'animals' must map languages to words, got list"),
+        (["dog"], "groups must map names to words, got list"),
+    ],
+    ids=["text", "no languages", "no groups"],
+)
+def test_what_is_no_words_by_language_is_refused(groups, message):
+    with pytest.raises(TypeError, match=message):
+        find_words(groups, TOKENIZER)

@@ -1,0 +1,235 @@
+"""The page holds the data, loads nothing, and no text can change what it is made of."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+import torch
+
+from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, maps_of_weights
+from transformer_edu.teaching.viewer.page import (
+    AROUND,
+    LINE_OF_HEADS,
+    Start,
+    about,
+    framed,
+    place_in_words,
+    viewer_page,
+)
+from transformer_edu.teaching.viewer.picture import (
+    cell_side,
+    label_width,
+    picture,
+    picture_height,
+    room_above,
+    room_left,
+    row_height,
+)
+
+QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
+WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><b>",
+    "\"><img src=x onerror='alert(1)'>",
+    "'><svg/onload=alert(1)>",
+    "<!--",
+    "]]>",
+    "--></title></style></iframe>",
+    "\u2028\u2029",
+    "\u202e\u200f",
+    "&lt;&quot;&#39;",
+    "{0}{title}%s",
+    "\\",
+    "\x00\ud800",
+]
+
+
+class Structure(HTMLParser):
+    """The elements of a page with their attributes, and the text in each script and element."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, ...]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, *(name for name, _ in attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def maps_with(tokens: list[str], layers: list[str]) -> list[AttentionMap]:
+    many = {name: WEIGHTS.roll(index, dims=1) for index, name in enumerate(layers)}
+    return maps_of_weights(many, query_tokens=QUERY_TOKENS, key_tokens=tokens, sentence=0)
+
+
+def page_with(
+    tokens=KEY_TOKENS, layers=("a", "b"), title="who looks where", start=(1, 1, "lines")
+) -> str:
+    return viewer_page(maps_with(tokens, layers), Start(*start), title)
+
+
+def data_in(page: str) -> dict:
+    (found,) = re.findall(r"<script type='application/json'[^>]*>(.*?)</script>", page, re.DOTALL)
+    return json.loads(found)
+
+
+def test_the_page_holds_every_weight_and_every_token():
+    data = data_in(page_with())
+    assert len(data["tokens"]) == 2  # however many layers have them
+    for index, each in enumerate(data["maps"]):
+        packed = base64.b64decode(each["packed"])
+        codes = torch.frombuffer(bytearray(packed), dtype=torch.uint16)
+        stored = codes.to(torch.float32).view(WEIGHTS.shape) / STEPS
+        right = WEIGHTS.roll(index, dims=1)
+        torch.testing.assert_close(stored, right, rtol=0, atol=1 / STEPS)
+        assert data["tokens"][each["queries"]]["texts"] == QUERY_TOKENS
+        assert data["tokens"][each["keys"]]["texts"] == KEY_TOKENS
+    assert (data["start"]["map"], data["start"]["head"], data["start"]["view"]) == (1, 1, "lines")
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_the_still_picture_and_what_it_shows_stand_in_the_page(view):
+    page = page_with(start=(0, 1, view))
+    assert "Attention, layer a, head 2 of 2" in page
+    assert {"lines": "the thicker the line", "grid": "the brighter the cell"}[view] in page
+    assert ("class='link'" in page.split("class='figure'")[1].split("</svg>")[0]) == (
+        view == "lines"
+    )
+    assert re.findall(r"data-key='(\w+)' hidden", page) == [
+        {"lines": "grid", "grid": "lines"}[view]
+    ]
+
+
+def test_the_still_picture_is_the_head_that_is_chosen_called_by_its_place():
+    layers = maps_with(KEY_TOKENS, ["a", "b"])
+    words = f"Attention, layer b, head 2 of 2. {about(layers[1], 'grid')}"
+    assert picture(layers[1], 1, "grid", label=words) in page_with(start=(1, 1, "grid"))
+
+
+@pytest.mark.parametrize(("length", "numbered"), [(7, True), (20, False)])
+def test_the_script_draws_by_the_measures_of_the_still_picture(length, numbered):
+    tokens = [f"{index} long token" for index in range(length)]
+    (layer,) = maps_of_weights(
+        torch.zeros(1, 2, length), query_tokens=QUERY_TOKENS, key_tokens=tokens, sentence=0
+    )
+    data = data_in(viewer_page([layer], Start(0, 0, "lines"), "title"))
+    shown = data["maps"][0]
+    assert (shown["row"], shown["cell"]) == (row_height(layer), cell_side(layer))
+    assert (shown["left"], shown["above"]) == (room_left(layer), room_above(layer))
+    assert [side["width"] for side in data["tokens"]] == [
+        label_width(layer.queries),
+        label_width(layer.keys),
+    ]
+    assert shown["numbered"] == numbered
+
+
+def test_the_legend_has_lines_as_the_picture_has_them_and_tells_which_have_none():
+    layer = maps_of_weights(
+        torch.tensor([[[0.1, 0.5, 1.0]]]), query_tokens=["q"], key_tokens=KEY_TOKENS, sentence=0
+    )
+    page = viewer_page(layer, Start(0, 0, "lines"), "title")
+    figure, legend = page.split("class='figure'")[1].split("data-key='lines'")
+    lines, samples = (
+        re.findall(r"stroke-width='([\d.]+)' opacity='([\d.]+)'", part) for part in (figure, legend)
+    )
+    assert lines == samples and len(lines) == 3
+    assert "below 0.01: no line" in legend
+
+
+def test_controls_that_need_the_script_are_hidden_until_it_runs():
+    assert "data-part='controls' hidden" in page_with()
+
+
+@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+def test_no_token_no_name_and_no_title_changes_what_the_page_is_made_of(token):
+    first = (0, 1, "lines")
+    plain = Structure(page_with(["a", "b", "c"], ["one", "two"], "three", first))
+    hostile = Structure(page_with([token, "b", "c"], [token, "two"], token, first))
+    assert hostile.elements == plain.elements
+
+
+@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+def test_every_token_arrives_as_the_same_text_in_picture_and_data(token):
+    (attention_map,) = maps_with([token, "b", "c"], ["one"])
+    shown = attention_map.keys.tokens[0]
+    page = page_with([token, "b", "c"])
+    assert data_in(page)["tokens"][1]["texts"][0] == shown
+    assert any(shown == text for text in Structure(page).texts)
+
+
+@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+def test_the_data_is_plain_ascii_that_cannot_end_its_element(token):
+    page = page_with([token, "b", "c"], ["one", token])
+    (found,) = re.findall(r"<script type='application/json'[^>]*>(.*?)</script>", page, re.DOTALL)
+    assert found.isascii() and not set("<>&") & set(found)
+
+
+def test_nothing_is_loaded_and_only_the_viewers_own_script_may_run():
+    page = page_with()
+    structure = Structure(page)
+    assert not {"src", "href", "srcset", "action"} & {
+        name for element in structure.elements for name in element[1:]
+    }
+    assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/)", page)
+    (policy,) = re.findall(r'Content-Security-Policy\' content="([^"]*)"', page)
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy.endswith(f"script-src 'sha256-{digest}'")
+
+
+def test_the_same_weights_give_the_same_page():
+    assert page_with() == page_with()
+
+
+def test_the_script_writes_no_markup():
+    (script,) = re.findall(r"<script>(.*?)</script>", page_with(), re.DOTALL)
+    for dangerous in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval("):
+        assert dangerous not in script
+
+
+@pytest.mark.parametrize("title", ["who looks where", *HOSTILE], ids=ascii)
+def test_the_frame_holds_the_page_unchanged_beside_the_picture_that_stands_in(title):
+    page = page_with([title, "b", "c"])
+    maps = maps_with(KEY_TOKENS, ["one"])
+    frame = framed(page, maps, title=title, png="cG5n", alt=f"words {title}")
+    (holder,) = re.findall(r'srcdoc="([^"]*)"', frame)
+    assert html.unescape(holder) == page
+    structure = Structure(frame)
+    assert [tag for tag, *_ in structure.elements] == ["style", "div", "iframe", "img"]
+    assert 'sandbox="allow-scripts"' in frame
+    assert f'alt="words {html.escape(title)}" src="data:image/png;base64,cG5n"' in frame
+
+
+def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
+    def layers(length: int, heads: int = 1) -> list[AttentionMap]:
+        tokens = ["x"] * length
+        return maps_of_weights(
+            torch.zeros(heads, length, 1), query_tokens=tokens, key_tokens=["y"], sentence=0
+        )
+
+    def height(maps: list[AttentionMap]) -> int:
+        return int(re.search(r"height: (\d+)px", framed("", maps, title="", png="", alt=""))[1])
+
+    low, high = layers(2), layers(6)
+    assert height(low) == AROUND + picture_height(low[0])
+    assert height(low) < height(low + high) == height(high) < height(layers(100))
+    assert height(layers(100)) == height(layers(128))
+    assert height(layers(2, heads=13)) == height(low) == height(layers(2, heads=14)) - LINE_OF_HEADS
+
+
+def test_what_is_looked_at_is_said_in_words():
+    (attention_map,) = maps_with(KEY_TOKENS, ["3"])
+    assert place_in_words(attention_map, 1) == "Attention, layer 3, head 2 of 2"
+    assert about(attention_map, "grid").startswith(
+        "Each query token looks along its row at the key"
+    )

@@ -1,0 +1,209 @@
+"""Batches hold every pair once, padded no more than needed, shifted by one."""
+
+import pytest
+import torch
+
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.training.data.batches import (
+    epoch,
+    make_batch,
+    pad,
+    plan_batches,
+    plan_token_batches,
+)
+from transformer_edu.training.data.toy_tasks import Pair
+
+# The first number of a source names it, so that pairs can be told apart after padding.
+PAIRS = [([i, *range(4, 4 + i % 5)], [i] * (1 + i % 7)) for i in range(100, 203)]
+
+
+def one_epoch(seed: int = 0, batch_size: int = 8, pairs=PAIRS, skip: int = 0):
+    generator = torch.Generator().manual_seed(seed)
+    return list(epoch(pairs, batch_size=batch_size, generator=generator, skip=skip))
+
+
+def real(row: torch.Tensor) -> list[int]:
+    return [token for token in row.tolist() if token != PADDING_ID]
+
+
+def test_decoder_input_and_labels_are_one_apart():
+    batch = make_batch([([5, 6], [7, 8, 9]), ([5], [7])])
+    assert batch.source_ids.tolist() == [[5, 6], [5, PADDING_ID]]
+    assert batch.decoder_input_ids.tolist() == [[START_ID, 7, 8, 9], [START_ID, 7, 0, 0]]
+    assert batch.label_ids.tolist() == [[7, 8, 9, END_ID], [7, END_ID, 0, 0]]
+    assert len(batch) == 2
+
+
+def test_an_empty_target_is_a_start_and_an_end():
+    batch = make_batch([([5], [])])
+    assert (batch.decoder_input_ids.tolist(), batch.label_ids.tolist()) == (
+        [[START_ID]],
+        [[END_ID]],
+    )
+
+
+def test_every_pair_comes_once_an_epoch_and_stays_together():
+    for batch_size in (1, 8, 50, 103, 500):
+        found = []
+        for batch in one_epoch(batch_size=batch_size):
+            for source, decoder_input, labels in zip(
+                batch.source_ids, batch.decoder_input_ids, batch.label_ids, strict=True
+            ):
+                assert real(decoder_input)[1:] == real(labels)[:-1]
+                found.append((real(source), real(labels)[:-1]))
+        assert sorted(found) == sorted(PAIRS)
+
+
+def test_the_last_short_batch_is_kept():
+    sizes = sorted(len(batch) for batch in one_epoch(batch_size=8))
+    assert sizes == [103 % 8] + [8] * (103 // 8)
+
+
+def test_no_column_is_padding_only_and_padding_is_at_the_end():
+    for batch in one_epoch():
+        for token_ids in (batch.source_ids, batch.decoder_input_ids, batch.label_ids):
+            is_real = token_ids != PADDING_ID
+            assert is_real.any(dim=0).all()
+            assert (is_real.long().diff(dim=1) <= 0).all()
+
+
+def test_pairs_of_similar_length_stand_together():
+    padding = sum((batch.source_ids == PADDING_ID).sum() for batch in one_epoch())
+    by_chance = (pad([source for source, _ in PAIRS]) == PADDING_ID).sum()
+    assert padding < by_chance / 3
+
+
+def test_the_seed_decides_the_order_and_every_epoch_has_another():
+    def order(batches):
+        return [batch.source_ids[:, 0].tolist() for batch in batches]
+
+    assert order(one_epoch(seed=1)) == order(one_epoch(seed=1))
+    assert order(one_epoch(seed=1)) != order(one_epoch(seed=2))
+    generator = torch.Generator().manual_seed(1)
+    first, second = (list(epoch(PAIRS, batch_size=8, generator=generator)) for _ in range(2))
+    assert order(first) != order(second)
+
+
+def test_a_batch_moves_to_another_device_as_a_whole():
+    moved = make_batch(PAIRS[:3]).to("meta")
+    devices = {moved.source_ids.device, moved.decoder_input_ids.device, moved.label_ids.device}
+    assert devices == {torch.device("meta")}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: pad([]), ValueError, "sequences must hold at least one sequence, got none"),
+        (lambda: pad([[4], []]), ValueError, "must not be empty, got an empty one in row 1"),
+        (lambda: make_batch([]), ValueError, "sequences must hold at least one sequence"),
+        (lambda: make_batch([([], [4])]), ValueError, "must not be empty, got an empty one in"),
+        (lambda: one_epoch(batch_size=0), ValueError, "batch_size must be at least 1, got 0"),
+        (lambda: one_epoch(batch_size=2.5), TypeError, "batch_size must be a whole number"),
+        (lambda: one_epoch(pairs=[]), ValueError, "pairs must hold at least one pair, got none"),
+        (lambda: one_epoch(skip=-1), ValueError, "skip must be at least 0, got -1"),
+        (lambda: one_epoch(skip=0.5), TypeError, "skip must be a whole number, got 0.5"),
+    ],
+)
+def test_what_makes_no_batch_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize("skip", [0, 1, 12, 13, 50])
+def test_batches_left_out_leave_the_others_and_what_is_drawn_later_alone(skip):
+    whole, rest = (torch.Generator().manual_seed(5) for _ in range(2))
+    expected = list(epoch(PAIRS, batch_size=8, generator=whole))[skip:]
+    found = list(epoch(PAIRS, batch_size=8, generator=rest, skip=skip))
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one.source_ids.equal(other.source_ids)
+        assert one.label_ids.equal(other.label_ids)
+    assert rest.get_state().equal(whole.get_state())
+
+
+def test_a_plan_names_the_pairs_of_each_batch():
+    plan = plan_batches(PAIRS, batch_size=8, generator=torch.Generator().manual_seed(0))
+    assert [len(rows) for rows in plan] == [len(batch) for batch in one_epoch()]
+    for rows, batch in zip(plan, one_epoch(), strict=True):
+        assert [PAIRS[row][0][0] for row in rows] == batch.source_ids[:, 0].tolist()
+
+
+# The first number of a source names it. Lengths from 1 to 40, the longer the rarer.
+LENGTHS = [1 + (i * i) % 41 * (i % 7) // 6 for i in range(600)]
+TOKEN_BATCHES_PAIRS = [([i, *[4] * (n % 13)], [i] * n) for i, n in enumerate(LENGTHS, start=100)]
+
+
+def batches_of(tokens: int, seed: int = 0, pairs: list[Pair] = TOKEN_BATCHES_PAIRS):
+    return batches_drawn_by(torch.Generator().manual_seed(seed), tokens, pairs)
+
+
+def batches_drawn_by(
+    generator: torch.Generator, tokens: int, pairs: list[Pair] = TOKEN_BATCHES_PAIRS
+):
+    plan = plan_token_batches(pairs, tokens=tokens, generator=generator)
+    return [make_batch([pairs[row] for row in rows]) for rows in plan]
+
+
+def test_every_pair_comes_once_an_epoch_and_stays_together_in_token_batches():
+    for tokens in (1, 50, 128, 10**6):
+        found = []
+        for batch in batches_of(tokens):
+            for source, labels in zip(batch.source_ids, batch.label_ids, strict=True):
+                real = [token for token in labels.tolist() if token != PADDING_ID]
+                assert real.pop() == END_ID
+                found.append(([token for token in source.tolist() if token != PADDING_ID], real))
+        assert sorted(found) == sorted(TOKEN_BATCHES_PAIRS)
+
+
+def test_no_batch_holds_more_tokens_than_allowed_padding_included():
+    for batch in batches_of(128):
+        assert batch.label_ids.numel() <= 128
+        assert batch.source_ids.numel() <= 128
+
+
+def test_a_pair_that_is_longer_is_a_batch_of_its_own():
+    for batch in batches_of(20):
+        assert len(batch) == 1 or batch.label_ids.numel() <= 20
+    assert {len(batch) for batch in batches_of(1)} == {1}
+
+
+def test_batches_are_as_full_as_they_can_be():
+    sizes = [batch.label_ids.numel() for batch in batches_of(128)]
+    assert sum(sizes) / len(sizes) > 0.75 * 128
+    assert len(batches_of(10**6)) == 1
+
+
+def test_pairs_of_similar_length_stand_together_in_token_batches():
+    batches = batches_of(256)
+    padding = sum((batch.label_ids == PADDING_ID).sum().item() for batch in batches)
+    assert padding < 0.1 * sum(LENGTHS)
+
+
+def test_the_seed_decides_the_order_and_every_epoch_has_another_in_token_batches():
+    def names(batches):
+        return [batch.source_ids[:, 0].tolist() for batch in batches]
+
+    assert names(batches_of(128, seed=1)) == names(batches_of(128, seed=1))
+    assert names(batches_of(128, seed=1)) != names(batches_of(128, seed=2))
+    generator = torch.Generator().manual_seed(1)
+    first, second = (batches_drawn_by(generator, 128) for _ in "12")
+    assert names(first) != names(second)
+
+
+def test_short_and_long_batches_take_turns():
+    lengths = [batch.label_ids.size(1) for batch in batches_of(128)]
+    assert lengths not in (sorted(lengths), sorted(lengths, reverse=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: batches_of(0), ValueError, "tokens must be at least 1, got 0"),
+        (lambda: batches_of(2.5), TypeError, "tokens must be a whole number, got 2.5"),
+        (lambda: batches_of(9, pairs=[]), ValueError, "pairs must hold at least one pair, got"),
+    ],
+    ids=range(3),
+)
+def test_what_makes_no_batch_is_refused_in_token_batches(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,168 @@
+"""The device is the best one, or the one asked for, and is described in a few words."""
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_edu.training.machine import device
+from transformer_edu.training.machine.device import (
+    DEVICE_VARIABLE,
+    PRECISIONS,
+    autocast_for,
+    best_precision,
+    describe_device,
+    device_of,
+    gradient_scaler,
+    has_fast_bfloat16,
+    pick_device,
+    pick_precision,
+    suitable_threads,
+    use_one_thread,
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_for(monkeypatch):
+    monkeypatch.delenv(DEVICE_VARIABLE, raising=False)
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "best"),
+    [(True, True, "cuda"), (True, False, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_a_gpu_is_preferred(monkeypatch, cuda, mps, best):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert pick_device() == torch.device(best)
+
+
+def test_the_environment_overrides_the_choice(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setenv(DEVICE_VARIABLE, "cpu")
+    assert pick_device() == torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ["gpu", "cuda:99", "meta", " "])
+def test_a_device_that_is_not_here_is_refused(monkeypatch, name):
+    monkeypatch.setenv(DEVICE_VARIABLE, name)
+    with pytest.raises(ValueError, match=f"{DEVICE_VARIABLE} must name a device .*'{name}'"):
+        pick_device()
+
+
+def test_a_device_is_described_in_words_that_fit_after_computed_on(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "Tesla T4")
+    assert describe_device("cpu") == "the CPU"
+    assert describe_device(torch.device("cuda")) == "the GPU Tesla T4"
+    assert describe_device(torch.device("mps")) == "the GPU of this Apple computer (MPS)"
+    assert describe_device(torch.device("xpu")) == "the device xpu"
+
+
+def test_one_thread_is_used_inside_the_block_only(two_threads):
+    with pytest.raises(ZeroDivisionError), use_one_thread():
+        assert torch.get_num_threads() == 1
+        raise ZeroDivisionError
+    assert torch.get_num_threads() == 2
+
+
+def test_small_models_get_one_thread_and_large_ones_all(two_threads, monkeypatch):
+    with suitable_threads(nn.Linear(3, 4)):
+        assert torch.get_num_threads() == 1
+    monkeypatch.setattr(device, "SMALL_MODEL", 10)
+    with suitable_threads(nn.Linear(3, 4)):
+        assert torch.get_num_threads() == 2
+
+
+def test_a_model_is_where_its_parameters_are():
+    assert device_of(nn.Linear(2, 2, device="meta")) == torch.device("meta")
+    with pytest.raises(ValueError, match="model must have parameters, got none"):
+        device_of(nn.ReLU())
+
+
+@pytest.mark.parametrize(
+    ("device_type", "fast_bfloat16", "best"),
+    [
+        ("cuda", True, "bfloat16"),
+        ("cuda", False, "float16"),
+        ("cpu", True, "bfloat16"),
+        ("cpu", False, "float32"),
+        ("mps", False, "float32"),
+    ],
+)
+def test_half_precision_is_chosen_where_a_large_model_gains(device_type, fast_bfloat16, best):
+    assert best_precision(device_type, small=False, fast_bfloat16=fast_bfloat16) == best
+    assert best_precision(device_type, small=True, fast_bfloat16=fast_bfloat16) == "float32"
+
+
+@pytest.mark.parametrize(("there", "best"), [(True, "bfloat16"), (False, "float32")])
+def test_a_cpu_computes_in_bfloat16_only_with_the_instructions_for_it(monkeypatch, there, best):
+    flags = {"avx512_f": True, "avx512_bf16": there}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: flags, raising=False)
+    monkeypatch.setattr(device, "SMALL_MODEL", 10)
+    assert pick_precision(nn.Linear(3, 4)) == best
+    with autocast_for(nn.Linear(3, 4), "auto"):
+        assert torch.is_autocast_enabled("cpu") is there
+
+
+def test_a_processor_unknown_to_torch_s_list_is_not_trusted(monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict, raising=False)
+    assert not has_fast_bfloat16(torch.device("cpu"))
+
+
+@pytest.mark.parametrize(
+    ("flags", "there"),
+    [("fpu avx512f avx512_bf16 sse", True), ("fpu avx512f", False), (None, False)],
+)
+def test_an_older_torch_is_helped_by_the_system_s_own_list(monkeypatch, tmp_path, flags, there):
+    monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
+    monkeypatch.setattr(device, "CPU_FLAGS", tmp_path / "cpuinfo")
+    if flags is not None:
+        (tmp_path / "cpuinfo").write_text(f"model name : some\nflags : {flags}\n")
+    assert has_fast_bfloat16(torch.device("cpu")) is there
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_gpu_that_only_imitates_bfloat16_is_not_asked_for_it(monkeypatch, there):
+    asked = []
+
+    def is_supported(including_emulation: bool = True) -> bool:
+        asked.append(including_emulation)
+        return there or including_emulation  # as a T4 answers
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_supported)
+    assert has_fast_bfloat16(torch.device("cuda")) is there
+    assert asked == [False]
+    assert not has_fast_bfloat16(torch.device("mps"))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_precision_holds_inside_the_block_only(precision):
+    layer, x = nn.Linear(3, 4), torch.ones(2, 3)
+    with autocast_for(layer, precision):
+        inside = layer(x).dtype
+    assert inside == getattr(torch, "float32" if precision == "auto" else precision)
+    assert layer(x).dtype == torch.float32
+    assert layer.weight.dtype == torch.float32
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_only_float16_needs_its_gradients_scaled(precision):
+    scaler = gradient_scaler(nn.Linear(3, 4), precision)
+    assert scaler.is_enabled() is (precision == "float16")
+    assert (scaler.get_scale() > 1) is (precision == "float16")
+
+
+@pytest.mark.parametrize("precision", ["half", "", None, 16, torch.bfloat16])
+def test_an_unknown_precision_is_refused(precision):
+    for choose in (autocast_for, gradient_scaler):
+        with pytest.raises(
+            ValueError, match="must be one of auto, float32, bfloat16, float16, got"
+        ):
+            choose(nn.Linear(3, 4), precision)

@@ -1,0 +1,210 @@
+"""Several processes compute what one does, and a lost one ends the run with an error."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from tools.notebooks import ROOT
+from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.training import loop
+from transformer_edu.training.checkpoint import load_history, load_model
+from transformer_edu.training.data.batches import Batch, make_batch
+from transformer_edu.training.machine import processes as module
+from transformer_edu.training.machine.processes import (
+    LostProcessError,
+    first_before_others,
+    gather_rows,
+    is_first_process,
+    is_of_a_lost_process,
+    joined_processes,
+    mean_of_processes,
+    own_rows,
+    process_count,
+    process_number,
+    replica_of,
+    sum_of_processes,
+    wait_for_all,
+)
+from transformer_edu.training.runs.command import INTERRUPTED, main
+from transformer_edu.training.runs.run_folder import RunFolder
+from transformer_edu.training.runs.watching import Watcher
+from transformer_edu.training.state import TrainingRun
+
+BATCH = make_batch([([4] * n, [5] * (2 * n % 5)) for n in range(1, 8)])
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+SMALL = [
+    *("--task", "numbers", "--d-model", "16", "--heads", "2", "--layers", "1", "--d-ff", "24"),
+    *("--precision", "float32", "--dropout", "0", "--batch-size", "15", "--evaluate-on", "9"),
+]
+SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
+
+
+def test_alone_nothing_is_changed():
+    with joined_processes(), first_before_others():
+        assert (process_count(), process_number(), is_first_process()) == (1, 0, True)
+        assert BATCH.share(process_number(), process_count()) is BATCH
+        assert sum_of_processes([1.5, 2]) == [1.5, 2]
+        assert mean_of_processes(0.1) == 0.1
+        assert list(own_rows(3)) == [0, 1, 2]
+        assert gather_rows([[4, 5], []], 2) == [[4, 5], []]
+        wait_for_all()
+    model = torch.nn.Linear(2, 3)
+    assert replica_of(model) is model
+
+
+def real_labels(batch: Batch) -> int:
+    return int((batch.label_ids != PADDING_ID).sum())
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 9])
+def test_the_shares_make_up_the_batch(count):
+    rows, weights, labels = [], [], []
+    for number in range(count):
+        share = BATCH.share(number, count)
+        parts = share.parts(2)
+        if share.weight > 0:
+            expected = [count * real_labels(part) / real_labels(BATCH) for part, _ in parts]
+            assert [weight for _, weight in parts] == pytest.approx(expected)
+        assert sum(weight for _, weight in parts) == pytest.approx(share.weight)
+        weights.append(share.weight)
+        if share.weight > 0:
+            rows += share.source_ids.tolist()
+            labels.append(real_labels(share))
+    assert rows == BATCH.source_ids.tolist()
+    assert sum(weights) == pytest.approx(count)
+    expected = [count * own / sum(labels) for own in labels]
+    assert [weight for weight in weights if weight > 0] == pytest.approx(expected)
+
+
+def test_an_error_of_ones_own_is_not_blamed_on_others(monkeypatch):
+    lost = [LostProcessError("ended"), dist.DistBackendError("x"), RuntimeError("[gloo] closed")]
+    assert not any(map(is_of_a_lost_process, lost))
+    monkeypatch.setattr(module, "process_count", lambda: 2)
+    assert all(map(is_of_a_lost_process, lost))
+    assert not is_of_a_lost_process(RuntimeError("out of memory"))
+
+
+def start(options: list[str]) -> subprocess.Popen:
+    """The command with two processes, which may use one thread each."""
+    return subprocess.Popen(
+        [*TORCHRUN, "-m", "transformer_edu.training", *options],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "TRANSFORMER_EDU_DEVICE": "cpu"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+TOGETHER = """
+import torch
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.machine import processes
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.loop import fit
+from transformer_edu.training.data.toy_tasks import copy_task
+
+with processes.joined_processes():
+    number = processes.process_number()
+    own = [[10 * row] * row for row in processes.own_rows(5)]
+    rows = processes.gather_rows(own, 5)
+    nothing = processes.gather_rows([[] for _ in processes.own_rows(3)], 3)
+    total, mean = processes.sum_of_processes([number + 1.0]), processes.mean_of_processes(number)
+    torch.manual_seed(number)  # other first weights in each: the first one's count
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.3}
+    task = copy_task(num_symbols=5, train_size=60, validation_size=5, test_size=5)
+    model = Transformer(TransformerConfig(vocabulary_size=9, **sizes))
+    run = fit(model, task, TrainingConfig(steps=4, batch_size=7, evaluate_on=5))
+    weights = torch.cat([weight.detach().flatten() for weight in model.parameters()])
+    losses = [step.loss for step in run.steps]
+    print((rows, nothing, total, mean, losses, run.evaluations, weights.tolist()), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_agree_on_everything(tmp_path):
+    (tmp_path / "together.py").write_text(TOGETHER)
+    logs = tmp_path / "logs"
+    command = [*TORCHRUN, "--redirects", "3", "--log-dir", str(logs), str(tmp_path / "together.py")]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "TRANSFORMER_EDU_DEVICE": "cpu"}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=SECONDS)
+    first, second = (path.read_text() for path in sorted(logs.rglob("stdout.log")))
+    assert first == second
+    assert first.startswith("([[], [10], [20, 20], [30, 30, 30], [40, 40, 40, 40]], [[], [], []], ")
+    assert "[3.0], 0.5, " in first
+
+
+def test_each_process_drops_something_else_and_the_first_what_one_alone_would(monkeypatch):
+    def dropped(number: int, count: int) -> list[float]:
+        monkeypatch.setattr(dist, "is_initialized", lambda: count > 1)
+        monkeypatch.setattr(dist, "get_world_size", lambda: count)
+        monkeypatch.setattr(dist, "get_rank", lambda: number)
+        with torch.random.fork_rng([]):
+            loop._seed_dropout(torch.nn.Linear(2, 3), 5, 7)
+            return torch.rand(4).tolist()
+
+    assert dropped(0, 1) == dropped(0, 3)
+    assert len({tuple(dropped(number, 3)) for number in range(3)}) == 3
+
+
+@pytest.mark.slow
+def test_two_processes_compute_what_one_does(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_EDU_DEVICE", "cpu")
+    # 4,000 pairs in batches of 15: the last of an epoch has 10, and 15 rows are no even number.
+    options = [*SMALL, "--steps", "30", "--evaluate-every", "10", "--accumulate", "2"]
+    process = start([*options, "--out", str(tmp_path / "two")])
+    assert main([*options, "--out", str(tmp_path / "one")]) == 0
+    output, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, output
+    one, two = RunFolder(tmp_path / "one"), RunFolder(tmp_path / "two")
+    first, second = load_history(one.checkpoint), load_history(two.checkpoint)
+    for ours, theirs in zip(first.steps, second.steps, strict=True):
+        assert theirs.loss == pytest.approx(ours.loss, abs=2e-6)
+    for ours, theirs in zip(one.read_history(), two.read_history(), strict=True):
+        for name in ("validation_loss", "token_accuracy", "exact_match"):
+            assert theirs[name] == pytest.approx(ours[name], abs=2e-6)
+        assert theirs["tokens"] == ours["tokens"]
+    weights = zip(
+        load_model(one.model).parameters(), load_model(two.model).parameters(), strict=True
+    )
+    assert max((ours - theirs).abs().max().item() for ours, theirs in weights) < 1e-5
+
+
+def children(process: subprocess.Popen) -> list[int]:
+    """The processes that torchrun has started."""
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def interrupt_after_a_step(watcher: Watcher, run: TrainingRun) -> None:
+    """Press Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
+def test_a_killed_process_ends_the_run_and_the_last_checkpoint_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_EDU_DEVICE", "cpu")
+    folder = RunFolder(tmp_path / "x")
+    options = [*SMALL, "--steps", "9000", "--evaluate-every", "5", "--out", str(folder.path)]
+    process = start(options)
+    deadline = time.monotonic() + SECONDS
+    while len(folder.read_history()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(children(process)[-1], signal.SIGKILL)
+    output, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode != 0
+    assert "error: another of the 2 processes of this run has ended" in output
+    assert "--resume" in output
+    taken = len(load_history(folder.checkpoint).steps)
+    assert taken >= 5
+    monkeypatch.setattr(Watcher, "__call__", interrupt_after_a_step)
+    assert main(["--out", str(folder.path), "--resume"]) == INTERRUPTED
+    assert len(load_history(folder.checkpoint).steps) == taken + 1

@@ -1,0 +1,303 @@
+"""A checkpoint's file is whole or not there, and no bit of it changes unnoticed."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from transformer_edu.training.machine.whole_file import (
+    CheckpointError,
+    read_checkpoint_file,
+    replace_file,
+    require_writable,
+    write_checkpoint_file,
+)
+
+TENSORS = {"weights.a": torch.arange(15.0).reshape(3, 5), "kept": torch.tensor([2**53 + 1])}
+RECORD = {"format_version": 1, "name": 'quoted "sha256": "0000"', "rate": 0.1}
+KILLS = 20
+
+# In a process of its own, because it forks: torch is imported once, not once for each kill.
+KILLS_SAVES = """
+import os, random, signal, sys, time
+import torch
+from transformer_edu.training.machine.whole_file import read_checkpoint_file, write_checkpoint_file
+
+torch.set_num_threads(1)
+path, moment, number = sys.argv[1], random.Random(0), 0.0
+for kill in range(int(sys.argv[2])):
+    ready, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        while True:
+            number += 1
+            write_checkpoint_file(path, {"all": torch.full((400_000,), number)}, {})
+            os.write(tell, b"!")
+    os.close(tell)
+    os.read(ready, 1)
+    time.sleep(moment.uniform(0.001, 0.05))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    left = len(os.listdir(os.path.dirname(path))) - 1
+    found = read_checkpoint_file(path)[0]["all"]
+    number = found[0].item()
+    print(left, len(found), len(found.unique()), number)
+"""
+
+FILLS_THE_DISK = """
+import resource, sys
+import torch
+from transformer_edu.training.machine.whole_file import write_checkpoint_file
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    write_checkpoint_file(sys.argv[1], {"all": torch.ones(100_000)}, {})
+except OSError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """An existing checkpoint, alone in its folder."""
+    write_checkpoint_file(tmp_path / "run.checkpoint", TENSORS, RECORD)
+    return tmp_path / "run.checkpoint"
+
+
+def names(path: Path) -> list[str]:
+    return sorted(file.name for file in path.parent.iterdir())
+
+
+def same(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
+    return first.keys() == second.keys() and all(
+        first[name].equal(second[name]) and first[name].dtype == second[name].dtype
+        for name in first
+    )
+
+
+def test_what_is_written_is_read(path):
+    tensors, record = read_checkpoint_file(path)
+    assert same(tensors, TENSORS)
+    assert {name: record[name] for name in RECORD} == RECORD
+    assert names(path) == ["run.checkpoint"]
+
+
+def test_any_program_that_knows_safetensors_can_read_it(path):
+    with safe_open(path, framework="pt") as file:
+        assert file.get_tensor("weights.a").equal(TENSORS["weights.a"])
+        assert json.loads(file.metadata()["transformer_edu"])["rate"] == 0.1
+
+
+def test_the_same_content_gives_the_same_bytes(path, tmp_path):
+    write_checkpoint_file(tmp_path / "again", dict(reversed(TENSORS.items())), RECORD)
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_views_empty_and_shared_tensors_can_be_written(tmp_path):
+    table = torch.arange(12.0).reshape(3, 4)
+    tensors = {"all": table, "part": table[1:], "turned": table.T, "empty": torch.zeros(0, 3)}
+    write_checkpoint_file(tmp_path / "views", tensors, {})
+    assert same(read_checkpoint_file(tmp_path / "views")[0], tensors)
+
+
+def test_the_file_has_the_rights_of_any_new_file(path, tmp_path):
+    (tmp_path / "plain").touch()
+    assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_each_of_200_flipped_bits_is_noticed(path):
+    content = path.read_bytes()
+    for bit in random.Random(0).sample(range(8 * len(content)), 200):
+        changed = bytearray(content)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        with pytest.raises(CheckpointError, match=r"run\.checkpoint must be"):
+            read_checkpoint_file(path)
+    path.write_bytes(content)
+    assert same(read_checkpoint_file(path)[0], TENSORS)
+
+
+def test_a_flipped_bit_in_any_byte_of_the_header_is_noticed(path):
+    content, bits = path.read_bytes(), random.Random(0)
+    for byte in range(8 + int.from_bytes(content[:8], "little")):
+        changed = bytearray(content)
+        changed[byte] ^= 1 << bits.randrange(8)
+        path.write_bytes(changed)
+        with pytest.raises(CheckpointError):
+            read_checkpoint_file(path)
+
+
+@pytest.mark.parametrize("tenths", range(10))
+def test_a_truncated_file_is_refused(path, tenths):
+    content = path.read_bytes()
+    path.write_bytes(content[: tenths * len(content) // 10])
+    with pytest.raises(CheckpointError, match=r"run\.checkpoint must be"):
+        read_checkpoint_file(path)
+
+
+def test_a_file_with_something_after_its_end_is_refused(path):
+    path.write_bytes(path.read_bytes() + b"\0")
+    with pytest.raises(CheckpointError, match="must be whole"):
+        read_checkpoint_file(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "must be a checkpoint, got an empty file"),
+        (b"dear diary, today I trained a model", "got another format"),
+        (b"\xff" * 100, "got another format"),
+        (b"\x08", "got another format"),
+        (struct.pack("<Q", 2**63) + b"{}", "got another format"),
+    ],
+)
+def test_what_is_no_checkpoint_is_refused(path, content, message):
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match=message):
+        read_checkpoint_file(path)
+
+
+def test_a_pickle_is_refused_and_not_run(path, tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "code was run",))
+
+    torch.save({"weights": Trap()}, path)
+    with pytest.raises(CheckpointError, match="got another format"):
+        read_checkpoint_file(path)
+    assert names(path) == ["run.checkpoint"]
+
+
+def test_a_missing_file_and_a_folder_are_errors_of_the_system(path, tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_checkpoint_file(tmp_path / "nowhere")
+    with pytest.raises(OSError, match=tmp_path.name):
+        read_checkpoint_file(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"bytes"])
+def test_what_is_no_path_is_refused(wrong):
+    for use in (read_checkpoint_file, lambda path: write_checkpoint_file(path, TENSORS, RECORD)):
+        with pytest.raises(TypeError, match="path must be a path, got"):
+            use(wrong)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_full_disk_names_the_file_and_leaves_the_old_one(path):
+    before = path.read_bytes()
+    command = [sys.executable, "-c", FILLS_THE_DISK, str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert result.stdout.startswith("OSError")
+    assert str(path) in result.stdout
+    assert "partial" not in result.stdout
+    assert (path.read_bytes(), names(path)) == (before, ["run.checkpoint"])
+
+
+@pytest.mark.parametrize("stop", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_save_that_stops_in_the_middle_changes_nothing(path, stop):
+    def parts():
+        yield b"the beginning"
+        raise stop
+
+    before = path.read_bytes()
+    with pytest.raises(type(stop)) as caught:
+        replace_file(path, parts())
+    if isinstance(stop, OSError):
+        assert str(caught.value) == f"[Errno 28] No space left on device: {str(path)!r}"
+    assert (path.read_bytes(), names(path)) == (before, ["run.checkpoint"])
+
+
+def test_the_disk_has_all_of_it_before_it_takes_the_old_file_s_place(path, monkeypatch):
+    events = []
+    for name in ("fsync", "replace"):
+        original = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *a, own=original, name=name: (events.append(name), own(*a))
+        )
+    write_checkpoint_file(path, TENSORS, RECORD)
+    assert events[:2] == ["fsync", "replace"]
+    assert events[2:] == (["fsync"] if os.name == "posix" else [])  # of the folder
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [("missing/file", FileNotFoundError), ("folder", IsADirectoryError), ("a file/x", OSError)],
+)
+def test_where_nothing_can_be_saved_is_refused_with_its_name(tmp_path, place, error):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a file").touch()
+    for use in (
+        lambda path: require_writable("checkpoint", path),
+        lambda path: write_checkpoint_file(path, TENSORS, RECORD),
+    ):
+        with pytest.raises(OSError, match=place) as caught:
+            use(tmp_path / place)
+        assert isinstance(caught.value, error)
+    assert names(tmp_path / "x") == ["a file", "folder"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows knows other rights")
+def test_a_folder_that_cannot_be_written_is_refused_with_the_file_s_name(tmp_path):
+    folder = Path("/proc") if os.geteuid() == 0 else tmp_path  # root may write almost anywhere
+    if folder == tmp_path:
+        folder.chmod(0o500)
+    elif not folder.is_dir():
+        pytest.skip("there is no folder that root cannot write to")
+    for use in (
+        lambda path: require_writable("checkpoint", path),
+        lambda path: write_checkpoint_file(path, TENSORS, RECORD),
+    ):
+        with pytest.raises(OSError, match=r"run\.checkpoint'$"):
+            use(folder / "run.checkpoint")
+    tmp_path.chmod(0o700)
+
+
+def test_where_something_can_be_saved_nothing_is_left_or_changed(path):
+    before = path.read_bytes()
+    require_writable("checkpoint", path)
+    assert (path.read_bytes(), names(path)) == (before, ["run.checkpoint"])
+
+
+def test_who_reads_while_another_saves_reads_a_whole_file(path):
+    stop = threading.Event()
+
+    def save_on_and_on():
+        while not stop.is_set():
+            write_checkpoint_file(path, {"all": torch.ones(50_000)}, {})
+
+    thread = threading.Thread(target=save_on_and_on)
+    thread.start()
+    try:
+        for _ in range(50):
+            read_checkpoint_file(path)
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork and no kill -9")
+def test_kill_9_in_the_middle_of_saves_leaves_a_whole_checkpoint(tmp_path):
+    path = tmp_path / "run.checkpoint"
+    write_checkpoint_file(path, {"all": torch.zeros(400_000)}, {})
+    command = [sys.executable, "-c", KILLS_SAVES, str(path), str(KILLS)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert (result.returncode, result.stderr) == (0, "")
+    found = [[float(number) for number in line.split()] for line in result.stdout.splitlines()]
+    assert len(found) == KILLS
+    assert all(length == 400_000 and kinds == 1 for _, length, kinds, _ in found)
+    saves = [number for *_, number in found]
+    assert 0 < saves[0] < saves[-1]
+    assert saves == sorted(saves)
+    assert any(left for left, *_ in found)  # some were killed in the middle of a save
+    assert max(left for left, *_ in found) <= 1  # the next save removes what a kill left
+    write_checkpoint_file(path, TENSORS, RECORD)
+    assert names(path) == ["run.checkpoint"]

@@ -1,0 +1,67 @@
+"""A run's task comes by its name, with the judge that fits it."""
+
+from dataclasses import replace
+
+import pytest
+
+from transformer_edu.training.data.tokenizer import train_tokenizer
+from transformer_edu.training.runs.judging import BleuJudge, ExactMatchJudge
+from transformer_edu.training.runs.presets import TINY, TOY
+from transformer_edu.training.runs.run_folder import RunFolder
+from transformer_edu.training.runs.run_task import load_run_task, load_texts
+from transformer_edu.training.runs.saved_translator import load_tokens
+
+
+@pytest.fixture
+def folder(tmp_path) -> RunFolder:
+    folder = RunFolder(tmp_path / "run")
+    folder.make()
+    return folder
+
+
+@pytest.fixture
+def files(text_files):
+    source, target = map(str, text_files)
+    return replace(
+        TINY, task="files", source=source, target=target, vocabulary_size=290, evaluate_on=4
+    )
+
+
+@pytest.mark.parametrize(("name", "full"), [("numbers", "number words"), ("copy", "copy")])
+def test_a_toy_task_is_judged_by_exact_match_and_leaves_its_words(folder, name, full):
+    task, judge = load_run_task(replace(TOY, task=name), folder)
+    assert task.name == full
+    assert isinstance(judge, ExactMatchJudge)
+    assert load_tokens(folder).vocabulary.tokens == task.vocabulary.tokens
+
+
+def test_texts_are_judged_by_bleu_with_a_tokenizer_of_what_is_learned_from(folder, files):
+    task, judge = load_run_task(files, folder)
+    texts = load_texts(files)
+    lines = [text for pair in texts.train for text in pair]
+    expected = train_tokenizer(lines, vocabulary_size=290)
+    assert load_tokens(folder).merges == expected.merges
+    assert len(task.vocabulary) == len(expected) <= 290
+    assert isinstance(judge, BleuJudge)
+    assert judge.references == [target for _, target in texts.validation[:4]]
+
+
+def test_a_resumed_run_finds_its_tokenizer(folder, files):
+    before, _ = load_run_task(files, folder)
+    folder.write_settings(files, {})
+    written = folder.tokenizer_file.read_bytes()
+    after, _ = load_run_task(replace(files, vocabulary_size=400), folder)
+    assert folder.tokenizer_file.read_bytes() == written
+    assert after.train == before.train
+
+
+def test_what_a_run_left_that_never_began_is_not_trusted(folder, files):
+    load_run_task(replace(files, vocabulary_size=270), folder)
+    task, _ = load_run_task(files, folder)
+    assert len(task.vocabulary) > 270
+
+
+def test_multi30k_is_read_from_the_folder_that_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRANSFORMER_EDU_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="must be a folder with train.en.gz"):
+        load_texts(TINY)

@@ -1,0 +1,236 @@
+"""Checks of lesson 10: training."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise
+from transformer_edu.training.config import inverse_square_root
+from transformer_edu.training.data.batches import Batch, make_batch
+from transformer_edu.training.faults import FAULTS
+from transformer_edu.training.loss import token_loss
+
+VOCABULARY_SIZE = 37_000
+PATIENTS = {
+    "A": "positions along the batch",
+    "B": "softmax over queries",
+    "C": "no residual",
+}
+SIZES = {"vocabulary_size": 20, "d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32}
+STALE = 0.3  # gradients left over from a step before
+RATE = 0.5
+
+# Of step, d_model and warmup_steps.
+MISTAKEN_RATES: tuple[tuple[Callable[[float, float, float], float], str], ...] = (
+    (
+        lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
+        "Yours is the larger of the two: before the warm-up ends the rising line is the smaller "
+        "one, so take min.",
+    ),
+    (
+        lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
+        "Wide models learn in smaller steps: d_model to the power of minus one half.",
+    ),
+    (
+        lambda s, d, w: min(s**-0.5, s * w**-1.5),
+        "The width is missing: the whole is multiplied by d_model to the power of -1/2.",
+    ),
+    (
+        lambda s, d, w: d**-0.5 * min(s**-0.5, s * w**-0.5),
+        "The two lines must meet at the end of the warm-up: the rising one is step times "
+        "warmup_steps to the power of -3/2.",
+    ),
+    (
+        lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),
+        "Your rate rises and then stays: after the warm-up it falls as one over the root of the "
+        "step.",
+    ),
+    (
+        lambda s, d, w: d**-0.5 * s**-0.5,
+        "Your rate only falls: it must rise during the warm-up.",
+    ),
+)
+
+
+@exercise("10.1")
+def check_loss_of_no_idea(answer: float) -> None:
+    """Exercise 10.1: the loss of a model that gives 37,000 tokens the same chance each."""
+    if isinstance(answer, Tensor) and answer.numel() == 1:
+        answer = answer.item()
+    if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
+        raise AnswerError(f"The answer is a number; yours is {answer!r}.")
+    size = VOCABULARY_SIZE
+    hints = {
+        math.log2(size): "That is in bits. The course counts in nats: natural logarithm.",
+        math.log10(size): "That is the logarithm to base 10. Loss uses the natural one.",
+        -math.log(size): "A probability has a negative logarithm, and the loss is minus that.",
+        1 / size: "That is the probability of each token. The loss is minus its logarithm.",
+        math.log(20): "That was for 20 tokens. Now there are 37,000.",
+    }
+    for wrong, hint in hints.items():
+        if math.isclose(answer, wrong, rel_tol=0.01):
+            raise AnswerError(hint)
+    if not math.isclose(answer, math.log(size), abs_tol=0.06):
+        raise AnswerError("Every token has the probability 1/37,000. Minus its logarithm is?")
+
+
+@exercise("10.2")
+def check_learning_rate(answer: Callable[[int, int, int], float]) -> None:
+    """Exercise 10.2: the paper's rate, a function of step, d_model and warmup_steps."""
+    points = [(1, 64, 10), (9, 64, 10), (10, 64, 10), (90, 64, 10), (5, 512, 4000)]
+    got = [_number(ask(answer, *point)) for point in points]
+    for mistake, hint in MISTAKEN_RATES:
+        if _agree(got, [mistake(*point) for point in points]):
+            raise AnswerError(hint)
+    right = [inverse_square_root(s, d_model=d, warmup_steps=w) for s, d, w in points]
+    if not _agree(got, right):
+        step, d_model, warmup_steps = points[0]
+        raise AnswerError(
+            f"For step {step}, d_model {d_model} and warm-up {warmup_steps} the paper's rate is "
+            f"{right[0]:.4f}; yours is {got[0]:.4f}."
+        )
+
+
+@exercise("10.3")
+def check_repaired_step(
+    answer: Callable[[nn.Module, Batch, torch.optim.Optimizer], object],
+) -> None:
+    """Exercise 10.3: one training step, free of the friend's mistakes."""
+    pairs = [([4, 5, 6], [7, 8, 9]), ([9, 4], [5]), ([6, 6, 7, 8], [8, 7, 6, 6])]
+    batch = make_batch(pairs)
+    model = _fresh_model()
+    seen: list[bool] = []
+    model.register_forward_hook(lambda module, *_: seen.append(module.training))
+    before = _weights(model)
+    for parameter in model.parameters():
+        parameter.grad = torch.full_like(parameter, STALE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    try:
+        loss = ask(answer, model, batch, optimizer)
+    except RuntimeError as error:
+        if "inplace operation" in str(error):
+            raise AnswerError(
+                "step() has changed the weights before backward() was done with them: first "
+                "backward(), then step()."
+            ) from None
+        raise
+    after = _weights(model)
+    if not seen:
+        raise AnswerError("Your step never asks the model: its call gives the logits.")
+    if _same(after, before):
+        raise AnswerError("No weight has moved: backward() finds the gradients, step() uses them.")
+    for hint, expected in _mistaken_steps(batch):
+        if _same(after, expected):
+            raise AnswerError(hint)
+    if not _same(after, _stepped(batch, _right_loss)):
+        raise AnswerError(
+            "The weights moved, but not as they should: read decoder_input_ids, hand on the "
+            "logits, skip the padding of label_ids, clear the old gradients."
+        )
+    if not all(seen):
+        raise AnswerError("The model is in evaluation mode while it learns: call model.train().")
+    if not math.isclose(_number(loss), _right_loss(_fresh_model(), batch).item(), rel_tol=1e-4):
+        raise AnswerError("The step is right. Return its loss, too.")
+
+
+@exercise("10.4")
+def check_diagnosis(answer: dict[str, str]) -> None:
+    """Exercise 10.4: which of the faults each of the three patients has."""
+    if not isinstance(answer, dict):
+        raise AnswerError(f"The answer is a dictionary; yours is {type(answer).__name__}.")
+    if set(answer) != set(PATIENTS):
+        raise AnswerError(f"The patients are A, B and C; you named {sorted(map(str, answer))}.")
+    hints = {
+        "A": "Patient A: two probes fail, and one of them says that the company matters.",
+        "B": "Patient B: look at the probe that sums the rows of attention.",
+        "C": "Patient C: every probe passes. Ask what no probe asks: how alike are the vectors of "
+        "its memory?",
+    }
+    for patient, fault in PATIENTS.items():
+        if answer[patient] not in FAULTS:
+            raise AnswerError(f"{answer[patient]!r} is no fault; they are: {', '.join(FAULTS)}.")
+        if answer[patient] != fault:
+            raise AnswerError(hints[patient])
+
+
+def build_patients() -> dict[str, Transformer]:
+    """The three models of exercise 10.4, untrained, each with another fault."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4)
+        config = TransformerConfig(**SIZES, dropout=0.0, max_length=64)
+        return {patient: FAULTS[fault](config) for patient, fault in PATIENTS.items()}
+
+
+def _fresh_model() -> Transformer:
+    """The same small model every time, in evaluation mode."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        return Transformer(TransformerConfig(**SIZES, dropout=0.0, max_length=16)).eval()
+
+
+def _weights(model: nn.Module) -> list[Tensor]:
+    return [weight.detach().clone() for weight in model.parameters()]
+
+
+def _same(first: list[Tensor], second: list[Tensor]) -> bool:
+    return all(torch.allclose(a, b, atol=1e-5) for a, b in zip(first, second, strict=True))
+
+
+def _right_loss(model: nn.Module, batch: Batch) -> Tensor:
+    return token_loss(model(batch.source_ids, batch.decoder_input_ids), batch.label_ids)
+
+
+def _softmaxed_loss(model: nn.Module, batch: Batch) -> Tensor:
+    logits = model(batch.source_ids, batch.decoder_input_ids)
+    return token_loss(logits.softmax(dim=-1), batch.label_ids)
+
+
+def _unshifted_loss(model: nn.Module, batch: Batch) -> Tensor:
+    return token_loss(model(batch.source_ids, batch.label_ids), batch.label_ids)
+
+
+def _padded_loss(model: nn.Module, batch: Batch) -> Tensor:
+    logits = model(batch.source_ids, batch.decoder_input_ids)
+    return F.cross_entropy(logits.flatten(0, 1), batch.label_ids.flatten())
+
+
+def _stepped(
+    batch: Batch, loss_of: Callable[[nn.Module, Batch], Tensor], *, stale: float = 0.0
+) -> list[Tensor]:
+    """The weights after one step with this loss, on top of what was left of old gradients."""
+    model = _fresh_model()
+    loss_of(model, batch).backward()
+    return [weight.detach() - RATE * (weight.grad + stale) for weight in model.parameters()]
+
+
+def _mistaken_steps(batch: Batch) -> Iterator[tuple[str, list[Tensor]]]:
+    """For each typical mistake its hint, and the weights that it leads to."""
+    for loss_of, hint in (
+        (_softmaxed_loss, "The loss already has a softmax inside: give it the logits as they are."),
+        (_unshifted_loss, "The model reads its own labels: give it decoder_input_ids."),
+        (_padded_loss, "Padding is learned, too: its labels must be skipped, as token_loss does."),
+    ):
+        yield hint, _stepped(batch, loss_of)
+        yield f"{hint} And old gradients are still there.", _stepped(batch, loss_of, stale=STALE)
+    yield (
+        "The gradients of the step before are still there and are added to: zero_grad() first.",
+        _stepped(batch, _right_loss, stale=STALE),
+    )
+
+
+def _number(answer: object) -> float:
+    """A learner's number, from a tensor too."""
+    if isinstance(answer, Tensor) and answer.numel() == 1:
+        answer = answer.item()
+    if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
+        shown = f"shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else repr(answer)
+        raise AnswerError(f"Your function must return a number; yours returns {shown}.")
+    return float(answer)
+
+
+def _agree(got: list[float], expected: list[float]) -> bool:
+    return all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(got, expected, strict=True))

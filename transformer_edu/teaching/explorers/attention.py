@@ -1,0 +1,213 @@
+"""Sliders for the notebooks: thin controls around drawings that work without them."""
+
+import math
+from collections.abc import Sequence
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_edu.model.masks import target_mask
+from transformer_edu.model.vocabulary import PADDING_ID, START_ID
+from transformer_edu.teaching.display import explore
+from transformer_edu.teaching.figures.attention import plot_attention, plot_mask
+from transformer_edu.teaching.figures.grid import grid_axes
+from transformer_edu.teaching.style import BLACK, BLUE, PALE, VERMILION, styled
+
+NUM_QUERIES, NUM_KEYS = 500, 8
+NUM_POSITIONS = 50
+# Left, bottom, width and height of the curves and of the circle, in parts of the figure.
+POSITION_PLACES = (0.088, 0.16, 0.451, 0.76), (0.644, 0.16, 0.226, 0.76)
+TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
+
+
+def favourite_share(d_head: int, scaled: bool) -> Tensor:
+    """Mean attention of random queries to their 1st, 2nd, … favourite key, shape (key,).
+
+    Args:
+        d_head: Width of the query and key vectors.
+        scaled: Whether to divide the scores by √d_head, as the paper does (§3.2.1).
+    """
+    generator = torch.Generator().manual_seed(0)
+    query = torch.randn(NUM_QUERIES, d_head, generator=generator, device="cpu")
+    key = torch.randn(NUM_KEYS, d_head, generator=generator, device="cpu")
+    scores = query @ key.T / (math.sqrt(d_head) if scaled else 1)  # (query, key)
+    return scores.softmax(dim=-1).sort(dim=-1, descending=True).values.mean(dim=0)
+
+
+@styled
+def draw_scaling(d_head: int, scaled: bool) -> Figure:
+    """Draw how evenly random queries of width d_head spread their attention."""
+    share = favourite_share(d_head, scaled)
+    figure, axes = plt.subplots(figsize=(6.5, 3.4))
+    bars = axes.bar(range(1, NUM_KEYS + 1), share.numpy(), color=BLUE)
+    labels = axes.bar_label(bars, labels=[f"{one:.0%}" for one in share], fontsize=11, padding=2)
+    plt.setp(labels, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+    axes.axhline(1 / NUM_KEYS, color=BLACK, linestyle=":", linewidth=1.5, marker="", zorder=0)
+    axes.text(NUM_KEYS + 0.5, 1 / NUM_KEYS + 0.08, "equal shares", ha="right", fontsize=12)
+    axes.set_title(f"The favourite key takes {share[0]:.0%} of the attention")
+    axes.set_xlabel("key, from most to least attended")
+    axes.set_ylabel("mean attention weight")
+    axes.set_ylim(0, 1.05)
+    return figure
+
+
+def describe_scaling(d_head: int, scaled: bool) -> str:
+    """The picture in words, for its alternative text."""
+    how = "scaled" if scaled else "unscaled"
+    share = favourite_share(d_head, scaled)[0]
+    return f"{how} scores, width {d_head}: the favourite key takes {share:.0%} of the attention"
+
+
+def explore_scaling() -> None:
+    """Let the learner widen the vectors and watch unscaled attention collapse."""
+    explore(
+        draw_scaling,
+        describe_scaling,
+        d_head=widgets.SelectionSlider(
+            options=[4, 16, 64, 256, 1024], value=64, description="width d_head"
+        ),
+        scaled=widgets.Checkbox(description="divide the scores by √d_head"),
+    )
+
+
+def _explored_mask(num_padding: int, hide_padding: bool, hide_future: bool) -> Tensor:
+    """The mask of a target of six positions whose last num_padding are padding, (query, key)."""
+    length = len(TARGET_TOKENS)
+    token_ids = torch.full((1, length), START_ID, device="cpu")
+    if hide_padding:
+        token_ids[0, length - num_padding :] = PADDING_ID
+    both = target_mask(token_ids)[0, 0]
+    return both if hide_future else both[-1:].expand(length, length)
+
+
+def draw_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> Figure:
+    """Draw who may look at whom in a target with some padding at its end."""
+    words = TARGET_TOKENS[: len(TARGET_TOKENS) - num_padding]
+    tokens = [*words, *["<pad>"] * num_padding]
+    mask = _explored_mask(num_padding, hide_padding, hide_future)
+    share = int(mask.sum())
+    title = f"{share} of {mask.numel()} looks are allowed"
+    return plot_mask(mask, query_tokens=tokens, key_tokens=tokens, title=title)
+
+
+def describe_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> str:
+    """The picture in words, for its alternative text."""
+    mask = _explored_mask(num_padding, hide_padding, hide_future)
+    hidden = [
+        name for name, on in (("padding", hide_padding), ("the future", hide_future)) if on
+    ] or ["nothing"]
+    return (
+        f"mask of {len(TARGET_TOKENS)} positions, {num_padding} of them padding, hiding "
+        f"{' and '.join(hidden)}: {int(mask.sum())} of {mask.numel()} cells are allowed"
+    )
+
+
+def explore_masks() -> None:
+    """Let the learner switch the two masks on and off and see them combine."""
+    explore(
+        draw_masks,
+        describe_masks,
+        num_padding=widgets.IntSlider(value=2, min=0, max=4, description="padding tokens"),
+        hide_padding=widgets.Checkbox(value=True, description="hide padding (padding mask)"),
+        hide_future=widgets.Checkbox(value=True, description="hide the future (causal mask)"),
+    )
+
+
+@styled
+def draw_positions(pair: int, position: int, shift: int, d_model: int = 64) -> Figure:
+    """Draw one sine–cosine pair of the encoding along the sequence, and as a turning hand."""
+    frequency = 10_000 ** (-2 * pair / d_model)  # radians per position
+    steps = np.linspace(0, NUM_POSITIONS, 400)
+    # Placed by hand: to let matplotlib find the places would take longer than to draw.
+    figure = plt.figure(figsize=(9, 3.4), layout="none")
+    curve, circle = (figure.add_axes(place) for place in POSITION_PLACES)
+    curve.plot(steps, np.sin(steps * frequency), color=BLUE, marker="", label="sine")
+    curve.plot(steps, np.cos(steps * frequency), "--", color=VERMILION, marker="", label="cosine")
+    circle.add_patch(plt.Circle((0, 0), 1, fill=False, color=PALE, linewidth=2))
+    for where, colour, marker, name in (
+        (position, BLACK, "o", "p"),
+        (position + shift, VERMILION, "D", "p + k"),
+    ):
+        angle = where * frequency
+        curve.axvline(where, color=colour, linewidth=1, linestyle=":", marker="")
+        curve.plot([where] * 2, [np.sin(angle), np.cos(angle)], marker, color=colour)
+        circle.plot([0, np.cos(angle)], [0, np.sin(angle)], color=colour, marker="")
+        circle.plot(np.cos(angle), np.sin(angle), marker, color=colour, label=name)
+    curve.set_title(f"Pair {pair}: k = {shift} turns the hand by {shift * frequency:.2f} radians")
+    curve.set_xlabel("position")
+    curve.set_ylabel("value")
+    curve.set(xlim=(0, NUM_POSITIONS), ylim=(-1.75, 1.15))
+    curve.legend(loc="lower left", ncols=2)
+    circle.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal")
+    circle.set_xlabel("cosine")
+    circle.set_ylabel("sine")
+    circle.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def describe_positions(pair: int, position: int, shift: int) -> str:
+    """The picture in words, for its alternative text."""
+    turn = shift * 10_000 ** (-2 * pair / 64)
+    return (
+        f"pair {pair} of the positional encoding at position {position} and {shift} further: "
+        f"the hand turns by {turn:.2f} radians, wherever it starts"
+    )
+
+
+def explore_positions() -> None:
+    """Let the learner shift a position and see that the same shift is always the same turn."""
+    explore(
+        draw_positions,
+        describe_positions,
+        pair=widgets.IntSlider(value=3, min=0, max=12, description="sine–cosine pair i"),
+        position=widgets.IntSlider(value=5, min=0, max=35, description="position p"),
+        shift=widgets.IntSlider(value=4, min=0, max=14, description="shift k"),
+    )
+
+
+def explore_heads(
+    attention_weights: Tensor, *, query_tokens: Sequence[str], key_tokens: Sequence[str]
+) -> None:
+    """Let the learner step through the heads of one layer.
+
+    Args:
+        attention_weights: Weights of one sentence, shape (heads, query, key).
+        query_tokens: Labels for the rows.
+        key_tokens: Labels for the columns.
+
+    Raises:
+        ValueError: If attention_weights has another rank, or the labels do not fit it.
+    """
+    if attention_weights.dim() != 3:
+        raise ValueError(
+            "attention_weights must have shape (heads, query, key), "
+            f"got {tuple(attention_weights.shape)}"
+        )
+
+    @styled
+    def draw(head: int) -> Figure:
+        weights = attention_weights[head - 1]
+        axes = grid_axes(None, query_tokens, key_tokens)
+        axes.figure.set_layout_engine("none")  # to find better places takes a third of the time
+        return plot_attention(
+            weights,
+            query_tokens=query_tokens,
+            key_tokens=key_tokens,
+            title=f"Head {head}: the strongest look has weight {weights.max():.2f}",
+            axes=axes,
+        )
+
+    def describe(head: int) -> str:
+        weights = attention_weights[head - 1]
+        looks = [
+            f"{query} at {key_tokens[int(row.argmax())]}"
+            for query, row in zip(query_tokens, weights, strict=True)
+        ]
+        return f"head {head}: most attention of {', '.join(looks)}"
+
+    last = len(attention_weights)
+    explore(draw, describe, head=widgets.IntSlider(value=1, min=1, max=last, description="head"))

@@ -1,0 +1,209 @@
+"""Sliders for lesson 11: thin controls around drawings that work without them."""
+
+from collections.abc import Mapping, Sequence
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+from torch import Tensor, nn
+from traitlets import Bunch
+
+from transformer_edu.generation.beam import beam_search
+from transformer_edu.generation.hypotheses import BeamStep
+from transformer_edu.teaching.display import explore
+from transformer_edu.teaching.figures.decoding_steps import (
+    DecodingStep,
+    describe_decoding_step,
+    plot_decoding_step,
+)
+from transformer_edu.teaching.figures.sampling import describe_candidates, plot_candidates
+from transformer_edu.teaching.figures.search import (
+    describe_beam_tree,
+    finished_sentences,
+    plot_beam_tree,
+)
+from transformer_edu.teaching.figures.sentence_scores import (
+    describe_sentence_scores,
+    plot_sentence_scores,
+)
+from transformer_edu.teaching.inspect.table_model import TableModel
+
+WIDTHS = (1, 2, 3, 4, 5)
+ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0)
+TOP_KS = (("off", 0), ("10", 10), ("5", 5), ("3", 3), ("2", 2), ("1", 1))
+TOP_PS = (("off", 0), ("0.95", 0.95), ("0.9", 0.9), ("0.7", 0.7), ("0.5", 0.5), ("0.2", 0.2))
+
+
+def explore_decoding(
+    steps: Sequence[DecodingStep], *, tokens: Sequence[str], step: int = 1
+) -> None:
+    """Let the reader go through a translation step by step.
+
+    Args:
+        steps: What decoding_steps returns.
+        tokens: The token of every id.
+        step: The step of the first picture, counted from 1.
+
+    Raises:
+        TypeError, ValueError: If there is no such step.
+    """
+
+    def draw(step: int) -> Figure:
+        return plot_decoding_step(steps, step=step, tokens=tokens)
+
+    def describe(step: int) -> str:
+        return describe_decoding_step(steps, step=step, tokens=tokens)
+
+    describe(step)  # refuses a step that there is none of
+    explore(
+        draw,
+        describe,
+        step=widgets.IntSlider(value=step, min=1, max=len(steps), description="step"),
+    )
+
+
+def explore_candidates(logits: Tensor, *, tokens: Sequence[str]) -> None:
+    """Let the reader turn temperature, top-k and top-p and see what may be drawn.
+
+    Args:
+        logits: Of every token, shape (vocabulary,).
+        tokens: The token of every id.
+
+    Raises:
+        ValueError: If the logits do not fit the tokens.
+    """
+
+    def draw(temperature: float, top_k: int, top_p: float) -> Figure:
+        choice = {"temperature": temperature, "top_k": top_k or None, "top_p": top_p or None}
+        return plot_candidates(logits, tokens=tokens, **choice)
+
+    def describe(temperature: float, top_k: int, top_p: float) -> str:
+        choice = {"temperature": temperature, "top_k": top_k or None, "top_p": top_p or None}
+        return describe_candidates(logits, tokens=tokens, **choice)
+
+    explore(
+        draw,
+        describe,
+        temperature=_slider("temperature", TEMPERATURES, 1.0),
+        top_k=_slider("top-k", TOP_KS, 0),
+        top_p=_slider("top-p", TOP_PS, 0),
+    )
+
+
+def explore_beams(
+    model: nn.Module, source_ids: Tensor, *, tokens: Sequence[str], width: int, alpha: float
+) -> None:
+    """Let the reader widen a beam, favour long sentences, and watch the tree grow.
+
+    Args:
+        model: What beam_search takes.
+        source_ids: One source, shape (1, source position).
+        tokens: The token of every id.
+        width: The beam width of the first picture, one of WIDTHS.
+        alpha: The length penalty's exponent in the first picture, one of ALPHAS.
+
+    Raises:
+        ValueError: If there is not one source, or width or alpha is none of those.
+    """
+    if source_ids.dim() != 2 or len(source_ids) != 1:
+        raise ValueError(f"source_ids must have shape (1, length), got {tuple(source_ids.shape)}")
+    for name, value, options in (("width", width, WIDTHS), ("alpha", alpha, ALPHAS)):
+        if value not in options:
+            raise ValueError(f"{name} must be one of {options}, got {value!r}")
+    searches = _search_all(model, source_ids)
+
+    def draw(step: int, width: int, alpha: float) -> Figure:
+        steps = searches[width, alpha]
+        best = max(finished_sentences(steps), key=lambda each: each.score, default=None)
+        title = f"Width {width}, α = {alpha:g}, step {step} of {len(steps)}"
+        if step == len(steps) and best is not None:
+            words = " ".join(tokens[token_id] for token_id in best.token_ids)
+            title = f"Width {width}, α = {alpha:g}: “{words}” wins"
+        return plot_beam_tree(steps, tokens=tokens, title=title, until=step)
+
+    def describe(step: int, width: int, alpha: float) -> str:
+        words = describe_beam_tree(searches[width, alpha], tokens=tokens, until=step)
+        return f"beam of {width}, alpha {alpha:g}: {words}"
+
+    beam_width = _slider("beam width", WIDTHS, width)
+    penalty = _slider("length penalty α", ALPHAS, alpha)
+    step = _StepSlider(last=len(searches[width, alpha]))
+
+    def follow(_: Bunch) -> None:
+        step.end_at(len(searches[beam_width.value, penalty.value]))
+
+    for control in (beam_width, penalty):  # before explore does, whose picture needs the new step
+        control.observe(follow, "value")
+    explore(draw, describe, step=step, width=beam_width, alpha=penalty)
+
+
+class _StepSlider(widgets.IntSlider):
+    """A slider from the first to the last step of a search that may become another one."""
+
+    def __init__(self, last: int) -> None:
+        self._is_quiet = False
+        super().__init__(value=last, min=1, max=last, description="step")
+
+    def end_at(self, last: int) -> None:
+        """Take another last step; who looked at the last one before goes on looking at the last.
+
+        Those who observe the value are not told: the control that changed the search tells them.
+        """
+        step = last if self.value == self.max else min(self.value, last)
+        self._is_quiet = True
+        with self.hold_trait_notifications():
+            self.max, self.value = last, step
+        self._is_quiet = False
+
+    def notify_change(self, change: Bunch) -> None:
+        """Called by traitlets."""
+        if self._is_quiet and change.name == "value":
+            self.send_state("value")
+        else:
+            super().notify_change(change)
+
+
+def explore_length_penalty(model: TableModel, log_probabilities: Mapping[str, float]) -> None:
+    """Let the reader widen the beam and favour long sentences, and see which one wins.
+
+    Args:
+        model: Of a language small enough to be written down.
+        log_probabilities: Of its every sentence, in nats; the empty one is "".
+
+    Raises:
+        ValueError: If log_probabilities lacks a sentence that the model writes.
+    """
+    found = {
+        choice: [
+            " ".join(model.vocabulary.decode(each.token_ids)) for each in finished_sentences(steps)
+        ]
+        for choice, steps in _search_all(model, model.source_ids).items()
+    }
+
+    def draw(width: int, alpha: float) -> Figure:
+        return plot_sentence_scores(log_probabilities, found=found[width, alpha], alpha=alpha)
+
+    def describe(width: int, alpha: float) -> str:
+        words = describe_sentence_scores(log_probabilities, found=found[width, alpha], alpha=alpha)
+        return f"beam of {width}: {words}"
+
+    explore(
+        draw,
+        describe,
+        width=_slider("beam width", WIDTHS, 3),
+        alpha=_slider("length penalty α", ALPHAS, 0.0),
+    )
+
+
+def _search_all(model: nn.Module, source_ids: Tensor) -> dict[tuple[int, float], list[BeamStep]]:
+    """The records of a search with every width and alpha of the sliders."""
+    searches: dict[tuple[int, float], list[BeamStep]] = {}
+    for width in WIDTHS:
+        for alpha in ALPHAS:
+            steps = searches[width, alpha] = []
+            beam_search(model, source_ids, width=width, alpha=alpha, after_step=steps.append)
+    return searches
+
+
+def _slider(description: str, options: Sequence, value: float) -> widgets.SelectionSlider:
+    return widgets.SelectionSlider(options=options, value=value, description=description)

@@ -1,0 +1,286 @@
+"""A number for every head of every attention: small grids of layer and head, side by side.
+
+Used in notebooks/15_looking_inside.ipynb.
+"""
+
+import reprlib
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from transformer_edu.teaching.figures.grid import draw_weights, grid_axes
+from transformer_edu.teaching.inspect.refusals import require_floats, require_zero_to_one
+from transformer_edu.teaching.style import (
+    BLUE,
+    GREEN,
+    PURPLE,
+    VERMILION,
+    WEIGHT_COLOURS,
+    literal,
+    styled,
+)
+
+Grids = Mapping[str, Mapping[str, Tensor]]
+MOST_IN_A_ROW, MOST_ROWS = 5, 4
+
+
+@styled
+def plot_head_grids(grids: Grids, *, label: str, title: str) -> Figure:
+    """Draw a number for every head: many small grids, a row for each layer, a column for each head.
+
+    Args:
+        grids: By row of the figure, then by column: numbers of shape (layer, head). All share
+            one scale, from 0 to the largest, or to 1 where none is above 0. What is below 0 has
+            the colour of 0; where a row lacks a column, its place stays empty.
+        label: What the numbers are, for the colour bar.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure.
+
+    Raises:
+        TypeError: If grids maps no names to grids, or one is no tensor of floating-point numbers.
+        ValueError: If there are no grids or too many, one is no grid of finite numbers, or grids
+            of a row differ in shape or any two in their heads.
+    """
+    columns = _require_grids(grids)
+    largest = max(float(grid.detach().max()) for row in grids.values() for grid in row.values())
+    top = largest if largest > 0 else 1.0
+    height = 0.8 + max(1.5 * len(grids), 2)
+    figure, places = plt.subplots(len(grids), len(columns), figsize=(8, height), squeeze=False)
+    for row, line in zip(grids.values(), places, strict=True):
+        for column, axes in zip(columns, line, strict=True):
+            if column in row:
+                image = _draw_grid(axes, row[column], top=top)
+            else:
+                axes.set_axis_off()
+    _name_layers_and_heads(grids, columns, places)
+    figure.supxlabel("head", fontsize=13)
+    figure.colorbar(image, ax=places, label=label, fraction=0.03)
+    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+    return figure
+
+
+def describe_head_grids(grids: Grids) -> str:
+    """The largest number of each grid and its head, in words: for the alternative text.
+
+    Args:
+        grids: As for plot_head_grids.
+
+    Raises:
+        TypeError, ValueError: As plot_head_grids.
+    """
+    _require_grids(grids)
+    said = []
+    for name, row in grids.items():
+        for what, grid in row.items():
+            layer, head = divmod(int(grid.argmax()), grid.size(1))
+            where = f"{name}, {what}" if name else what
+            said.append(f"{where}: most {grid.max():z.2f}, layer {layer + 1}, head {head + 1}")
+    return "; ".join(said)
+
+
+def _draw_grid(axes: Axes, grid: Tensor, *, top: float) -> AxesImage:
+    """One grid of heads, its axes still without labels."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.tick_params(length=0)
+    numbers = grid.detach().float().cpu().numpy()
+    return axes.imshow(numbers, cmap=WEIGHT_COLOURS, vmin=0, vmax=top)
+
+
+def _name_layers_and_heads(grids: Grids, columns: list[str], places: np.ndarray) -> None:
+    """Number the layers at a row's first grid, the heads at a column's last."""
+    for (name, row), line in zip(grids.items(), places, strict=True):
+        axes, grid = next((line[i], row[what]) for i, what in enumerate(columns) if what in row)
+        axes.set_ylabel(f"{literal(name, longest=None)}\nlayer" if name else "layer")
+        axes.set_yticks(range(len(grid)), range(1, len(grid) + 1))
+    for column, stack in zip(columns, places.T, strict=True):
+        stack[0].set_title(literal(column, longest=None), fontsize=12, loc="center")
+        there = [
+            (axes, row) for axes, row in zip(stack, grids.values(), strict=True) if column in row
+        ]
+        axes, row = there[-1]
+        axes.set_xticks(range(row[column].size(1)), range(1, row[column].size(1) + 1))
+
+
+def _require_grids(grids: Grids) -> list[str]:
+    """The names of the columns, in the order in which they come."""
+    if not isinstance(grids, Mapping) or not all(
+        isinstance(row, Mapping) for row in grids.values()
+    ):
+        raise TypeError(f"grids must map rows to grids by column, got {reprlib.repr(grids)}")
+    for name in (*grids, *(what for row in grids.values() for what in row)):
+        if not isinstance(name, str):
+            raise TypeError(f"grids must have names for rows and columns, got {name!r}")
+    if not 0 < len(grids) <= MOST_ROWS:
+        raise ValueError(f"grids must have 1 to {MOST_ROWS} rows, got {len(grids)}")
+    for name, row in grids.items():
+        if len(row) == 0:
+            raise ValueError(f"row {name!r} must have at least one grid, got none")
+        for what, grid in row.items():
+            _require_grid(what, grid)
+        shapes = dict.fromkeys(tuple(grid.shape) for grid in row.values())
+        if len(shapes) > 1:
+            raise ValueError(f"row {name!r} must have grids of one shape, got {[*shapes]}")
+    heads = dict.fromkeys(grid.size(1) for row in grids.values() for grid in row.values())
+    if len(heads) > 1:
+        raise ValueError(f"grids must have the same number of heads, got {[*heads]}")
+    columns = list(dict.fromkeys(what for row in grids.values() for what in row))
+    if len(columns) > MOST_IN_A_ROW:
+        raise ValueError(f"grids must have at most {MOST_IN_A_ROW} columns, got {len(columns)}")
+    return columns
+
+
+def _require_grid(what: str, grid: Tensor) -> None:
+    """Refuse what is no grid of finite numbers."""
+    require_floats(f"grid {what!r}", grid)
+    if grid.dim() != 2 or grid.numel() == 0:
+        raise ValueError(f"grid {what!r} must have shape (layer, head), got {tuple(grid.shape)}")
+    if not grid.isfinite().all():
+        raise ValueError(f"grid {what!r} must be finite, got {grid[~grid.isfinite()][0].item()}")
+
+
+@styled
+def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
+    """Draw a share for every head: a row for each layer, a column for each head.
+
+    Args:
+        shares: From 0 to 1, shape (layer, head).
+        label: What they are shares of, for the colour bar.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure.
+
+    Raises:
+        TypeError: If shares is no tensor of floating-point numbers.
+        ValueError: If shares is no grid, an axis is empty, or a share is not from 0 to 1.
+    """
+    require_floats("shares", shares)
+    if shares.dim() != 2 or shares.numel() == 0:
+        got = tuple(shares.shape)
+        raise ValueError(f"shares must have shape (layer, head) with no empty axis, got {got}")
+    require_zero_to_one("shares", shares)
+    layers, heads = ([str(number + 1) for number in range(count)] for count in shares.shape)
+    axes = grid_axes(None, layers, heads)
+    image = draw_weights(axes, shares, layers, heads)
+    axes.tick_params(axis="x", labelrotation=0)
+    for name in axes.get_xticklabels():
+        name.set_horizontalalignment("center")
+    axes.figure.colorbar(image, ax=axes, label=label)
+    axes.set_title(title)
+    axes.set_xlabel("head")
+    axes.set_ylabel("decoder layer")
+    return axes.figure
+
+
+WORD_COLOURS = (BLUE, VERMILION, GREEN, PURPLE)
+LARGEST_WIDTH = 8  # numbers of one word; beyond it the cells could not be read
+CELL = 0.5  # inches
+HEAD_GAP = 0.8  # between two heads, in cells
+CAPTION_ROOM = 1.1  # above the cells, in cells
+
+
+@styled
+def plot_head_split(
+    splits: Mapping[str, Tensor], *, tokens: Sequence[str], d_model: int, title: str
+) -> Figure:
+    """Draw where each number of each word went, in one panel per way of splitting.
+
+    Number the cells of the projected matrix (position, d_model) row by row from 0, split that,
+    and hand over the result. Every cell keeps the colour and the first letter of its word and
+    its place in the word's vector, so that a number in a wrong row is seen at once.
+
+    Args:
+        splits: By name, the numbers 0 … position · d_model - 1 as (head, position, d_head), or
+            unsplit as (position, d_model).
+        tokens: The words, at most four, each with another first letter.
+        d_model: Numbers in each word's vector, at most eight.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure.
+
+    Raises:
+        ValueError: If there is no split, one does not hold each number once, or there is too
+            much to draw.
+    """
+    _require_words(tokens, d_model)
+    if not splits:
+        raise ValueError("splits must hold at least one split, got none")
+    blocks = {name: _blocks(name, split, tokens, d_model) for name, split in splits.items()}
+    widths = [sum(len(head[0]) + HEAD_GAP for head in heads) for heads in blocks.values()]
+    size = (CELL * (sum(widths) + 2 * len(widths)), CELL * (len(tokens) + CAPTION_ROOM + 2))
+    figure, row = plt.subplots(1, len(blocks), figsize=size, width_ratios=widths, squeeze=False)
+    for axes, (name, heads) in zip(row[0], blocks.items(), strict=True):
+        _draw_split(axes, name, heads, tokens, d_model)
+    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+    return figure
+
+
+def _draw_split(
+    axes: Axes, name: str, heads: list[list[list[int]]], tokens: Sequence[str], d_model: int
+) -> None:
+    """One panel: the heads side by side, a row for each position."""
+    left = 0.0
+    for number, head in enumerate(heads, start=1):
+        width = len(head[0])
+        if len(heads) > 1:
+            axes.text(left + width / 2, -0.25, f"head {number}", ha="center", fontsize=12)
+        for position, cells in enumerate(head):
+            for column, cell in enumerate(cells):
+                word, place = divmod(cell, d_model)
+                _draw_cell(axes, left + column, position, tokens[word], place, WORD_COLOURS[word])
+        left += width + HEAD_GAP
+    axes.set(xlim=(-0.05, left - HEAD_GAP + 0.05), ylim=(len(tokens) + 0.05, 0.3 - CAPTION_ROOM))
+    axes.set_aspect("equal")
+    axes.set_yticks(
+        [position + 0.5 for position in range(len(tokens))], [literal(token) for token in tokens]
+    )
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.set_title(name, fontsize=13)
+    axes.set_xlabel("number in the vector")
+
+
+def _draw_cell(axes: Axes, left: float, position: int, token: str, place: int, colour: str) -> None:
+    axes.add_patch(Rectangle((left, position), 1, 1, facecolor=colour, edgecolor="white", lw=2))
+    name = literal(token[0] + str(place + 1))
+    at = (left + 0.5, position + 0.52)
+    axes.text(*at, name, ha="center", va="center", color="white", fontsize=12, weight="bold")
+
+
+def _require_words(tokens: Sequence[str], d_model: int) -> None:
+    initials = {token[:1] for token in tokens}
+    if not 0 < len(tokens) <= len(WORD_COLOURS) or len(initials) < len(tokens) or "" in initials:
+        raise ValueError(
+            f"tokens must be 1 to {len(WORD_COLOURS)} words with different first letters, "
+            f"got {list(tokens)}"
+        )
+    if not 0 < d_model <= LARGEST_WIDTH:
+        raise ValueError(f"d_model must be 1 to {LARGEST_WIDTH}, got {d_model}")
+
+
+def _blocks(name: str, split: Tensor, tokens: Sequence[str], d_model: int) -> list[list[list[int]]]:
+    """A split as lists (head, position, number); an unsplit matrix is a single head."""
+    heads = split.unsqueeze(0) if split.dim() == 2 else split
+    numbers = sorted(heads.flatten().tolist())
+    if (
+        heads.dim() != 3
+        or heads.size(1) != len(tokens)
+        or numbers != list(range(len(tokens) * d_model))
+    ):
+        raise ValueError(
+            f"split {name!r} must hold the numbers 0 to {len(tokens) * d_model - 1} once each as "
+            f"(head, {len(tokens)}, d_head), got shape {tuple(split.shape)}"
+        )
+    return heads.tolist()

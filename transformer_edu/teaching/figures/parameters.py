@@ -1,0 +1,177 @@
+"""Where a model keeps its parameters: a table, component by component, that sums exactly.
+
+A table that two components share is one tensor: it is counted once and named after all of them.
+"""
+
+from dataclasses import dataclass, field
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import nn
+
+from transformer_edu.model.add_and_norm import AddAndNorm
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.embeddings import TokenEmbedding
+from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.teaching.inspect.names import in_words
+from transformer_edu.teaching.style import BLUE, new_axes, styled
+
+WHOLE = (MultiHeadAttention, FeedForward, TokenEmbedding)  # counted as one, not matrix by matrix
+SHARED_FILL, FONT_SIZE = "#9CC9E6", 11
+MOST_BARS = 24  # more could not be read
+
+
+@dataclass(frozen=True)
+class Row:
+    """One component, in all layers of its stack together.
+
+    Args:
+        component: Its name in words.
+        parameters: How many numbers it learns.
+        shared_by: The components that use this one tensor; empty when only one does.
+    """
+
+    component: str
+    parameters: int
+    shared_by: tuple[str, ...] = ()
+
+
+@dataclass
+class _Tally:
+    """What is known of one row while it is being counted."""
+
+    parameters: int = 0
+    layers: set[tuple[str, ...]] = field(default_factory=set)
+    tensors: list[str] = field(default_factory=list)
+
+
+def count_parameters(model: nn.Module) -> list[Row]:
+    """Count a model's parameters by component, in the order in which the model holds them.
+
+    The rows sum to ``sum(p.numel() for p in model.parameters())``. A large model built under
+    ``torch.device("meta")`` is counted without taking memory.
+
+    Args:
+        model: Any module.
+
+    Returns:
+        One row for each component, and one for each tensor that several components share.
+
+    Raises:
+        TypeError: If model is not a module.
+    """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    names: dict[int, list[str]] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    tallies: dict[tuple[str, ...], _Tally] = {}
+    for parameter in model.parameters():
+        places = [_place(model, name) for name in names[id(parameter)]]
+        components = tuple(dict.fromkeys(component for component, _ in places))
+        tally = tallies.setdefault(components, _Tally())
+        tally.parameters += parameter.numel()
+        tally.layers.update(layer for _, layer in places)
+        tally.tensors.append(names[id(parameter)][0].rpartition(".")[2])
+    shared = {name for components in tallies if len(components) > 1 for name in components}
+    return [_row(components, tally, shared) for components, tally in tallies.items()]
+
+
+def _place(model: nn.Module, name: str) -> tuple[str, tuple[str, ...]]:
+    """The component that a parameter belongs to, in words, and the layer that it stands in."""
+    *path, tensor = name.split(".")
+    module, parts, layer = model, [], ()
+    for piece in path:
+        parent, module = module, getattr(module, piece)
+        if isinstance(parent, nn.ModuleList):
+            layer += (piece,)
+        elif isinstance(module, AddAndNorm):
+            parts.append("Add & Norm")
+        elif not isinstance(module, nn.ModuleList):
+            parts.append(in_words(piece))
+        if isinstance(module, (AddAndNorm, *WHOLE)):
+            break
+    return " · ".join(parts[:2]) or tensor, layer
+
+
+def _row(components: tuple[str, ...], tally: _Tally, shared: set[str]) -> Row:
+    if len(components) > 1:
+        return Row(" = ".join(components), tally.parameters, components)
+    (component,) = components
+    if component in shared:  # its shared tensor has a row of its own: say what is left
+        component = f"{component} {', '.join(tally.tensors)}"
+    if len(tally.layers) > 1:
+        component = f"{component} × {len(tally.layers)}"
+    return Row(component, tally.parameters)
+
+
+def print_parameters(model: nn.Module) -> None:
+    """Print the table of count_parameters with every component's share, and the total.
+
+    Takes and refuses what count_parameters does.
+    """
+    rows = count_parameters(model)
+    total = sum(row.parameters for row in rows)
+    lines = [*rows, Row("total", total)]
+    width = max(len("component"), *(len(line.component) for line in lines))
+    print(f"{'component':<{width}}  {'parameters':>12}  {'share':>7}")
+    for line in lines:
+        share = line.parameters / total if total else 1
+        print(f"{line.component:<{width}}  {line.parameters:>12,}  {share:>7.1%}")
+
+
+@styled
+def plot_parameters(
+    model: nn.Module, *, title: str | None = None, axes: Axes | None = None
+) -> Figure:
+    """Draw the table of count_parameters as bars; the bars of shared tensors are hatched.
+
+    Args:
+        model: Any module with parameters.
+        title: What the reader should see, drawn as it is written; the total when None.
+        axes: Where to draw; a new figure when None.
+
+    Returns:
+        The figure drawn on.
+
+    Raises:
+        TypeError: If model is not a module.
+        ValueError: If it has no parameters, or more components than could be read.
+    """
+    rows = count_parameters(model)
+    if not 0 < len(rows) <= MOST_BARS:
+        raise ValueError(f"model must have 1 to {MOST_BARS} components to draw, got {len(rows)}")
+    lines = [max(1, len(row.shared_by)) for row in rows]  # each row as high as its name
+    axes = new_axes(axes, 7.4, 1.1 + 0.3 * sum(lines))
+    middles = [sum(lines[:index]) + height / 2 for index, height in enumerate(lines)]
+    unit, prefix = _unit(max(row.parameters for row in rows))
+    sizes = [row.parameters / unit for row in rows]
+    bars = axes.barh(middles, sizes, height=0.7, color=BLUE)
+    for bar, row in zip(bars, rows, strict=True):
+        if row.shared_by:
+            bar.set(facecolor=SHARED_FILL, edgecolor=BLUE, linewidth=1.5, hatch="//")
+    axes.bar_label(bars, [f"{row.parameters:,}" for row in rows], padding=4, fontsize=FONT_SIZE)
+    axes.set_yticks(middles, [_label(row) for row in rows], fontsize=FONT_SIZE, parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set(ylim=(sum(lines), 0), xlim=(0, 1.25 * max(sizes)), xlabel=f"{prefix}parameters")
+    axes.set_title(_title(rows) if title is None else title, loc="left", parse_math=False)
+    return axes.figure
+
+
+def _label(row: Row) -> str:
+    names = row.shared_by or (row.component,)
+    return "\n= ".join(names)
+
+
+def _title(rows: list[Row]) -> str:
+    total = sum(row.parameters for row in rows)
+    number = f"{total / 10**6:.1f} million" if total >= 10**6 else f"{total:,}"
+    shared = " (hatched: shared)" if any(row.shared_by for row in rows) else ""
+    return f"{number} parameters{shared}"
+
+
+def _unit(largest: int) -> tuple[int, str]:
+    for unit, prefix in ((10**6, "million "), (10**3, "thousand ")):
+        if largest >= unit:
+            return unit, prefix
+    return 1, ""

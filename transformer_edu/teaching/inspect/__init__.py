@@ -1,0 +1,15 @@
+"""Questions to a model.
+
+attention_maps   layers of attention weights with their tokens
+recording        record_attention: the weights of every layer during a forward pass
+trace, names     the shape walk: every tensor of one forward pass, with its name and source line
+probes           eight properties that loss and accuracy do not show
+ablation         switch heads or layers off
+head_roles       how much of a head's attention falls on chosen cells
+gradient_norms   how large the gradient is at each layer
+corruption       one wrong token in the prefix: how far does the damage reach?
+replay           one pair's attention at many steps of a training
+embedding_map    embeddings as points, and nearest neighbors
+words_of_pieces  from pieces back to words
+table_model      a model so small that its every sentence can be written down
+"""

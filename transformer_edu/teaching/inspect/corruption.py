@@ -1,0 +1,67 @@
+"""One wrong token in the prefix: how far does the damage reach?
+
+Used in notebooks/10_training.ipynb.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.model.vocabulary import PADDING_ID, SPECIAL_TOKENS
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.data.toy_tasks import Pair
+from transformer_edu.training.machine.device import device_of
+
+
+def accuracy_by_distance(
+    model: nn.Module,
+    pairs: Sequence[Pair],
+    *,
+    vocabulary_size: int,
+    farthest: int = 4,
+    seed: int = 0,
+) -> dict[int, float]:
+    """Exchange one token of the decoder's input for another, and score every prediction near it.
+
+    Every place but the start token is exchanged in turn. Distance -1 is the prediction of the
+    very token that was exchanged, made before it is read; distance 0 the first one after it.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits.
+        pairs: Source and target ids.
+        vocabulary_size: Number of tokens; special ones are not put in.
+        farthest: The largest distance to score.
+        seed: Decides which tokens are put in.
+
+    Returns:
+        Token accuracy by distance, from -farthest to farthest, as far as there are predictions.
+
+    Raises:
+        ValueError: If there are fewer than two words to exchange.
+    """
+    if vocabulary_size < len(SPECIAL_TOKENS) + 2:
+        raise ValueError(f"vocabulary_size must be at least 6, got {vocabulary_size}")
+    batch = make_batch(pairs).to(device_of(model))
+    given, labels = batch.decoder_input_ids, batch.label_ids
+    generator = torch.Generator().manual_seed(seed)
+    words = vocabulary_size - len(SPECIAL_TOKENS)
+    found: dict[int, list[float]] = {}
+    with evaluation_mode(model):
+        for place in range(1, given.size(1)):
+            there = given[:, place] != PADDING_ID
+            # Any other word: the true one plus 1 … words - 1, counted round.
+            size = (len(given),)
+            jump = torch.randint(1, words, size, generator=generator, device="cpu").to(given.device)
+            exchanged = given.clone()
+            number = given[:, place] - len(SPECIAL_TOKENS) + jump
+            exchanged[:, place] = number % words + len(SPECIAL_TOKENS)
+            exchanged[~there] = given[~there]
+            right = model(batch.source_ids, exchanged).argmax(dim=-1) == labels
+            counted = (labels != PADDING_ID) & there.unsqueeze(1)
+            for position in range(given.size(1)):
+                if abs(position - place) <= farthest:
+                    scores = right[counted[:, position], position].tolist()
+                    found.setdefault(position - place, []).extend(scores)
+    return {distance: sum(found[distance]) / len(found[distance]) for distance in sorted(found)}

@@ -1,0 +1,237 @@
+"""What a head does, measured: the share of its attention that falls on chosen cells.
+
+A role is a set of cells of the map: the key just before each query, a word's partner in the other
+language. One sentence can show anything; a share over many sentences cannot. Used in
+notebooks/15_looking_inside.ipynb.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.model.refusals import require_flag
+from transformer_edu.teaching.inspect.attention_maps import PLACE
+from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.inspect.refusals import (
+    require_cells,
+    require_lengths,
+    require_pairs,
+    require_pieces,
+)
+from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, spell_word
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.data.toy_tasks import Pair
+from transformer_edu.training.machine.device import device_of
+
+POSITIONS = ("previous", "same", "next", "first", "last")
+KINDS = {
+    "encoder": "encoder.self_attention",
+    "decoder": "decoder.self_attention",
+    "cross": "decoder.cross_attention",
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Where every head of a model looked while it read pairs.
+
+    Args:
+        attention: Weights by the attention's name, each (batch, heads, query, key).
+        source_lengths: Tokens of each source.
+        target_lengths: Tokens that the decoder read of each target, the start token included.
+    """
+
+    attention: dict[str, Tensor]
+    source_lengths: list[int]
+    target_lengths: list[int]
+
+    def of(self, kind: str) -> Tensor:
+        """The weights of all layers of a kind.
+
+        Args:
+            kind: Such as "encoder.self_attention", "decoder.cross_attention".
+
+        Returns:
+            Shape (layer, batch, heads, query, key).
+
+        Raises:
+            ValueError: If there is no such kind.
+        """
+        found = [weights for name, weights in self.attention.items() if _kind_of(name) == kind]
+        if not found:
+            known = dict.fromkeys(map(_kind_of, self.attention))
+            raise ValueError(f"kind must be one of {', '.join(known)}, got {kind!r}")
+        return torch.stack(found)
+
+    def role_shares(self, kind: str) -> dict[str, Tensor]:
+        """How much of its attention every head of a kind spends on each of POSITIONS.
+
+        Args:
+            kind: Such as "encoder.self_attention".
+
+        Returns:
+            By role, shares of shape (layer, heads); 0 where the causal mask hides the role's cells.
+
+        Raises:
+            ValueError: If there is no such kind, or no sentence long enough to have every role.
+        """
+        weights = self.of(kind)
+        if kind not in KINDS.values():
+            raise ValueError(f"kind must be one of {', '.join(KINDS.values())}, got {kind!r}")
+        queries = self.source_lengths if kind == KINDS["encoder"] else self.target_lengths
+        keys = self.source_lengths if kind == KINDS["cross"] else queries
+        return {
+            role: share_on(weights, cells) for role, cells in position_cells(queries, keys).items()
+        }
+
+
+def _kind_of(name: str) -> str:
+    """``decoder.cross_attention`` for ``decoder.layers.3.cross_attention``, also in a wrapper."""
+    found = PLACE.search(name)
+    return KINDS[found.lastgroup] if found else name
+
+
+def see_pairs(model: nn.Module, pairs: Sequence[Pair]) -> Seen:
+    """Let a model read pairs, the targets as they are, and keep where every head looked.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits; its modes are restored.
+        pairs: Source and target ids, without special tokens.
+
+    Raises:
+        TypeError: If model is no module, or pairs no list of pairs of token ids.
+        ValueError: If there are no pairs, a source is empty, or model holds no MultiHeadAttention.
+    """
+    require_pairs(pairs)
+    with evaluation_mode(model), record_attention(model) as recorded:
+        batch = make_batch(pairs).to(device_of(model))
+        model(batch.source_ids, batch.decoder_input_ids)
+    sources, targets = zip(*pairs, strict=True)
+    attention = {name: weights.cpu() for name, weights in recorded.items()}
+    return Seen(attention, list(map(len, sources)), [len(target) + 1 for target in targets])
+
+
+def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> dict[str, Tensor]:
+    """The cells of five roles that are about places alone.
+
+    Previous, same and next: the key one before the query's number, of that number, one after.
+    First and last: the sentence's first and last key, counted for queries that are at least two
+    places away from it, so that no cell has two roles; a sentence's only key is its first.
+
+    Args:
+        query_lengths: Real queries of each sentence of the batch.
+        key_lengths: Real keys of each.
+
+    Returns:
+        By role, True for its cells, shape (batch, query, key).
+
+    Raises:
+        TypeError: If either is no list of whole numbers.
+        ValueError: If there are no sentences, not as many of one as of the other, or one is empty.
+    """
+    require_lengths("query_lengths", query_lengths)
+    require_lengths("key_lengths", key_lengths)
+    if len(query_lengths) != len(key_lengths) or len(query_lengths) == 0:
+        raise ValueError(
+            f"query_lengths and key_lengths must have one length for each sentence, "
+            f"got {len(query_lengths)} and {len(key_lengths)}"
+        )
+    queries, keys = (
+        torch.tensor(lengths, device="cpu") for lengths in (query_lengths, key_lengths)
+    )
+    query = torch.arange(int(queries.max()), device="cpu").view(1, -1, 1)
+    key = torch.arange(int(keys.max()), device="cpu").view(1, 1, -1)
+    last = keys.view(-1, 1, 1) - 1
+    real = (query < queries.view(-1, 1, 1)) & (key <= last)
+    away = (key - query).abs() > 1
+    cells = ((key == query - 1), (key == query), (key == query + 1))
+    cells = (*cells, (key == 0) & away, (key == last) & (last > 0) & away)
+    return {role: real & each for role, each in zip(POSITIONS, cells, strict=True)}
+
+
+def partner_cells(
+    pairs: Sequence[Pair],
+    pieces: Sequence[bytes],
+    partners: Mapping[str, str],
+    *,
+    reads: bool = False,
+) -> Tensor:
+    """The cells of a cross-attention where a target word meets its partner in the source.
+
+    A word that was cut into pieces has as many rows and columns. Words whose partner does not
+    stand in the source exactly once are left out.
+
+    Args:
+        pairs: Source and target ids, without special tokens.
+        pieces: The bytes of each token, as Tokenizer.pieces has them.
+        partners: The source word that a target word stands for.
+        reads: Take the row that *reads* a piece as its input, which is one later than the row
+            that *predicts* it.
+
+    Returns:
+        True for those cells, shape (batch, query, key), as make_batch would pad them.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If there are no pairs, or an id has no piece.
+    """
+    require_pairs(pairs)
+    require_flag("reads", reads)
+    if not isinstance(partners, Mapping):
+        raise TypeError(f"partners must map words to words, got {type(partners).__name__}")
+    queries = max(len(target) for _, target in pairs) + 1
+    keys = max(len(source) for source, _ in pairs)
+    cells = torch.zeros(len(pairs), queries, keys, dtype=torch.bool, device="cpu")
+    for number, (source, target) in enumerate(pairs):
+        there = word_places(source, pieces)
+        for word, rows in word_places(target, pieces):
+            found = [columns for other, columns in there if other == partners.get(word)]
+            if len(found) == 1:
+                first, end = rows.start + reads, rows.stop + reads
+                cells[number, first:end, found[0].start : found[0].stop] = True
+    return cells
+
+
+def word_places(token_ids: Sequence[int], pieces: Sequence[bytes]) -> list[tuple[str, range]]:
+    """Each word of a sentence, and the places of its pieces.
+
+    Args:
+        token_ids: The sentence's.
+        pieces: The bytes of each token, as Tokenizer.pieces has them.
+
+    Raises:
+        TypeError: If token_ids holds no whole numbers, or pieces no bytes.
+        ValueError: If an id has no piece.
+    """
+    require_pieces(token_ids, pieces)
+    words, start = [], 0
+    for word in group_pieces([pieces[token_id] for token_id in token_ids]):
+        words.append((spell_word(word), range(start, start + len(word))))
+        start += len(word)
+    return words
+
+
+def share_on(weights: Tensor, cells: Tensor) -> Tensor:
+    """The share of a head's attention that falls on cells: the mean of the rows that have one.
+
+    Args:
+        weights: Shape (..., batch, heads, query, key), from 0 to 1.
+        cells: True for the cells that count, shape (batch, query, key).
+
+    Returns:
+        From 0 to 1, shape (..., heads).
+
+    Raises:
+        TypeError: If weights holds no floating-point numbers, or cells is not boolean.
+        ValueError: If the shapes do not fit, a weight is not from 0 to 1, or no cell counts.
+    """
+    require_cells(weights, cells)
+    weights, cells = weights.cpu(), cells.cpu()
+    counted = cells.any(dim=-1)  # (batch, query)
+    if not counted.any():
+        raise ValueError("cells must hold at least one cell that counts, got none")
+    on_cells = (weights * cells.unsqueeze(-3)).sum(dim=-1)  # (..., batch, heads, query)
+    return on_cells.transpose(-3, -2)[..., counted].mean(dim=-1)

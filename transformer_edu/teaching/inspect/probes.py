@@ -1,0 +1,243 @@
+"""Eight questions to any model that loss and accuracy do not ask (notebooks/03_masks.ipynb).
+
+A model that sees the future, or cannot tell positions apart, may learn with a beautiful loss
+and write nonsense. Each probe changes something that must not matter, or must, and looks.
+They take any model that answers (source_ids, target_ids) with logits, trained or not.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transformer_edu.teaching.inspect.inside_probes import (
+    probe_attention_rows,
+    probe_parameters,
+    probe_tied_weights,
+)
+from transformer_edu.teaching.inspect.probe_result import (
+    Model,
+    ProbeResult,
+    answer,
+    difference,
+    noise,
+    padding_id_of,
+    require_sample,
+    undisturbed,
+)
+
+EXTRA_PADDING = 3  # columns
+
+
+def probe_future(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
+    """Change the second half of the target: the logits of the first half must not move.
+
+    Asked in evaluation and in training mode. Fails without a causal mask, with a softmax over
+    the queries, and when one of the modes forgets its mask.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits.
+        source_ids: Shape (batch, source position), two rows or more.
+        target_ids: Shape (batch, target position), two different tokens or more.
+
+    Raises:
+        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
+    """
+    require_sample(model, source_ids, target_ids)
+    name = "the future is hidden"
+    cut = target_ids.size(1) // 2
+    changed = torch.cat([target_ids[:, :cut], _other_tokens(model, target_ids)[:, cut:]], dim=1)
+    if changed.equal(target_ids):
+        raise ValueError("target_ids must hold tokens in its second half, got only padding there")
+    with undisturbed(model), torch.no_grad():
+        for training in (False, True):
+            before = answer(model, source_ids, target_ids, training=training)[:, :cut]
+            after = answer(model, source_ids, changed, training=training)[:, :cut]
+            moved = difference(before, after)
+            if not moved <= noise(before):
+                mode = "training" if training else "evaluation"
+                sentence = (
+                    f"In {mode} mode earlier logits moved by {moved:.2g} with later target tokens: "
+                    "look at the causal mask and at the softmax's axis."
+                )
+                return ProbeResult(name, False, moved, sentence)
+    return ProbeResult(name, True, moved, "Later target tokens move no earlier logits.")
+
+
+def probe_padding(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
+    """Append padding to source and target: the logits of real tokens must not move.
+
+    Fails when padding is not masked, or masked on the query's axis. Arguments and errors are
+    those of probe_future.
+    """
+    require_sample(model, source_ids, target_ids)
+    name = "padding does not matter"
+    padding_id = padding_id_of(model)
+    longer_source = F.pad(source_ids, (0, EXTRA_PADDING), value=padding_id)
+    longer_target = F.pad(target_ids, (0, EXTRA_PADDING), value=padding_id)
+    real = target_ids != padding_id
+    with undisturbed(model), torch.no_grad():
+        before = answer(model, source_ids, target_ids, training=False)[real]
+        for what, ids in (
+            ("source", (longer_source, target_ids)),
+            ("target", (source_ids, longer_target)),
+        ):
+            after = answer(model, *ids, training=False)[:, : target_ids.size(1)][real]
+            moved = difference(before, after)
+            if not moved <= noise(before):
+                sentence = (
+                    f"Real logits moved by {moved:.2g} when the {what} was padded: "
+                    "look at the padding mask, which must hide keys."
+                )
+                return ProbeResult(name, False, moved, sentence)
+    return ProbeResult(name, True, moved, "More padding moves no real logits.")
+
+
+def probe_order(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
+    """Put the source's tokens in another order: the logits must move.
+
+    Attention alone does not see order. Fails without positions, and when they are counted along
+    the batch. Arguments and errors are those of probe_future.
+    """
+    require_sample(model, source_ids, target_ids)
+    name = "word order matters"
+    reordered = source_ids.clone()
+    for row in reordered:
+        real = row != padding_id_of(model)
+        row[real] = row[real].roll(1)
+    if reordered.equal(source_ids):
+        raise ValueError("source_ids must hold two different tokens in a row, got equal ones")
+    with undisturbed(model), torch.no_grad():
+        before = answer(model, source_ids, target_ids, training=False)
+        after = answer(model, reordered, target_ids, training=False)
+    moved = difference(before, after)
+    if moved > noise(before):
+        sentence = f"Another order of the source moves the logits by {moved:.2g}."
+        return ProbeResult(name, True, moved, sentence)
+    sentence = (
+        f"Another order of the source moved the logits by only {moved:.1g}: "
+        "look at the positions, which must be added along the sequence."
+    )
+    return ProbeResult(name, False, moved, sentence)
+
+
+def probe_company(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
+    """Ask for the last row alone: its logits must be those that it has inside the batch.
+
+    Fails when rows leak into one another: positions counted along the batch, statistics taken
+    over it. In training mode it is asked only of models that draw nothing there. Arguments and
+    errors are those of probe_future.
+    """
+    require_sample(model, source_ids, target_ids)
+    name = "company does not matter"
+    with undisturbed(model), torch.no_grad():
+        for training in (False, True):
+            together = answer(model, source_ids, target_ids, training=training)
+            if training and _draws(model, source_ids, target_ids, together):
+                break
+            alone = answer(model, source_ids[-1:], target_ids[-1:], training=training)
+            moved = difference(together[-1:], alone)
+            if not moved <= noise(together):
+                sentence = (
+                    f"A row's logits moved by {moved:.2g} when the other rows left: "
+                    "look for what is counted along the batch."
+                )
+                return ProbeResult(name, False, moved, sentence)
+    return ProbeResult(name, True, moved, "A row gives the same logits alone and in a batch.")
+
+
+def probe_token_by_token(
+    model: Model,
+    source_ids: Tensor,
+    target_ids: Tensor,
+    *,
+    step_by_step: Model | None = None,
+) -> ProbeResult:
+    """Ask one token after another: the logits must be those of one pass over the whole target.
+
+    Fails when positions or masks depend on how much is there at once, and when a cache puts a
+    token in another's place.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits.
+        source_ids: Shape (batch, source position), two rows or more.
+        target_ids: Shape (batch, target position), two different tokens or more.
+        step_by_step: Answers as model does, but writes one token at a time; None asks model
+            for every prefix and keeps the last logits.
+
+    Raises:
+        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
+    """
+    require_sample(model, source_ids, target_ids)
+    name = "token by token is one pass"
+    real = target_ids != padding_id_of(model)
+    with undisturbed(model), torch.no_grad():
+        at_once = answer(model, source_ids, target_ids, training=False)
+        if step_by_step is None:
+            prefixes = (target_ids[:, :end] for end in range(1, target_ids.size(1) + 1))
+            steps = [answer(model, source_ids, ids, training=False)[:, -1:] for ids in prefixes]
+            one_by_one = torch.cat(steps, dim=1)
+        else:
+            one_by_one = answer(step_by_step, source_ids, target_ids, training=False)
+    moved = difference(at_once[real], one_by_one[real])
+    if moved <= noise(at_once):
+        return ProbeResult(name, True, moved, "Step by step the logits are those of one pass.")
+    sentence = (
+        f"Step by step the logits differ by {moved:.2g} from those of one pass: "
+        "look at the causal mask, and at the position that each new token is given."
+    )
+    return ProbeResult(name, False, moved, sentence)
+
+
+PROBES: tuple[Callable[[Model, Tensor, Tensor], ProbeResult], ...] = (
+    probe_future,
+    probe_padding,
+    probe_order,
+    probe_company,
+    probe_attention_rows,
+    probe_parameters,
+    probe_token_by_token,
+    probe_tied_weights,
+)
+
+
+def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[ProbeResult]:
+    """Put all eight questions to a model, and leave it as it was.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits; trained or not.
+        source_ids: Shape (batch, source position), two rows or more.
+        target_ids: Shape (batch, target position), two different tokens or more.
+
+    Returns:
+        One result for each probe, in a fixed order.
+
+    Raises:
+        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
+    """
+    return [probe(model, source_ids, target_ids) for probe in PROBES]
+
+
+def probe_table(results: Sequence[ProbeResult]) -> str:
+    """The results as a table to print, one line for each."""
+    return "\n".join(str(result) for result in results)
+
+
+def _other_tokens(model: Model, target_ids: Tensor) -> Tensor:
+    """Every real token exchanged for another one of the target, padding left in place."""
+    real = target_ids != padding_id_of(model)
+    distinct, kinds = target_ids[real].unique(return_inverse=True)
+    if len(distinct) < 2:
+        raise ValueError(
+            f"target_ids must hold two different tokens, got {len(distinct)} beside padding"
+        )
+    changed = target_ids.clone()
+    changed[real] = distinct[(kinds + 1) % len(distinct)]
+    return changed
+
+
+def _draws(model: Model, source_ids: Tensor, target_ids: Tensor, logits: Tensor) -> bool:
+    """Whether another seed gives other logits in the mode that the model is in."""
+    torch.manual_seed(1)
+    return not model(source_ids, target_ids).equal(logits)

@@ -1,0 +1,245 @@
+"""The shape walk: every tensor of one real forward pass, with its axes, numbers and source line.
+
+Hooks watch from outside, so that any module can be traced, a learner's own too. They see what
+goes into a module and what comes out. Attention fuses its scores and weights into one call:
+these two are computed again, from the queries and keys that were recorded.
+"""
+
+import inspect
+import linecache
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import PurePath
+
+import torch
+from torch import Tensor, nn
+
+from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
+from transformer_edu.teaching.inspect.names import GIVEN, name_tensor, place_in_words
+from transformer_edu.training.machine.device import random_state_restored
+
+MACHINERY = ("torch.nn.modules.module", "torch.utils._contextlib", __name__)  # calls our hooks
+FIRST_NUMBERS = 8
+
+
+@dataclass(frozen=True)
+class Step:
+    """One tensor of the forward pass.
+
+    Args:
+        name: Path of the module that it goes into or comes out of; empty for the model itself.
+        place: That module's surroundings in words.
+        words: What the tensor is.
+        axes: The names of its axes; empty when they are not known.
+        shape: Their lengths.
+        values: The first numbers of its first row: of one token.
+        source: Where it is computed, as file:line.
+        code: That line.
+        is_input: Whether the traced model was given it.
+        tensor: All of it, detached.
+    """
+
+    name: str
+    place: str
+    words: str
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+    values: tuple[float, ...]
+    source: str
+    code: str
+    is_input: bool
+    tensor: Tensor = field(repr=False, compare=False)
+
+
+def trace(model: nn.Module, *inputs: object, **named_inputs: object) -> list[Step]:
+    """Run a model once and note every tensor that goes into one of its modules or comes out.
+
+    It runs without dropout and without gradients; training mode, gradients, random numbers
+    and hooks are afterwards as they were.
+
+    Args:
+        model: Any module.
+        inputs: What it takes.
+        named_inputs: What it takes by name.
+
+    Returns:
+        One step for each new tensor, in the order of computation. A module that hands on the
+        tensor of another adds no step.
+
+    Raises:
+        TypeError: If model is not a module.
+    """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    recorder = _Recorder(model)
+    as_written = torch.compiler.set_stance("force_eager")  # compiled code skips new hooks
+    with _left_as_it_was(model), recorder.watching(), torch.no_grad(), as_written:
+        model(*inputs, **named_inputs)
+    return recorder.steps
+
+
+@contextmanager
+def _left_as_it_was(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode inside; every module's own mode and the random numbers again outside."""
+    modes = [(module, module.training) for module in model.modules()]
+    with random_state_restored():
+        try:
+            for module, _ in modes:
+                module.training = False
+            yield
+        finally:
+            for module, training in modes:
+                module.training = training
+
+
+class _Recorder:
+    """Watches every module of a model and turns what passes into steps."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.steps: list[Step] = []
+        self.seen: list[tuple[Tensor, Tensor]] = []  # kept alive, so that no memory is used twice
+        self.masks: dict[str, Tensor | None] = {}
+        self.projected: dict[str, Step] = {}  # the last queries, keys and values, by path
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        hooks = []
+        try:
+            for path, module in self.model.named_modules():
+                before, after = partial(self.before, path), partial(self.after, path)
+                hooks.append(module.register_forward_pre_hook(before, with_kwargs=True))
+                hooks.append(module.register_forward_hook(after))
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def parent(self, path: str) -> tuple[str, nn.Module | None]:
+        above = path.rpartition(".")[0]
+        return above, self.model.get_submodule(above) if path else None
+
+    def before(self, path: str, module: nn.Module, args: tuple, kwargs: dict) -> None:
+        given = _arguments(module, args, kwargs)
+        above, parent = self.parent(path)
+        if isinstance(module, MultiHeadAttention):
+            self.masks[path] = given.get("mask")
+        inside = isinstance(parent, MultiHeadAttention) and path.endswith("output_projection")
+        for tensor in given.values():
+            if not isinstance(tensor, Tensor) or self.is_seen(tensor):
+                continue
+            if inside:
+                self.look_inside(above, parent, tensor)
+            names = " = ".join(str(name) for name, value in given.items() if value is tensor)
+            spoken = not path or names.endswith("mask")
+            self.note(path, tensor, into=True, words=names if spoken else None)
+
+    def after(self, path: str, module: nn.Module, args: tuple, output: object) -> None:
+        for tensor in output if isinstance(output, tuple | list) else (output,):
+            if isinstance(tensor, Tensor) and not self.is_seen(tensor):
+                self.note(path, tensor, into=False)
+        if isinstance(self.parent(path)[1], MultiHeadAttention):
+            self.projected[path] = self.steps[-1]
+
+    def is_seen(self, tensor: Tensor) -> bool:
+        """Whether this tensor has its step already; not when it was changed in place since."""
+        return any(
+            tensor.shape == one.shape
+            and (tensor is one or tensor.data_ptr() == one.data_ptr() != 0)
+            and (tensor.is_meta or torch.equal(tensor, copy))
+            for one, copy in reversed(self.seen)
+        )
+
+    def note(self, path: str, tensor: Tensor, *, into: bool, words: str | None = None) -> None:
+        """One step for a tensor that a hook has met."""
+        module = self.model.get_submodule(path)
+        above, parent = self.parent(path)
+        known, axes = name_tensor(module, parent, path.rpartition(".")[2], tensor, into=into)
+        if not path and isinstance(module, MultiHeadAttention):
+            axes = GIVEN.get(words, axes)
+        alone = next(module.children(), None) is None
+        place = place_in_words(self.model, above if alone else path)
+        line = _caller() if path else _definition(module)
+        step = _step((path, place, words or known), axes, tensor, line)
+        self.steps.append(replace(step, is_input=into and not path))
+        self.seen.append((tensor, self.steps[-1].tensor))
+
+    def look_inside(self, path: str, attention: MultiHeadAttention, merged: Tensor) -> None:
+        """What attention computes between its projections and the merged heads."""
+        start = f"{path}." if path else ""
+        projections = [f"{start}{name}_projection" for name in ("query", "key", "value")]
+        if path not in self.masks or not all(name in self.projected for name in projections):
+            return  # a learner's subclass that goes another way
+        steps = [self.projected[name] for name in projections]
+        place, fused = steps[0].place, _definition(attention, "scaled_dot_product_attention")
+        query, key, value = (split_heads(step.tensor, attention.num_heads) for step in steps)
+        for letter, axis, split, step in zip(
+            "QKV", ("query", "key", "key"), (query, key, value), steps, strict=True
+        ):
+            axes = ("batch", "heads", axis, "d_head")
+            line = (step.source, step.code)
+            self.steps.append(_step((path, place, f"{letter} split into heads"), axes, split, line))
+        wide = torch.promote_types(query.dtype, torch.float32)  # as attention_weights does
+        scores = query.to(wide) @ key.to(wide).transpose(-2, -1) / math.sqrt(query.size(-1))
+        weights = attention_weights(query, key, mask=self.masks[path])
+        gathered = split_heads(merged, attention.num_heads)
+        grid, vectors = ("batch", "heads", "query", "key"), ("batch", "heads", "query", "d_head")
+        softmax = "softmax of scores" if self.masks[path] is None else "softmax under the mask"
+        for words, axes, tensor in (
+            ("scores: Q Kᵀ / √d_head", grid, scores),
+            (softmax, grid, weights),
+            ("weights times V", vectors, gathered),
+        ):
+            self.steps.append(_step((path, place, words), axes, tensor, fused))
+
+
+def _step(
+    names: tuple[str, str, str], axes: tuple[str, ...], tensor: Tensor, line: tuple[str, str]
+) -> Step:
+    copy = tensor.detach().clone()
+    row = copy
+    while row.dim() > 1 and row.numel():
+        row = row[0]
+    values = () if row.is_meta else tuple(row.flatten()[:FIRST_NUMBERS].tolist())
+    return Step(*names, axes, tuple(tensor.shape), values, *line, False, copy)
+
+
+def _arguments(module: nn.Module, args: tuple, kwargs: dict) -> dict[str, object]:
+    """What a module is called with, by the names in its forward where they are known."""
+    try:
+        return dict(inspect.signature(module.forward).bind(*args, **kwargs).arguments)
+    except (TypeError, ValueError):  # a wrong call: forward itself says what is wrong with it
+        return dict(enumerate(args)) | kwargs
+
+
+def _caller() -> tuple[str, str]:
+    """The line that called the module whose hook is running: file:line and the code."""
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__") in MACHINERY:
+        frame = frame.f_back
+    return _line(frame.f_globals.get("__name__"), frame.f_code.co_filename, frame.f_lineno)
+
+
+def _definition(module: nn.Module, containing: str = "def forward") -> tuple[str, str]:
+    """The line of a module's forward that holds some words, its first line when none does."""
+    forward = inspect.unwrap(type(module).forward)
+    try:
+        lines, first = inspect.getsourcelines(forward)
+    except (OSError, TypeError):
+        return "", ""
+    offset = next((index for index, line in enumerate(lines) if containing in line), 0)
+    return _line(forward.__module__, inspect.getsourcefile(forward), first + offset)
+
+
+def _line(module: str | None, file: str, number: int) -> tuple[str, str]:
+    """file:line without the folders of this machine, and the line itself."""
+    code = linecache.getline(file, number).strip()
+    if module in (None, "__main__"):
+        typed = file.startswith("<") or "ipykernel" in file
+        return f"{'notebook' if typed else PurePath(file).name}:{number}", code
+    package = module.replace(".", "/") + ("/__init__" if file.endswith("__init__.py") else "")
+    return f"{package}.py:{number}", code

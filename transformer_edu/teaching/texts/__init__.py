@@ -1,0 +1,1 @@
+"""Sentences and captions in English and German, written for this course."""

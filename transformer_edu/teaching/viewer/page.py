@@ -1,0 +1,228 @@
+"""The attention viewer as one HTML page that needs nothing else, and as a frame in a notebook.
+
+The page shows a still picture; its script, where it may run, makes it live. It loads nothing: its
+policy forbids that, and lets no script run but the viewer's own. In a notebook the page stands in
+a frame of its own, which keeps several viewers, and the notebook, apart.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, Side
+from transformer_edu.teaching.viewer.picture import (
+    COLOURS,
+    NUMBERED,
+    SIZES,
+    cell_side,
+    label_width,
+    picture,
+    picture_height,
+    room_above,
+    room_left,
+    row_height,
+)
+
+HINT = "Point at a token, or reach it with Tab and the arrow keys, to see where it looks."
+STILL = "This is a still picture: the controls need a script, which may not run here."
+SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer.js")
+# In pixels: the picture before it scrolls, all the rest, and each more line of heads. That holds
+# where the frame is at least 800 wide, as in JupyterLab; in narrower ones the picture may scroll.
+HIGHEST, AROUND, LINE_OF_HEADS = 440, 320, 67
+HEADS_TO_A_LINE = 13
+ABOUT = {
+    "lines": "Each {} token on the left looks at the {} tokens on the right: "
+    "the thicker the line, the larger the weight.",
+    "grid": "Each {} token looks along its row at the {} tokens: "
+    "the brighter the cell, the larger the weight.",
+}
+
+_PAGE = """<!DOCTYPE html>
+<html lang='en'>
+<head>
+<meta charset='utf-8'>
+<meta http-equiv='Content-Security-Policy' content="{policy}">
+<meta name='viewport' content='width=device-width, initial-scale=1'>
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main class='viewer'>
+<h1>{title}</h1>
+<div class='controls' data-part='controls' hidden></div>
+<p class='about'><b data-part='place'>{place}</b><br><span data-part='about'>{about}</span></p>
+<p class='readout' data-part='readout' aria-live='polite'>{still}</p>
+<div class='figure' data-part='figure'>{picture}</div>
+{keys}
+<script type='application/json' data-part='data'>{data}</script>
+<script>{script}</script>
+</main>
+</body>
+</html>
+"""
+
+# The frame hides the picture after it. Where frames are taken out, the picture is what remains.
+_FRAME = """<style>.attention-viewer > iframe + img {{ display: none; }}</style>
+<div class="attention-viewer"><iframe title="{title}" sandbox="allow-scripts" \
+style="width: 100%; height: {height}px; border: 1px solid #d5dbe2; border-radius: 8px; \
+resize: vertical; color-scheme: light dark" srcdoc="{page}"></iframe>\
+<img style="max-width: 100%" alt="{alt}" src="data:image/png;base64,{png}"></div>"""
+
+
+class Start(NamedTuple):
+    """What is shown first: which map and head, both counted from 0, and in which view."""
+
+    map: int
+    head: int
+    view: str
+
+
+def viewer_page(maps: Sequence[AttentionMap], start: Start, title: str) -> str:
+    """The whole viewer as one page.
+
+    Args:
+        maps: The layers, at least one.
+        start: What is shown first.
+        title: What stands above, as a sentence.
+
+    Returns:
+        A complete HTML document that loads nothing.
+    """
+    first = maps[start.map]
+    script = _script()
+    place, line = place_in_words(first, start.head), about(first, start.view)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return _PAGE.format(
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
+        title=html.escape(title),
+        style=_beside("viewer.css"),
+        place=html.escape(place),
+        about=line,
+        still=STILL,
+        picture=picture(first, start.head, start.view, label=f"{place}. {line}"),
+        keys=_keys(start.view),
+        data=_json(_data(maps, start)),
+        script=script,
+    )
+
+
+def framed(page: str, maps: Sequence[AttentionMap], *, title: str, png: str, alt: str) -> str:
+    """The page in a frame of a notebook, and the picture that stands in for it.
+
+    Args:
+        page: What viewer_page has made.
+        maps: The layers on it; the frame is as high as they need.
+        title: What the frame is called aloud.
+        png: The still picture, as base64 text.
+        alt: The still picture in words.
+
+    Returns:
+        HTML for a notebook's output.
+    """
+    lines = -(-max(len(each.weights) for each in maps) // HEADS_TO_A_LINE)
+    height = AROUND + LINE_OF_HEADS * (lines - 1) + min(HIGHEST, max(map(picture_height, maps)))
+    return _FRAME.format(
+        title=html.escape(title),
+        height=height,
+        page=page.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;"),
+        alt=html.escape(alt),
+        png=png,
+    )
+
+
+def place_in_words(attention_map: AttentionMap, head: int) -> str:
+    """Which attention, layer and head it is: *Cross-attention, layer 2, head 3 of 4*.
+
+    Args:
+        attention_map: The layer.
+        head: Which of its heads, counted from 0.
+    """
+    layer = f", layer {attention_map.layer}" if attention_map.layer else ""
+    return f"{attention_map.kind}{layer}, head {head + 1} of {len(attention_map.weights)}"
+
+
+def about(attention_map: AttentionMap, view: str) -> str:
+    """What the reader is looking at, in one line.
+
+    Args:
+        attention_map: The layer.
+        view: ``"lines"`` or ``"grid"``.
+    """
+    return ABOUT[view].format(attention_map.queries.role, attention_map.keys.role)
+
+
+def _script() -> str:
+    """The viewer's script, with names of its own."""
+    parts = [_beside(name) for name in SCRIPTS]
+    return "\n".join(['(() => {\n"use strict";', *parts, "})();\n"])
+
+
+def _beside(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _data(maps: Sequence[AttentionMap], start: Start) -> dict[str, object]:
+    """What the script needs: tokens, weights, and the measures of the still picture."""
+    sides: list[Side] = []
+    for each in maps:
+        sides += [side for side in (each.queries, each.keys) if side not in sides]
+    return {
+        "maps": [
+            {
+                "kind": each.kind,
+                "layer": each.layer,
+                "queries": sides.index(each.queries),
+                "keys": sides.index(each.keys),
+                "about": {view: about(each, view) for view in ABOUT},
+                "row": row_height(each),
+                "cell": cell_side(each),
+                "numbered": cell_side(each) == NUMBERED,
+                "left": room_left(each),
+                "above": room_above(each),
+                "packed": each.packed(),
+            }
+            for each in maps
+        ],
+        "tokens": [{"texts": side.tokens, "width": label_width(side)} for side in sides],
+        "colours": COLOURS,
+        "sizes": SIZES,
+        "steps": STEPS,
+        "start": {**start._asdict(), "hint": HINT},
+    }
+
+
+def _json(data: object) -> str:
+    """JSON that may stand in a script element, whatever the texts in it: pure ASCII, no markup."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def _keys(view: str) -> str:
+    """What widths, colours and hatching mean, for either view, and the hatching itself."""
+    samples = "".join(
+        f"<span><svg width='34' height='12' aria-hidden='true'><path class='link' d='M6 6h22' "
+        f"stroke-width='{SIZES['thin'] + SIZES['thick'] * weight:.2f}' "
+        f"opacity='{0.15 + 0.75 * weight:.2f}'/></svg>{weight}</span>"
+        for weight in (0.1, 0.5, 1)
+    )
+    ramp = "".join(
+        f"<rect x='{3 * index}' width='3' height='12' fill='{colour}'/>"
+        for index, colour in enumerate(COLOURS)
+    )
+    hatched = "<svg width='14' height='14' aria-hidden='true'><rect width='14' height='14' "
+    return (
+        "<svg width='0' height='0' style='position:absolute' aria-hidden='true'><defs><pattern "
+        "id='hatch' width='5' height='5' patternUnits='userSpaceOnUse' "
+        "patternTransform='rotate(45)'><path class='stripe' d='M0 0V5'/></pattern></defs></svg>"
+        f"<div class='key' data-key='lines'{'' if view == 'lines' else ' hidden'}>"
+        f"<span>attention weight:</span>{samples}"
+        f"<span>below {SIZES['faintest']}: no line</span></div>"
+        f"<div class='key' data-key='grid'{'' if view == 'grid' else ' hidden'}>"
+        f"<span>attention weight: 0<svg width='{3 * len(COLOURS)}' height='12' aria-hidden='true'>"
+        f"{ramp}</svg>1</span><span>{hatched}fill='url(#hatch)'/></svg>exactly 0</span></div>"
+    )

@@ -1,0 +1,222 @@
+"""Looking at all the attention of a model: every layer, every head, every token.
+
+One picture to point at, in JupyterLab, Colab, VS Code and exported pages; where no script may run,
+its first state stands still.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.teaching.display import encode_png, publish
+from transformer_edu.teaching.inspect.attention_maps import (
+    AttentionMap,
+    maps_of_model,
+    maps_of_weights,
+    printable,
+)
+from transformer_edu.teaching.viewer.page import Start, framed, place_in_words, viewer_page
+from transformer_edu.teaching.viewer.picture import VIEWS
+from transformer_edu.teaching.viewer.still import plot_still
+
+MODEL_TITLE = "Where every token looks"
+MOST_TOKENS_IN_WORDS = 12  # in the alternative text
+
+
+class _Viewer(NamedTuple):
+    """What there is to see, and what is seen first."""
+
+    maps: list[AttentionMap]
+    start: Start
+    title: str
+
+    def page(self) -> str:
+        return viewer_page(self.maps, self.start, self.title)
+
+
+def view_attention(
+    attention: Mapping[str, Tensor],
+    *,
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str] | None = None,
+    sentence: int = 0,
+    start: str | None = None,
+    head: int = 1,
+    view: str = "lines",
+) -> None:
+    """Show all attention of an encoder–decoder, with pickers for kind, layer, head and view.
+
+    ::
+
+        with record_attention(model) as attention:
+            model(source_ids, target_ids)
+        view_attention(attention, source_tokens=["the", "cat"], target_tokens=["<s>", "die"])
+
+    The weights are shown to 0.00001; what a mask hides is exactly 0 and is hatched in the grid.
+
+    Args:
+        attention: What ``record_attention`` recorded: weights by the layer's name, each
+            (batch, heads, query, key), from 0 to 1.
+        source_tokens: What the encoder read, at most 128.
+        target_tokens: What the decoder read, at most 128; None where only the encoder ran.
+        sentence: Which sentence of the batch, counted from 0.
+        start: The name of the layer that is shown first; None for the encoder's first.
+        head: The head that is shown first, counted from 1.
+        view: How it is shown first, ``"lines"`` or ``"grid"``.
+
+    Raises:
+        TypeError: If attention is no mapping to tensors, or the tokens are no lists of texts.
+        ValueError: If the tokens do not fit, a weight is not from 0 to 1, there is too much to
+            show, or start, head or view names nothing there is.
+        IndexError: If the batch has no such sentence.
+    """
+    _publish_viewer(
+        _of_model(attention, source_tokens, target_tokens, sentence, (start, head, view))
+    )
+
+
+def attention_html(
+    attention: Mapping[str, Tensor],
+    *,
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str] | None = None,
+    sentence: int = 0,
+    start: str | None = None,
+    head: int = 1,
+    view: str = "lines",
+) -> str:
+    """What ``view_attention`` shows, as one HTML page: to be saved and opened in any browser.
+
+    Arguments and errors are those of view_attention.
+
+    Returns:
+        A complete document that loads nothing from anywhere.
+    """
+    return _of_model(attention, source_tokens, target_tokens, sentence, (start, head, view)).page()
+
+
+def view_weights(
+    weights: Tensor | Mapping[str, Tensor],
+    *,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    title: str,
+    sentence: int = 0,
+    head: int = 1,
+    view: str = "lines",
+) -> None:
+    """Show the attention of any model, yours too: one layer, or several by name.
+
+    Args:
+        weights: From 0 to 1, shape (batch, heads, query, key) or (heads, query, key); or several
+            such by name, which all have these tokens.
+        query_tokens: Who looks, at most 128.
+        key_tokens: Who is looked at, at most 128.
+        title: What the reader should see, as a sentence.
+        sentence: Which sentence of the batch, counted from 0.
+        head: The head that is shown first, counted from 1.
+        view: How it is shown first, ``"lines"`` or ``"grid"``.
+
+    Raises:
+        TypeError: If weights is no tensor or mapping to tensors, or the tokens no lists of texts.
+        ValueError: If the tokens do not fit, a weight is not from 0 to 1, there is too much to
+            show, the title is empty, or head or view names nothing there is.
+        IndexError: If the batch has no such sentence.
+    """
+    _publish_viewer(_of_weights(weights, (query_tokens, key_tokens), title, sentence, (head, view)))
+
+
+def weights_html(
+    weights: Tensor | Mapping[str, Tensor],
+    *,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    title: str,
+    sentence: int = 0,
+    head: int = 1,
+    view: str = "lines",
+) -> str:
+    """What ``view_weights`` shows, as one HTML page: to be saved and opened in any browser.
+
+    Arguments and errors are those of view_weights.
+
+    Returns:
+        A complete document that loads nothing from anywhere.
+    """
+    return _of_weights(weights, (query_tokens, key_tokens), title, sentence, (head, view)).page()
+
+
+def _of_model(
+    attention: Mapping[str, Tensor],
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str] | None,
+    sentence: int,
+    first: tuple[str | None, int, str],
+) -> _Viewer:
+    maps = maps_of_model(
+        attention, source_tokens=source_tokens, target_tokens=target_tokens, sentence=sentence
+    )
+    return _Viewer(maps, _start(maps, *first), MODEL_TITLE)
+
+
+def _of_weights(
+    weights: Tensor | Mapping[str, Tensor],
+    tokens: tuple[Sequence[str], Sequence[str]],
+    title: str,
+    sentence: int,
+    first: tuple[int, str],
+) -> _Viewer:
+    if not isinstance(title, str) or not title.strip():
+        raise ValueError(f"title must be a sentence to read off, got {title!r}")
+    query_tokens, key_tokens = tokens
+    maps = maps_of_weights(
+        weights, query_tokens=query_tokens, key_tokens=key_tokens, sentence=sentence
+    )
+    return _Viewer(maps, _start(maps, None, *first), printable(title, longest=None))
+
+
+def _start(maps: Sequence[AttentionMap], name: str | None, head: int, view: str) -> Start:
+    """What is shown first, refused where there is no such thing."""
+    names = [each.name for each in maps]
+    if name is not None and name not in names:
+        raise ValueError(f"start must be one of {', '.join(names)}, got {name!r}")
+    place = 0 if name is None else names.index(name)
+    require_whole("head", head)
+    if head > len(maps[place].weights):
+        raise ValueError(f"head must be at most {len(maps[place].weights)}, got {head}")
+    if view not in VIEWS:
+        raise ValueError(f"view must be one of {', '.join(VIEWS)}, got {view!r}")
+    return Start(place, head - 1, view)
+
+
+def _publish_viewer(viewer: _Viewer) -> None:
+    """Send the viewer and its still picture in one bundle."""
+    first = viewer.maps[viewer.start.map]
+    place = place_in_words(first, viewer.start.head)
+    alt = f"{viewer.title}, a still picture. {place}. {_in_words(first, viewer.start.head)}"
+    with warnings.catch_warnings():
+        # The page shows every script's letters; the still picture has boxes for some.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        title = f"{viewer.title}\n{place}"
+        png = encode_png(plot_still(first, viewer.start.head, viewer.start.view, title))
+    page = framed(viewer.page(), viewer.maps, title=viewer.title, png=png, alt=alt)
+    publish(png, alt, **{"text/html": page})
+
+
+def _in_words(attention_map: AttentionMap, head: int) -> str:
+    """Whom each of the first tokens looks at most."""
+    looks = [
+        f"{token} at {attention_map.keys.tokens[int(np.argmax(row))]} ({row.max():.2f})"
+        if row.any()
+        else f"{token} at nothing"
+        for token, row in zip(
+            attention_map.queries.tokens, attention_map.weights[head], strict=True
+        )
+    ]
+    more = ", …" if len(looks) > MOST_TOKENS_IN_WORDS else ""
+    said = ", ".join(looks[:MOST_TOKENS_IN_WORDS]) + more
+    return f"Looked at most: {said}"

@@ -1,0 +1,11 @@
+"""What a Transformer learns from: pairs of token ids.
+
+toy_tasks      copy, reverse and number words, with disjoint parts
+number_words   numbers from 1 to 999,999 in English and German
+pattern        the binary pattern of lesson 12 (system S2)
+vocabulary     words and their ids
+tokenizer      byte-level BPE: one vocabulary for two languages (§5.1)
+parallel_text  sentence pairs from files, and the task that they make
+multi30k       31,014 captions in English and German, downloaded once
+batches        padding, shifting, batches by pairs or by tokens
+"""

@@ -1,0 +1,204 @@
+"""The command ``python -m transformer_edu.training``: from a task to a model in a folder."""
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.transformer import Transformer
+from transformer_edu.training.checkpoint import load_history, load_model, save_model
+from transformer_edu.training.data.toy_tasks import Task
+from transformer_edu.training.evaluation import evaluate
+from transformer_edu.training.loop import fit
+from transformer_edu.training.machine.device import (
+    DEVICE_VARIABLE,
+    describe_device,
+    pick_device,
+    pick_precision,
+)
+from transformer_edu.training.machine.memory import keep_freed_memory
+from transformer_edu.training.machine.processes import (
+    first_before_others,
+    is_first_process,
+    is_of_a_lost_process,
+    joined_processes,
+    process_count,
+    wait_for_all,
+)
+from transformer_edu.training.runs.averaging import average_models
+from transformer_edu.training.runs.judging import Judge
+from transformer_edu.training.runs.options import PROGRAM, build_parser, settings_of
+from transformer_edu.training.runs.presets import RunSettings
+from transformer_edu.training.runs.run_folder import RunFolder, write_json
+from transformer_edu.training.runs.run_task import load_run_task
+from transformer_edu.training.runs.told_errors import FAILED, INTERRUPTED, with_told_errors
+from transformer_edu.training.runs.watching import Watcher
+from transformer_edu.training.state import TrainingRun
+
+
+@with_told_errors
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, train, say what came of it.
+
+    Returns:
+        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C.
+    """
+    chosen = build_parser().parse_args(arguments)
+    keep_freed_memory()
+    folder = RunFolder(chosen.out)
+    if chosen.threads is not None:
+        require_whole("threads", chosen.threads)
+        torch.set_num_threads(chosen.threads)
+    if chosen.device is not None:
+        os.environ[DEVICE_VARIABLE] = chosen.device
+    try:
+        with joined_processes():
+            settings_of(chosen, folder)  # a refusal leaves no folder
+            with folder.locked() if is_first_process() else nullcontext():
+                # Another process may have begun a run here meanwhile.
+                return train_in_folder(settings_of(chosen, folder), folder, resume=chosen.resume)
+    except RuntimeError as error:
+        if not is_of_a_lost_process(error):
+            raise
+        print(
+            f"error: another of the {process_count()} processes of this run has ended; "
+            f"to go on from the last evaluation: {PROGRAM} --out {folder.path} --resume",
+            file=sys.stderr,
+        )
+        return FAILED
+    except KeyboardInterrupt:
+        print("Interrupted; what was saved before is whole.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def train_in_folder(settings: RunSettings, folder: RunFolder, *, resume: bool = False) -> int:
+    """Begin a run, or go on with it, until its end or an interrupt.
+
+    Args:
+        settings: Every choice.
+        folder: Where all of it is kept.
+        resume: Whether to go on from the folder's checkpoint, if there is one already.
+
+    Returns:
+        The exit status.
+    """
+    device = pick_device()
+    with first_before_others():
+        task, judge = load_run_task(settings, folder)
+    torch.manual_seed(settings.seed)
+    model = Transformer(settings.model_config(len(task.vocabulary))).to(device)
+    if settings.precision == "auto":  # a resumed run keeps it, also on another machine
+        settings = replace(settings, precision=pick_precision(model))
+    if is_first_process():
+        folder.write_settings(settings, versions())
+        print("Computing on", describe_device(device), file=sys.stderr)
+        print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
+    watcher = Watcher(model, folder, settings, judge)
+    checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
+    if not go_on(watcher, task, checkpoint):
+        print(
+            f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    wait_for_all()
+    for name, scores in finish(folder, task, judge, settings).items():
+        if is_first_process():
+            print(name, *(f"{measure} {value:.4g}" for measure, value in scores.items()))
+    return 0
+
+
+def go_on(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
+    """Train until the end, an early stop or an interrupt; say whether the run is over."""
+    run = TrainingRun() if checkpoint is None else load_history(checkpoint)
+    watcher.begin(len(run.steps))
+    try:
+        if checkpoint is not None:
+            make_up(watcher, task, checkpoint, run)
+        if not watcher.is_patience_over():
+            run = fit(
+                watcher.model,
+                task,
+                watcher.settings.training_config(),
+                after_step=watcher,
+                checkpoint=watcher.folder.checkpoint if is_first_process() else None,
+                resume=checkpoint,
+            )
+    finally:
+        watcher.end(run)
+    return watcher.stopped_early or not run.interrupted
+
+
+def make_up(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
+    """Look at the checkpoint's model where an interrupt came just before that was done."""
+    settings, step = watcher.settings, len(run.steps)
+    is_due = step > 0 and (step % settings.evaluate_every == 0 or step == settings.steps)
+    if not is_due or watcher.has_scored(step):
+        return
+    watcher.model.load_state_dict(load_model(checkpoint).state_dict())
+    if not run.evaluations or run.evaluations[-1].step < step:
+        pairs = task.validation[: settings.evaluate_on]
+        run.evaluations.append(evaluate(watcher.model, pairs, step=step, shared=True))
+    watcher.observe(run)
+
+
+def finish(
+    folder: RunFolder, task: Task, judge: Judge, settings: RunSettings
+) -> dict[str, dict[str, float]]:
+    """Average the last weights, and judge what there is by validation pairs.
+
+    Returns:
+        The scores of the best and of the average, which is the run's result.
+    """
+    paths = list(folder.kept_weights().values())[-settings.keep :]
+    models = {"best": load_model(folder.best), "average": average_models(paths)}
+    scores = {}
+    for name, model in models.items():
+        model.to(pick_device())
+        evaluation = evaluate(model, task.validation[: settings.evaluate_on], shared=True)
+        scores[name] = {
+            "validation_loss": evaluation.loss,
+            judge.name: judge(model, evaluation),
+        }
+    if is_first_process():
+        save_model(folder.model, models["average"])
+        write_json(folder.result_file, scores)
+    return scores
+
+
+def describe(model: Transformer, task: Task) -> str:
+    """What is trained on how much, in a line."""
+    weights = sum(weight.numel() for weight in model.parameters())
+    return (
+        f"{len(task.train):,} pairs to learn from, {len(task.validation):,} to watch by; "
+        f"{len(task.vocabulary):,} tokens, {weights:,} weights"
+    )
+
+
+def package_version() -> str:
+    """This package's own; nothing is known of one that was not installed."""
+    try:
+        return version("transformer-edu")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def versions() -> dict[str, str]:
+    """What the run is made with, and on."""
+    device, processes = pick_device(), process_count()
+    machine = f"{torch.get_num_threads()} CPU thread(s), {platform.machine()}"
+    if device.type == "cuda":
+        machine = torch.cuda.get_device_name(device)
+    return {
+        "transformer_edu": package_version(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "machine": machine if processes == 1 else f"{processes} × {machine}",
+    }

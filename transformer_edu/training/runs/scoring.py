@@ -1,0 +1,116 @@
+"""BLEU of a finished translator: ``python -m transformer_edu.training.runs.scoring runs/x``.
+
+Choose between models by validation; look at the test part (``--part test``) once, at the end.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from transformer_edu.generation.continuation import require_width
+from transformer_edu.generation.translator import Translator
+from transformer_edu.training.bleu import Bleu, corpus_bleu
+from transformer_edu.training.data.parallel_text import TextPair
+from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
+from transformer_edu.training.machine.memory import keep_freed_memory
+from transformer_edu.training.runs.presets import TEXT_TASKS, RunSettings, choose_settings
+from transformer_edu.training.runs.run_folder import RunFolder
+from transformer_edu.training.runs.run_task import load_texts
+from transformer_edu.training.runs.saved_translator import load_translator
+from transformer_edu.training.runs.told_errors import with_told_errors
+
+ABOUT = "Translate a part of a task's texts and compare with its references."
+PARTS = ("validation", "test")
+CASES = {"cased": False, "lower-cased": True}
+WIDTH, ALPHA = 5, 0.6  # the beam of Wu et al. 2021, the length penalty of the paper (§6.1)
+
+
+@with_told_errors
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, translate, print the scores with their signatures.
+
+    Returns:
+        The exit status: 0, or 1 after an error, which is told in one line.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m transformer_edu.training.runs.scoring", description=ABOUT
+    )
+    parser.add_argument("run", help="folder of a run, or of exported weights")
+    parser.add_argument("--task", choices=TEXT_TASKS, help="whose texts; the run's own")
+    parser.add_argument("--source", help="file of source sentences, for --task files")
+    parser.add_argument("--target", help="file of their translations")
+    parser.add_argument("--part", choices=PARTS, default=PARTS[0], help="validation")
+    parser.add_argument("--beam", type=int, default=WIDTH, help=f"1 is greedy ({WIDTH})")
+    parser.add_argument("--alpha", type=float, default=ALPHA, help=f"favours long ({ALPHA})")
+    parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
+    chosen = parser.parse_args(arguments)
+    keep_freed_memory()
+    require_width("beam", chosen.beam)
+    if chosen.device is not None:
+        os.environ[DEVICE_VARIABLE] = chosen.device
+    folder = RunFolder(chosen.run)
+    translator = load_translator(folder.path)
+    texts = load_texts(text_settings(folder, chosen.task, chosen.source, chosen.target))
+    pairs = getattr(texts, chosen.part)
+    scores = score_translator(translator, pairs, width=chosen.beam, alpha=chosen.alpha)
+    print(f"{chosen.part}, {len(pairs):,} sentences, beam {chosen.beam}, alpha {chosen.alpha}")
+    for case, found in scores.items():
+        print(f"BLEU {found.score:.2f} {case}  {found.signature}")
+    return 0
+
+
+def text_settings(
+    folder: RunFolder, task: str | None, source: str | None, target: str | None
+) -> RunSettings:
+    """The settings that say which texts: the run's own, unless a task is named.
+
+    Args:
+        folder: Of a run, or of exported weights, which have no settings and mean Multi30k.
+        task: One of TEXT_TASKS, or None.
+        source: For the task files.
+        target: For the task files.
+
+    Raises:
+        ValueError: If the run's own task has no texts.
+    """
+    if task is None and folder.holds_a_run():
+        settings = folder.read_settings()
+        if not settings.is_text:
+            known = ", ".join(TEXT_TASKS)
+            raise ValueError(f"task must be one of {known} to have a BLEU, got {settings.task!r}")
+        return settings
+    return choose_settings("tiny", task=task, source=source, target=target)
+
+
+def score_translator(
+    translator: Translator, pairs: Sequence[TextPair], *, width: int = WIDTH, alpha: float = ALPHA
+) -> Mapping[str, Bleu]:
+    """Translate sources and compare with their references.
+
+    Args:
+        translator: Is moved to the best device here.
+        pairs: Source texts and references.
+        width: Hypotheses of beam search; 1 is greedy search.
+        alpha: How much beam search favours long targets.
+
+    Returns:
+        BLEU as it is, and with all letters lower-cased, by the names in CASES.
+
+    Raises:
+        TypeError, ValueError: As for write_all and corpus_bleu.
+    """
+    model = translator.model.to(pick_device())
+    with suitable_threads(model):
+        written = translator.translate_all(
+            [source for source, _ in pairs], width=width, alpha=alpha
+        )
+    references = [target for _, target in pairs]
+    return {
+        case: corpus_bleu(written, references, lowercase=lowercase)
+        for case, lowercase in CASES.items()
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
