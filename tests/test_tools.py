@@ -37,7 +37,7 @@ def written(folder, *sources):
 def test_a_second_run_writes_the_same_bytes(tmp_path):
     path = written(
         tmp_path,
-        "import sys\nprint('one')\nprint('10%\\r', file=sys.stderr)",
+        "import sys\nprint('10%\\r', file=sys.stderr)\nprint('one')\nprint(file=sys.stderr)",
         "import ipywidgets\nipywidgets.IntSlider()",
         "sorted({'b', 'a'}), {'b', 'a'}",
     )

@@ -85,7 +85,7 @@ def tidy_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
     tidied: list[NotebookNode] = []
     for output in outputs:
         if output.output_type == "stream":
-            if "\r" in output.text:
+            if is_progress(output):
                 continue
             before = tidied[-1] if tidied else None
             if before and before.output_type == "stream" and before.name == output.name:
@@ -97,6 +97,11 @@ def tidy_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
                 continue
         tidied.append(output)
     return tidied
+
+
+def is_progress(output: NotebookNode) -> bool:
+    """Whether text comes from a progress bar; what it writes last may come alone, and is blank."""
+    return "\r" in output.text or (output.name == "stderr" and not output.text.strip())
 
 
 def execute(notebook: NotebookNode, *, name: str, folder: Path) -> None:
@@ -127,7 +132,7 @@ def execute(notebook: NotebookNode, *, name: str, folder: Path) -> None:
         raise LessonError(f"{name}, {_describe(notebook, running['cell'])}: {reason}") from error
     for index, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
-            if output.get("name") == "stderr" and "\r" not in output.text:
+            if output.get("name") == "stderr" and not is_progress(output):
                 complaint = output.text.strip()
                 raise LessonError(f"{name}, {_describe(notebook, index)} warns: {complaint}")
 

@@ -4,10 +4,10 @@ import json
 import os
 
 import nbformat
-import torch
 from nbformat import NotebookNode
 from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.utils import _device
 
 from tests.devices.pretend import DEVICE, NAME, PretendTensor, switch_on
 from tools.exercises import solved
@@ -58,7 +58,7 @@ def report() -> str:
 
 
 def _note(module: nn.Module, given: tuple) -> None:
-    checked = torch.utils._device.CURRENT_DEVICE is not None  # a check computes on the CPU
+    checked = _device.CURRENT_DEVICE is not None  # a check computes on the CPU
     for name, weight in module.named_parameters(recurse=False):
         if weight.device != DEVICE and not checked:
             strangers.add(f"{type(module).__name__}.{name} on {weight.device}")
