@@ -1,0 +1,64 @@
+"""Run a lesson on the pretend device, and say which of its models computed elsewhere."""
+
+import json
+import os
+
+import nbformat
+from nbformat import NotebookNode
+from torch import nn
+from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.utils import _device
+
+from tests.devices.pretend import DEVICE, NAME, PretendTensor, switch_on
+from tools.exercises import solved
+from tools.notebooks import ROOT, execute
+from transformer_edu.training.device import DEVICE_VARIABLE
+
+FIRST_CELL = f"""\
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.devices.watching import report, watch
+watch()
+"""
+LAST_CELL = "print(report())"
+
+strangers: set[str] = set()
+
+
+def run_on_pretend_device(notebook: NotebookNode, name: str) -> tuple[list[str], int]:
+    """Run a lesson, its exercises solved, where pick_device answers with the pretend device.
+
+    Args:
+        notebook: The lesson; it is not changed.
+        name: How error messages call it.
+
+    Returns:
+        The modules that were called elsewhere, and how much was computed on the device.
+
+    Raises:
+        LessonError: If a cell fails or warns.
+    """
+    lesson = solved(notebook)
+    first, last = map(nbformat.v4.new_code_cell, (FIRST_CELL, LAST_CELL))
+    lesson.cells = [first, *lesson.cells, last]
+    execute(lesson, name=name, folder=ROOT / "notebooks")
+    return tuple(json.loads(last.outputs[0].text))
+
+
+def watch() -> None:
+    """In the lesson's kernel: let pick_device find the device, and note who computes elsewhere."""
+    switch_on()
+    os.environ[DEVICE_VARIABLE] = NAME
+    register_module_forward_pre_hook(_note)
+
+
+def report() -> str:
+    """In the lesson's kernel: what has been noted, for run_on_pretend_device."""
+    return json.dumps([sorted(strangers), PretendTensor.computations])
+
+
+def _note(module: nn.Module, given: tuple) -> None:
+    checked = _device.CURRENT_DEVICE is not None  # a check computes on the CPU
+    for name, weight in module.named_parameters(recurse=False):
+        if weight.device != DEVICE and not checked:
+            strangers.add(f"{type(module).__name__}.{name} on {weight.device}")
