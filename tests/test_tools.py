@@ -105,13 +105,6 @@ def test_tidying_joins_what_was_printed_in_pieces():
     assert [output.text for output in notebooks.tidy_outputs(pieces)] == ["a\nb\n"]
 
 
-def test_a_progress_bar_may_end_its_line_in_a_piece_of_its_own(tmp_path):
-    late = "print('10%\\r', file=sys.stderr)\ntime.sleep(0.5)\nprint(file=sys.stderr)"
-    path = written(tmp_path, f"import sys, time\n{late}")
-    notebooks.run_in_place(path)
-    assert notebooks.read(path).cells[0].outputs == []
-
-
 def test_tidying_keeps_the_picture_beside_a_widget():
     data = {notebooks.WIDGET_VIEW: {}, "image/png": "iVBORw0KGgo="}
     kept = notebooks.tidy_outputs([nbformat.v4.new_output("display_data", data=data)])
