@@ -34,6 +34,13 @@ CELLS = [
         "**What you see.** The first.\n\n## 2 · Meet the package\n\nThe same, ready made.",
     ),
     ("code", "from transformer_edu.model.attention import attend\n\nassert attend(scores) == 3"),
+    ("markdown", "A model computes where it computes fastest."),
+    (
+        "code",
+        "device = pick_device()\ntranslator = load_pretrained(device=device)\n"
+        "model = Transformer(config).to(device)\n"
+        'print("computed on", describe_device(device))',
+    ),
     ("markdown", "## 3 · Break it\n\nWithout scaling the favourite takes all."),
     ("code", "share = 0.94\nassert share > 0.9"),
     ("markdown", "## 4 · Exercises\n\n### Exercise 2.1 · Build (3 minutes)\n\nHide one word."),

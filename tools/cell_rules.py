@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from tools.lesson import Lesson, has_tag, headings, lines_of_code, start
-from tools.source_rules import constants, definitions, dotted, imported_modules, unsafe_code
+from tools.source_rules import (
+    constants,
+    definitions,
+    dotted,
+    imported_modules,
+    models_left_behind,
+    unsafe_code,
+)
 
 LINES, MEDIAN_LINES, WORDS = 15, 8, 120
 TAGS = {"setup", "exercise", "raises-exception", "nbval-ignore-output", "nbval-check-output"}
@@ -165,6 +172,18 @@ def widgets_are_the_ones_that_work(lesson: Lesson) -> Iterator[str]:
             yield f"{start(cell)} uses {', '.join(sorted(faults))} instead of explore"
 
 
+def models_go_to_the_picked_device(lesson: Lesson) -> Iterator[str]:
+    """One line picks the device, whole models go there, and the lesson says where it computes."""
+    statements = [ast.unparse(node) for _, tree in trees(lesson) for node in tree.body]
+    if statements.count("device = pick_device()") != 1:
+        yield "one line must be 'device = pick_device()'"
+    if not any("describe_device(device)" in statement for statement in statements):
+        yield "no cell says where it computes: describe_device(device)"
+    for cell, tree in trees(lesson):
+        for model in models_left_behind(tree):
+            yield f"{start(cell)} does not bring {model} to the device"
+
+
 def every_cell_has_its_own_id(lesson: Lesson) -> Iterator[str]:
     """Cell ids are there and unique."""
     for cell_id, count in Counter(cell.get("id") for cell in lesson.cells).items():
@@ -193,6 +212,7 @@ CELL_RULES = [
     no_cell_names_a_machine,
     code_is_safe,
     widgets_are_the_ones_that_work,
+    models_go_to_the_picked_device,
     every_cell_has_its_own_id,
     tags_are_known,
 ]

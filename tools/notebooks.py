@@ -100,9 +100,9 @@ def tidy_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
     return tidied
 
 
-def is_progress(stream: NotebookNode) -> bool:
-    """Whether printed text is a progress bar, or the line break that ends one."""
-    return "\r" in stream.text or (stream.name == "stderr" and not stream.text.strip())
+def is_progress(output: NotebookNode) -> bool:
+    """Whether text comes from a progress bar; what it writes last may come alone, and is blank."""
+    return "\r" in output.text or (output.name == "stderr" and not output.text.strip())
 
 
 def execute(notebook: NotebookNode, *, name: str, folder: Path) -> None:

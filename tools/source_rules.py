@@ -97,6 +97,39 @@ def definitions(tree: ast.Module) -> list[Definition]:
     return found
 
 
+def models_left_behind(tree: ast.Module) -> Iterator[str]:
+    """Every call of load_pretrained or …Transformer whose result does not go to ``device``.
+
+    It goes there as ``Transformer(…).to(device)``, or under its name: ``model.to(device)``, also
+    as ``for model in (…, …): model.to(device)``. What ``torch.device("meta")`` holds has no
+    numbers and stays there.
+    """
+    moved, fine = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node).endswith(".to(device)"):
+            moved |= _names(node.func.value)
+            fine |= set(ast.walk(node.func.value))
+        if isinstance(node, ast.With) and ast.unparse(node.items[0]) == "torch.device('meta')":
+            fine |= set(ast.walk(node))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For) and _names(node.target) & moved:
+            moved |= _names(node.iter)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and any(_names(target) & moved for target in node.targets):
+            fine |= set(ast.walk(node.value))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and dotted(node.func).endswith(("Transformer", "pretrained")):
+            keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            if node not in fine and keywords.get("device") not in ("device", "'meta'"):
+                yield ast.unparse(node)
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """The variables that are read or set there, but for the functions that are called."""
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called}
+
+
 def constants(tree: ast.Module) -> Iterator[str]:
     """What is set at the top of a module or cell under a name in capitals, as ``NAME = value``."""
     for node in tree.body:

@@ -1,4 +1,4 @@
-"""Measure: ``python -m transformer_edu.benchmark train``."""
+"""Measure: ``python -m experiments.benchmark train``."""
 
 from experiments.benchmark.command import main
 

@@ -1,9 +1,9 @@
 """The command line of the benchmark.
 
-    python -m transformer_edu.benchmark train
-    python -m transformer_edu.benchmark precision
-    python -m transformer_edu.benchmark decode
-    python -m transformer_edu.benchmark redraw
+    python -m experiments.benchmark train
+    python -m experiments.benchmark precision
+    python -m experiments.benchmark decode
+    python -m experiments.benchmark redraw
 
 Everything runs on one thread. Speed is measured here and never in a test.
 """
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: The command line's words; those given to the program when None.
     """
-    parser = argparse.ArgumentParser(prog="python -m transformer_edu.benchmark", description=ABOUT)
+    parser = argparse.ArgumentParser(prog="python -m experiments.benchmark", description=ABOUT)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, about in (
         ("train", "time and memory of a training step"),

@@ -61,25 +61,18 @@ def made_box(sample: Callable[[], None]) -> object:
 
 def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
-    from transformer_edu.teaching import (
-        decoding_steps,
-        explorers,
-        generation_explorers,
-        pieces,
-        replay_explorer,
-        text_translation,
-        training_replay,
-        translation,
-    )
+    from transformer_edu.teaching.explorers import attention, generation, replay, translation
+    from transformer_edu.teaching.figures import decoding_steps, pieces
+    from transformer_edu.teaching.inspect.replay import TrainingReplay
 
     generator = torch.Generator().manual_seed(0)
     vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
     tokens = vocabulary.tokens
     short, long = (_random_model(vocabulary, length) for length in (SHORT, LONG))
     pair = vocabulary.encode(WORDS), vocabulary.encode(WORDS)
-    replay = training_replay.TrainingReplay(pair, tokens)
+    recorded = TrainingReplay(pair, tokens)
     for step, model in enumerate((short, long)):
-        replay.look(model, step=step)
+        recorded.look(model, step=step)
     steps = decoding_steps.decoding_steps(short, vocabulary, WORDS)
     source_ids = torch.tensor([vocabulary.encode(WORDS)])
     scores = torch.randn(len(tokens), generator=generator)
@@ -87,20 +80,20 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     merges = translator.tokenizer.merges[:NUM_MERGES]
     written = ["<s>", *"01234567"]
     weights = torch.rand(HEADS, len(written), len(written), generator=generator)
-    candidates, beams = generation_explorers.explore_candidates, generation_explorers.explore_beams
+    candidates, beams = generation.explore_candidates, generation.explore_beams
     samples = [
-        partial(explorers.explore_scaling),
-        partial(explorers.explore_masks),
-        partial(explorers.explore_positions),
-        partial(explorers.explore_heads, weights, query_tokens=written, key_tokens=written),
+        partial(attention.explore_scaling),
+        partial(attention.explore_masks),
+        partial(attention.explore_positions),
+        partial(attention.explore_heads, weights, query_tokens=written, key_tokens=written),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
-        partial(generation_explorers.explore_decoding, steps, tokens=tokens),
+        partial(generation.explore_decoding, steps, tokens=tokens),
         partial(candidates, scores, tokens=tokens),
         partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
-        partial(generation_explorers.explore_length_penalty, TableModel(TABLE), LOG_PROBABILITIES),
-        partial(replay_explorer.explore_training, replay),
+        partial(generation.explore_length_penalty, TableModel(TABLE), LOG_PROBABILITIES),
+        partial(replay.explore_training, recorded),
         partial(pieces.explore_merges, merges, TEXTS),
-        partial(text_translation.explore_text, translator, TEXT, layer=3, width=5),
+        partial(translation.explore_text, translator, TEXT, layer=3, width=5),
     ]
     return {sample.func.__name__: sample for sample in samples}
 

@@ -48,7 +48,7 @@ def peak_memory() -> int:
 
 def measure_memory(name: str) -> float:
     """What ``added_memory`` finds in a fresh process, where nothing else has run."""
-    command = [sys.executable, "-m", "transformer_edu.benchmark", "memory", name]
+    command = [sys.executable, "-m", "experiments.benchmark", "memory", name]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 

@@ -1,4 +1,4 @@
-"""A device that is not the CPU: its tensors hold numbers and do not mix with others.
+"""A device that is not the CPU, on any machine: its tensors do not mix with those of the CPU.
 
 ``switch_on()`` makes torch know the device "pretend". Its tensors compute on the CPU but answer as
 a GPU's would: an operation between the two devices is refused, a generator of the CPU draws
@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 NAME = "pretend"
@@ -59,11 +60,8 @@ class PretendTensor(Tensor):
 
     def __deepcopy__(self, memo: dict) -> Tensor:
         twin = PretendTensor(self.numbers.clone()).requires_grad_(self.requires_grad)
-        twin = (
-            torch.nn.Parameter(twin, self.requires_grad)
-            if getattr(self, "_is_param", False)
-            else twin
-        )
+        if isinstance(self, Parameter):
+            twin = Parameter(twin, self.requires_grad)
         memo[id(self)] = twin
         return twin
 

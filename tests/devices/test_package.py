@@ -174,9 +174,8 @@ def test_training_takes_the_same_steps(model, twin, device, default, changes):
     for one, other in zip(run.steps, expected.steps, strict=True):
         assert one.loss == pytest.approx(other.loss, rel=1e-4)
     assert run.evaluations[-1].loss == pytest.approx(expected.evaluations[-1].loss, rel=1e-4)
-    assert evaluate(twin, TASK.test).loss == pytest.approx(
-        evaluate(model, TASK.test).loss, rel=1e-4
-    )
+    found, wanted = (evaluate(each, TASK.test).loss for each in (twin, model))
+    assert found == pytest.approx(wanted, rel=1e-4)
     assert {weight.device for weight in twin.parameters()} == {device}
 
 

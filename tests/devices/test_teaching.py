@@ -1,0 +1,223 @@
+"""What lessons show takes models and tensors on any device, and shows what it shows on the CPU."""
+
+import copy
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.teaching.checks.answer import AnswerError, close, exercise, require_shape
+from transformer_edu.teaching.explorers.translation import cross_attention
+from transformer_edu.teaching.figures.attention import (
+    plot_attention,
+    plot_heads,
+    plot_links,
+    plot_mask,
+    plot_mask_row,
+)
+from transformer_edu.teaching.figures.attention_steps import plot_attention_steps
+from transformer_edu.teaching.figures.charts import plot_values
+from transformer_edu.teaching.figures.embeddings import plot_embedding_map
+from transformer_edu.teaching.figures.heads import plot_head_shares, plot_head_split
+from transformer_edu.teaching.figures.parameters import print_parameters
+from transformer_edu.teaching.figures.reach import plot_reach
+from transformer_edu.teaching.figures.sampling import describe_candidates, plot_candidates
+from transformer_edu.teaching.figures.vectors import (
+    plot_normalisation,
+    plot_similarities,
+    plot_tables,
+)
+from transformer_edu.teaching.inspect.ablation import heads_made_uniform, heads_switched_off
+from transformer_edu.teaching.inspect.corruption import accuracy_by_distance
+from transformer_edu.teaching.inspect.embedding_map import MapWord, nearest
+from transformer_edu.teaching.inspect.gradient_norms import gradient_norms
+from transformer_edu.teaching.inspect.head_roles import position_cells, see_pairs, share_on
+from transformer_edu.teaching.inspect.probes import probe_table, run_probes
+from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.inspect.trace import trace
+from transformer_edu.teaching.inspect.words_of_pieces import join_pieces
+from transformer_edu.teaching.viewer.show import attention_html, weights_html
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.faults import WithoutCausalMask
+
+PAIRS = [([4, 5, 6, 7], [7, 6, 5]), ([8, 9], [9, 8, 10, 11, 12]), ([13, 14, 15], [4])]
+QUERIES, KEYS = ["eins", "zwei", "drei"], ["one", "two", "three", "four"]
+TITLE = {"title": "A title"}
+WORDS = {"query_tokens": QUERIES, "key_tokens": KEYS}
+LABELS = {"row_label": "position", "column_label": "number"}
+NUMBERS = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+WEIGHTS = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(1)).softmax(dim=-1)
+MASK = torch.tensor([[True, False, False, True]]).expand(3, 4)
+SPLIT = torch.arange(12).view(3, 4)
+MAP = [MapWord(word, "numbers", "German", place) for place, word in enumerate(QUERIES)]
+
+FIGURES = {
+    "attention": lambda on: plot_attention(on(WEIGHTS)[0], mask=on(MASK), **WORDS, **TITLE),
+    "heads": lambda on: plot_heads(on(WEIGHTS), **WORDS, **TITLE),
+    "links": lambda on: plot_links(on(WEIGHTS)[1], **WORDS, **TITLE),
+    "mask": lambda on: plot_mask(on(MASK), **WORDS, **TITLE),
+    "masks": lambda on: plot_mask_row({"both": on(MASK), "one": on(~MASK)}, **WORDS, **TITLE),
+    "steps": lambda on: plot_attention_steps(
+        on(NUMBERS), on(NUMBERS.repeat(2, 1)[:4]), on(NUMBERS.repeat(2, 1)[:4]), **WORDS, **TITLE
+    ),
+    "values": lambda on: plot_values(on(NUMBERS), **LABELS, **TITLE),
+    "shares": lambda on: plot_head_shares(on(WEIGHTS[0]), label="share", **TITLE),
+    "split": lambda on: plot_head_split({"right": on(SPLIT)}, tokens=QUERIES, d_model=4, **TITLE),
+    "normalisation": lambda on: plot_normalisation(
+        on(NUMBERS), on(NUMBERS) * 2, row_names=QUERIES, **TITLE
+    ),
+    "reach": lambda on: plot_reach({"all": on(WEIGHTS[0])}, words=KEYS, **TITLE),
+    "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
+    "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", **TITLE),
+    "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),
+    "map": lambda on: plot_embedding_map(on(NUMBERS), MAP, **TITLE),
+}
+
+
+def on_cpu(numbers: Tensor) -> Tensor:
+    return numbers
+
+
+def pixels(figure: Figure) -> np.ndarray:
+    figure.canvas.draw()
+    drawn = np.array(figure.canvas.buffer_rgba())
+    plt.close(figure)
+    return drawn
+
+
+def layers_of(page: str) -> list[str]:
+    """What the viewer calls the maps that it holds."""
+    return re.findall(r"layer \d+", page)
+
+
+@pytest.fixture
+def model() -> Transformer:
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 24, "dropout": 0.1}
+    return Transformer(TransformerConfig(vocabulary_size=20, **sizes)).eval()
+
+
+@pytest.fixture
+def twin(model, device) -> Transformer:
+    """The same on the device."""
+    return copy.deepcopy(model).to(device)
+
+
+def recorded(model: Transformer, device: str | torch.device = "cpu") -> dict[str, Tensor]:
+    batch = make_batch(PAIRS).to(device)
+    with record_attention(model) as attention, torch.no_grad():
+        model(batch.source_ids, batch.decoder_input_ids)
+    return attention
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_the_same_for_tensors_on_the_device(device, name):
+    there = FIGURES[name](lambda numbers: numbers.to(device))
+    assert np.array_equal(pixels(there), pixels(FIGURES[name](on_cpu)))
+
+
+def test_words_about_tensors_are_the_same(device):
+    for told in (
+        lambda on: describe_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_p=0.9),
+        lambda on: nearest(on(NUMBERS), [0, 2], tokens=QUERIES, count=2),
+        lambda on: weights_html(on(WEIGHTS), **WORDS, **TITLE),
+    ):
+        assert told(lambda numbers: numbers.to(device)) == told(on_cpu)
+
+
+def test_recorded_attention_is_the_same_and_is_shown_the_same(model, twin, device):
+    there, here = recorded(twin, device), recorded(model)
+    assert list(there) == list(here)
+    for name, weights in here.items():
+        assert there[name].device == device
+        torch.testing.assert_close(there[name].cpu(), weights)
+    words = {"source_tokens": ["a", "b", "c", "d"], "target_tokens": ["</s>"] * 6}
+    assert layers_of(attention_html(there, **words)) == layers_of(attention_html(here, **words))
+
+
+@pytest.mark.parametrize("kind", [Transformer, WithoutCausalMask])
+def test_probes_find_the_same(model, device, default, kind):
+    with torch.device("cpu"):
+        here = kind(model.config)
+        batch = make_batch(PAIRS)
+        expected = run_probes(here, batch.source_ids, batch.decoder_input_ids)
+    batch = batch.to(device)
+    found = run_probes(copy.deepcopy(here).to(device), batch.source_ids, batch.decoder_input_ids)
+    assert [each.passed for each in found] == [each.passed for each in expected]
+    assert probe_table(found).count("\n") == len(found) - 1
+
+
+def test_a_trace_has_the_same_steps(model, twin, device):
+    batch = make_batch(PAIRS)
+    here = trace(model, batch.source_ids, batch.decoder_input_ids)
+    batch = batch.to(device)
+    there = trace(twin, batch.source_ids, batch.decoder_input_ids)
+    assert [(step.name, step.words, step.shape) for step in there] == [
+        (step.name, step.words, step.shape) for step in here
+    ]
+    for one, other in zip(there, here, strict=True):
+        assert one.values == pytest.approx(other.values, abs=1e-4)
+
+
+def test_measurements_of_a_model_are_the_same(model, twin, default):
+    shares = see_pairs(twin, PAIRS).role_shares("encoder.self_attention")
+    for role, wanted in see_pairs(model, PAIRS).role_shares("encoder.self_attention").items():
+        torch.testing.assert_close(shares[role], wanted)
+    for measure in (
+        lambda model: gradient_norms(model, make_batch(PAIRS)),
+        lambda model: accuracy_by_distance(model, PAIRS, vocabulary_size=20),
+    ):
+        assert measure(twin) == pytest.approx(measure(model), rel=1e-3)
+    for one, other in zip(
+        cross_attention(twin, [4, 5, 6], [7, 8]),
+        cross_attention(model, [4, 5, 6], [7, 8]),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other)
+
+
+def test_the_share_on_cells_takes_weights_and_cells_from_any_device(model, device):
+    lengths = [len(source) for source, _ in PAIRS]
+    cells = position_cells(lengths, lengths)["previous"]
+    weights = recorded(model)["encoder.layers.0.self_attention"]
+    expected = share_on(weights, cells)
+    assert share_on(weights.to(device), cells).equal(expected)
+    assert share_on(weights.to(device), cells.to(device)).equal(expected)
+
+
+@pytest.mark.parametrize("change", [heads_switched_off, heads_made_uniform])
+def test_an_ablation_changes_a_model_where_it_is(model, twin, device, default, change):
+    heads = [("encoder.layers.0.self_attention", 2), ("decoder.layers.1.cross_attention", 1)]
+    batch = make_batch(PAIRS)
+    there = batch.to(device)
+    with change(model, heads), change(twin, heads), torch.no_grad():
+        expected = model(batch.source_ids, batch.decoder_input_ids)
+        logits = twin(there.source_ids, there.decoder_input_ids)
+    torch.testing.assert_close(logits.cpu(), expected)
+
+
+def test_pieces_are_joined_and_parameters_counted_where_they_are(model, twin, device, capsys):
+    words = [[b"a", b"b"], [b" c"]], [[b"d"], [b" e", b"f", b"g"]]
+    joined = join_pieces(WEIGHTS.to(device), *words)
+    torch.testing.assert_close(joined.cpu(), join_pieces(WEIGHTS, *words))
+    print_parameters(twin)
+    printed = capsys.readouterr().out
+    print_parameters(model)
+    assert printed == capsys.readouterr().out
+
+
+def test_a_check_takes_answers_from_the_device_and_computes_on_the_cpu(device, default, capsys):
+    @exercise("1.1")
+    def check(answer: Tensor, *, given: Tensor) -> None:
+        if not close(require_shape(answer, (3, 4), "(query, key)"), given * torch.tensor(2.0)):
+            raise AnswerError("It must be twice as much.")
+
+    check((NUMBERS * 2).to(device), given=NUMBERS.to(device))
+    assert capsys.readouterr().out == "Exercise 1.1 is correct.\n"
+    with pytest.raises(AnswerError, match="twice"):
+        check(NUMBERS.to(device), given=NUMBERS)
