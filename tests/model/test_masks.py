@@ -98,7 +98,7 @@ def test_the_last_queries_have_the_last_rows_of_the_mask():
 
 
 def test_more_queries_than_positions_are_refused():
-    with pytest.raises(ValueError, match="queries must be at most length, 3, got 4"):
+    with pytest.raises(ValueError, match="queries must be at most 3, got 4"):
         causal_mask(3, queries=4)
     with pytest.raises(ValueError, match="queries must be at least 1, got 0"):
         causal_mask(3, queries=0)

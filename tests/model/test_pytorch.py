@@ -12,7 +12,13 @@ from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.masks import causal_mask
-from transformer_edu.model.pytorch import from_pytorch, to_pytorch
+from transformer_edu.model.pytorch import (
+    copy_part,
+    fill,
+    from_pytorch,
+    settle,
+    to_pytorch,
+)
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 BATCH, SOURCE, TARGET, HEADS, D_MODEL, D_FF, LAYERS = 3, 5, 4, 2, 12, 20, 2
@@ -346,3 +352,48 @@ def test_a_norm_of_another_eps_is_refused_on_the_way_there_too():
     decoder = Decoder([layer], final_norm=nn.LayerNorm(D_MODEL, eps=1e-3))
     with pytest.raises(ValueError, match="eps of 1e-05, got 0.001"):
         to_pytorch(decoder)
+
+
+# Carrying one part
+
+
+def test_a_linear_layers_weights_are_copied_and_not_shared():
+    source, target = nn.Linear(3, 2), nn.Linear(3, 2)
+    copy_part(source, target)
+    assert torch.equal(target.weight, source.weight) and torch.equal(target.bias, source.bias)
+    assert target.weight.data_ptr() != source.weight.data_ptr()
+
+
+def test_a_missing_bias_becomes_zero():
+    target = nn.Linear(3, 2)
+    copy_part(nn.Linear(3, 2, bias=False), target)
+    assert not target.bias.any()
+
+
+def test_a_dropout_gives_its_probability():
+    target = nn.Dropout(0.1)
+    copy_part(nn.Dropout(0.7), target)
+    assert target.p == 0.7
+
+
+def test_another_kind_of_part_is_refused():
+    with pytest.raises(TypeError, match="must hold a LayerNorm here, got Identity"):
+        copy_part(nn.Identity(), nn.LayerNorm(3))
+    with pytest.raises(TypeError, match="must hold a Linear here, got Dropout"):
+        copy_part(nn.Dropout(), nn.Linear(3, 2))
+
+
+def test_another_eps_is_refused():
+    with pytest.raises(ValueError, match="eps of 1e-05, got 0.1"):
+        copy_part(nn.LayerNorm(3, eps=0.1), nn.LayerNorm(3))
+
+
+def test_filling_nothing_is_nothing():
+    fill(None, torch.ones(2))
+
+
+def test_a_twin_gets_its_models_type_and_mode():
+    like = nn.Sequential(nn.Linear(3, 2)).double().eval()
+    twin = settle(nn.Linear(3, 2, device="meta"), like=like)
+    assert twin.weight.dtype == torch.float64 and twin.weight.device.type == "cpu"
+    assert not twin.training

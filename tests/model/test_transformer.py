@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.masks import causal_mask, padding_mask
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.transformer import Transformer, TransformerConfig, initialise
 
 BATCH, SOURCE, TARGET, VOCABULARY, TARGET_VOCABULARY = 3, 6, 4, 13, 17
 SIZES = {"d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20, "dropout": 0.0}
@@ -171,8 +171,17 @@ def test_saved_weights_bring_back_the_same_model(switches):
     assert torch.equal(other(SOURCE_IDS, TARGET_IDS), model(SOURCE_IDS, TARGET_IDS))
 
 
+def test_initialising_leaves_embeddings_and_zeroes_biases():
+    model = nn.Sequential(nn.Linear(40, 60), nn.Embedding(5, 4))
+    before = model[1].weight.clone()
+    initialise(model)
+    assert torch.equal(model[0].bias, torch.zeros(60))
+    assert torch.equal(model[1].weight, before)
+
+
 def test_layers_start_different_and_biases_at_zero():
     model = build(num_layers=3, bias=True)
+    assert len(model.encoder.layers) == len(model.decoder.layers) == 3
     matrices = [p for name, p in model.named_parameters() if p.dim() == 2 and "table" not in name]
     assert len({matrix.sum().item() for matrix in matrices}) == len(matrices)
     for name, parameter in model.named_parameters():

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformer_edu.model.refusals import (
     require_flag,
     require_probability,
-    require_vectors,
+    require_same_shape,
     require_whole,
 )
 
@@ -28,8 +28,7 @@ class AddAndNorm(nn.Module):
         norm_first: Normalise the sub-layer's input instead of the sum.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If d_model is below 1, or dropout lies outside [0, 1].
+        TypeError, ValueError: If d_model, dropout or norm_first cannot be.
     """
 
     def __init__(self, *, d_model: int, dropout: float = 0.1, norm_first: bool = False) -> None:
@@ -53,13 +52,9 @@ class AddAndNorm(nn.Module):
             Shape (batch, position, d_model).
 
         Raises:
-            TypeError, ValueError: If x is not a non-empty floating-point tensor of that shape,
-                or the sub-layer returns another shape.
+            ValueError: If the sub-layer does not return the shape of x.
         """
-        require_vectors("x", x, self.d_model, self.norm.weight)
         answer = sublayer(self.norm(x) if self.norm_first else x)
-        if not isinstance(answer, Tensor) or answer.shape != x.shape:
-            got = tuple(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-            raise ValueError(f"sublayer must return the shape of x, {tuple(x.shape)}, got {got}")
+        require_same_shape("sublayer", answer, x)  # the sum would broadcast in silence
         summed = x + self.dropout(answer)
         return summed if self.norm_first else self.norm(summed)

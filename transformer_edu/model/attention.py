@@ -4,24 +4,20 @@ Built step by step in notebooks/02_attention.ipynb and 04_multi_head_attention.i
 """
 
 import math
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.model.cache import KeyValueCache, require_cache
+from transformer_edu.model.cache import KeyValueCache, with_earlier
 from transformer_edu.model.refusals import (
+    require_attention,
     require_flag,
     require_heads,
-    require_mask,
-    require_pair,
     require_probability,
-    require_same_batch,
-    require_vectors,
 )
-
-CPU = torch.device("cpu")
 
 
 def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None) -> Tensor:
@@ -37,22 +33,18 @@ def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None)
         that may attend to nothing: it is all zero, with zero gradient.
 
     Raises:
-        TypeError: If query and key are not tensors of one floating-point type, or mask is not
-            boolean.
-        ValueError: If a shape does not fit, or mask does not broadcast.
+        TypeError, ValueError: If query and key would only be converted or broadcast to fit each
+            other, or mask is not boolean and broadcastable.
     """
-    require_pair("query", query, "key", key, axis=-1)
-    require_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
-    # Half precision ends at 65,504 and scores do not: they are computed at least in float32.
-    wide = torch.promote_types(query.dtype, torch.float32)
-    with _without_autocast(query.device):  # it would make them narrow again
-        scores = query.to(wide) @ key.to(wide).transpose(-2, -1) / math.sqrt(query.size(-1))
+    require_attention(query, key, mask=mask)
+    # Half precision ends at 65,504, and scores can be larger.
+    with at_least_float32(query, key) as (wide_query, wide_key):
+        scores = wide_query @ wide_key.transpose(-2, -1) / math.sqrt(query.size(-1))
     if mask is None:
         return scores.softmax(dim=-1).to(query.dtype)
-    hidden = ~mask
     # The dtype's own minimum, not -inf or -1e9: no NaN in an empty row, no overflow in float16.
-    scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=-1).masked_fill(hidden, 0.0).to(query.dtype)
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores.softmax(dim=-1).masked_fill(~mask, 0.0).to(query.dtype)
 
 
 def scaled_dot_product_attention(
@@ -73,10 +65,9 @@ def scaled_dot_product_attention(
         The output, shape (..., query, d_value), and the weights, shape (..., query, key).
 
     Raises:
-        TypeError: If the inputs are not tensors of one floating-point type, or mask is not boolean.
-        ValueError: If a shape does not fit, or mask does not broadcast.
+        TypeError, ValueError: As for attention_weights.
     """
-    require_pair("key", key, "value", value, axis=-2)
+    require_attention(query, key, value, mask)
     weights = attention_weights(query, key, mask=mask)
     return weights @ value, weights
 
@@ -92,8 +83,7 @@ class MultiHeadAttention(nn.Module):
         bias: Whether the four projections add a bias; the paper's do not, torch.nn's do.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If num_heads does not divide d_model, or dropout lies outside [0, 1].
+        TypeError, ValueError: If num_heads does not divide d_model, or dropout or bias cannot be.
     """
 
     def __init__(
@@ -129,118 +119,68 @@ class MultiHeadAttention(nn.Module):
             mask: True where a query may attend to a key, broadcastable to
                 (batch, heads, query, key). What it hides changes nothing, unless its projection
                 or score is infinite (beyond about 1e30 in float32, 1e4 in float16).
-            cache: The keys and values of earlier calls, which this call attends to as well;
-                those of key and value are added to it, unless it is complete.
+            cache: The keys and values of earlier positions; those of key and value are added
+                to it, and the queries attend to all.
 
         Returns:
             Shape (batch, query, d_model).
 
         Raises:
-            TypeError: If an argument is of another type.
-            ValueError: If a shape does not fit, mask does not broadcast, or cache holds another
-                model's numbers and that shows.
+            TypeError, ValueError: If the inputs would only be broadcast to fit each other, or
+                mask is not boolean and broadcastable.
         """
-        require_cache(cache, KeyValueCache)
-        kept = 0 if cache is None or cache.is_complete else cache.length
-        self._require_inputs(query, key, mask, kept=kept)
-        if value is not key:
-            require_vectors("value", value, self.d_model, self.value_projection.weight)
-            require_same_batch("key", key, "value", value)
-            require_pair("key", key, "value", value, axis=-2)
-        queries = self._by_head(self.query_projection(query))
-        keys, values = self._keys_and_values(key, value, cache)
-        if cache is not None and cache.is_complete:  # nothing was added, and so nothing compared
-            cache.require_alike("query", queries)
-        with _without_autocast(CPU):  # there attention stays in float32
-            gathered = F.scaled_dot_product_attention(
+        queries = split_heads(self.query_projection(query), self.num_heads)
+        keys = split_heads(self.key_projection(key), self.num_heads)
+        values = split_heads(self.value_projection(value), self.num_heads)
+        keys, values = with_earlier(cache, keys, values)
+        require_attention(queries, keys, values, mask)
+        with float32_under_cpu_autocast(queries, keys, values) as (queries, keys, values):
+            heads = F.scaled_dot_product_attention(
                 queries,
                 keys,
                 values,
                 attn_mask=None if mask is None else torch.atleast_2d(mask),
                 dropout_p=self.dropout if self.training else 0.0,
             )
-        return self.output_projection(merge_heads(gathered))
+        concatenated = merge_heads(heads)
+        return self.output_projection(concatenated)
 
     def attention_weights(
         self, query: Tensor, key: Tensor, *, mask: Tensor | None = None
     ) -> Tensor:
         """The weights that ``forward`` applies, before dropout, shape (batch, heads, query, key).
 
-        Takes and refuses what ``forward`` does, without the value: weights do not depend on it.
+        Takes what ``forward`` does, without the value: weights do not depend on it.
         """
-        self._require_inputs(query, key, mask)
-        queries = self._by_head(self.query_projection(query))
-        return attention_weights(queries, self._by_head(self.key_projection(key)), mask=mask)
-
-    def _keys_and_values(
-        self, key: Tensor, value: Tensor, cache: KeyValueCache | None
-    ) -> tuple[Tensor, Tensor]:
-        """What may be attended to, by head; the cache saves projecting anything twice."""
-        if cache is None or not cache.is_complete:
-            keys = self._by_head(self.key_projection(key))
-            values = self._by_head(self.value_projection(value))
-            if cache is None:
-                return keys, values
-            cache.add(keys, values)
-        elif (len(key), key.size(1)) != (len(cache.keys), cache.length):
-            raise ValueError(
-                f"key must have the cache's batch and length {(len(cache.keys), cache.length)}, "
-                f"got {tuple(key.shape[:2])}"
-            )
-        return cache.keys, cache.values
-
-    def _by_head(self, projected: Tensor) -> Tensor:
-        """Split, (batch, position, d_model) to (batch, heads, position, d_head)."""
-        return split_heads(_wide_on_cpu(projected), self.num_heads)
-
-    def _require_inputs(
-        self, query: Tensor, key: Tensor, mask: Tensor | None, *, kept: int = 0
-    ) -> None:
-        require_vectors("query", query, self.d_model, self.query_projection.weight)
-        if key is not query:
-            require_vectors("key", key, self.d_model, self.key_projection.weight)
-            require_same_batch("query", query, "key", key)
-        shape = (query.size(0), self.num_heads, query.size(1), kept + key.size(1))
-        require_mask(mask, shape, query.device)
+        queries = split_heads(self.query_projection(query), self.num_heads)
+        keys = split_heads(self.key_projection(key), self.num_heads)
+        with float32_under_cpu_autocast(queries, keys) as (queries, keys):
+            return attention_weights(queries, keys, mask=mask)
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (batch, position, d_model) into (batch, heads, position, d_head).
-
-    Raises:
-        ValueError: If x has another number of axes, or num_heads does not divide d_model.
-    """
-    if x.dim() != 3:
-        raise ValueError(f"x must have shape (batch, position, d_model), got {tuple(x.shape)}")
-    require_heads(num_heads, x.size(-1))
-    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    """Turn (batch, position, d_model) into (batch, heads, position, d_head)."""
+    return x.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """Turn (batch, heads, position, d_head) back into (batch, position, d_model).
+    """Turn (batch, heads, position, d_head) back into (batch, position, d_model)."""
+    return x.transpose(-3, -2).flatten(-2)
 
-    Raises:
-        ValueError: If x has another number of axes.
+
+@contextmanager
+def at_least_float32(*tensors: Tensor) -> Iterator[list[Tensor]]:
+    """The tensors in float32 or wider, and no autocast that would narrow them again."""
+    device = tensors[0].device.type
+    has_autocast = torch.amp.is_autocast_available(device)  # the meta device has none
+    with torch.autocast(device, enabled=False) if has_autocast else nullcontext():
+        yield [x.to(torch.promote_types(x.dtype, torch.float32)) for x in tensors]
+
+
+def float32_under_cpu_autocast(*tensors: Tensor) -> AbstractContextManager[Sequence[Tensor]]:
+    """Under a CPU's autocast at_least_float32, otherwise the tensors as they are.
+
+    In bfloat16 the backward pass of attention takes a CPU three to six times as long.
     """
-    if x.dim() != 4:
-        raise ValueError(
-            f"x must have shape (batch, heads, position, d_head), got {tuple(x.shape)}"
-        )
-    return x.transpose(1, 2).flatten(-2)
-
-
-def _without_autocast(device: torch.device) -> AbstractContextManager:
-    """Scores exceed half precision; a device that knows no autocast (meta) needs nothing."""
-    known = torch.amp.is_autocast_available(device.type)
-    on = known and torch.is_autocast_enabled(device.type)
-    return torch.autocast(device.type, enabled=False) if on else nullcontext()
-
-
-def _wide_on_cpu(x: Tensor) -> Tensor:
-    """What autocast has narrowed on a CPU, at least in float32; anything else as it is.
-
-    In bfloat16 the backward pass of a CPU's attention takes several times as long.
-    """
-    if x.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
-        return x.to(torch.promote_types(x.dtype, torch.float32))
-    return x
+    narrowed = tensors[0].device.type == "cpu" and torch.is_autocast_enabled("cpu")
+    return at_least_float32(*tensors) if narrowed else nullcontext(tensors)

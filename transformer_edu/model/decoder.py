@@ -9,10 +9,8 @@ from torch import Tensor, nn
 
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.cache import DecoderCache, LayerCache, require_cache
+from transformer_edu.model.cache import DecoderCache, LayerCache
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.model.masks import without_idle
-from transformer_edu.model.refusals import require_mask, require_same_batch, require_vectors
 
 
 class DecoderLayer(nn.Module):
@@ -70,22 +68,11 @@ class DecoderLayer(nn.Module):
 
         Returns:
             Shape (batch, target position, d_model).
-
-        Raises:
-            TypeError, ValueError: If x, memory or a mask has another type or shape.
         """
-        require_cache(cache, LayerCache)
-        d_model, num_heads = self.cross_attention.d_model, self.cross_attention.num_heads
-        require_vectors("x", x, d_model)
-        require_vectors("memory", memory, d_model)
-        require_same_batch("x", x, "memory", memory)
-        looks = (x.size(0), num_heads, x.size(1))
-        written = x.size(1) if cache is None else cache.self_attention.length + x.size(1)
-        require_mask(target_mask, (*looks, written), x.device, name="target_mask")
-        require_mask(source_mask, (*looks, memory.size(1)), x.device, name="source_mask")
         back, across = {"mask": target_mask}, {"mask": source_mask}
         if cache is not None:
             back["cache"], across["cache"] = cache
+            memory = memory[:, cache.cross_attention.length :]  # what is not in the cache yet
         x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, **back))
         x = self.around_cross_attention(
             x, lambda y: self.cross_attention(y, memory, memory, **across)
@@ -134,23 +121,9 @@ class Decoder(nn.Module):
 
         Returns:
             Shape (batch, target position, d_model).
-
-        Raises:
-            TypeError: If cache is of another type.
-            ValueError: If the cache is one of another number of layers.
         """
-        require_cache(cache, DecoderCache)
-        caches = [None] * len(self.layers) if cache is None else cache.layers
-        if len(caches) != len(self.layers):
-            raise ValueError(f"cache must have {len(self.layers)} layers, got {len(caches)}")
         masks = {"target_mask": target_mask, "source_mask": source_mask}
-        if cache is not None:  # few queries: looking into their masks once saves every layer work
-            looks = (x.size(0), self.layers[0].cross_attention.num_heads, x.size(1))
-            lengths = {"target_mask": cache.length + x.size(1), "source_mask": memory.size(1)}
-            for name, mask in masks.items():
-                require_mask(mask, (*looks, lengths[name]), x.device, name=name)
-                masks[name] = without_idle(mask)
-        for layer, kept in zip(self.layers, caches, strict=True):
-            given = masks if kept is None else masks | {"cache": kept}
-            x = layer(x, memory, **given)
+        kept = [{}] * len(self.layers) if cache is None else [{"cache": c} for c in cache.layers]
+        for layer, its_cache in zip(self.layers, kept, strict=True):
+            x = layer(x, memory, **masks, **its_cache)
         return x if self.final_norm is None else self.final_norm(x)

@@ -10,13 +10,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import (
-    require_device,
-    require_even,
-    require_token_ids,
-    require_vectors,
-    require_whole,
-)
+from transformer_edu.model.refusals import require_even, require_vectors, require_whole
 
 
 class TokenEmbedding(nn.Module):
@@ -50,13 +44,7 @@ class TokenEmbedding(nn.Module):
 
         Returns:
             Shape (batch, position, d_model).
-
-        Raises:
-            TypeError: If token_ids is not a tensor of whole numbers.
-            ValueError: If its shape is another one, or an id is out of range (read on CPU only).
         """
-        require_token_ids("token_ids", token_ids, self.vocabulary_size)
-        require_device("token_ids", token_ids, self.table.weight.device)
         return self.table(token_ids) * math.sqrt(self.d_model)
 
 
@@ -100,8 +88,7 @@ class PositionalEncoding(nn.Module):
         max_length: Number of positions in the table.
 
     Raises:
-        TypeError: If a size is not a whole number.
-        ValueError: If a size is below 1, or d_model is odd.
+        TypeError, ValueError: If a size is not a whole number of at least 1, or d_model is odd.
     """
 
     def __init__(self, *, d_model: int, max_length: int = 5000) -> None:
@@ -130,11 +117,10 @@ class PositionalEncoding(nn.Module):
             Shape (batch, position, d_model).
 
         Raises:
-            TypeError: If x is not a floating-point tensor, or offset not a whole number.
-            ValueError: If x has another shape, offset is negative, or the table is too short.
+            TypeError, ValueError: If x is not floating-point (batch, position, d_model), offset is
+                negative, or the table is too short.
         """
         require_vectors("x", x, self.d_model)
-        require_device("x", x, self.table.device)
         require_whole("offset", offset, minimum=0)
         end = offset + x.size(1)
         if end > self.max_length:

@@ -5,7 +5,7 @@ Built in notebooks/06_feed_forward_add_and_norm.ipynb.
 
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import require_vectors, require_whole
+from transformer_edu.model.refusals import require_whole
 
 
 class FeedForward(nn.Module):
@@ -35,9 +35,5 @@ class FeedForward(nn.Module):
 
         Returns:
             Shape (batch, position, d_model).
-
-        Raises:
-            TypeError, ValueError: If x is not a non-empty floating-point tensor of that shape.
         """
-        require_vectors("x", x, self.d_model, self.widen.weight)
         return self.narrow(self.widen(x).relu())

@@ -52,13 +52,9 @@ def causal_mask(
         TypeError, ValueError: If length is not a whole number from 1 to LARGEST_MASK, or queries
             not one from 1 to length.
     """
-    require_whole("length", length)
-    if length > LARGEST_MASK:
-        raise ValueError(f"length must be at most {LARGEST_MASK:,}, got {length:,}")
+    require_whole("length", length, maximum=LARGEST_MASK)
     queries = length if queries is None else queries
-    require_whole("queries", queries)
-    if queries > length:
-        raise ValueError(f"queries must be at most length, {length}, got {queries}")
+    require_whole("queries", queries, maximum=length)
     return torch.ones(queries, length, dtype=torch.bool, device=device).tril(length - queries)
 
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from transformer_edu.model import masks
-from transformer_edu.model.building import build_stacks, initialise
-from transformer_edu.model.cache import DecoderCache, require_cache
+from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
+from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.refusals import (
+    require_device,
     require_even,
     require_flag,
     require_heads,
@@ -19,6 +21,7 @@ from transformer_edu.model.refusals import (
     require_probability,
     require_same_batch,
     require_token_ids,
+    require_type,
     require_vectors,
     require_whole,
 )
@@ -132,9 +135,13 @@ class Transformer(nn.Module):
             self.target_embedding = TokenEmbedding(vocabulary_size=target_size, d_model=width)
         self.positions = PositionalEncoding(d_model=width, max_length=config.max_length)
         self.embedding_dropout = nn.Dropout(config.dropout)
-        names = ("num_layers", "d_model", "num_heads", "d_ff", "dropout", "norm_first", "bias")
+        names = ("d_model", "num_heads", "d_ff", "dropout", "norm_first", "bias")
         sizes = {name: getattr(config, name) for name in names}
-        self.encoder, self.decoder = build_stacks(final_norm=config.has_final_norm, **sizes)
+        norms = [nn.LayerNorm(width) if config.has_final_norm else None for _ in range(2)]
+        encoder_layers = (EncoderLayer(**sizes) for _ in range(config.num_layers))
+        decoder_layers = (DecoderLayer(**sizes) for _ in range(config.num_layers))
+        self.encoder = Encoder(encoder_layers, final_norm=norms[0])
+        self.decoder = Decoder(decoder_layers, final_norm=norms[1])
         self.output_projection = nn.Linear(width, target_size)
         initialise(self)
         self._tie()
@@ -166,14 +173,11 @@ class Transformer(nn.Module):
             the token that follows target_ids[:, t].
 
         Raises:
-            TypeError: If ids are not whole numbers, or a mask is not boolean.
-            ValueError: If a shape does not fit, an id is out of range, or a sequence too long.
+            TypeError, ValueError: If ids are not whole numbers of the vocabulary, a sequence is
+                too long, or a mask is not boolean and broadcastable.
         """
-        require_token_ids("source_ids", source_ids)
-        require_token_ids("target_ids", target_ids)
-        require_same_batch("source_ids", source_ids, "target_ids", target_ids)
-        source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
         memory = self.encode(source_ids, source_mask=source_mask)
+        source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
         decoded = self.decode(target_ids, memory, source_mask=source_mask, target_mask=target_mask)
         return self.project(decoded)
 
@@ -190,11 +194,13 @@ class Transformer(nn.Module):
 
         Returns:
             Memory, shape (batch, source position, d_model).
+
+        Raises:
+            TypeError, ValueError: As for a call of the model.
         """
         embedded = self._embed(source_ids, "source_ids", self.source_embedding)
         source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
-        looks = (len(source_ids), self.config.num_heads, source_ids.size(1), source_ids.size(1))
-        require_mask(source_mask, looks, embedded.device, name="source_mask")
+        self._require_mask("source_mask", source_mask, source_ids, source_ids.size(1))
         return self.encoder(embedded, mask=source_mask)
 
     def decode(
@@ -217,27 +223,32 @@ class Transformer(nn.Module):
 
         Returns:
             Shape (batch, target position, d_model), for ``project``.
+
+        Raises:
+            TypeError, ValueError: As for a call of the model; if memory does not fit; or if the
+                cache is of another size.
         """
-        require_vectors("memory", memory, self.config.d_model, self.output_projection.weight)
-        require_cache(cache, DecoderCache)
-        written = target_ids if cache is None else cache.with_new(target_ids)
+        self._require_cache(cache)
         offset = 0 if cache is None else cache.length
         embedded = self._embed(target_ids, "target_ids", self.target_embedding, offset)
-        require_same_batch("target_ids", target_ids, "memory", memory)
+        self._require_memory(memory, target_ids)
+        heads, length = self.config.num_heads, target_ids.size(1)
+        written = target_ids if cache is None else cache.with_new(target_ids, memory, heads)
         if target_mask is None:
-            target_mask = masks.target_mask(
-                written, padding_id=self.config.padding_id, queries=target_ids.size(1)
-            )
+            padding_id = self.config.padding_id
+            target_mask = masks.target_mask(written, padding_id=padding_id, queries=length)
+        self._require_mask("target_mask", target_mask, target_ids, written.size(1))
+        self._require_mask("source_mask", source_mask, target_ids, memory.size(1))
+        seen = {"target_mask": target_mask, "source_mask": source_mask}
         if cache is None:
-            return self.decoder(embedded, memory, target_mask=target_mask, source_mask=source_mask)
-        seen = {"target_mask": target_mask, "source_mask": source_mask, "cache": cache}
-        decoded = self.decoder(embedded, memory, **seen)
+            return self.decoder(embedded, memory, **seen)
+        seen = {name: masks.without_idle(mask) for name, mask in seen.items()}
+        decoded = self.decoder(embedded, memory, **seen, cache=cache)
         cache.token_ids = written
         return decoded
 
     def project(self, decoded: Tensor) -> Tensor:
         """Turn decoded vectors into logits, shape (batch, target position, vocabulary)."""
-        require_vectors("decoded", decoded, self.config.d_model, self.output_projection.weight)
         return self.output_projection(decoded)
 
     def _embed(
@@ -246,5 +257,43 @@ class Transformer(nn.Module):
         """Word plus position, some numbers dropped while training (paper §3.4, §3.5, §5.4)."""
         room = self.config.max_length - offset
         require_token_ids(name, token_ids, embedding.vocabulary_size, room)
+        require_device(name, token_ids, embedding.table.weight.device)
         start = {"offset": offset} if offset > 0 else {}
         return self.embedding_dropout(self.positions(embedding(token_ids), **start))
+
+    def _require_mask(self, name: str, mask: Tensor | None, asking: Tensor, num_keys: int) -> None:
+        """Refuse a mask that does not fit the scores between these token ids and their keys."""
+        if mask is not None:
+            shape = (len(asking), self.config.num_heads, asking.size(1), num_keys)
+            require_mask(mask, shape, asking.device, name=name)
+
+    def _require_memory(self, memory: Tensor, target_ids: Tensor) -> None:
+        """Refuse what the encoder cannot have made for these targets."""
+        require_vectors("memory", memory, self.config.d_model)
+        require_device("memory", memory, target_ids.device)
+        require_same_batch("target_ids", target_ids, "memory", memory)
+        require_type("memory", memory, self.output_projection.weight)
+
+    def _require_cache(self, cache: DecoderCache | None) -> None:
+        """Refuse what is no cache, or one for another number of layers."""
+        if cache is None:
+            return
+        if not isinstance(cache, DecoderCache):
+            raise TypeError(f"cache must be a DecoderCache or None, got {type(cache).__name__}")
+        if len(cache.layers) != len(self.decoder.layers):
+            wanted, got = len(self.decoder.layers), len(cache.layers)
+            raise ValueError(f"cache must have {wanted} layers, got {got}")
+
+
+def initialise(model: nn.Module) -> None:
+    """Xavier's uniform for matrices, zero for biases; embeddings stay N(0, 1/d_model).
+
+    The paper does not say how its weights start; this is what most of its followers do.
+
+    Args:
+        model: Any module; its linear layers get new weights.
+    """
+    for linear in (module for module in model.modules() if isinstance(module, nn.Linear)):
+        nn.init.xavier_uniform_(linear.weight)
+        if linear.bias is not None:
+            nn.init.zeros_(linear.bias)

@@ -199,7 +199,7 @@ def test_tracing_leaves_modes_gradients_random_numbers_and_hooks_as_they_were():
 
 def test_a_failing_model_is_left_as_it_was_too(attention, query):
     attention.train()
-    with pytest.raises(ValueError, match="query must have shape"):
+    with pytest.raises(ValueError, match="query and key must have the same leading axes"):
         trace(attention, query[0], query, query)
     with pytest.raises(TypeError, match="missing"):
         trace(attention, query)
