@@ -12,13 +12,13 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.ranking import require_possible
 from transformer_edu.model.cache import DecoderCache
-from transformer_edu.model.refusals import (
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.refusals import (
     require_flag,
     require_rows,
     require_token_ids,
     require_whole,
 )
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
 
 class Continuation:

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.continuation import Writing
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.model.refusals import require_callable
 from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.refusals import require_callable
 
 
 def greedy_search(

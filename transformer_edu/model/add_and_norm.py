@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import (
+from transformer_edu.refusals import (
     require_flag,
     require_probability,
     require_same_shape,

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.cache import KeyValueCache, with_earlier
-from transformer_edu.model.refusals import (
+from transformer_edu.refusals import (
     require_attention,
     require_flag,
     require_heads,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_flag, require_rows, require_whole
+from transformer_edu.refusals import require_flag, require_rows, require_whole
 
 
 class KeyValueCache:

@@ -10,7 +10,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import require_even, require_vectors, require_whole
+from transformer_edu.refusals import require_even, require_vectors, require_whole
 
 
 class TokenEmbedding(nn.Module):

@@ -5,7 +5,7 @@ Built in notebooks/06_feed_forward_add_and_norm.ipynb.
 
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 
 
 class FeedForward(nn.Module):

@@ -12,7 +12,8 @@ from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
-from transformer_edu.model.refusals import (
+from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.refusals import (
     require_device,
     require_even,
     require_flag,
@@ -25,7 +26,6 @@ from transformer_edu.model.refusals import (
     require_vectors,
     require_whole,
 )
-from transformer_edu.model.vocabulary import PADDING_ID
 
 
 @dataclass(frozen=True, kw_only=True)

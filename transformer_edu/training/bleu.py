@@ -8,7 +8,7 @@ import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformer_edu.model.refusals import require_flag
+from transformer_edu.refusals import require_flag
 from transformer_edu.training.data.multi30k import import_extra
 
 TOKENIZERS = ("13a", "intl", "char", "none", "zh")  # those that need nothing further installed

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from torch import nn
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.toy_tasks import Task
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer_edu.model.refusals import require_flag, require_probability, require_whole
+from transformer_edu.refusals import require_flag, require_probability, require_whole
 from transformer_edu.training.machine.device import require_precision
 
 SEEDS = 2**64  # torch's random numbers begin with 64 bits

@@ -9,13 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer_edu.model.refusals import (
+from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.refusals import (
     require_flag,
     require_probability,
     require_token_ids,
     require_whole,
 )
-from transformer_edu.model.vocabulary import PADDING_ID
 
 
 def token_loss(

@@ -13,7 +13,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS, draw_weights
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap

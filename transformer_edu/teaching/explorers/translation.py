@@ -1,4 +1,4 @@
-"""A translation and where each written word looked, for the number translator of lesson 00."""
+"""A translation, and where each written word attends: for number words and for text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.inspect.recording import record_attention

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.figures.grid import draw_weights
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.style import BLUE, PALE, literal, styled

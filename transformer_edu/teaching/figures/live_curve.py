@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import show_live
 from transformer_edu.teaching.style import BLUE, VERMILION, styled
 from transformer_edu.training.state import TrainingRun

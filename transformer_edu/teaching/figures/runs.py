@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.style import BLUE, VERMILION, literal, new_axes, styled
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation

@@ -16,8 +16,8 @@ from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 
 from transformer_edu.generation.hypotheses import BeamStep, Branch
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.style import BLACK, BLUE, literal, styled
 
 NODE_WIDTH, NODE_HEIGHT = 0.74, 0.7  # of the distance to the next node

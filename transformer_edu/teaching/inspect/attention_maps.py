@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.inspect.refusals import require_floats, require_zero_to_one
 from transformer_edu.teaching.style import LONGEST_TOKEN
 

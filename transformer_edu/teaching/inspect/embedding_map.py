@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transformer_edu.generation.translator import TextCoder
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 
 
 class MapWord(NamedTuple):

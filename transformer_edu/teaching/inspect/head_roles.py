@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.model.refusals import require_flag
+from transformer_edu.refusals import require_flag
 from transformer_edu.teaching.inspect.attention_maps import PLACE
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.refusals import (

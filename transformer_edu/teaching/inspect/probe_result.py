@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import require_same_batch, require_token_ids
 from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.refusals import require_same_batch, require_token_ids
 from transformer_edu.training.machine.device import random_state_restored
 
 Model = Callable[[Tensor, Tensor], Tensor]  # (source_ids, target_ids) → logits

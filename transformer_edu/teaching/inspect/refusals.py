@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.toy_tasks import Pair
 
 ABOVE_ONE = 1e-3  # what half precision adds up to beyond one

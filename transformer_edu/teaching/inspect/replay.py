@@ -12,8 +12,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, maps_of_model
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.refusals import require_map, require_pair

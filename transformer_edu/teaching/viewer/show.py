@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import encode_png, publish
 from transformer_edu.teaching.inspect.attention_maps import (
     AttentionMap,

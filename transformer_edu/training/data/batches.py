@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.toy_tasks import Pair
 
 # Sorting everything by length at once pads least, but teaches short numbers worse: measured on

@@ -5,7 +5,7 @@ cannot go from left to right. Both languages are written as separate words here:
 for forty-two, *zwei und vierzig* for zweiundvierzig.
 """
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 
 LARGEST_NUMBER = 999_999
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.data.toy_tasks import Pair, Task
 from transformer_edu.training.data.vocabulary import Vocabulary

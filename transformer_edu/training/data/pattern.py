@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.batches import pad
 from transformer_edu.training.data.toy_tasks import Pair, Task
 from transformer_edu.training.data.vocabulary import Vocabulary

@@ -5,8 +5,8 @@ Met in notebooks/01_words_as_vectors.ipynb.
 
 from collections.abc import Iterable, Sequence
 
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS, UNKNOWN_ID
+from transformer_edu.refusals import require_whole
 
 
 class Vocabulary:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import torch
 
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.checkpoint import load_history, load_model, save_model
 from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import evaluate

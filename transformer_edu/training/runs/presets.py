@@ -3,8 +3,8 @@
 import math
 from dataclasses import asdict, dataclass, fields, replace
 
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import TransformerConfig
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
 
 TEXT_TASKS = ("multi30k", "files")  # judged by BLEU; all others by exact match
