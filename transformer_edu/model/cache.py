@@ -14,19 +14,25 @@ from transformer_edu.refusals import require_flag, require_rows, require_whole
 
 
 class KeyValueCache:
-    """The keys and values of one attention, by head; None until the first are added.
+    """The keys and values of one attention, by head.
 
-    ``keys`` and ``values`` have the shape (batch, heads, position, d_head).
+    What ``keys`` and ``values`` return has the shape (batch, heads, position, d_head).
     """
 
     def __init__(self) -> None:
-        self.keys: Tensor | None = None
-        self.values: Tensor | None = None
+        self.length = 0  # positions that are kept
+        self._keys: Tensor | None = None  # there may be room behind those positions
+        self._values: Tensor | None = None
 
     @property
-    def length(self) -> int:
-        """How many positions are kept."""
-        return 0 if self.keys is None else self.keys.size(2)
+    def keys(self) -> Tensor:
+        """All keys so far."""
+        return self._keys[:, :, : self.length]
+
+    @property
+    def values(self) -> Tensor:
+        """All values so far."""
+        return self._values[:, :, : self.length]
 
     def add(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Append those of new positions.
@@ -38,25 +44,41 @@ class KeyValueCache:
         Returns:
             The keys and values of all positions so far.
         """
-        if self.keys is None:
-            self.keys, self.values = keys.contiguous(), values.contiguous()
+        if self.length == 0:
+            self._keys, self._values = keys.contiguous(), values.contiguous()
         elif keys.size(2) > 0:
-            self.keys = torch.cat([self.keys, keys], dim=2)
-            self.values = torch.cat([self.values, values], dim=2)
+            self._keys = appended(self.keys, self._keys, keys)
+            self._values = appended(self.values, self._values, values)
+        self.length += keys.size(2)
         return self.keys, self.values
 
     def keep(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, shape (new batch,); a row may be taken twice."""
-        if self.keys is not None:
-            self.keys = self.keys.index_select(0, rows)
-            self.values = self.values.index_select(0, rows)
+        if self.length > 0:
+            self._keys = self._keys.index_select(0, rows)
+            self._values = self._values.index_select(0, rows)
 
-    def cut(self, length: int) -> None:
-        """Forget all positions but the first ones."""
-        if length == 0:
-            self.keys = self.values = None
-        elif self.length > length:
-            self.keys, self.values = self.keys[:, :, :length], self.values[:, :, :length]
+
+def appended(kept: Tensor, room: Tensor, new: Tensor) -> Tensor:
+    """Room that begins with kept and goes on with new.
+
+    Room to grow into saves copying everything at every step: without it, greedy search for 32
+    sources took 9 % longer. Gradients need the tensors of earlier steps as they were.
+
+    Args:
+        kept: Shape (batch, heads, position, d_head).
+        room: What kept is the beginning of.
+        new: Shape (batch, heads, new position, d_head).
+    """
+    if torch.is_grad_enabled():
+        return torch.cat([kept, new], dim=2)
+    batch, heads, length, d_head = kept.shape
+    end = length + new.size(2)
+    if room.size(2) < end:
+        room = kept.new_empty(batch, heads, 2 * end, d_head)
+        room[:, :, :length] = kept
+    room[:, :, length:end] = new
+    return room
 
 
 def with_earlier(
@@ -120,10 +142,10 @@ class DecoderCache:
                 f"target_ids must fit the cache's {self.max_length} positions, got {length}"
             )
         for layer in self.layers:  # a call that was interrupted has filled some of them only
-            layer.self_attention.cut(self.length)
+            layer.self_attention.length = self.length
         if self.token_ids is None:
             for layer in self.layers:
-                layer.cross_attention.cut(0)
+                layer.cross_attention.length = 0
             return target_ids
         kept = tuple(self.layers[0].cross_attention.keys.shape)
         given = (len(target_ids), num_heads, memory.size(1), memory.size(2) // num_heads)
