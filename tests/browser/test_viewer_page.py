@@ -7,14 +7,10 @@ import pytest
 import torch
 from nbconvert import HTMLExporter
 
+from tests.published import caught_bundles, published_page
 from transformer_edu.teaching import display as display_module
 from transformer_edu.teaching.inspect.attention_maps import STEPS
-from transformer_edu.teaching.viewer.show import (
-    attention_html,
-    view_attention,
-    view_weights,
-    weights_html,
-)
+from transformer_edu.teaching.viewer.show import view_attention, view_weights
 
 SOURCE_TOKENS = ["the", "old", "house", "on", "the", "hill"]
 TARGET_TOKENS = ["<s>", "das", "alte", "Haus"]
@@ -61,7 +57,7 @@ def viewer(attention, tmp_path, open_page):
     def open_viewer(*, view: str = "lines", **options: object):
         path = tmp_path / f"{view}.html"
         tokens = {"source_tokens": SOURCE_TOKENS, "target_tokens": TARGET_TOKENS}
-        page = attention_html(attention, **tokens, start=CROSS.format(0), view=view)
+        page = published_page(view_attention, attention, **tokens, start=CROSS.format(0), view=view)
         path.write_text(page, encoding="utf-8")
         return open_page(path, **options)
 
@@ -71,11 +67,7 @@ def viewer(attention, tmp_path, open_page):
 @pytest.fixture
 def bundles(monkeypatch) -> list[dict]:
     """What a notebook would get."""
-    published = []
-    monkeypatch.setattr(
-        display_module, "display", lambda data, *, metadata, raw: published.append((data, metadata))
-    )
-    return published
+    return caught_bundles(monkeypatch, display_module)
 
 
 def part(page, name: str) -> str:
@@ -209,7 +201,8 @@ def test_the_script_draws_the_first_state_as_the_still_picture_has_it(viewer, vi
 def test_hostile_tokens_are_shown_and_never_run(tmp_path, open_page, view):
     path = tmp_path / "hostile.html"
     path.write_text(
-        weights_html(
+        published_page(
+            view_weights,
             weights(2, len(HOSTILE)),
             query_tokens=["<b>", "</b>"],
             key_tokens=HOSTILE,
@@ -246,9 +239,9 @@ def test_the_frame_of_a_notebook_holds_a_small_picture_whole(
 ):
     many = {name: each[:, [0] * heads] for name, each in attention.items()}
     view_attention(many, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS, view=view)
-    ((data, _),) = bundles
+    (bundle,) = bundles
     path = tmp_path / "framed.html"
-    path.write_text(data["text/html"], encoding="utf-8")
+    path.write_text(bundle["data"]["text/html"], encoding="utf-8")
     page = open_page(path, viewport={"width": 830, "height": 900})
     figure = page.frame_locator("iframe").locator("[data-part=figure]")
     for kind in ("Encoder self-attention", "Cross-attention"):
@@ -263,7 +256,9 @@ def test_the_frame_of_a_notebook_holds_a_small_picture_whole(
 def test_the_words_above_short_tokens_are_not_cut_off(tmp_path, open_page, view):
     path = tmp_path / "short.html"
     tokens = {"query_tokens": ["a"], "key_tokens": ["b"], "title": "short"}
-    path.write_text(weights_html(weights(1, 1), view=view, **tokens), encoding="utf-8")
+    path.write_text(
+        published_page(view_weights, weights(1, 1), view=view, **tokens), encoding="utf-8"
+    )
     page = open_page(path)
     picture = page.locator(".figure svg").bounding_box()
     for heading in page.locator(".heading").all():
@@ -277,10 +272,7 @@ def test_two_viewers_in_an_exported_notebook_live_side_by_side(
 ):
     view_attention(attention, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS)
     view_weights(weights(2, 3), query_tokens=["a", "b"], key_tokens=list("cde"), title="mine")
-    outputs = [
-        nbformat.v4.new_output("display_data", data=data, metadata=metadata)
-        for data, metadata in bundles
-    ]
+    outputs = [nbformat.v4.new_output("display_data", **bundle) for bundle in bundles]
     cells = [nbformat.v4.new_code_cell("show()", outputs=[each]) for each in outputs]
     exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="data:,")
     exported, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))
@@ -299,9 +291,11 @@ def test_two_viewers_in_an_exported_notebook_live_side_by_side(
 
 def test_where_frames_are_taken_out_the_still_picture_is_seen(bundles, tmp_path, open_page):
     view_weights(weights(2, 3), query_tokens=["a", "b"], key_tokens=list("cde"), title="mine")
-    ((data, _),) = bundles
+    (bundle,) = bundles
     path = tmp_path / "without.html"
-    path.write_text(re.sub("(?s)<iframe.*</iframe>", "", data["text/html"]), encoding="utf-8")
+    path.write_text(
+        re.sub("(?s)<iframe.*</iframe>", "", bundle["data"]["text/html"]), encoding="utf-8"
+    )
     picture = open_page(path).get_by_alt_text("mine, a still picture.")
     assert picture.is_visible()
     assert picture.evaluate("picture => picture.naturalWidth") > 100

@@ -1,7 +1,6 @@
 """The viewer shows a whole model or any weights, and comes with a picture for where none runs."""
 
 import base64
-import inspect
 import json
 import re
 
@@ -10,17 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.published import caught_bundles
+from tests.published import caught_bundles, published_page
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import display as display_module
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.viewer import show as module
-from transformer_edu.teaching.viewer.show import (
-    attention_html,
-    view_attention,
-    view_weights,
-    weights_html,
-)
+from transformer_edu.teaching.viewer.show import view_attention, view_weights
 
 LAYERS, HEADS, SOURCE, TARGET = 2, 4, 5, 3
 TOKENS = {"source_tokens": list("abcde"), "target_tokens": ["<s>", "x", "y"]}
@@ -49,7 +43,7 @@ def data_in(page: str) -> dict:
 
 
 def test_all_attention_that_a_model_used_is_on_the_page(attention):
-    data = data_in(attention_html(attention, **TOKENS, sentence=1))
+    data = data_in(published_page(view_attention, attention, **TOKENS, sentence=1))
     assert len(data["maps"]) == 3 * LAYERS
     cross = next(each for each in data["maps"] if each["kind"] == "Cross-attention")
     codes = torch.frombuffer(bytearray(base64.b64decode(cross["packed"])), dtype=torch.uint16)
@@ -59,15 +53,17 @@ def test_all_attention_that_a_model_used_is_on_the_page(attention):
 
 
 def test_the_future_is_hidden_by_zeros(attention):
-    page = attention_html(attention, **TOKENS, start="decoder.layers.0.self_attention", view="grid")
+    name = "decoder.layers.0.self_attention"
+    page = published_page(view_attention, attention, **TOKENS, start=name, view="grid")
     assert "url(#hatch)" in page.split("class='figure'")[1].split("</svg>")[0]
 
 
 def test_the_first_state_can_be_chosen(attention):
     name = "decoder.layers.1.cross_attention"
-    page = attention_html(attention, **TOKENS, start=name, head=3, view="grid")
+    page = published_page(view_attention, attention, **TOKENS, start=name, head=3, view="grid")
     assert "Cross-attention, layer 2, head 3 of 4" in page
-    assert "Encoder self-attention, layer 1, head 1 of 4" in attention_html(attention, **TOKENS)
+    first = "Encoder self-attention, layer 1, head 1 of 4"
+    assert first in published_page(view_attention, attention, **TOKENS)
 
 
 def test_one_bundle_holds_the_viewer_the_picture_and_the_words(attention, published):
@@ -110,7 +106,8 @@ def test_the_picture_and_the_words_are_of_the_chosen_state(attention, published,
 
 def test_a_sentence_of_a_batch_is_shown_as_if_it_were_alone():
     batch = torch.stack([WEIGHTS, WEIGHTS.flip(0)])
-    assert weights_html(batch, **LABELS, sentence=1) == weights_html(WEIGHTS.flip(0), **LABELS)
+    alone = published_page(view_weights, WEIGHTS.flip(0), **LABELS)
+    assert published_page(view_weights, batch, **LABELS, sentence=1) == alone
 
 
 @pytest.mark.parametrize(("count", "end"), [(12, "(1.00)"), (13, "(1.00), …")])
@@ -149,17 +146,14 @@ def test_a_large_model_fits_into_a_megabyte(even):
             "decoder.layers.{}.cross_attention",
         )
     }
-    page = attention_html(attention, source_tokens=tokens, target_tokens=tokens)
+    page = published_page(view_attention, attention, source_tokens=tokens, target_tokens=tokens)
     assert len(page.encode()) < 1_000_000
 
 
-def test_showing_and_writing_take_the_same_arguments():
-    for show, write in ((view_attention, attention_html), (view_weights, weights_html)):
-        assert inspect.signature(show).parameters == inspect.signature(write).parameters
-
-
 def test_layers_of_any_model_can_be_shown_together():
-    data = data_in(weights_html({"first": WEIGHTS, "second": WEIGHTS.flip(0)}, **LABELS))
+    data = data_in(
+        published_page(view_weights, {"first": WEIGHTS, "second": WEIGHTS.flip(0)}, **LABELS)
+    )
     assert [each["layer"] for each in data["maps"]] == ["first", "second"]
 
 
@@ -179,14 +173,13 @@ def test_layers_of_any_model_can_be_shown_together():
 def test_what_is_not_there_is_refused_and_nothing_published(
     attention, published, changes, error, message
 ):
-    for show in (attention_html, view_attention):
-        with pytest.raises(error, match=message):
-            show(attention, **(TOKENS | changes))
+    with pytest.raises(error, match=message):
+        view_attention(attention, **(TOKENS | changes))
     assert not published
 
 
 def test_a_title_is_shown_as_it_is_written():
-    page = weights_html(WEIGHTS, **(LABELS | {"title": "a & <b>\nc \ud800"}))
+    page = published_page(view_weights, WEIGHTS, **(LABELS | {"title": "a & <b>\nc \ud800"}))
     assert r"<h1>a &amp; &lt;b&gt;\nc \ud800</h1>" in page
     assert page.encode()
 
@@ -194,4 +187,4 @@ def test_a_title_is_shown_as_it_is_written():
 @pytest.mark.parametrize("title", ["", " ", None])
 def test_weights_without_a_title_are_refused(title):
     with pytest.raises(ValueError, match="title must be a sentence to read off, got"):
-        weights_html(WEIGHTS, **(LABELS | {"title": title}))
+        view_weights(WEIGHTS, **(LABELS | {"title": title}))

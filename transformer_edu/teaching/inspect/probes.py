@@ -5,7 +5,7 @@ and write nonsense. Each probe changes something that must not matter, or must, 
 They take any model that answers (source_ids, target_ids) with logits, trained or not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -217,11 +217,6 @@ def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[Pro
         TypeError, ValueError: If the sample shows nothing or the model gives no logits.
     """
     return [probe(model, source_ids, target_ids) for probe in PROBES]
-
-
-def probe_table(results: Sequence[ProbeResult]) -> str:
-    """The results as a table to print, one line for each."""
-    return "\n".join(str(result) for result in results)
 
 
 def _other_tokens(model: Model, target_ids: Tensor) -> Tensor:

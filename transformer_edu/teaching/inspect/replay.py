@@ -1,10 +1,9 @@
-"""Training as a replay: one pair's attention at many steps, recorded from a run or its files.
+"""Training as a replay: one pair's attention at many steps, recorded while a model learns.
 
-Used in notebooks/15_looking_inside.ipynb; drawn by replay_explorer.py.
+Used in notebooks/15_looking_inside.ipynb; drawn by explorers/replay.py.
 """
 
 import math
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,12 +16,10 @@ from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, maps_of_model
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.refusals import require_map, require_pair
-from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import Pair
 from transformer_edu.training.loss import token_loss
 from transformer_edu.training.machine.device import device_of, suitable_threads
-from transformer_edu.training.machine.whole_file import CheckpointError
 from transformer_edu.training.state import TrainingRun
 
 
@@ -220,70 +217,6 @@ class TrainingReplay:
 
     def _moment(self, reading: Reading, step: int) -> Moment:
         return reading.moment(step, self.tokens, self.layers)
-
-
-def replay_of(
-    paths: Mapping[int, str | os.PathLike],
-    pair: Pair,
-    *,
-    tokens: Sequence[str],
-    layers: Sequence[str] | None = None,
-    run: TrainingRun | None = None,
-) -> TrainingReplay:
-    """The replay of a run that is over, from the weights that it left on the disk.
-
-    Args:
-        paths: What save_model or save_checkpoint wrote, by step; for the folder of a run of
-            ``python -m transformer_edu.training``: ``RunFolder(path).kept_weights()``.
-        pair: As for TrainingReplay.
-        tokens: As for TrainingReplay.
-        layers: As for TrainingReplay.
-        run: The run's records where they are known, as load_history reads them; of the pair
-            alone the loss is always known.
-
-    Raises:
-        TypeError, ValueError: If there are no paths, or as for TrainingReplay.
-        OSError: If a file cannot be read.
-        CheckpointError: If one is damaged, or of another model than the first.
-    """
-    if not isinstance(paths, Mapping):
-        raise TypeError(f"paths must map steps to paths, got {type(paths).__name__}")
-    if not paths:
-        raise ValueError("paths must hold at least one step, got none")
-    replay = TrainingReplay(pair, tokens, layers)
-    for step in paths:
-        require_whole("step in paths", step, minimum=0)
-    first = None
-    for step in sorted(paths):
-        model = load_model(paths[step])
-        first = model.config if first is None else first
-        if model.config != first:
-            raise CheckpointError(
-                f"{paths[step]} must hold the model of {paths[min(paths)]}, got another config"
-            )
-        replay.look(model, step=step)
-    replay.run = TrainingRun() if run is None else run
-    return replay
-
-
-def in_turn(*after_steps: Callable[[TrainingRun], None]) -> Callable[[TrainingRun], None]:
-    """Several functions as fit's one ``after_step``: in_turn(LiveCurve(), replay.follow(…)).
-
-    Args:
-        after_steps: Called one after the other; an error keeps the later ones from being called.
-
-    Raises:
-        TypeError: If one is no function.
-    """
-    for each in after_steps:
-        if not callable(each):
-            raise TypeError(f"after_steps must be functions of the run, got {each!r}")
-
-    def call_all(run: TrainingRun) -> None:
-        for each in after_steps:
-            each(run)
-
-    return call_all
 
 
 def sharpness(weights: np.ndarray) -> float:

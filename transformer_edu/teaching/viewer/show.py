@@ -79,26 +79,6 @@ def view_attention(
     )
 
 
-def attention_html(
-    attention: Mapping[str, Tensor],
-    *,
-    source_tokens: Sequence[str],
-    target_tokens: Sequence[str] | None = None,
-    sentence: int = 0,
-    start: str | None = None,
-    head: int = 1,
-    view: str = "lines",
-) -> str:
-    """What ``view_attention`` shows, as one HTML page: to be saved and opened in any browser.
-
-    Arguments and errors are those of view_attention.
-
-    Returns:
-        A complete document that loads nothing from anywhere.
-    """
-    return _of_model(attention, source_tokens, target_tokens, sentence, (start, head, view)).page()
-
-
 def view_weights(
     weights: Tensor | Mapping[str, Tensor],
     *,
@@ -128,26 +108,6 @@ def view_weights(
         IndexError: If the batch has no such sentence.
     """
     _publish_viewer(_of_weights(weights, (query_tokens, key_tokens), title, sentence, (head, view)))
-
-
-def weights_html(
-    weights: Tensor | Mapping[str, Tensor],
-    *,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    title: str,
-    sentence: int = 0,
-    head: int = 1,
-    view: str = "lines",
-) -> str:
-    """What ``view_weights`` shows, as one HTML page: to be saved and opened in any browser.
-
-    Arguments and errors are those of view_weights.
-
-    Returns:
-        A complete document that loads nothing from anywhere.
-    """
-    return _of_weights(weights, (query_tokens, key_tokens), title, sentence, (head, view)).page()
 
 
 def _of_model(
