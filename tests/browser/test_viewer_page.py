@@ -10,6 +10,7 @@ from nbconvert import HTMLExporter
 from tests.published import caught_bundles, published_page
 from transformer_edu.teaching import display as display_module
 from transformer_edu.teaching.inspect.attention_maps import STEPS
+from transformer_edu.teaching.viewer.page import COLOURS, SIZES
 from transformer_edu.teaching.viewer.show import view_attention, view_weights
 
 SOURCE_TOKENS = ["the", "old", "house", "on", "the", "hill"]
@@ -86,16 +87,9 @@ def pick(page, name: str) -> None:
     page.get_by_role("radio", name=name, exact=True).check(force=True)
 
 
-def drawn(page) -> list[tuple]:
-    """The picture as its lines, cells and texts, wherever they stand in the document."""
-    found = page.eval_on_selector_all(
-        ".figure svg :is(.link, .cells, .token, .heading, .number)",
-        """shapes => shapes.map(e => [
-            e.getAttribute("class"), e.textContent, e.getAttribute("d") ?? "",
-            ...["x", "y", "stroke-width", "opacity"].map(n => Number(e.getAttribute(n))),
-            e.getAttribute("fill") ?? "", e.getAttribute("style") ?? ""])""",
-    )
-    return sorted(map(tuple, found))
+def numbers_in(path: str) -> list[float]:
+    """The coordinates that a path's description lists."""
+    return [float(each) for each in re.findall(r"-?[\d.]+", path)]
 
 
 def test_pointing_at_a_token_tells_whom_it_looks_at_and_how_much(viewer, attention):
@@ -185,16 +179,53 @@ def test_what_the_mask_hides_is_said_to_be_zero(viewer):
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])
-def test_the_script_draws_the_first_state_as_the_still_picture_has_it(viewer, view):
+def test_without_scripts_the_page_shows_the_still_picture_with_its_words(viewer, view):
     still = viewer(view=view, java_script_enabled=False)
     assert part(still, "readout").startswith("This is a still picture")
     assert still.locator("[data-part=controls]").is_hidden()
-    assert still.locator(".figure svg").is_visible()
+    picture = still.locator(".figure img")
+    assert picture.is_visible() and picture.bounding_box()["width"] > 100
+    assert "Cross-attention, layer 1, head 1 of 3." in picture.get_attribute("alt")
     alive = viewer(view=view)
     assert alive.locator("[data-part=controls]").is_visible()
-    assert drawn(alive) == drawn(still)
+    assert alive.locator(".figure svg").is_visible()
+    assert alive.locator(".figure img").count() == 0
     for name in ("place", "about"):
         assert part(alive, name) == part(still, name)
+
+
+def test_a_line_is_as_thick_as_its_weight_and_the_strongest_lies_on_top(viewer, attention):
+    page = viewer()
+    head = attention[CROSS.format(0)][0, 0]
+    links = page.locator(".figure .link").all()
+    drawn = [each for each in head.flatten().sort().values.tolist() if each >= SIZES["faintest"]]
+    widths = [float(link.get_attribute("stroke-width")) for link in links]
+    expected = [SIZES["thin"] + SIZES["thick"] * weight for weight in drawn]
+    assert widths == pytest.approx(expected, abs=0.006)
+    best_query, best_key = divmod(int(head.argmax()), len(SOURCE_TOKENS))
+    ends = numbers_in(links[-1].get_attribute("d"))
+    heights = [
+        float(side(page, index).locator(".token").get_attribute("y")) - 5
+        for side, index in ((query, best_query), (key, best_key))
+    ]
+    assert [ends[1], ends[-1]] == heights and ends[0] < ends[-2]
+
+
+def test_every_cell_has_the_color_of_its_weight_and_zero_is_hatched(viewer, attention):
+    page = viewer(view="grid")
+    pick(page, "Decoder self-attention")
+    head = attention["decoder.layers.0.self_attention"][0, 0]
+    found = {}
+    for path in page.locator(".figure .cells").all():
+        for square in path.get_attribute("d").split("M")[1:]:
+            found[tuple(numbers_in(square)[:2])] = path.get_attribute("fill")
+    columns, rows = (sorted(set(each)) for each in zip(*found, strict=True))
+    assert len(found) == head.numel() == len(columns) * len(rows)
+    for (x, y), fill in found.items():
+        weight = float(head[rows.index(y), columns.index(x)])
+        assert fill == (COLOURS[round(63 * weight)] if weight else "url(#hatch)")
+    printed = page.locator(".figure .number").all_text_contents()
+    assert printed == [f"{weight:.2f}" for weight in head[head > 0].tolist()]
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])

@@ -42,20 +42,25 @@ def data_in(page: str) -> dict:
     return json.loads(found)
 
 
+def codes_of(shown: dict) -> Tensor:
+    codes = bytearray(base64.b64decode(shown["packed"]))
+    return torch.frombuffer(codes, dtype=torch.uint16).to(torch.float32)
+
+
 def test_all_attention_that_a_model_used_is_on_the_page(attention):
     data = data_in(published_page(view_attention, attention, **TOKENS, sentence=1))
     assert len(data["maps"]) == 3 * LAYERS
     cross = next(each for each in data["maps"] if each["kind"] == "Cross-attention")
-    codes = torch.frombuffer(bytearray(base64.b64decode(cross["packed"])), dtype=torch.uint16)
-    shown = codes.to(torch.float32).view(HEADS, TARGET, SOURCE) / data["steps"]
+    shown = codes_of(cross).view(HEADS, TARGET, SOURCE) / data["steps"]
     used = attention["decoder.layers.0.cross_attention"][1]
     torch.testing.assert_close(shown, used, rtol=0, atol=1 / data["steps"])
 
 
 def test_the_future_is_hidden_by_zeros(attention):
     name = "decoder.layers.0.self_attention"
-    page = published_page(view_attention, attention, **TOKENS, start=name, view="grid")
-    assert "url(#hatch)" in page.split("class='figure'")[1].split("</svg>")[0]
+    data = data_in(published_page(view_attention, attention, **TOKENS, start=name, view="grid"))
+    shown = codes_of(data["maps"][data["start"]["map"]]).view(HEADS, TARGET, TARGET)
+    assert (shown.triu(diagonal=1) == 0).all() and (shown.tril()[:, :, 0] > 0).all()
 
 
 def test_the_first_state_can_be_chosen(attention):

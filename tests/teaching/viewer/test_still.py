@@ -6,7 +6,7 @@ import torch
 
 from tests.hatching import hatched_corners
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, maps_of_weights
-from transformer_edu.teaching.viewer.picture import SIZES
+from transformer_edu.teaching.viewer.page import SIZES
 from transformer_edu.teaching.viewer.still import plot_still
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "$x$"], ["the", "old", "<b>"]

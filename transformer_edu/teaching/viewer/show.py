@@ -19,8 +19,13 @@ from transformer_edu.teaching.inspect.attention_maps import (
     maps_of_weights,
     printable,
 )
-from transformer_edu.teaching.viewer.page import Start, framed, place_in_words, viewer_page
-from transformer_edu.teaching.viewer.picture import VIEWS
+from transformer_edu.teaching.viewer.page import (
+    VIEWS,
+    Start,
+    framed,
+    place_in_words,
+    viewer_page,
+)
 from transformer_edu.teaching.viewer.still import plot_still
 
 MODEL_TITLE = "Where every token looks"
@@ -33,9 +38,6 @@ class _Viewer(NamedTuple):
     maps: list[AttentionMap]
     start: Start
     title: str
-
-    def page(self) -> str:
-        return viewer_page(self.maps, self.start, self.title)
 
 
 def view_attention(
@@ -163,8 +165,12 @@ def _publish_viewer(viewer: _Viewer) -> None:
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         title = f"{viewer.title}\n{place}"
         png = encode_png(plot_still(first, viewer.start.head, viewer.start.view, title))
-    page = framed(viewer.page(), viewer.maps, title=viewer.title, png=png, alt=alt)
-    publish(png, alt, **{"text/html": page})
+    page = viewer_page(*viewer, png=png, alt=alt)
+    publish(
+        png,
+        alt,
+        **{"text/html": framed(page, viewer.maps, title=viewer.title, png=png, alt=alt)},
+    )
 
 
 def _in_words(attention_map: AttentionMap, head: int) -> str:

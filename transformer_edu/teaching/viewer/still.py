@@ -11,7 +11,7 @@ from torch import from_numpy
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, Side
 from transformer_edu.teaching.style import BLUE, literal, styled
-from transformer_edu.teaching.viewer.picture import SIZES
+from transformer_edu.teaching.viewer.page import SIZES
 
 ROW, TALLEST, TITLE = 0.27, 12.0, 1.0  # inches: for a token, for all of them, above them
 LEFT, RIGHT = 0.0, 2.6  # inches: where the lines begin and end

@@ -1,4 +1,4 @@
-// Draws one head as lines or as a grid, by the measures of viewer_picture.py.
+// Draws one head as lines or as a grid, by the measures of page.py.
 // Text only ever becomes text: nothing here writes markup.
 
 function element(namespace, name, attributes, children) {
