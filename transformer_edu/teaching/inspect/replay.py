@@ -15,7 +15,6 @@ from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, maps_of_model
 from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.refusals import require_map, require_pair
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import Pair
 from transformer_edu.training.loss import token_loss
@@ -124,8 +123,8 @@ class TrainingReplay:
         run: The run that was followed, with its losses and evaluations.
 
     Raises:
-        TypeError, ValueError: If pair is no pair of token ids, or an id has no token; if layers
-            is a single name or empty.
+        TypeError, ValueError: If the source is empty or an id has no token; if layers is a single
+            name or empty.
     """
 
     pair: Pair
@@ -136,7 +135,13 @@ class TrainingReplay:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be read or named."""
-        require_pair(self.pair, self.tokens)
+        source, target = self.pair
+        if not source:
+            raise ValueError("pair must have a source of at least one token, got an empty source")
+        for token_id in (*source, *target):
+            require_whole("pair", token_id, minimum=0)
+            if token_id >= len(self.tokens):
+                raise ValueError(f"pair must hold ids below {len(self.tokens)}, got {token_id}")
         if isinstance(self.layers, str):
             raise TypeError(f"layers must be several names, got the single name {self.layers!r}")
         if self.layers is not None and len(self.layers) == 0:
@@ -170,11 +175,9 @@ class TrainingReplay:
             which is fit's to report, and refuses a second run with a ValueError.
 
         Raises:
-            TypeError, ValueError: If steps is no collection of whole numbers, or empty; as for
-                look, if the model cannot be looked at.
+            TypeError, ValueError: If steps is empty or holds anything but whole numbers; as for
+                look.
         """
-        if isinstance(steps, str | bytes) or not isinstance(steps, Collection):
-            raise TypeError(f"steps must be a collection of whole numbers, got {steps!r}")
         if len(steps) == 0:
             raise ValueError("steps must hold at least one step, got none")
         for step in steps:
@@ -226,11 +229,7 @@ def sharpness(weights: np.ndarray) -> float:
 
     Args:
         weights: Of one head, from 0 to 1, shape (query, key).
-
-    Raises:
-        TypeError, ValueError: If weights is no such array.
     """
-    require_map("weights", weights, axes=("query", "key"))
     return float(weights.max(axis=-1).mean())
 
 
@@ -241,18 +240,7 @@ def even_share(maps: Sequence[np.ndarray]) -> float:
         maps: One layer at several moments, each (head, query, key), from 0 to 1. What may be
             looked at is what got weight from any head at any moment; a query that got none from
             anywhere counts as 0, as in sharpness.
-
-    Raises:
-        TypeError, ValueError: If maps holds no map, or what is none, or maps of several shapes.
     """
-    if isinstance(maps, str | bytes) or not isinstance(maps, Sequence):
-        raise TypeError(f"maps must be a list of arrays, got {type(maps).__name__}")
-    if not maps:
-        raise ValueError("maps must hold at least one map, got none")
-    for weights in maps:
-        require_map("maps", weights, axes=("head", "query", "key"))
-        if weights.shape != maps[0].shape:
-            raise ValueError(f"maps must all have shape {maps[0].shape}, got {weights.shape}")
     seen = np.any([(weights > 0).any(axis=0) for weights in maps], axis=0)  # (query, key)
     counts = seen.sum(axis=-1)
     return float(np.where(counts > 0, 1 / np.maximum(counts, 1), 0).mean())
