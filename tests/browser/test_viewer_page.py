@@ -99,11 +99,11 @@ def test_pointing_at_a_token_tells_whom_it_looks_at_and_how_much(viewer, attenti
     row = attention[CROSS.format(0)][0, 0, 3]
     best = int(row.argmax())
     which = f" (no. {best + 1})" if SOURCE_TOKENS[best] == "the" else ""
-    said = f"“Haus” looks at “{SOURCE_TOKENS[best]}”{which} {row[best]:.3f}, "
+    said = f"“Haus” attends to “{SOURCE_TOKENS[best]}”{which} {row[best]:.3f}, "
     assert part(page, "readout").startswith(said)
     assert key(page, best).locator(".value").text_content() == f"{row[best]:.2f}"
     key(page, 2).hover()
-    assert part(page, "readout").startswith("“house” is looked at by “")
+    assert part(page, "readout").startswith("“house” is attended to by “")
     page.mouse.move(1, 1)
     assert "Point at a token" in part(page, "readout")
 
@@ -122,7 +122,7 @@ def test_pointing_at_a_cell_tells_its_weight(viewer, attention):
     left, below = key(page, 2).bounding_box(), query(page, 1).bounding_box()
     page.mouse.move(left["x"] + 12, below["y"] + below["height"] / 2)
     weight = attention[CROSS.format(0)][0, 0, 1, 2]
-    assert part(page, "readout") == f"“das” looks at “house” with weight {weight:.4f}."
+    assert part(page, "readout") == f"“das” attends to “house” with weight {weight:.4f}."
     assert page.locator(".tip").text_content() == f"{weight:.3f}"
 
 
@@ -146,13 +146,13 @@ def test_the_keyboard_alone_reaches_everything(viewer, attention):
     assert part(page, "place") == "Cross-attention, layer 2, head 3 of 3"
     press("Tab")
     press("ArrowDown")
-    assert part(page, "readout").startswith("“das” looks at “")
+    assert part(page, "readout").startswith("“das” attends to “")
     press("ArrowRight")
     weight = attention[CROSS.format(1)][0, 2, 1, 0]
-    assert part(page, "readout") == f"“das” looks at “the” (no. 1) with weight {weight:.4f}."
+    assert part(page, "readout") == f"“das” attends to “the” (no. 1) with weight {weight:.4f}."
     press("Tab")
     press("End")
-    assert part(page, "readout").startswith("“hill” is looked at by “")
+    assert part(page, "readout").startswith("“hill” is attended to by “")
     press("Escape")
     assert "Point at a token" in part(page, "readout")
 
@@ -163,7 +163,7 @@ def test_a_chosen_token_stays_chosen_from_head_to_head(viewer, attention):
     page.mouse.move(1, 1)
     pick(page, "head 2")
     row = attention[CROSS.format(0)][0, 1, 2]
-    assert part(page, "readout").startswith("“alte” looks at “")
+    assert part(page, "readout").startswith("“alte” attends to “")
     assert f"{row.max():.3f}" in part(page, "readout")
     pick(page, "Encoder self-attention")
     assert "Point at a token" in part(page, "readout")
@@ -174,7 +174,7 @@ def test_what_the_mask_hides_is_said_to_be_zero(viewer):
     pick(page, "Decoder self-attention")
     query(page, 0).focus()
     page.keyboard.press("ArrowLeft")
-    said = "“<s>” looks at “Haus” with weight 0 exactly, as behind a mask."
+    said = "“<s>” attends to “Haus” with weight 0 exactly, as behind a mask."
     assert part(page, "readout") == said
 
 
@@ -246,7 +246,7 @@ def test_hostile_tokens_are_shown_and_never_run(tmp_path, open_page, view):
     assert page.locator("h1").inner_text() == HOSTILE[0]
     for index in range(len(HOSTILE)):
         key(page, index).focus()
-        assert re.match("“.*” is looked at by “</?b>” 0", part(page, "readout"))
+        assert re.match("“.*” is attended to by “</?b>” 0", part(page, "readout"))
     assert page.locator("img, script[src], b b").count() == 0
     assert page.evaluate("window.ran") is None
 
@@ -315,7 +315,7 @@ def test_two_viewers_in_an_exported_notebook_live_side_by_side(
     pick(second, "head 3")
     second.locator("[aria-label^='query 2:']").click()
     assert part(second, "place") == "Attention, head 3 of 3"
-    assert part(second, "readout").startswith("“b” looks at “")
+    assert part(second, "readout").startswith("“b” attends to “")
     assert part(first, "place") == "Encoder self-attention, layer 1, head 1 of 3"
     assert "Point at a token" in part(first, "readout")
 

@@ -72,7 +72,7 @@ def maps_with(tokens: list[str], layers: list[str]) -> list[AttentionMap]:
 
 
 def page_with(
-    tokens=KEY_TOKENS, layers=("a", "b"), title="who looks where", start=(1, 1, "lines")
+    tokens=KEY_TOKENS, layers=("a", "b"), title="what attends where", start=(1, 1, "lines")
 ) -> str:
     return viewer_page(maps_with(tokens, layers), Start(*start), title, **STILL)
 
@@ -204,7 +204,7 @@ def test_the_script_writes_no_markup():
         assert dangerous not in script
 
 
-@pytest.mark.parametrize("title", ["who looks where", *HOSTILE], ids=ascii)
+@pytest.mark.parametrize("title", ["what attends where", *HOSTILE], ids=ascii)
 def test_the_frame_holds_the_page_unchanged_beside_the_picture_that_stands_in(title):
     page = page_with([title, "b", "c"])
     maps = maps_with(KEY_TOKENS, ["one"])
@@ -238,5 +238,5 @@ def test_what_is_looked_at_is_said_in_words():
     (attention_map,) = maps_with(KEY_TOKENS, ["3"])
     assert place_in_words(attention_map, 1) == "Attention, layer 3, head 2 of 2"
     assert about(attention_map, "grid").startswith(
-        "Each query token looks along its row at the key"
+        "Each query token attends to the key tokens along its row"
     )

@@ -20,7 +20,7 @@ LAYERS, HEADS, SOURCE, TARGET = 2, 4, 5, 3
 TOKENS = {"source_tokens": list("abcde"), "target_tokens": ["<s>", "x", "y"]}
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
 WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 0]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
-LABELS = {"query_tokens": QUERY_TOKENS, "key_tokens": KEY_TOKENS, "title": "who looks where"}
+LABELS = {"query_tokens": QUERY_TOKENS, "key_tokens": KEY_TOKENS, "title": "what attends where"}
 
 
 @pytest.fixture
@@ -82,18 +82,18 @@ def test_one_bundle_holds_the_viewer_the_picture_and_the_words(attention, publis
         assert bundle["data"]["text/html"].count("<iframe") == 1
         assert bundle["metadata"]["image/png"]["alt"] == bundle["data"]["text/plain"]
     assert model["data"]["text/plain"].startswith(
-        "Where every token looks, a still picture. Encoder self-attention, layer 1, head 1 of 4."
+        "What every token attends to, a still picture. Encoder self-attention, layer 1, head 1 of"
     )
     assert single["data"]["text/plain"] == (
-        "who looks where, a still picture. Attention, head 2 of 2. "
-        "Looked at most: das at house (0.70), Haus at house (0.60)"
+        "what attends where, a still picture. Attention, head 2 of 2. "
+        "Largest weights: das to house (0.70), Haus to house (0.60)"
     )
     assert plt.get_fignums() == []
 
 
 def test_a_query_that_looks_at_nothing_is_said_to(published):
     view_weights(WEIGHTS, **LABELS)
-    assert published[0]["data"]["text/plain"].endswith("das at the (1.00), Haus at nothing")
+    assert published[0]["data"]["text/plain"].endswith("das to the (1.00), Haus to nothing")
 
 
 def test_the_picture_and_the_words_are_of_the_chosen_state(attention, published, monkeypatch):
@@ -105,7 +105,7 @@ def test_the_picture_and_the_words_are_of_the_chosen_state(attention, published,
     assert (shown.name, state) == (name, [2, "grid"])
     place, favourite = title.splitlines()[1], int(attention[name][0, 2, 0].argmax())
     assert place == "Cross-attention, layer 2, head 3 of 4"
-    said = f"{place}. Looked at most: <s> at {TOKENS['source_tokens'][favourite]} ("
+    said = f"{place}. Largest weights: <s> to {TOKENS['source_tokens'][favourite]} ("
     assert said in published[0]["data"]["text/plain"]
 
 
@@ -120,7 +120,7 @@ def test_the_words_of_a_long_text_are_cut(published, count, end):
     tokens = [f"t{index}" for index in range(count)]
     labels = {"query_tokens": tokens, "key_tokens": tokens, "title": "many"}
     view_weights(torch.eye(count)[None], **labels)
-    assert published[0]["data"]["text/plain"].endswith(f"t11 at t11 {end}")
+    assert published[0]["data"]["text/plain"].endswith(f"t11 to t11 {end}")
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])

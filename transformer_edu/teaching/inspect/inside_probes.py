@@ -29,7 +29,7 @@ class ProbeResult:
         name: The rule that was put to the test.
         passed: Whether the model keeps it; None if the probe does not apply to this model.
         measured: What was compared, as a number; None if nothing was.
-        sentence: What was seen, and where to look if it is wrong.
+        sentence: What was seen, and what to check if it is wrong.
     """
 
     name: str

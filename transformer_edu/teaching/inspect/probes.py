@@ -1,7 +1,7 @@
 """Eight questions to any model that loss and accuracy do not ask (notebooks/03_masks.ipynb).
 
 A model that sees the future, or cannot tell positions apart, may learn with a beautiful loss
-and write nonsense. Each probe changes something that must not matter, or must, and looks.
+and write nonsense. Each probe makes a change that must matter, or must not, and compares.
 They take any model that answers (source_ids, target_ids) with logits, trained or not.
 """
 

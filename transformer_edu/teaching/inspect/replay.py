@@ -234,12 +234,12 @@ def sharpness(weights: np.ndarray) -> float:
 
 
 def even_share(maps: Sequence[np.ndarray]) -> float:
-    """The sharpness of attention that is spread evenly over all that may be looked at.
+    """The sharpness of attention that is spread evenly over all keys that may be attended to.
 
     Args:
-        maps: One layer at several moments, each (head, query, key), from 0 to 1. What may be
-            looked at is what got weight from any head at any moment; a query that got none from
-            anywhere counts as 0, as in sharpness.
+        maps: One layer at several moments, each (head, query, key), from 0 to 1. A key
+            may be attended to if it got weight from any head at any moment; a query without any
+            weight counts as 0, as in sharpness.
     """
     seen = np.any([(weights > 0).any(axis=0) for weights in maps], axis=0)  # (query, key)
     counts = seen.sum(axis=-1)

@@ -38,7 +38,7 @@ CHARACTER, PADDING = 8.2, 18  # how wide a character is, and the room around a t
 CELLS = ((10, 46), (16, 30), (28, 22), (44, 16), (128, 12))
 NUMBERED = CELLS[0][1]
 LEAST_ROW = 24  # pixels: for a token in the view of lines
-HINT = "Point at a token, or reach it with Tab and the arrow keys, to see where it looks."
+HINT = "Point at a token, or reach it with Tab and the arrow keys, to see what it attends to."
 STILL = "This is a still picture: the controls need a script, which may not run here."
 SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer.js")
 # In pixels: the picture before it scrolls, all the rest, and each more line of heads. That holds
@@ -46,9 +46,9 @@ SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer
 HIGHEST, AROUND, LINE_OF_HEADS = 440, 320, 67
 HEADS_TO_A_LINE = 13
 ABOUT = {
-    "lines": "Each {} token on the left looks at the {} tokens on the right: "
+    "lines": "Each {} token on the left attends to the {} tokens on the right: "
     "the thicker the line, the larger the weight.",
-    "grid": "Each {} token looks along its row at the {} tokens: "
+    "grid": "Each {} token attends to the {} tokens along its row: "
     "the brighter the cell, the larger the weight.",
 }
 
@@ -221,7 +221,7 @@ def place_in_words(attention_map: AttentionMap, head: int) -> str:
 
 
 def about(attention_map: AttentionMap, view: str) -> str:
-    """What the reader is looking at, in one line.
+    """What the picture shows, in one line.
 
     Args:
         attention_map: The layer.

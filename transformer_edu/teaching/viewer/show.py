@@ -28,7 +28,7 @@ from transformer_edu.teaching.viewer.page import (
 )
 from transformer_edu.teaching.viewer.still import plot_still
 
-MODEL_TITLE = "Where every token looks"
+MODEL_TITLE = "What every token attends to"
 MOST_TOKENS_IN_WORDS = 12  # in the alternative text
 
 
@@ -96,8 +96,8 @@ def view_weights(
     Args:
         weights: From 0 to 1, shape (batch, heads, query, key) or (heads, query, key); or several
             such by name, which all have these tokens.
-        query_tokens: Who looks, at most 128.
-        key_tokens: Who is looked at, at most 128.
+        query_tokens: The queries' tokens, at most 128.
+        key_tokens: The keys' tokens, at most 128.
         title: What the reader should see, as a sentence.
         sentence: Which sentence of the batch, counted from 0.
         head: The head that is shown first, counted from 1.
@@ -174,15 +174,15 @@ def _publish_viewer(viewer: _Viewer) -> None:
 
 
 def _in_words(attention_map: AttentionMap, head: int) -> str:
-    """Whom each of the first tokens looks at most."""
-    looks = [
-        f"{token} at {attention_map.keys.tokens[int(np.argmax(row))]} ({row.max():.2f})"
+    """What each of the first tokens attends to most."""
+    favorites = [
+        f"{token} to {attention_map.keys.tokens[int(np.argmax(row))]} ({row.max():.2f})"
         if row.any()
-        else f"{token} at nothing"
+        else f"{token} to nothing"
         for token, row in zip(
             attention_map.queries.tokens, attention_map.weights[head], strict=True
         )
     ]
-    more = ", …" if len(looks) > MOST_TOKENS_IN_WORDS else ""
-    said = ", ".join(looks[:MOST_TOKENS_IN_WORDS]) + more
-    return f"Looked at most: {said}"
+    more = ", …" if len(favorites) > MOST_TOKENS_IN_WORDS else ""
+    said = ", ".join(favorites[:MOST_TOKENS_IN_WORDS]) + more
+    return f"Largest weights: {said}"
