@@ -24,7 +24,7 @@ def check_allowed_looks(answer: int) -> None:
         6: "Either you hid the row of the padding (only its column is hidden, the row still asks), "
         "or you forgot that a word may attend to itself.",
         7: "7 is the number of hidden entries. How many are allowed?",
-        3: "The diagonal is allowed: a word may attend to itself. The padding's row counts too.",
+        3: "A word may attend to itself: the diagonal is allowed. The padding's row counts too.",
     }
     if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
         raise AnswerError(f"The answer is a whole number; yours is {answer!r}.")
