@@ -1,8 +1,13 @@
 """What the front-end or an explorer's controls would get, caught for the tests of what is shown."""
 
+import html
+import re
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
+
+from transformer_edu.teaching import display as display_module
 
 
 def caught_bundles(patch: pytest.MonkeyPatch, display: ModuleType) -> list[dict]:
@@ -15,6 +20,15 @@ def caught_bundles(patch: pytest.MonkeyPatch, display: ModuleType) -> list[dict]
 
     patch.setattr(display, "display", receive)
     return bundles
+
+
+def published_page(show: Callable[..., None], *given: object, **named: object) -> str:
+    """The attention viewer's page, out of the frame that a call of view_… publishes."""
+    with pytest.MonkeyPatch.context() as patch:
+        bundles = caught_bundles(patch, display_module)
+        show(*given, **named)
+    ((srcdoc,),) = (re.findall(r'srcdoc="([^"]*)"', each["data"]["text/html"]) for each in bundles)
+    return html.unescape(srcdoc)
 
 
 def caught_explorers(patch: pytest.MonkeyPatch, explorers: ModuleType) -> list[tuple]:

@@ -155,7 +155,7 @@ def test_a_figure_that_a_page_lost_is_noticed():
 def test_every_explorer_and_viewer_is_known():
     known = interactive_functions()
     assert {"explore", "explore_masks", "explore_text", "view_attention", "view_weights"} <= known
-    assert not {"show", "plot_mask", "attention_html"} & known
+    assert not {"show", "plot_mask", "plot_still"} & known
 
 
 def test_a_cell_is_needed_for_the_names_that_it_binds():

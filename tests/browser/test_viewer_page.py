@@ -7,14 +7,11 @@ import pytest
 import torch
 from nbconvert import HTMLExporter
 
+from tests.published import caught_bundles, published_page
 from transformer_edu.teaching import display as display_module
 from transformer_edu.teaching.inspect.attention_maps import STEPS
-from transformer_edu.teaching.viewer.show import (
-    attention_html,
-    view_attention,
-    view_weights,
-    weights_html,
-)
+from transformer_edu.teaching.viewer.page import COLOURS, SIZES
+from transformer_edu.teaching.viewer.show import view_attention, view_weights
 
 SOURCE_TOKENS = ["the", "old", "house", "on", "the", "hill"]
 TARGET_TOKENS = ["<s>", "das", "alte", "Haus"]
@@ -61,7 +58,7 @@ def viewer(attention, tmp_path, open_page):
     def open_viewer(*, view: str = "lines", **options: object):
         path = tmp_path / f"{view}.html"
         tokens = {"source_tokens": SOURCE_TOKENS, "target_tokens": TARGET_TOKENS}
-        page = attention_html(attention, **tokens, start=CROSS.format(0), view=view)
+        page = published_page(view_attention, attention, **tokens, start=CROSS.format(0), view=view)
         path.write_text(page, encoding="utf-8")
         return open_page(path, **options)
 
@@ -71,11 +68,7 @@ def viewer(attention, tmp_path, open_page):
 @pytest.fixture
 def bundles(monkeypatch) -> list[dict]:
     """What a notebook would get."""
-    published = []
-    monkeypatch.setattr(
-        display_module, "display", lambda data, *, metadata, raw: published.append((data, metadata))
-    )
-    return published
+    return caught_bundles(monkeypatch, display_module)
 
 
 def part(page, name: str) -> str:
@@ -94,16 +87,9 @@ def pick(page, name: str) -> None:
     page.get_by_role("radio", name=name, exact=True).check(force=True)
 
 
-def drawn(page) -> list[tuple]:
-    """The picture as its lines, cells and texts, wherever they stand in the document."""
-    found = page.eval_on_selector_all(
-        ".figure svg :is(.link, .cells, .token, .heading, .number)",
-        """shapes => shapes.map(e => [
-            e.getAttribute("class"), e.textContent, e.getAttribute("d") ?? "",
-            ...["x", "y", "stroke-width", "opacity"].map(n => Number(e.getAttribute(n))),
-            e.getAttribute("fill") ?? "", e.getAttribute("style") ?? ""])""",
-    )
-    return sorted(map(tuple, found))
+def numbers_in(path: str) -> list[float]:
+    """The coordinates that a path's description lists."""
+    return [float(each) for each in re.findall(r"-?[\d.]+", path)]
 
 
 def test_pointing_at_a_token_tells_whom_it_looks_at_and_how_much(viewer, attention):
@@ -113,11 +99,11 @@ def test_pointing_at_a_token_tells_whom_it_looks_at_and_how_much(viewer, attenti
     row = attention[CROSS.format(0)][0, 0, 3]
     best = int(row.argmax())
     which = f" (no. {best + 1})" if SOURCE_TOKENS[best] == "the" else ""
-    said = f"“Haus” looks at “{SOURCE_TOKENS[best]}”{which} {row[best]:.3f}, "
+    said = f"“Haus” attends to “{SOURCE_TOKENS[best]}”{which} {row[best]:.3f}, "
     assert part(page, "readout").startswith(said)
     assert key(page, best).locator(".value").text_content() == f"{row[best]:.2f}"
     key(page, 2).hover()
-    assert part(page, "readout").startswith("“house” is looked at by “")
+    assert part(page, "readout").startswith("“house” is attended to by “")
     page.mouse.move(1, 1)
     assert "Point at a token" in part(page, "readout")
 
@@ -136,7 +122,7 @@ def test_pointing_at_a_cell_tells_its_weight(viewer, attention):
     left, below = key(page, 2).bounding_box(), query(page, 1).bounding_box()
     page.mouse.move(left["x"] + 12, below["y"] + below["height"] / 2)
     weight = attention[CROSS.format(0)][0, 0, 1, 2]
-    assert part(page, "readout") == f"“das” looks at “house” with weight {weight:.4f}."
+    assert part(page, "readout") == f"“das” attends to “house” with weight {weight:.4f}."
     assert page.locator(".tip").text_content() == f"{weight:.3f}"
 
 
@@ -160,13 +146,13 @@ def test_the_keyboard_alone_reaches_everything(viewer, attention):
     assert part(page, "place") == "Cross-attention, layer 2, head 3 of 3"
     press("Tab")
     press("ArrowDown")
-    assert part(page, "readout").startswith("“das” looks at “")
+    assert part(page, "readout").startswith("“das” attends to “")
     press("ArrowRight")
     weight = attention[CROSS.format(1)][0, 2, 1, 0]
-    assert part(page, "readout") == f"“das” looks at “the” (no. 1) with weight {weight:.4f}."
+    assert part(page, "readout") == f"“das” attends to “the” (no. 1) with weight {weight:.4f}."
     press("Tab")
     press("End")
-    assert part(page, "readout").startswith("“hill” is looked at by “")
+    assert part(page, "readout").startswith("“hill” is attended to by “")
     press("Escape")
     assert "Point at a token" in part(page, "readout")
 
@@ -177,7 +163,7 @@ def test_a_chosen_token_stays_chosen_from_head_to_head(viewer, attention):
     page.mouse.move(1, 1)
     pick(page, "head 2")
     row = attention[CROSS.format(0)][0, 1, 2]
-    assert part(page, "readout").startswith("“alte” looks at “")
+    assert part(page, "readout").startswith("“alte” attends to “")
     assert f"{row.max():.3f}" in part(page, "readout")
     pick(page, "Encoder self-attention")
     assert "Point at a token" in part(page, "readout")
@@ -188,28 +174,66 @@ def test_what_the_mask_hides_is_said_to_be_zero(viewer):
     pick(page, "Decoder self-attention")
     query(page, 0).focus()
     page.keyboard.press("ArrowLeft")
-    said = "“<s>” looks at “Haus” with weight 0 exactly, as behind a mask."
+    said = "“<s>” attends to “Haus” with weight 0 exactly, as behind a mask."
     assert part(page, "readout") == said
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])
-def test_the_script_draws_the_first_state_as_the_still_picture_has_it(viewer, view):
+def test_without_scripts_the_page_shows_the_still_picture_with_its_words(viewer, view):
     still = viewer(view=view, java_script_enabled=False)
     assert part(still, "readout").startswith("This is a still picture")
     assert still.locator("[data-part=controls]").is_hidden()
-    assert still.locator(".figure svg").is_visible()
+    picture = still.locator(".figure img")
+    assert picture.is_visible() and picture.bounding_box()["width"] > 100
+    assert "Cross-attention, layer 1, head 1 of 3." in picture.get_attribute("alt")
     alive = viewer(view=view)
     assert alive.locator("[data-part=controls]").is_visible()
-    assert drawn(alive) == drawn(still)
+    assert alive.locator(".figure svg").is_visible()
+    assert alive.locator(".figure img").count() == 0
     for name in ("place", "about"):
         assert part(alive, name) == part(still, name)
+
+
+def test_a_line_is_as_thick_as_its_weight_and_the_strongest_lies_on_top(viewer, attention):
+    page = viewer()
+    head = attention[CROSS.format(0)][0, 0]
+    links = page.locator(".figure .link").all()
+    drawn = [each for each in head.flatten().sort().values.tolist() if each >= SIZES["faintest"]]
+    widths = [float(link.get_attribute("stroke-width")) for link in links]
+    expected = [SIZES["thin"] + SIZES["thick"] * weight for weight in drawn]
+    assert widths == pytest.approx(expected, abs=0.006)
+    best_query, best_key = divmod(int(head.argmax()), len(SOURCE_TOKENS))
+    ends = numbers_in(links[-1].get_attribute("d"))
+    heights = [
+        float(side(page, index).locator(".token").get_attribute("y")) - 5
+        for side, index in ((query, best_query), (key, best_key))
+    ]
+    assert [ends[1], ends[-1]] == heights and ends[0] < ends[-2]
+
+
+def test_every_cell_has_the_color_of_its_weight_and_zero_is_hatched(viewer, attention):
+    page = viewer(view="grid")
+    pick(page, "Decoder self-attention")
+    head = attention["decoder.layers.0.self_attention"][0, 0]
+    found = {}
+    for path in page.locator(".figure .cells").all():
+        for square in path.get_attribute("d").split("M")[1:]:
+            found[tuple(numbers_in(square)[:2])] = path.get_attribute("fill")
+    columns, rows = (sorted(set(each)) for each in zip(*found, strict=True))
+    assert len(found) == head.numel() == len(columns) * len(rows)
+    for (x, y), fill in found.items():
+        weight = float(head[rows.index(y), columns.index(x)])
+        assert fill == (COLOURS[round(63 * weight)] if weight else "url(#hatch)")
+    printed = page.locator(".figure .number").all_text_contents()
+    assert printed == [f"{weight:.2f}" for weight in head[head > 0].tolist()]
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])
 def test_hostile_tokens_are_shown_and_never_run(tmp_path, open_page, view):
     path = tmp_path / "hostile.html"
     path.write_text(
-        weights_html(
+        published_page(
+            view_weights,
             weights(2, len(HOSTILE)),
             query_tokens=["<b>", "</b>"],
             key_tokens=HOSTILE,
@@ -222,7 +246,7 @@ def test_hostile_tokens_are_shown_and_never_run(tmp_path, open_page, view):
     assert page.locator("h1").inner_text() == HOSTILE[0]
     for index in range(len(HOSTILE)):
         key(page, index).focus()
-        assert re.match("“.*” is looked at by “</?b>” 0", part(page, "readout"))
+        assert re.match("“.*” is attended to by “</?b>” 0", part(page, "readout"))
     assert page.locator("img, script[src], b b").count() == 0
     assert page.evaluate("window.ran") is None
 
@@ -246,9 +270,9 @@ def test_the_frame_of_a_notebook_holds_a_small_picture_whole(
 ):
     many = {name: each[:, [0] * heads] for name, each in attention.items()}
     view_attention(many, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS, view=view)
-    ((data, _),) = bundles
+    (bundle,) = bundles
     path = tmp_path / "framed.html"
-    path.write_text(data["text/html"], encoding="utf-8")
+    path.write_text(bundle["data"]["text/html"], encoding="utf-8")
     page = open_page(path, viewport={"width": 830, "height": 900})
     figure = page.frame_locator("iframe").locator("[data-part=figure]")
     for kind in ("Encoder self-attention", "Cross-attention"):
@@ -263,7 +287,9 @@ def test_the_frame_of_a_notebook_holds_a_small_picture_whole(
 def test_the_words_above_short_tokens_are_not_cut_off(tmp_path, open_page, view):
     path = tmp_path / "short.html"
     tokens = {"query_tokens": ["a"], "key_tokens": ["b"], "title": "short"}
-    path.write_text(weights_html(weights(1, 1), view=view, **tokens), encoding="utf-8")
+    path.write_text(
+        published_page(view_weights, weights(1, 1), view=view, **tokens), encoding="utf-8"
+    )
     page = open_page(path)
     picture = page.locator(".figure svg").bounding_box()
     for heading in page.locator(".heading").all():
@@ -277,10 +303,7 @@ def test_two_viewers_in_an_exported_notebook_live_side_by_side(
 ):
     view_attention(attention, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS)
     view_weights(weights(2, 3), query_tokens=["a", "b"], key_tokens=list("cde"), title="mine")
-    outputs = [
-        nbformat.v4.new_output("display_data", data=data, metadata=metadata)
-        for data, metadata in bundles
-    ]
+    outputs = [nbformat.v4.new_output("display_data", **bundle) for bundle in bundles]
     cells = [nbformat.v4.new_code_cell("show()", outputs=[each]) for each in outputs]
     exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="data:,")
     exported, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))
@@ -292,16 +315,18 @@ def test_two_viewers_in_an_exported_notebook_live_side_by_side(
     pick(second, "head 3")
     second.locator("[aria-label^='query 2:']").click()
     assert part(second, "place") == "Attention, head 3 of 3"
-    assert part(second, "readout").startswith("“b” looks at “")
+    assert part(second, "readout").startswith("“b” attends to “")
     assert part(first, "place") == "Encoder self-attention, layer 1, head 1 of 3"
     assert "Point at a token" in part(first, "readout")
 
 
 def test_where_frames_are_taken_out_the_still_picture_is_seen(bundles, tmp_path, open_page):
     view_weights(weights(2, 3), query_tokens=["a", "b"], key_tokens=list("cde"), title="mine")
-    ((data, _),) = bundles
+    (bundle,) = bundles
     path = tmp_path / "without.html"
-    path.write_text(re.sub("(?s)<iframe.*</iframe>", "", data["text/html"]), encoding="utf-8")
+    path.write_text(
+        re.sub("(?s)<iframe.*</iframe>", "", bundle["data"]["text/html"]), encoding="utf-8"
+    )
     picture = open_page(path).get_by_alt_text("mine, a still picture.")
     assert picture.is_visible()
     assert picture.evaluate("picture => picture.naturalWidth") > 100

@@ -60,7 +60,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("8.2", lambda t: t, "TypeError"),
         ("8.3", lambda a, x, m, mask: a(m, x, x), "as long as the source"),
         ("8.3", lambda a, x, m, mask: a(x, x, x), "self-attention"),
-        ("8.3", lambda a, x, m, mask: a(x, m, m), "padding of the source is looked at"),
+        ("8.3", lambda a, x, m, mask: a(x, m, m), "padding of the source is attended to"),
         ("8.3", lambda a, x, m, mask: a(x, m, m, mask=~mask), "wrong way round"),
         ("8.3", lambda a, x, m, mask: a(x, m, m.flip(1), mask=mask), "key and value from the"),
         ("8.3", lambda a, x, m, mask: a(x, m, x, mask=mask), "who asks, who tells"),

@@ -59,7 +59,7 @@ test_a_right_answer_is_correct = right_answers(
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("7.1", 1, "every word may look at every other"),
+        ("7.1", 1, "every word may attend to every other"),
         ("7.1", 9, "one neighbour to each side"),
         ("7.1", 10, "Count steps, not words"),
         ("7.1", 4, "one step is missing"),

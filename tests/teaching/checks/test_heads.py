@@ -56,12 +56,12 @@ def test_the_repaired_matrix_does_repair_a_module_whose_heads_were_swapped():
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("4.1", (3, 16, 7, 5), "Rows are who looks"),
+        ("4.1", (3, 16, 7, 5), "Rows are queries"),
         ("4.1", (3, 5, 16, 7), "heads come before the positions"),
         ("4.1", (3, 5, 7), "one head"),
         ("4.1", (3, 5, 7, 16), "before query and key"),
-        ("4.1", (3, 16, 5, 5), "looks at the source"),
-        ("4.1", (3, 16, 7, 7), "the ones who look"),
+        ("4.1", (3, 16, 5, 5), "attends to the source"),
+        ("4.1", (3, 16, 7, 7), "5 words are the queries"),
         ("4.1", (3, 16, 5, 32), "d_head is gone"),
         ("4.1", (16, 3, 5, 7), "always the first"),
         ("4.1", (3, 512), "Four numbers"),

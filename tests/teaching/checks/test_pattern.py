@@ -113,7 +113,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         (
             "12.2",
             masks_but(tgt_mask=lambda s, t: torch.ones(4, 4).bool().triu()),
-            "a token may look at itself",
+            "a token may attend to itself",
         ),
         (
             "12.2",

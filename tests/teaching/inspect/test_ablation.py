@@ -281,13 +281,8 @@ def test_what_is_switched_off_gets_no_gradient_and_the_rest_does(model, ids):
         ),
         ({(CROSS, 5)}, ValueError, f"heads must be from 1 to 4 in {CROSS}, got 5"),
         ({(CROSS, 0)}, ValueError, f"heads must be from 1 to 4 in {CROSS}, got 0"),
-        ((CROSS, 2), TypeError, f"heads must be pairs of a name and a number, got '{CROSS}'"),
-        ({(CROSS, 1.0)}, TypeError, "heads must be pairs of a name and a number, got"),
-        ({(CROSS, True)}, TypeError, "heads must be pairs of a name and a number, got"),
-        (CROSS, TypeError, f"heads must be pairs of a name and a number, got '{CROSS}'"),
-        (None, TypeError, "heads must be pairs of a name and a number, got None"),
     ],
-    ids=["no layer", "head 5", "head 0", "bare pair", "float", "bool", "text", "nothing"],
+    ids=["no layer", "head 5", "head 0"],
 )
 def test_a_wrong_head_is_refused_and_leaves_no_hook(model, switch, heads, error, message):
     with pytest.raises(error, match=message), switch(model, heads):
@@ -299,24 +294,11 @@ def test_a_wrong_layer_is_refused(model):
     message = "layers must name one of encoder.layers.0, .*, decoder.layers.1, got 'encoder'"
     with pytest.raises(ValueError, match=message), layers_switched_off(model, ["encoder"]):
         pass
-    with (
-        pytest.raises(TypeError, match="layers must be a collection of names, got 'encoder.lay"),
-        layers_switched_off(model, "encoder.layers.0"),
-    ):
+    message = "layers must name one of .*, got 'e'"
+    with pytest.raises(ValueError, match=message), layers_switched_off(model, "encoder.layers.0"):
         pass
     with pytest.raises(ValueError, match="attentions must name one of encoder.layers.0"):
         every_head(model, "encoder.layers.0")
-
-
-def test_a_name_that_is_no_text_is_refused(model):
-    with pytest.raises(TypeError, match=f"attentions must be names, got .'{CROSS}'.$"):
-        every_head(model, [CROSS])
-    with (
-        pytest.raises(TypeError, match="layers must be names, got .'encoder.layers.0'.$"),
-        layers_switched_off(model, [["encoder.layers.0"]]),
-    ):
-        pass
-    assert no_hook_is_left(model)
 
 
 def test_what_has_nothing_to_switch_off_is_refused():

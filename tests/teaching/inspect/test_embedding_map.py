@@ -115,66 +115,34 @@ def test_words_of_several_pieces_are_left_out_and_named():
 
 
 @pytest.mark.parametrize(
-    ("vectors", "count", "error", "message"),
+    ("vectors", "count", "message"),
     [
-        ([[1.0]], 2, TypeError, "vectors must be a tensor of floating-point numbers, got list"),
-        (torch.ones(3, 4).long(), 2, TypeError, "floating-point numbers, got torch.int64"),
-        (torch.ones(3), 2, ValueError, r"vectors must have shape \(vector, width\), got \(3,\)"),
-        (torch.ones(0, 4), 2, ValueError, r"vectors must have shape .* got \(0, 4\)"),
-        (torch.tensor([[1.0, float("nan")]]), 1, ValueError, "vectors must be finite, got nan"),
-        (torch.ones(4, 5), 2, ValueError, "vectors must differ, got 4 equal ones"),
-        (torch.randn(3, 5), 3, ValueError, "count must be at most 2 for such vectors, got 3"),
-        (torch.randn(3, 5), 0, ValueError, "count must be at least 1, got 0"),
+        (torch.ones(4, 5), 2, "vectors must differ, got 4 equal ones"),
+        (torch.randn(3, 5), 3, "count must be from 1 to 2 for such vectors, got 3"),
+        (torch.randn(3, 5), 0, "count must be from 1 to 2 for such vectors, got 0"),
     ],
-    ids=["list", "whole", "one axis", "empty", "NaN", "equal", "too many axes", "no axis"],
+    ids=["equal", "too many axes", "no axis"],
 )
-def test_what_cannot_be_projected_is_refused(vectors, count, error, message):
-    with pytest.raises(error, match=message):
+def test_what_cannot_be_projected_is_refused(vectors, count, message):
+    with pytest.raises(ValueError, match=message):
         principal_axes(vectors, count=count)
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
+    ("changes", "message"),
     [
-        ({"token_ids": [4]}, ValueError, "token_ids must be below 4, got 4"),
-        ({"token_ids": [-1]}, ValueError, "token_ids must be at least 0, got -1"),
-        ({"token_ids": "a"}, TypeError, "token_ids must be several token ids, got 'a'"),
-        ({"token_ids": 1}, TypeError, "token_ids must be several token ids, got 1"),
-        ({"among": [9]}, ValueError, "among must be below 4, got 9"),
-        ({"among": [0, 1]}, ValueError, "count must be at most 1, got 2"),
-        ({"among": range(5)}, ValueError, "among must be below 4, got 4"),
-        ({"among": range(-1, 3)}, ValueError, "among must be at least 0, got -1"),
-        ({"count": 0}, ValueError, "count must be at least 1, got 0"),
-        ({"tokens": "abc"}, ValueError, "tokens must name 4 embeddings, got 3"),
+        ({"among": [0, 1]}, "count must be from 1 to 1, got 2"),
+        ({"count": 0}, "count must be from 1 to 3, got 0"),
+        ({"tokens": "abc"}, "tokens must name 4 embeddings, got 3"),
     ],
-    ids=[
-        "id",
-        "negative",
-        "text",
-        "one",
-        "among",
-        "too many",
-        "range",
-        "range below",
-        "none",
-        "tokens",
-    ],
+    ids=["too many", "none", "tokens"],
 )
-def test_what_has_no_neighbours_is_refused(changes, error, message):
+def test_what_has_no_neighbors_is_refused(changes, message):
     given = {"token_ids": [0], "tokens": "abcd", "count": 2} | changes
-    with pytest.raises(error, match=message):
+    with pytest.raises(ValueError, match=message):
         nearest(torch.eye(4, 5), **given)
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ({"animals": {"English": "dog cat"}}, "groups must hold lists of words, got the single"),
-        ({"animals": ["dog"]}, "group 'animals' must map languages to words, got list"),
-        (["dog"], "groups must map names to words, got list"),
-    ],
-    ids=["text", "no languages", "no groups"],
-)
-def test_what_is_no_words_by_language_is_refused(groups, message):
-    with pytest.raises(TypeError, match=message):
-        find_words(groups, TOKENIZER)
+def test_words_that_are_a_single_text_are_refused():
+    with pytest.raises(TypeError, match="groups must hold lists of words, got the single text"):
+        find_words({"animals": {"English": "dog cat"}}, TOKENIZER)

@@ -6,7 +6,6 @@ import torch
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.gradient_norms import (
-    describe_gradient_norms,
     gradient_norms,
     plot_gradient_norms,
 )
@@ -150,12 +149,6 @@ def test_no_line_leads_from_one_stack_to_the_next(batch):
     assert [border.get_xdata()[0] for border in borders] == [0.5, LAYERS + 0.5]
 
 
-def test_the_words_name_the_weakest_and_the_strongest():
-    words = describe_gradient_norms(NORMS)
-    assert "one: from 0.5 (encoder 1) to 2 (embeddings)" in words
-    assert "two: from 0.1 (embeddings) to 8 (encoder 1)" in words
-
-
 @pytest.mark.parametrize(
     ("norms", "error", "message"),
     [
@@ -198,8 +191,6 @@ def test_the_words_name_the_weakest_and_the_strongest():
 def test_what_cannot_be_compared_is_refused(norms, error, message):
     with pytest.raises(error, match=message):
         plot_gradient_norms(norms, title="None")
-    with pytest.raises(error, match=message):
-        describe_gradient_norms(norms)
 
 
 def test_no_model_and_no_batch_are_refused(batch):

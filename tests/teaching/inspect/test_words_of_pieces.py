@@ -59,38 +59,3 @@ def test_rows_are_means_and_columns_sums_so_rows_still_sum_to_one():
     torch.testing.assert_close(joined[:, 1, 0], weights[:, 1:3, :3].sum(dim=2).mean(dim=1))
     torch.testing.assert_close(joined[:, 2, 1], weights[:, 3, 3:].sum(dim=1))
     torch.testing.assert_close(joined.sum(dim=-1), torch.ones(HEADS, 3))
-
-
-@pytest.mark.parametrize(
-    ("weights", "rows", "columns", "error", "message"),
-    [
-        (None, ROWS, COLUMNS, TypeError, "weights must be a tensor of floating-.* got NoneType"),
-        (WEIGHTS[0], ROWS, COLUMNS, ValueError, r"weights must have shape .* got \(3, 4\)"),
-        (WEIGHTS, [[b"a"]], COLUMNS, ValueError, r"target_words .* of 3 in all, got \[1\]"),
-        (WEIGHTS, ROWS, [*COLUMNS, []], ValueError, r"source_words .* got \[2, 2, 0\]"),
-        (WEIGHTS, 3, COLUMNS, TypeError, "target_words must be a list of words, got 3"),
-        (WEIGHTS, ["abc"], COLUMNS, TypeError, "target_words .* bytes of pieces, got 'abc'"),
-        (WEIGHTS, ROWS, [[b"a", "b"]], TypeError, "source_words .* bytes of pieces, got 'b'"),
-        (WEIGHTS[:, :, :0], ROWS, [], ValueError, r"source_words .* of 0 in all, got \[\]"),
-    ],
-    ids=[
-        "none",
-        "one head",
-        "too few",
-        "a word of nothing",
-        "no list",
-        "text",
-        "a text",
-        "no words",
-    ],
-)
-def test_words_that_do_not_fit_are_refused(weights, rows, columns, error, message):
-    with pytest.raises(error, match=message):
-        join_pieces(weights, rows, columns)
-
-
-@pytest.mark.parametrize("call", [group_pieces, spell_word])
-@pytest.mark.parametrize("pieces", [None, "abc", b"ab", [1], [" a"]], ids=repr)
-def test_what_is_no_list_of_bytes_is_refused(call, pieces):
-    with pytest.raises(TypeError, match="pieces must be the bytes of pieces, got "):
-        call(pieces)

@@ -1,7 +1,6 @@
 """The viewer shows a whole model or any weights, and comes with a picture for where none runs."""
 
 import base64
-import inspect
 import json
 import re
 
@@ -10,23 +9,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.published import caught_bundles
+from tests.published import caught_bundles, published_page
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import display as display_module
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.viewer import show as module
-from transformer_edu.teaching.viewer.show import (
-    attention_html,
-    view_attention,
-    view_weights,
-    weights_html,
-)
+from transformer_edu.teaching.viewer.show import view_attention, view_weights
 
 LAYERS, HEADS, SOURCE, TARGET = 2, 4, 5, 3
 TOKENS = {"source_tokens": list("abcde"), "target_tokens": ["<s>", "x", "y"]}
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
 WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 0]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
-LABELS = {"query_tokens": QUERY_TOKENS, "key_tokens": KEY_TOKENS, "title": "who looks where"}
+LABELS = {"query_tokens": QUERY_TOKENS, "key_tokens": KEY_TOKENS, "title": "what attends where"}
 
 
 @pytest.fixture
@@ -48,26 +42,33 @@ def data_in(page: str) -> dict:
     return json.loads(found)
 
 
+def codes_of(shown: dict) -> Tensor:
+    codes = bytearray(base64.b64decode(shown["packed"]))
+    return torch.frombuffer(codes, dtype=torch.uint16).to(torch.float32)
+
+
 def test_all_attention_that_a_model_used_is_on_the_page(attention):
-    data = data_in(attention_html(attention, **TOKENS, sentence=1))
+    data = data_in(published_page(view_attention, attention, **TOKENS, sentence=1))
     assert len(data["maps"]) == 3 * LAYERS
     cross = next(each for each in data["maps"] if each["kind"] == "Cross-attention")
-    codes = torch.frombuffer(bytearray(base64.b64decode(cross["packed"])), dtype=torch.uint16)
-    shown = codes.to(torch.float32).view(HEADS, TARGET, SOURCE) / data["steps"]
+    shown = codes_of(cross).view(HEADS, TARGET, SOURCE) / data["steps"]
     used = attention["decoder.layers.0.cross_attention"][1]
     torch.testing.assert_close(shown, used, rtol=0, atol=1 / data["steps"])
 
 
 def test_the_future_is_hidden_by_zeros(attention):
-    page = attention_html(attention, **TOKENS, start="decoder.layers.0.self_attention", view="grid")
-    assert "url(#hatch)" in page.split("class='figure'")[1].split("</svg>")[0]
+    name = "decoder.layers.0.self_attention"
+    data = data_in(published_page(view_attention, attention, **TOKENS, start=name, view="grid"))
+    shown = codes_of(data["maps"][data["start"]["map"]]).view(HEADS, TARGET, TARGET)
+    assert (shown.triu(diagonal=1) == 0).all() and (shown.tril()[:, :, 0] > 0).all()
 
 
 def test_the_first_state_can_be_chosen(attention):
     name = "decoder.layers.1.cross_attention"
-    page = attention_html(attention, **TOKENS, start=name, head=3, view="grid")
+    page = published_page(view_attention, attention, **TOKENS, start=name, head=3, view="grid")
     assert "Cross-attention, layer 2, head 3 of 4" in page
-    assert "Encoder self-attention, layer 1, head 1 of 4" in attention_html(attention, **TOKENS)
+    first = "Encoder self-attention, layer 1, head 1 of 4"
+    assert first in published_page(view_attention, attention, **TOKENS)
 
 
 def test_one_bundle_holds_the_viewer_the_picture_and_the_words(attention, published):
@@ -81,18 +82,18 @@ def test_one_bundle_holds_the_viewer_the_picture_and_the_words(attention, publis
         assert bundle["data"]["text/html"].count("<iframe") == 1
         assert bundle["metadata"]["image/png"]["alt"] == bundle["data"]["text/plain"]
     assert model["data"]["text/plain"].startswith(
-        "Where every token looks, a still picture. Encoder self-attention, layer 1, head 1 of 4."
+        "What every token attends to, a still picture. Encoder self-attention, layer 1, head 1 of"
     )
     assert single["data"]["text/plain"] == (
-        "who looks where, a still picture. Attention, head 2 of 2. "
-        "Looked at most: das at house (0.70), Haus at house (0.60)"
+        "what attends where, a still picture. Attention, head 2 of 2. "
+        "Largest weights: das to house (0.70), Haus to house (0.60)"
     )
     assert plt.get_fignums() == []
 
 
 def test_a_query_that_looks_at_nothing_is_said_to(published):
     view_weights(WEIGHTS, **LABELS)
-    assert published[0]["data"]["text/plain"].endswith("das at the (1.00), Haus at nothing")
+    assert published[0]["data"]["text/plain"].endswith("das to the (1.00), Haus to nothing")
 
 
 def test_the_picture_and_the_words_are_of_the_chosen_state(attention, published, monkeypatch):
@@ -104,13 +105,14 @@ def test_the_picture_and_the_words_are_of_the_chosen_state(attention, published,
     assert (shown.name, state) == (name, [2, "grid"])
     place, favourite = title.splitlines()[1], int(attention[name][0, 2, 0].argmax())
     assert place == "Cross-attention, layer 2, head 3 of 4"
-    said = f"{place}. Looked at most: <s> at {TOKENS['source_tokens'][favourite]} ("
+    said = f"{place}. Largest weights: <s> to {TOKENS['source_tokens'][favourite]} ("
     assert said in published[0]["data"]["text/plain"]
 
 
 def test_a_sentence_of_a_batch_is_shown_as_if_it_were_alone():
     batch = torch.stack([WEIGHTS, WEIGHTS.flip(0)])
-    assert weights_html(batch, **LABELS, sentence=1) == weights_html(WEIGHTS.flip(0), **LABELS)
+    alone = published_page(view_weights, WEIGHTS.flip(0), **LABELS)
+    assert published_page(view_weights, batch, **LABELS, sentence=1) == alone
 
 
 @pytest.mark.parametrize(("count", "end"), [(12, "(1.00)"), (13, "(1.00), …")])
@@ -118,7 +120,7 @@ def test_the_words_of_a_long_text_are_cut(published, count, end):
     tokens = [f"t{index}" for index in range(count)]
     labels = {"query_tokens": tokens, "key_tokens": tokens, "title": "many"}
     view_weights(torch.eye(count)[None], **labels)
-    assert published[0]["data"]["text/plain"].endswith(f"t11 at t11 {end}")
+    assert published[0]["data"]["text/plain"].endswith(f"t11 to t11 {end}")
 
 
 @pytest.mark.parametrize("view", ["lines", "grid"])
@@ -149,17 +151,14 @@ def test_a_large_model_fits_into_a_megabyte(even):
             "decoder.layers.{}.cross_attention",
         )
     }
-    page = attention_html(attention, source_tokens=tokens, target_tokens=tokens)
+    page = published_page(view_attention, attention, source_tokens=tokens, target_tokens=tokens)
     assert len(page.encode()) < 1_000_000
 
 
-def test_showing_and_writing_take_the_same_arguments():
-    for show, write in ((view_attention, attention_html), (view_weights, weights_html)):
-        assert inspect.signature(show).parameters == inspect.signature(write).parameters
-
-
 def test_layers_of_any_model_can_be_shown_together():
-    data = data_in(weights_html({"first": WEIGHTS, "second": WEIGHTS.flip(0)}, **LABELS))
+    data = data_in(
+        published_page(view_weights, {"first": WEIGHTS, "second": WEIGHTS.flip(0)}, **LABELS)
+    )
     assert [each["layer"] for each in data["maps"]] == ["first", "second"]
 
 
@@ -179,14 +178,13 @@ def test_layers_of_any_model_can_be_shown_together():
 def test_what_is_not_there_is_refused_and_nothing_published(
     attention, published, changes, error, message
 ):
-    for show in (attention_html, view_attention):
-        with pytest.raises(error, match=message):
-            show(attention, **(TOKENS | changes))
+    with pytest.raises(error, match=message):
+        view_attention(attention, **(TOKENS | changes))
     assert not published
 
 
 def test_a_title_is_shown_as_it_is_written():
-    page = weights_html(WEIGHTS, **(LABELS | {"title": "a & <b>\nc \ud800"}))
+    page = published_page(view_weights, WEIGHTS, **(LABELS | {"title": "a & <b>\nc \ud800"}))
     assert r"<h1>a &amp; &lt;b&gt;\nc \ud800</h1>" in page
     assert page.encode()
 
@@ -194,4 +192,4 @@ def test_a_title_is_shown_as_it_is_written():
 @pytest.mark.parametrize("title", ["", " ", None])
 def test_weights_without_a_title_are_refused(title):
     with pytest.raises(ValueError, match="title must be a sentence to read off, got"):
-        weights_html(WEIGHTS, **(LABELS | {"title": title}))
+        view_weights(WEIGHTS, **(LABELS | {"title": title}))

@@ -6,7 +6,7 @@ import torch
 
 from tests.hatching import hatched_corners
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, maps_of_weights
-from transformer_edu.teaching.viewer.picture import SIZES
+from transformer_edu.teaching.viewer.page import SIZES
 from transformer_edu.teaching.viewer.still import plot_still
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "$x$"], ["the", "old", "<b>"]
@@ -20,7 +20,7 @@ def attention_map() -> AttentionMap:
 
 
 def test_lines_are_as_thick_as_their_weights_from_top_to_bottom(attention_map):
-    axes = plot_still(attention_map, 1, "lines", "who looks where").axes[0]
+    axes = plot_still(attention_map, 1, "lines", "what attends where").axes[0]
     widths = [patch.get_linewidth() for patch in axes.patches]
     weights = [0.1, 0.2, 0.4, 0.6, 0.7]
     pixels = [SIZES["thin"] + SIZES["thick"] * weight for weight in weights]
@@ -28,20 +28,20 @@ def test_lines_are_as_thick_as_their_weights_from_top_to_bottom(attention_map):
     ends = [patch.get_path().vertices[[0, -1], 1].tolist() for patch in axes.patches]
     assert ends == [[0, 0], [0, 1], [1, 1], [1, 2], [0, 2]]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
-    assert axes.get_title("left") == "who looks where"
+    assert axes.get_title("left") == "what attends where"
 
 
 def test_tokens_and_titles_are_drawn_literally(attention_map):
     axes = plot_still(attention_map, 0, "lines", "a $b$\nsecond line").axes[0]
     assert [text.get_text() for text in axes.texts][:5] == ["das", r"\$x\$", "the", "old", "<b>"]
-    assert [text.get_text() for text in axes.texts][5:] == ["who looks", "who is looked at"]
+    assert [text.get_text() for text in axes.texts][5:] == ["queries", "keys"]
     for view in ("lines", "grid"):
         axes = plot_still(attention_map, 0, view, "a $b$\nsecond line").axes[0]
         assert axes.get_title("left") == "a \\$b\\$\nsecond line"
 
 
 def test_the_grid_is_the_weights_with_zeros_hatched(attention_map):
-    axes = plot_still(attention_map, 1, "grid", "who looks where").axes[0]
+    axes = plot_still(attention_map, 1, "grid", "what attends where").axes[0]
     np.testing.assert_allclose(axes.images[0].get_array(), WEIGHTS[1].numpy())
     assert hatched_corners(axes) == [(-0.5, 0.5)]
 

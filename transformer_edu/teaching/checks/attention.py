@@ -63,14 +63,16 @@ def check_attend(answer: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
 
 @exercise("2.3")
 def check_looks_ahead(answer: Tensor) -> None:
-    """Exercise 2.3: a query matrix with which every one-hot position looks at the next one."""
+    """Exercise 2.3: a query matrix with which each one-hot position attends to the next."""
     matrix = require_shape(answer, (KEYS, KEYS), "(position, position)").float()
     weights = (matrix / math.sqrt(KEYS)).softmax(dim=-1)  # position and keys are one-hot
     ahead = weights.diagonal(1)
     if (weights.diagonal(-1) > LEAST_SHARE).all():
-        raise AnswerError("Every word looks one word back: move the numbers the other way.")
+        raise AnswerError(
+            "Every word attends to the word before it: move the numbers the other way."
+        )
     if (weights.diagonal() > LEAST_SHARE).all():
-        raise AnswerError("Every word looks at itself: the query must name the place p + 1.")
+        raise AnswerError("Every word attends to itself: the query must name the place p + 1.")
     if (ahead >= LEAST_SHARE).all():
         return
     if (matrix[:-1].argmax(dim=-1) == torch.arange(1, KEYS)).all():
@@ -94,9 +96,7 @@ def check_repaired_weights(answer: Tensor, *, query: Tensor, key: Tensor) -> Non
     """
     shape = (len(query), len(key))
     if isinstance(answer, Tensor) and tuple(answer.shape) == shape[::-1]:
-        raise AnswerError(
-            "The source is still asking: rows are who looks, so the target's queries come first."
-        )
+        raise AnswerError("Rows are queries: the queries come from the target, so they come first.")
     weights = require_shape(answer, shape, "(target, source)")
     scores = query @ key.T / math.sqrt(query.size(-1))
     if close(weights, scores.softmax(dim=0)):

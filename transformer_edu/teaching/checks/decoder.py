@@ -113,7 +113,7 @@ def check_look_across(answer: object) -> None:
         if close(given, attention(x, x, x)):
             raise AnswerError("That is self-attention: nothing of the memory reaches the target.")
         if close(given, attention(x, memory, memory)):
-            raise AnswerError("The padding of the source is looked at: hand on mask=source_mask.")
+            raise AnswerError("The padding of the source is attended to: hand on mask=source_mask.")
         if close(given, attention(x, memory, memory, mask=~mask)):
             raise AnswerError("The mask is the wrong way round: True means may attend.")
     raise AnswerError("Query from the target, key and value from the memory, mask=source_mask.")

@@ -21,11 +21,12 @@ def check_layers_needed(answer: object) -> None:
         raise AnswerError("The answer is a whole number of layers.")
     steps = WORDS - 1
     hints = {
-        1: "One layer is enough only when every word may look at every other.",
+        1: "One layer is enough only when every word may attend to every other.",
         steps: "That would be right for one neighbour to each side; a layer carries two steps.",
         WORDS: "Count steps, not words: from word 1 to word 10 there are nine, and each layer "
         "carries two.",
-        steps // NEIGHBOURS: "After four layers word 1 hears words 1 to 9: one step is missing.",
+        steps
+        // NEIGHBOURS: "After four layers word 1 depends on words 1 to 9: one step is missing.",
     }
     if answer in hints:
         raise AnswerError(hints[answer])

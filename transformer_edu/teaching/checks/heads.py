@@ -18,12 +18,12 @@ def check_weights_shape(answer: Sequence[int]) -> None:
     if not isinstance(answer, Sequence) or isinstance(answer, str):
         raise AnswerError("The answer is a tuple of four numbers, (batch, heads, query, key).")
     hints = {
-        (BATCH, HEADS, KEYS, QUERIES): "Rows are who looks: the target's 5 come before the 7.",
+        (BATCH, HEADS, KEYS, QUERIES): "Rows are queries: the target's 5 come before the 7.",
         (BATCH, QUERIES, HEADS, KEYS): "The heads come before the positions.",
         (BATCH, QUERIES, KEYS): "That would be one head. Each of the 16 has a grid of its own.",
         (BATCH, QUERIES, KEYS, HEADS): "Each head has a grid: the heads come before query and key.",
-        (BATCH, HEADS, QUERIES, QUERIES): "The target looks at the source, which has 7 words.",
-        (BATCH, HEADS, KEYS, KEYS): "The target's 5 words are the ones who look.",
+        (BATCH, HEADS, QUERIES, QUERIES): "The target attends to the source, which has 7 words.",
+        (BATCH, HEADS, KEYS, KEYS): "The target's 5 words are the queries.",
         (BATCH, HEADS, QUERIES, D_MODEL // HEADS): (
             "That is the shape of the queries. A weight joins a query to a key: d_head is gone."
         ),
@@ -33,7 +33,7 @@ def check_weights_shape(answer: Sequence[int]) -> None:
     if shape in hints:
         raise AnswerError(hints[shape])
     if shape != (BATCH, HEADS, QUERIES, KEYS):
-        raise AnswerError("Four numbers: sentences, heads, who looks, who is looked at.")
+        raise AnswerError("Four numbers: sentences, heads, queries, keys.")
 
 
 @exercise("4.2")

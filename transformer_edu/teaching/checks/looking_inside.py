@@ -9,13 +9,13 @@ from torch import Tensor
 
 from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
 
-READ, LOOKING = 7, 3  # pieces that the decoder read, and the one that looks, counted from 1
+READ, LOOKING = 7, 3  # pieces that the decoder read, and the one that attends, counted from 1
 LENGTHS = (6, 3)  # of two sentences, padded to the longer
 NUM_HEADS = 3
 QUERY_TOKENS = ("ein", "Hund", "schläft")
 KEY_TOKENS = ("a", "dog", "is", "sleeping")
-# The first head looks at the word's partner, the second the other way round; their mean is
-# brightest where neither looks most.
+# The first head attends to the word's partner, the second the other way round; their mean is
+# brightest where neither has its maximum.
 TWO_HEADS = torch.tensor(
     [
         [[0.6, 0.0, 0.4, 0.0], [0.0, 0.6, 0.4, 0.0], [0.1, 0.0, 0.4, 0.5]],
@@ -72,7 +72,7 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
     return [
         (
             _mean_of_rows(weights, LENGTHS, -1),
-            "That is the piece *before*. Rows are queries, columns are keys: query q looks at "
+            "That is the piece *before*. Rows are queries, columns are keys: query q attends to "
             "key q + 1.",
         ),
         (_mean_of_rows(weights, LENGTHS, 0), "That is the piece itself: the key is q + 1."),
@@ -95,7 +95,7 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
 
 @exercise("15.3")
 def check_favourites(answer: Callable[..., list[list[str]]]) -> None:
-    """Exercise 15.3: for every head, at which token each query looks most."""
+    """Exercise 15.3: for every head, the token that each query attends to most."""
     found = ask(answer, TWO_HEADS.clone(), list(QUERY_TOKENS), list(KEY_TOKENS))
     right = _names(TWO_HEADS.argmax(dim=2), KEY_TOKENS)
     if _as_lists(found) == right:
@@ -106,12 +106,12 @@ def check_favourites(answer: Callable[..., list[list[str]]]) -> None:
     hints = [
         (
             [_names(mean.argmax(dim=1), KEY_TOKENS), _names(mean.argmax(dim=0), QUERY_TOKENS)],
-            "You average the heads first. These two look in opposite directions, and their mean "
-            "is brightest where neither of them looks most. Keep the heads apart.",
+            "You average the heads first. These two attend in opposite directions, and their mean "
+            "is brightest where neither has its maximum. Keep the heads apart.",
         ),
         (
             [across, _names(places, KEY_TOKENS)],
-            "Transposed: that is, for each *key*, the query that looks at it most. Rows are "
+            "Transposed: that is, for each *key*, the query that attends to it most. Rows are "
             "queries, so take the largest number along the last axis.",
         ),
         (

@@ -22,15 +22,17 @@ def check_allowed_looks(answer: int) -> None:
         12: "That is the padding mask alone: three columns of four. Now hide the future as well.",
         10: "That is the causal mask alone. The padding column goes too: how many entries is that?",
         6: "Either you hid the row of the padding (only its column is hidden, the row still asks), "
-        "or you forgot that a word may look at itself.",
+        "or you forgot that a word may attend to itself.",
         7: "7 is the number of hidden entries. How many are allowed?",
-        3: "A word may look at itself: the diagonal is allowed. And the padding's row still asks.",
+        3: "A word may attend to itself: the diagonal is allowed. The padding's row counts too.",
     }
     if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
         raise AnswerError(f"The answer is a whole number; yours is {answer!r}.")
     if answer != 9:
         raise AnswerError(
-            hints.get(int(answer), "Count row by row: how far may each of the four rows look?")
+            hints.get(
+                int(answer), "Count row by row: how many keys may each of the four rows attend to?"
+            )
         )
 
 
@@ -44,14 +46,14 @@ def check_window_mask(answer: Callable[[int], Tensor]) -> None:
         back = torch.arange(length).unsqueeze(1) - torch.arange(length)  # how far behind the key is
         expected = (back >= 0) & (back < WINDOW)
         known_mistakes = {
-            "It is the other way round: True means that a query may look.": ~expected,
+            "It is the other way round: True means *may attend*.": ~expected,
             "That is the causal mask: words more than two places back must be hidden too.": back
             >= 0,
             "The future is not hidden: a key after the query must be False.": back < WINDOW,
             "Your window reaches to both sides; hide the words after the query.": back.abs()
             < WINDOW,
-            "Rows are queries and columns are keys: your words look ahead.": expected.T,
-            "A word may look at itself, too.": (back > 0) & (back < WINDOW),
+            "Rows are queries and columns are keys: your words attend to later words.": expected.T,
+            "A word may attend to itself, too.": (back > 0) & (back < WINDOW),
             "Your window is one too narrow: itself and two words make three.": (back >= 0)
             & (back < WINDOW - 1),
             "Your window is one too wide: itself and two words make three.": (back >= 0)
@@ -61,7 +63,9 @@ def check_window_mask(answer: Callable[[int], Tensor]) -> None:
             if mask.equal(mistake) and not mistake.equal(expected):
                 raise AnswerError(hint)
         if not mask.equal(expected):
-            raise AnswerError("Row i may look at columns i - 2, i - 1 and i, as far as they exist.")
+            raise AnswerError(
+                "Row i may attend to columns i - 2, i - 1 and i, as far as they exist."
+            )
 
 
 @exercise("3.3")
@@ -76,7 +80,7 @@ def check_repaired_mask(answer: Tensor, *, token_ids: Tensor) -> None:
     real = token_ids != PADDING_ID
     if isinstance(answer, Tensor) and answer.dtype == torch.bool:
         known_mistakes = {
-            "The axis is repaired; now the polarity: True means that a query may look.": ~expected,
+            "The axis is repaired; now the polarity: True means *may attend*.": ~expected,
             "The polarity is repaired; now the axis: padding hides keys, the last axis.": real[
                 :, None, :, None
             ],

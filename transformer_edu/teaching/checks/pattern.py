@@ -89,8 +89,8 @@ def _wrong_masks(name: str, right: Tensor) -> dict[str, Tensor]:
         return inverted
     everything = torch.ones_like(right)
     return inverted | {
-        "a token may look at itself; hide only what comes after it.": everything.triu(),
-        "your tokens may not look back; hide what comes after.": everything.tril(-1),
+        "a token may attend to itself; hide only what comes after it.": everything.triu(),
+        "your tokens may not attend to earlier tokens; hide what comes after.": everything.tril(-1),
     }
 
 

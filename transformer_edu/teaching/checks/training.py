@@ -145,7 +145,7 @@ def check_diagnosis(answer: dict[str, str]) -> None:
     if set(answer) != set(PATIENTS):
         raise AnswerError(f"The patients are A, B and C; you named {sorted(map(str, answer))}.")
     hints = {
-        "A": "Patient A: two probes fail, and one of them says that the company matters.",
+        "A": "Patient A: two probes fail, and one of them compares a row with the batch.",
         "B": "Patient B: look at the probe that sums the rows of attention.",
         "C": "Patient C: every probe passes. Ask what no probe asks: how alike are the vectors of "
         "its memory?",

@@ -103,7 +103,7 @@ def _written_wrongly(model: Transformer) -> dict[str, Tensor]:
     with torch.no_grad():
         at_once = model(SOURCE_IDS, written[:, :1].expand(-1, STEPS)).argmax(dim=-1)
     return {
-        "The decoder looks at the source's padding: hand the mask to decode as well.": _write(
+        "The decoder attends to the source's padding: hand the mask to decode as well.": _write(
             model, hide_padding=False
         ),
         "These are always the logits after the first position: the new ones stand at [:, -1].": (

@@ -30,9 +30,7 @@ def check_brevity_penalty(answer: Callable[[int, int], float]) -> None:
         try:
             factor = ask(answer, written, reference)
         except ZeroDivisionError:
-            raise AnswerError(
-                f"{where} you divide by zero: whoever writes nothing gets 0."
-            ) from None
+            raise AnswerError(f"{where} you divide by zero: an empty translation gets 0.") from None
         _require_number(factor)
         expected = _penalty(written, reference)
         if abs(factor - expected) <= TOLERANCE:

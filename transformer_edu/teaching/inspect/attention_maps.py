@@ -13,7 +13,7 @@ from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.inspect.refusals import require_floats, require_zero_to_one
 from transformer_edu.teaching.style import LONGEST_TOKEN
 
-MOST_TOKENS = 128  # along one axis; nobody finds a token among more
+MOST_TOKENS = 128  # along one axis; a token is hard to find among more
 MOST_WEIGHTS = 1_500_000  # in all layers and heads: 4 MB of page
 STEPS = 2**16 - 1  # a weight is stored as a whole number of these, 0.00002 at most beside itself
 LONGEST_NAME = 100  # characters of a layer's name in a message
@@ -44,8 +44,8 @@ class AttentionMap(NamedTuple):
         name: What the caller calls it, for messages and for choosing the first one shown.
         kind: Which attention of the model it is, in words.
         layer: Which layer of that kind it is, in words; empty where there is only one.
-        queries: Who looks.
-        keys: Who is looked at.
+        queries: The queries' tokens.
+        keys: The keys' tokens.
         weights: From 0 to 1, shape (heads, query, key).
     """
 
@@ -115,8 +115,8 @@ def maps_of_weights(
 
     Args:
         weights: One layer, (batch, heads, query, key) or (heads, query, key), or layers by name.
-        query_tokens: Who looks.
-        key_tokens: Who is looked at.
+        query_tokens: The queries' tokens.
+        key_tokens: The keys' tokens.
         sentence: Which sentence of the batch, counted from 0.
 
     Raises:

@@ -1,9 +1,8 @@
-"""Embeddings as a map: words as points in two dimensions, and who is near whom in all of them.
+"""Embeddings as a map: words as points in two dimensions, and their neighbors in all dimensions.
 
-Used in notebooks/15_looking_inside.ipynb; drawn by plot_embedding_map in embedding_plot.py.
+Used in notebooks/15_looking_inside.ipynb; drawn by figures/embeddings.py.
 """
 
-import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transformer_edu.generation.translator import TextCoder
-from transformer_edu.refusals import require_whole
 
 
 class MapWord(NamedTuple):
@@ -65,15 +63,11 @@ def principal_axes(vectors: Tensor, *, count: int = 2) -> Projection:
         count: How many axes.
 
     Raises:
-        TypeError: If vectors is no tensor of floating-point numbers or count no whole number.
-        ValueError: If vectors is no grid of finite numbers, all are equal, or there are not as
-            many axes as asked for.
+        ValueError: If all vectors are equal, or there are fewer axes than count.
     """
-    _require_vectors("vectors", vectors)
-    require_whole("count", count)
     most = min(len(vectors) - 1, vectors.size(1))
-    if count > most:
-        raise ValueError(f"count must be at most {most} for such vectors, got {count}")
+    if not 1 <= count <= most:
+        raise ValueError(f"count must be from 1 to {most} for such vectors, got {count}")
     centred = vectors.detach().cpu().double()
     centred = centred - centred.mean(dim=0)
     _, lengths, directions = torch.linalg.svd(centred, full_matrices=False)
@@ -99,16 +93,10 @@ def find_words(
         The words with their ids, and the words left out: a piece of a word has no place of its own.
 
     Raises:
-        TypeError: If groups is no such mapping, or the words of a language are a single text.
+        TypeError: If the words of a language are a single text instead of a list.
     """
-    if not isinstance(groups, Mapping):
-        raise TypeError(f"groups must map names to words, got {type(groups).__name__}")
     found, left_out = [], []
     for group, languages in groups.items():
-        if not isinstance(languages, Mapping):
-            raise TypeError(
-                f"group {group!r} must map languages to words, got {type(languages).__name__}"
-            )
         for language, words in languages.items():
             if isinstance(words, str):
                 raise TypeError(f"groups must hold lists of words, got the single text {words!r}")
@@ -142,49 +130,21 @@ def nearest(
         One for each id; printed, each is a line.
 
     Raises:
-        TypeError: If embeddings is no tensor of floating-point numbers, or an id no whole number.
-        ValueError: If an id is out of range, tokens do not fit, or there are not so many others.
+        ValueError: If tokens do not fit, or count is larger than the number of other tokens.
     """
-    _require_vectors("embeddings", embeddings)
     if len(tokens) != len(embeddings):
         raise ValueError(f"tokens must name {len(embeddings)} embeddings, got {len(tokens)}")
-    _require_ids("token_ids", token_ids, len(embeddings))
     candidates = range(len(embeddings)) if among is None else among
-    _require_ids("among", candidates, len(embeddings))
-    require_whole("count", count)
     directions = F.normalize(embeddings.detach().float().cpu(), dim=1)
     answers = []
     for token_id in token_ids:
         allowed = [each for each in candidates if each != token_id]
         others = torch.tensor(allowed, dtype=torch.long, device="cpu")
-        if count > len(others):
-            raise ValueError(f"count must be at most {len(others)}, got {count}")
+        if not 1 <= count <= len(others):
+            raise ValueError(f"count must be from 1 to {len(others)}, got {count}")
         cosines = directions[others] @ directions[token_id]
         best = cosines.topk(count)
         names = [tokens[place] for place in others[best.indices].tolist()]
         pairs = zip(names, best.values.tolist(), strict=True)
         answers.append(Neighbours(tokens[token_id], tuple(pairs)))
     return answers
-
-
-def _require_vectors(name: str, vectors: Tensor) -> None:
-    """Refuse what is no grid of finite floating-point numbers."""
-    if not isinstance(vectors, Tensor) or not vectors.is_floating_point():
-        got = vectors.dtype if isinstance(vectors, Tensor) else type(vectors).__name__
-        raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
-    if vectors.dim() != 2 or vectors.numel() == 0:
-        raise ValueError(f"{name} must have shape (vector, width), got {tuple(vectors.shape)}")
-    if not vectors.isfinite().all():
-        raise ValueError(f"{name} must be finite, got {vectors[~vectors.isfinite()][0].item()}")
-
-
-def _require_ids(name: str, token_ids: Sequence[int], limit: int) -> None:
-    """Refuse what is not several ids of this table."""
-    if isinstance(token_ids, str | bytes) or not isinstance(token_ids, Sequence):
-        raise TypeError(f"{name} must be several token ids, got {reprlib.repr(token_ids)}")
-    if isinstance(token_ids, range):  # checked by its ends
-        token_ids = token_ids[:: max(1, len(token_ids) - 1)]
-    for token_id in token_ids:
-        require_whole(name, token_id, minimum=0)
-        if token_id >= limit:
-            raise ValueError(f"{name} must be below {limit}, got {token_id}")

@@ -101,23 +101,6 @@ def plot_gradient_norms(norms: Mapping[str, Mapping[str, float]], *, title: str)
     return axes.figure
 
 
-def describe_gradient_norms(norms: Mapping[str, Mapping[str, float]]) -> str:
-    """Every model's smallest and largest length, in words.
-
-    Args:
-        norms: As for plot_gradient_norms.
-
-    Raises:
-        TypeError, ValueError: As for plot_gradient_norms.
-    """
-    _require_norms(norms)
-    parts = []
-    for name, lengths in norms.items():
-        low, high = min(lengths, key=lengths.get), max(lengths, key=lengths.get)
-        parts.append(f"{name}: from {lengths[low]:.2g} ({low}) to {lengths[high]:.2g} ({high})")
-    return "length of the gradient, " + "; ".join(parts)
-
-
 def _require_norms(norms: Mapping[str, Mapping[str, float]]) -> None:
     """Refuse what cannot be drawn on one log scale."""
     if not isinstance(norms, Mapping) or not all(isinstance(x, Mapping) for x in norms.values()):

@@ -12,15 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.refusals import require_flag
 from transformer_edu.teaching.inspect.attention_maps import PLACE
 from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.refusals import (
-    require_cells,
-    require_lengths,
-    require_pairs,
-    require_pieces,
-)
 from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, spell_word
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import Pair
@@ -36,7 +29,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Seen:
-    """Where every head of a model looked while it read pairs.
+    """The attention of every head of a model on some pairs.
 
     Args:
         attention: Weights by the attention's name, each (batch, heads, query, key).
@@ -95,17 +88,16 @@ def _kind_of(name: str) -> str:
 
 
 def see_pairs(model: nn.Module, pairs: Sequence[Pair]) -> Seen:
-    """Let a model read pairs, the targets as they are, and keep where every head looked.
+    """Run a model on pairs with teacher forcing and keep the attention weights of every head.
 
     Args:
         model: Answers (source_ids, target_ids) with logits; its modes are restored.
         pairs: Source and target ids, without special tokens.
 
     Raises:
-        TypeError: If model is no module, or pairs no list of pairs of token ids.
-        ValueError: If there are no pairs, a source is empty, or model holds no MultiHeadAttention.
+        TypeError: If model is not a module.
+        ValueError: If there are no pairs, a source is empty, or model has no MultiHeadAttention.
     """
-    require_pairs(pairs)
     with evaluation_mode(model), record_attention(model) as recorded:
         batch = make_batch(pairs).to(device_of(model))
         model(batch.source_ids, batch.decoder_input_ids)
@@ -129,11 +121,8 @@ def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> 
         By role, True for its cells, shape (batch, query, key).
 
     Raises:
-        TypeError: If either is no list of whole numbers.
-        ValueError: If there are no sentences, not as many of one as of the other, or one is empty.
+        ValueError: If there are no sentences, or the two lists differ in length.
     """
-    require_lengths("query_lengths", query_lengths)
-    require_lengths("key_lengths", key_lengths)
     if len(query_lengths) != len(key_lengths) or len(query_lengths) == 0:
         raise ValueError(
             f"query_lengths and key_lengths must have one length for each sentence, "
@@ -173,15 +162,7 @@ def partner_cells(
 
     Returns:
         True for those cells, shape (batch, query, key), as make_batch would pad them.
-
-    Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If there are no pairs, or an id has no piece.
     """
-    require_pairs(pairs)
-    require_flag("reads", reads)
-    if not isinstance(partners, Mapping):
-        raise TypeError(f"partners must map words to words, got {type(partners).__name__}")
     queries = max(len(target) for _, target in pairs) + 1
     keys = max(len(source) for source, _ in pairs)
     cells = torch.zeros(len(pairs), queries, keys, dtype=torch.bool, device="cpu")
@@ -201,12 +182,7 @@ def word_places(token_ids: Sequence[int], pieces: Sequence[bytes]) -> list[tuple
     Args:
         token_ids: The sentence's.
         pieces: The bytes of each token, as Tokenizer.pieces has them.
-
-    Raises:
-        TypeError: If token_ids holds no whole numbers, or pieces no bytes.
-        ValueError: If an id has no piece.
     """
-    require_pieces(token_ids, pieces)
     words, start = [], 0
     for word in group_pieces([pieces[token_id] for token_id in token_ids]):
         words.append((spell_word(word), range(start, start + len(word))))
@@ -225,10 +201,16 @@ def share_on(weights: Tensor, cells: Tensor) -> Tensor:
         From 0 to 1, shape (..., heads).
 
     Raises:
-        TypeError: If weights holds no floating-point numbers, or cells is not boolean.
-        ValueError: If the shapes do not fit, a weight is not from 0 to 1, or no cell counts.
+        TypeError: If cells is not boolean.
+        ValueError: If the shapes do not fit, or no cell counts.
     """
-    require_cells(weights, cells)
+    if cells.dtype != torch.bool:
+        raise TypeError(f"cells must be a boolean tensor, True where it counts, got {cells.dtype}")
+    if weights.shape[-4:-3] + weights.shape[-2:] != cells.shape:
+        raise ValueError(
+            f"cells must have the (batch, query, key) of weights {tuple(weights.shape)}, "
+            f"got {tuple(cells.shape)}"
+        )
     weights, cells = weights.cpu(), cells.cpu()
     counted = cells.any(dim=-1)  # (batch, query)
     if not counted.any():

@@ -1,28 +1,26 @@
 """Eight questions to any model that loss and accuracy do not ask (notebooks/03_masks.ipynb).
 
 A model that sees the future, or cannot tell positions apart, may learn with a beautiful loss
-and write nonsense. Each probe changes something that must not matter, or must, and looks.
+and write nonsense. Each probe makes a change that must matter, or must not, and compares.
 They take any model that answers (source_ids, target_ids) with logits, trained or not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.teaching.inspect.inside_probes import (
-    probe_attention_rows,
-    probe_parameters,
-    probe_tied_weights,
-)
-from transformer_edu.teaching.inspect.probe_result import (
     Model,
     ProbeResult,
     answer,
     difference,
     noise,
-    padding_id_of,
+    probe_attention_rows,
+    probe_parameters,
+    probe_tied_weights,
     require_sample,
     undisturbed,
 )
@@ -50,7 +48,7 @@ def probe_future(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeR
     changed = torch.cat([target_ids[:, :cut], _other_tokens(model, target_ids)[:, cut:]], dim=1)
     if changed.equal(target_ids):
         raise ValueError("target_ids must hold tokens in its second half, got only padding there")
-    with undisturbed(model), torch.no_grad():
+    with undisturbed(model):
         for training in (False, True):
             before = answer(model, source_ids, target_ids, training=training)[:, :cut]
             after = answer(model, source_ids, changed, training=training)[:, :cut]
@@ -77,7 +75,7 @@ def probe_padding(model: Model, source_ids: Tensor, target_ids: Tensor) -> Probe
     longer_source = F.pad(source_ids, (0, EXTRA_PADDING), value=padding_id)
     longer_target = F.pad(target_ids, (0, EXTRA_PADDING), value=padding_id)
     real = target_ids != padding_id
-    with undisturbed(model), torch.no_grad():
+    with undisturbed(model):
         before = answer(model, source_ids, target_ids, training=False)[real]
         for what, ids in (
             ("source", (longer_source, target_ids)),
@@ -108,7 +106,7 @@ def probe_order(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeRe
         row[real] = row[real].roll(1)
     if reordered.equal(source_ids):
         raise ValueError("source_ids must hold two different tokens in a row, got equal ones")
-    with undisturbed(model), torch.no_grad():
+    with undisturbed(model):
         before = answer(model, source_ids, target_ids, training=False)
         after = answer(model, reordered, target_ids, training=False)
     moved = difference(before, after)
@@ -131,7 +129,7 @@ def probe_company(model: Model, source_ids: Tensor, target_ids: Tensor) -> Probe
     """
     require_sample(model, source_ids, target_ids)
     name = "company does not matter"
-    with undisturbed(model), torch.no_grad():
+    with undisturbed(model):
         for training in (False, True):
             together = answer(model, source_ids, target_ids, training=training)
             if training and _draws(model, source_ids, target_ids, together):
@@ -172,7 +170,7 @@ def probe_token_by_token(
     require_sample(model, source_ids, target_ids)
     name = "token by token is one pass"
     real = target_ids != padding_id_of(model)
-    with undisturbed(model), torch.no_grad():
+    with undisturbed(model):
         at_once = answer(model, source_ids, target_ids, training=False)
         if step_by_step is None:
             prefixes = (target_ids[:, :end] for end in range(1, target_ids.size(1) + 1))
@@ -217,11 +215,6 @@ def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[Pro
         TypeError, ValueError: If the sample shows nothing or the model gives no logits.
     """
     return [probe(model, source_ids, target_ids) for probe in PROBES]
-
-
-def probe_table(results: Sequence[ProbeResult]) -> str:
-    """The results as a table to print, one line for each."""
-    return "\n".join(str(result) for result in results)
 
 
 def _other_tokens(model: Model, target_ids: Tensor) -> Tensor:

@@ -1,10 +1,9 @@
-"""Training as a replay: one pair's attention at many steps, recorded from a run or its files.
+"""Training as a replay: one pair's attention at many steps, recorded while a model learns.
 
-Used in notebooks/15_looking_inside.ipynb; drawn by replay_explorer.py.
+Used in notebooks/15_looking_inside.ipynb; drawn by explorers/replay.py.
 """
 
 import math
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,13 +15,10 @@ from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, maps_of_model
 from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.refusals import require_map, require_pair
-from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import Pair
 from transformer_edu.training.loss import token_loss
 from transformer_edu.training.machine.device import device_of, suitable_threads
-from transformer_edu.training.machine.whole_file import CheckpointError
 from transformer_edu.training.state import TrainingRun
 
 
@@ -127,8 +123,8 @@ class TrainingReplay:
         run: The run that was followed, with its losses and evaluations.
 
     Raises:
-        TypeError, ValueError: If pair is no pair of token ids, or an id has no token; if layers
-            is a single name or empty.
+        TypeError, ValueError: If the source is empty or an id has no token; if layers is a single
+            name or empty.
     """
 
     pair: Pair
@@ -139,7 +135,13 @@ class TrainingReplay:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be read or named."""
-        require_pair(self.pair, self.tokens)
+        source, target = self.pair
+        if not source:
+            raise ValueError("pair must have a source of at least one token, got an empty source")
+        for token_id in (*source, *target):
+            require_whole("pair", token_id, minimum=0)
+            if token_id >= len(self.tokens):
+                raise ValueError(f"pair must hold ids below {len(self.tokens)}, got {token_id}")
         if isinstance(self.layers, str):
             raise TypeError(f"layers must be several names, got the single name {self.layers!r}")
         if self.layers is not None and len(self.layers) == 0:
@@ -173,11 +175,9 @@ class TrainingReplay:
             which is fit's to report, and refuses a second run with a ValueError.
 
         Raises:
-            TypeError, ValueError: If steps is no collection of whole numbers, or empty; as for
-                look, if the model cannot be looked at.
+            TypeError, ValueError: If steps is empty or holds anything but whole numbers; as for
+                look.
         """
-        if isinstance(steps, str | bytes) or not isinstance(steps, Collection):
-            raise TypeError(f"steps must be a collection of whole numbers, got {steps!r}")
         if len(steps) == 0:
             raise ValueError("steps must hold at least one step, got none")
         for step in steps:
@@ -222,70 +222,6 @@ class TrainingReplay:
         return reading.moment(step, self.tokens, self.layers)
 
 
-def replay_of(
-    paths: Mapping[int, str | os.PathLike],
-    pair: Pair,
-    *,
-    tokens: Sequence[str],
-    layers: Sequence[str] | None = None,
-    run: TrainingRun | None = None,
-) -> TrainingReplay:
-    """The replay of a run that is over, from the weights that it left on the disk.
-
-    Args:
-        paths: What save_model or save_checkpoint wrote, by step; for the folder of a run of
-            ``python -m transformer_edu.training``: ``RunFolder(path).kept_weights()``.
-        pair: As for TrainingReplay.
-        tokens: As for TrainingReplay.
-        layers: As for TrainingReplay.
-        run: The run's records where they are known, as load_history reads them; of the pair
-            alone the loss is always known.
-
-    Raises:
-        TypeError, ValueError: If there are no paths, or as for TrainingReplay.
-        OSError: If a file cannot be read.
-        CheckpointError: If one is damaged, or of another model than the first.
-    """
-    if not isinstance(paths, Mapping):
-        raise TypeError(f"paths must map steps to paths, got {type(paths).__name__}")
-    if not paths:
-        raise ValueError("paths must hold at least one step, got none")
-    replay = TrainingReplay(pair, tokens, layers)
-    for step in paths:
-        require_whole("step in paths", step, minimum=0)
-    first = None
-    for step in sorted(paths):
-        model = load_model(paths[step])
-        first = model.config if first is None else first
-        if model.config != first:
-            raise CheckpointError(
-                f"{paths[step]} must hold the model of {paths[min(paths)]}, got another config"
-            )
-        replay.look(model, step=step)
-    replay.run = TrainingRun() if run is None else run
-    return replay
-
-
-def in_turn(*after_steps: Callable[[TrainingRun], None]) -> Callable[[TrainingRun], None]:
-    """Several functions as fit's one ``after_step``: in_turn(LiveCurve(), replay.follow(…)).
-
-    Args:
-        after_steps: Called one after the other; an error keeps the later ones from being called.
-
-    Raises:
-        TypeError: If one is no function.
-    """
-    for each in after_steps:
-        if not callable(each):
-            raise TypeError(f"after_steps must be functions of the run, got {each!r}")
-
-    def call_all(run: TrainingRun) -> None:
-        for each in after_steps:
-            each(run)
-
-    return call_all
-
-
 def sharpness(weights: np.ndarray) -> float:
     """How much of its attention a token gives to its favourite, on average, from 0 to 1.
 
@@ -293,33 +229,18 @@ def sharpness(weights: np.ndarray) -> float:
 
     Args:
         weights: Of one head, from 0 to 1, shape (query, key).
-
-    Raises:
-        TypeError, ValueError: If weights is no such array.
     """
-    require_map("weights", weights, axes=("query", "key"))
     return float(weights.max(axis=-1).mean())
 
 
 def even_share(maps: Sequence[np.ndarray]) -> float:
-    """The sharpness of attention that is spread evenly over all that may be looked at.
+    """The sharpness of attention that is spread evenly over all keys that may be attended to.
 
     Args:
-        maps: One layer at several moments, each (head, query, key), from 0 to 1. What may be
-            looked at is what got weight from any head at any moment; a query that got none from
-            anywhere counts as 0, as in sharpness.
-
-    Raises:
-        TypeError, ValueError: If maps holds no map, or what is none, or maps of several shapes.
+        maps: One layer at several moments, each (head, query, key), from 0 to 1. A key
+            may be attended to if it got weight from any head at any moment; a query without any
+            weight counts as 0, as in sharpness.
     """
-    if isinstance(maps, str | bytes) or not isinstance(maps, Sequence):
-        raise TypeError(f"maps must be a list of arrays, got {type(maps).__name__}")
-    if not maps:
-        raise ValueError("maps must hold at least one map, got none")
-    for weights in maps:
-        require_map("maps", weights, axes=("head", "query", "key"))
-        if weights.shape != maps[0].shape:
-            raise ValueError(f"maps must all have shape {maps[0].shape}, got {weights.shape}")
     seen = np.any([(weights > 0).any(axis=0) for weights in maps], axis=0)  # (query, key)
     counts = seen.sum(axis=-1)
     return float(np.where(counts > 0, 1 / np.maximum(counts, 1), 0).mean())

@@ -18,6 +18,7 @@ from pathlib import PurePath
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
 from transformer_edu.teaching.inspect.names import GIVEN, name_tensor, place_in_words
 from transformer_edu.training.machine.device import random_state_restored
@@ -73,27 +74,11 @@ def trace(model: nn.Module, *inputs: object, **named_inputs: object) -> list[Ste
     Raises:
         TypeError: If model is not a module.
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     recorder = _Recorder(model)
     as_written = torch.compiler.set_stance("force_eager")  # compiled code skips new hooks
-    with _left_as_it_was(model), recorder.watching(), torch.no_grad(), as_written:
+    with evaluation_mode(model), random_state_restored(), recorder.watching(), as_written:
         model(*inputs, **named_inputs)
     return recorder.steps
-
-
-@contextmanager
-def _left_as_it_was(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode inside; every module's own mode and the random numbers again outside."""
-    modes = [(module, module.training) for module in model.modules()]
-    with random_state_restored():
-        try:
-            for module, _ in modes:
-                module.training = False
-            yield
-        finally:
-            for module, training in modes:
-                module.training = training
 
 
 class _Recorder:

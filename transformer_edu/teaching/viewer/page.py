@@ -13,21 +13,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, Side
-from transformer_edu.teaching.viewer.picture import (
-    COLOURS,
-    NUMBERED,
-    SIZES,
-    cell_side,
-    label_width,
-    picture,
-    picture_height,
-    room_above,
-    room_left,
-    row_height,
-)
+import matplotlib
+from matplotlib.colors import to_hex
 
-HINT = "Point at a token, or reach it with Tab and the arrow keys, to see where it looks."
+from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, Side, columns
+from transformer_edu.teaching.style import WEIGHT_COLOURS
+
+VIEWS = ("lines", "grid")
+COLOURS = tuple(
+    to_hex(colour) for colour in matplotlib.colormaps[WEIGHT_COLOURS].resampled(64).colors
+)
+# In pixels, except for the faintest weight that has a line.
+SIZES = {
+    "gap": 320,
+    "heading": 26,
+    "said": 112,  # how wide the words above the keys are
+    "number": 48,  # room for a value beside a token
+    "faintest": 0.01,
+    "thin": 0.6,
+    "thick": 8.4,  # what a weight of 1 adds to it
+}
+CHARACTER, PADDING = 8.2, 18  # how wide a character is, and the room around a token
+# Up to so many tokens, the side of a cell; cells of the first size have room for a number.
+CELLS = ((10, 46), (16, 30), (28, 22), (44, 16), (128, 12))
+NUMBERED = CELLS[0][1]
+LEAST_ROW = 24  # pixels: for a token in the view of lines
+HINT = "Point at a token, or reach it with Tab and the arrow keys, to see what it attends to."
 STILL = "This is a still picture: the controls need a script, which may not run here."
 SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer.js")
 # In pixels: the picture before it scrolls, all the rest, and each more line of heads. That holds
@@ -35,9 +46,9 @@ SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer
 HIGHEST, AROUND, LINE_OF_HEADS = 440, 320, 67
 HEADS_TO_A_LINE = 13
 ABOUT = {
-    "lines": "Each {} token on the left looks at the {} tokens on the right: "
+    "lines": "Each {} token on the left attends to the {} tokens on the right: "
     "the thicker the line, the larger the weight.",
-    "grid": "Each {} token looks along its row at the {} tokens: "
+    "grid": "Each {} token attends to the {} tokens along its row: "
     "the brighter the cell, the larger the weight.",
 }
 
@@ -57,7 +68,7 @@ _PAGE = """<!DOCTYPE html>
 <div class='controls' data-part='controls' hidden></div>
 <p class='about'><b data-part='place'>{place}</b><br><span data-part='about'>{about}</span></p>
 <p class='readout' data-part='readout' aria-live='polite'>{still}</p>
-<div class='figure' data-part='figure'>{picture}</div>
+<div class='figure' data-part='figure'><img alt='{alt}' src='data:image/png;base64,{png}'></div>
 {keys}
 <script type='application/json' data-part='data'>{data}</script>
 <script>{script}</script>
@@ -82,29 +93,80 @@ class Start(NamedTuple):
     view: str
 
 
-def viewer_page(maps: Sequence[AttentionMap], start: Start, title: str) -> str:
+def label_width(side: Side) -> int:
+    """Room for the longest token of a side, in pixels.
+
+    Args:
+        side: The queries or the keys.
+    """
+    return PADDING + round(CHARACTER * max(map(columns, side.tokens)))
+
+
+def cell_side(attention_map: AttentionMap) -> int:
+    """The side of a grid's cell, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
+    longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
+    return next(side for most, side in CELLS if longest <= most)
+
+
+def row_height(attention_map: AttentionMap) -> int:
+    """The height of a token's row in the view of lines, in pixels; a few have more room.
+
+    Args:
+        attention_map: The layer.
+    """
+    return max(LEAST_ROW, 3 * cell_side(attention_map) // 4)
+
+
+def room_left(attention_map: AttentionMap) -> int:
+    """Room for the labels, and what they are, on the left of a grid, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
+    return max(label_width(attention_map.queries), 80)
+
+
+def room_above(attention_map: AttentionMap) -> int:
+    """Room for the turned labels, and what they are, above a grid, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
+    return 34 + round(0.71 * label_width(attention_map.keys))
+
+
+def viewer_page(
+    maps: Sequence[AttentionMap], start: Start, title: str, *, png: str, alt: str
+) -> str:
     """The whole viewer as one page.
 
     Args:
         maps: The layers, at least one.
         start: What is shown first.
         title: What stands above, as a sentence.
+        png: The still picture, which the script replaces, as base64 text.
+        alt: The still picture in words.
 
     Returns:
         A complete HTML document that loads nothing.
     """
     first = maps[start.map]
     script = _script()
-    place, line = place_in_words(first, start.head), about(first, start.view)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return _PAGE.format(
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
+        policy="default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+        f"script-src 'sha256-{digest}'",
         title=html.escape(title),
         style=_beside("viewer.css"),
-        place=html.escape(place),
-        about=line,
+        place=html.escape(place_in_words(first, start.head)),
+        about=about(first, start.view),
         still=STILL,
-        picture=picture(first, start.head, start.view, label=f"{place}. {line}"),
+        alt=html.escape(alt),
+        png=png,
         keys=_keys(start.view),
         data=_json(_data(maps, start)),
         script=script,
@@ -135,6 +197,18 @@ def framed(page: str, maps: Sequence[AttentionMap], *, title: str, png: str, alt
     )
 
 
+def picture_height(attention_map: AttentionMap) -> int:
+    """How high the higher of the two views is, in pixels.
+
+    Args:
+        attention_map: The layer.
+    """
+    longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
+    lines = SIZES["heading"] + row_height(attention_map) * longest
+    grid = room_above(attention_map) + cell_side(attention_map) * len(attention_map.queries.tokens)
+    return max(lines, grid) + 4
+
+
 def place_in_words(attention_map: AttentionMap, head: int) -> str:
     """Which attention, layer and head it is: *Cross-attention, layer 2, head 3 of 4*.
 
@@ -147,7 +221,7 @@ def place_in_words(attention_map: AttentionMap, head: int) -> str:
 
 
 def about(attention_map: AttentionMap, view: str) -> str:
-    """What the reader is looking at, in one line.
+    """What the picture shows, in one line.
 
     Args:
         attention_map: The layer.
@@ -167,7 +241,7 @@ def _beside(name: str) -> str:
 
 
 def _data(maps: Sequence[AttentionMap], start: Start) -> dict[str, object]:
-    """What the script needs: tokens, weights, and the measures of the still picture."""
+    """What the script needs: tokens, weights, and measures."""
     sides: list[Side] = []
     for each in maps:
         sides += [side for side in (each.queries, each.keys) if side not in sides]

@@ -19,11 +19,16 @@ from transformer_edu.teaching.inspect.attention_maps import (
     maps_of_weights,
     printable,
 )
-from transformer_edu.teaching.viewer.page import Start, framed, place_in_words, viewer_page
-from transformer_edu.teaching.viewer.picture import VIEWS
+from transformer_edu.teaching.viewer.page import (
+    VIEWS,
+    Start,
+    framed,
+    place_in_words,
+    viewer_page,
+)
 from transformer_edu.teaching.viewer.still import plot_still
 
-MODEL_TITLE = "Where every token looks"
+MODEL_TITLE = "What every token attends to"
 MOST_TOKENS_IN_WORDS = 12  # in the alternative text
 
 
@@ -33,9 +38,6 @@ class _Viewer(NamedTuple):
     maps: list[AttentionMap]
     start: Start
     title: str
-
-    def page(self) -> str:
-        return viewer_page(self.maps, self.start, self.title)
 
 
 def view_attention(
@@ -79,26 +81,6 @@ def view_attention(
     )
 
 
-def attention_html(
-    attention: Mapping[str, Tensor],
-    *,
-    source_tokens: Sequence[str],
-    target_tokens: Sequence[str] | None = None,
-    sentence: int = 0,
-    start: str | None = None,
-    head: int = 1,
-    view: str = "lines",
-) -> str:
-    """What ``view_attention`` shows, as one HTML page: to be saved and opened in any browser.
-
-    Arguments and errors are those of view_attention.
-
-    Returns:
-        A complete document that loads nothing from anywhere.
-    """
-    return _of_model(attention, source_tokens, target_tokens, sentence, (start, head, view)).page()
-
-
 def view_weights(
     weights: Tensor | Mapping[str, Tensor],
     *,
@@ -114,8 +96,8 @@ def view_weights(
     Args:
         weights: From 0 to 1, shape (batch, heads, query, key) or (heads, query, key); or several
             such by name, which all have these tokens.
-        query_tokens: Who looks, at most 128.
-        key_tokens: Who is looked at, at most 128.
+        query_tokens: The queries' tokens, at most 128.
+        key_tokens: The keys' tokens, at most 128.
         title: What the reader should see, as a sentence.
         sentence: Which sentence of the batch, counted from 0.
         head: The head that is shown first, counted from 1.
@@ -128,26 +110,6 @@ def view_weights(
         IndexError: If the batch has no such sentence.
     """
     _publish_viewer(_of_weights(weights, (query_tokens, key_tokens), title, sentence, (head, view)))
-
-
-def weights_html(
-    weights: Tensor | Mapping[str, Tensor],
-    *,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    title: str,
-    sentence: int = 0,
-    head: int = 1,
-    view: str = "lines",
-) -> str:
-    """What ``view_weights`` shows, as one HTML page: to be saved and opened in any browser.
-
-    Arguments and errors are those of view_weights.
-
-    Returns:
-        A complete document that loads nothing from anywhere.
-    """
-    return _of_weights(weights, (query_tokens, key_tokens), title, sentence, (head, view)).page()
 
 
 def _of_model(
@@ -203,20 +165,24 @@ def _publish_viewer(viewer: _Viewer) -> None:
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         title = f"{viewer.title}\n{place}"
         png = encode_png(plot_still(first, viewer.start.head, viewer.start.view, title))
-    page = framed(viewer.page(), viewer.maps, title=viewer.title, png=png, alt=alt)
-    publish(png, alt, **{"text/html": page})
+    page = viewer_page(*viewer, png=png, alt=alt)
+    publish(
+        png,
+        alt,
+        **{"text/html": framed(page, viewer.maps, title=viewer.title, png=png, alt=alt)},
+    )
 
 
 def _in_words(attention_map: AttentionMap, head: int) -> str:
-    """Whom each of the first tokens looks at most."""
-    looks = [
-        f"{token} at {attention_map.keys.tokens[int(np.argmax(row))]} ({row.max():.2f})"
+    """What each of the first tokens attends to most."""
+    favorites = [
+        f"{token} to {attention_map.keys.tokens[int(np.argmax(row))]} ({row.max():.2f})"
         if row.any()
-        else f"{token} at nothing"
+        else f"{token} to nothing"
         for token, row in zip(
             attention_map.queries.tokens, attention_map.weights[head], strict=True
         )
     ]
-    more = ", …" if len(looks) > MOST_TOKENS_IN_WORDS else ""
-    said = ", ".join(looks[:MOST_TOKENS_IN_WORDS]) + more
-    return f"Looked at most: {said}"
+    more = ", …" if len(favorites) > MOST_TOKENS_IN_WORDS else ""
+    said = ", ".join(favorites[:MOST_TOKENS_IN_WORDS]) + more
+    return f"Largest weights: {said}"

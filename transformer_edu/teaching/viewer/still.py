@@ -11,7 +11,7 @@ from torch import from_numpy
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.inspect.attention_maps import AttentionMap, Side
 from transformer_edu.teaching.style import BLUE, literal, styled
-from transformer_edu.teaching.viewer.picture import SIZES
+from transformer_edu.teaching.viewer.page import SIZES
 
 ROW, TALLEST, TITLE = 0.27, 12.0, 1.0  # inches: for a token, for all of them, above them
 LEFT, RIGHT = 0.0, 2.6  # inches: where the lines begin and end
@@ -46,7 +46,7 @@ def plot_still(attention_map: AttentionMap, head: int, view: str, title: str) ->
 
 @styled
 def _plot_lines(weights: np.ndarray, queries: Side, keys: Side, title: str) -> Figure:
-    """Who looks on the left, who is looked at on the right, as in the viewer."""
+    """Queries on the left, keys on the right, as in the viewer."""
     longest = max(weights.shape)
     height = min(ROW * longest, TALLEST)
     size = min(12, 0.62 * POINTS * height / longest)
@@ -59,7 +59,7 @@ def _plot_lines(weights: np.ndarray, queries: Side, keys: Side, title: str) -> F
         style = {"ha": anchor, "va": "center", "fontsize": size}
         for index, token in enumerate(side.tokens):
             axes.text(x, index, literal(token), **style)
-    for x, anchor, text in ((LEFT, "right", "who looks"), (RIGHT, "left", "who is looked at")):
+    for x, anchor, text in ((LEFT, "right", "queries"), (RIGHT, "left", "keys")):
         axes.text(x, -1, text, ha=anchor, va="center", fontsize=11, style="italic")
     axes.set(xlim=(LEFT - 1.9, RIGHT + 1.9), ylim=(longest - 0.4, -1.5))
     axes.set_axis_off()

@@ -1,4 +1,4 @@
-// Draws one head as lines or as a grid, by the measures of viewer_picture.py.
+// Draws one head as lines or as a grid, by the measures of page.py.
 // Text only ever becomes text: nothing here writes markup.
 
 function element(namespace, name, attributes, children) {
@@ -89,8 +89,8 @@ function drawLines(head, sizes) {
     links,
     buttons: { query: queries.texts.map(query), key: keys.texts.map(key) },
     below: [
-      caption(left, 16, "end", "who looks"),
-      caption(right, 16, "start", "who is looked at"),
+      caption(left, 16, "end", "queries"),
+      caption(right, 16, "start", "keys"),
       ...links.map((link) => link.path),
     ],
   };
@@ -122,8 +122,8 @@ function drawGrid(head, sizes) {
     links: [],
     buttons: { query: queries.texts.map(query), key: keys.texts.map(key) },
     below: [
-      caption(left - 7, above - 9, "end", "who looks"),
-      caption(left, 14, "start", "who is looked at"),
+      caption(left - 7, above - 9, "end", "queries"),
+      caption(left, 14, "start", "keys"),
       ...cells(head),
       ...(head.map.numbered ? numbers(head) : []),
     ],

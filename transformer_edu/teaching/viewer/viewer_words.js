@@ -17,7 +17,7 @@ function said(head, { query, key }) {
   const code = head.code(query, key);
   return [
     ...named(head.map.queries.texts, query),
-    " looks at ",
+    " attends to ",
     ...named(head.map.keys.texts, key),
     " with weight ",
     html("b", {}, code ? (code / head.steps).toFixed(4) : "0"),
@@ -27,14 +27,15 @@ function said(head, { query, key }) {
 
 function saidOfOne(head, query, key) {
   const { queries, keys } = head.map;
-  const looks = query !== null;
-  const [own, others] = looks ? [queries.texts, keys.texts] : [keys.texts, queries.texts];
-  const subject = named(own, looks ? query : key);
+  const attends = query !== null;
+  const [own, others] = attends ? [queries.texts, keys.texts] : [keys.texts, queries.texts];
+  const subject = named(own, attends ? query : key);
   const found = span(others.length)
-    .map((index) => ({ index, code: looks ? head.code(query, index) : head.code(index, key) }))
+    .map((index) => ({ index, code: attends ? head.code(query, index) : head.code(index, key) }))
     .filter(({ code }) => code)
     .sort((one, other) => other.code - one.code);
-  if (!found.length) return [...subject, looks ? " looks at nothing." : " is looked at by nobody."];
+  const none = attends ? " attends to nothing." : " has no query that attends to it.";
+  if (!found.length) return [...subject, none];
   const listed = found.slice(0, 6).flatMap(({ index, code }, place) => [
     place ? ", " : " ",
     ...named(others, index),
@@ -43,7 +44,7 @@ function saidOfOne(head, query, key) {
   ]);
   const rest = found.slice(6);
   const sum = rest.reduce((total, { code }) => total + code, 0);
-  const more = `, and ${looks ? "at" : "by"} ${rest.length} more with ${shortly(sum, head.steps)}`;
-  const verb = looks ? " looks at" : " is looked at by";
+  const more = `, and ${attends ? "to" : "by"} ${rest.length} more with ${shortly(sum, head.steps)}`;
+  const verb = attends ? " attends to" : " is attended to by";
   return [...subject, verb, ...listed, rest.length ? `${more} in all` : "", "."];
 }
