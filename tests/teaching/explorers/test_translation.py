@@ -1,6 +1,4 @@
-"""A translation's picture shows where each written word really looked."""
-
-from functools import partial
+"""A translation's picture shows where each generated word attends."""
 
 import ipywidgets as widgets
 import pytest
@@ -15,9 +13,7 @@ from transformer_edu.teaching.explorers import translation as module
 from transformer_edu.teaching.explorers.translation import (
     Translation,
     cross_attention,
-    describe_text_translation,
     describe_translation,
-    draw_text_translation,
     draw_translation,
     explore_numbers,
     explore_text,
@@ -57,7 +53,9 @@ def model(vocabulary) -> Transformer:
 
 
 def test_the_words_written_are_those_of_greedy_search(model, vocabulary):
+    model.train()
     translation = translate(model, vocabulary, WORDS)
+    assert model.training  # left as it was
     (written,) = greedy_search(model, torch.tensor([vocabulary.encode(WORDS)]))
     assert translation.target_words == vocabulary.decode(written)
     assert translation.source_words == WORDS
@@ -74,93 +72,32 @@ def test_a_row_is_the_step_at_which_the_word_was_chosen(model, vocabulary):
         torch.testing.assert_close(weights[:, 2], at_the_third_word)
 
 
-def test_a_translation_that_fills_the_model_to_the_brim_is_drawn(vocabulary):
-    model = build(vocabulary, max_length=9)
-    model.output_projection.bias.data[END_ID] = -1e3  # it never ends by itself
-    translation = translate(model, vocabulary, WORDS)
-    assert len(translation.target_words) == len(translation.attention[0][0]) == 9
-    draw_translation(translation, layer=1, head=1)
-    assert describe_translation(translation, layer=1, head=1)
-
-
-def test_translating_leaves_the_model_as_it_was(model, vocabulary):
-    model.train()
-    translate(model, vocabulary, WORDS)
-    assert model.training
-
-
-def test_the_picture_is_the_asked_head_of_the_asked_layer(model, vocabulary):
-    translation = translate(model, vocabulary, WORDS)
-    drawn = draw_translation(translation, layer=2, head=3).axes[0].images[0].get_array()
-    torch.testing.assert_close(torch.tensor(drawn), translation.attention[1][2])
-
-
-def test_the_words_name_each_favourite(model, vocabulary):
-    translation = translate(model, vocabulary, WORDS)
-    favourite = WORDS[int(translation.attention[0][1][0].argmax())]
-    said = describe_translation(translation, layer=1, head=2)
-    assert f"{translation.target_words[0]} at {favourite}" in said
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ({"layer": 3, "head": 1}, "layer must be at most 2, got 3"),
-        ({"layer": 1, "head": 5}, "head must be at most 4, got 5"),
-        ({"layer": 0, "head": 1}, "layer must be at least 1, got 0"),
-    ],
-)
-def test_a_place_that_the_model_lacks_is_refused(model, vocabulary, place, message):
-    with pytest.raises(ValueError, match=message):
-        draw_translation(translate(model, vocabulary, WORDS), **place)
-
-
-def test_a_text_that_is_not_split_is_refused(model, vocabulary):
-    with pytest.raises(TypeError, match="must be a list of words, got the single text"):
-        translate(model, vocabulary, "three hundred")
-
-
-def test_a_title_stands_above_layer_and_head(model, vocabulary):
-    translation = translate(model, vocabulary, WORDS)
-    titles = [
-        draw_translation(translation, layer=2, head=3, title=title).axes[0].get_title("left")
-        for title in ("340 → dreihundert", None)
-    ]
-    assert titles == [
-        "340 → dreihundert\nLayer 2, head 3",
-        "Layer 2, head 3: where each word looked",
-    ]
-
-
-def test_the_same_question_is_asked_again_once_any_weight_is_another(model):
+def test_the_answer_is_kept_until_the_question_or_any_weight_changes(model):
     asked = []
-    remembering = remember_last(lambda *question: asked.append(question) or len(asked), model)
-    assert [remembering("a", 1), remembering("a", 1), remembering("b", 1)] == [1, 1, 2]
+    remembering = remember_last(lambda **question: asked.append(question) or len(asked), model)
+    assert [remembering(a=1), remembering(a=1), remembering(a=2)] == [1, 1, 2]
     parameter = model.decoder.layers[0].feed_forward.widen.weight
     parameter.data[0, 0] += 1  # unseen by the counters of changes
-    assert [remembering("b", 1), remembering("b", 1)] == [3, 3]
+    assert [remembering(a=2), remembering(a=2)] == [3, 3]
     model.double()
-    assert remembering("b", 1) == 4
-    assert asked == [("a", 1), ("b", 1), ("b", 1), ("b", 1)]
+    assert remembering(a=2) == 4
+    assert asked == [{"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}]
 
 
 def test_a_question_that_was_refused_has_no_answer(model):
     remembering = remember_last(lambda number: 1 / number, model)
-    assert remembering(2) == 0.5
+    assert remembering(number=2) == 0.5
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
-            remembering(0)
+            remembering(number=0)
 
 
 @pytest.fixture
 def explored(model, vocabulary, monkeypatch) -> tuple:
     """What explore_numbers hands to explore."""
-    calls = []
-    monkeypatch.setattr(
-        module, "explore", lambda draw, alt, **controls: calls.append((draw, alt, controls))
-    )
+    shown = caught_explorers(monkeypatch, module)
     explore_numbers(model, vocabulary, number=342, layer=2, head=1)
-    return calls[0]
+    return shown[0]
 
 
 def test_the_picture_and_the_words_follow_a_model_that_is_trained_further(
@@ -196,7 +133,7 @@ def test_typing_and_sliding_are_one_number(explored):
     assert first.shape != other.shape
 
 
-TEXT_TRANSLATION_LAYERS, TEXT_TRANSLATION_HEADS = 3, 2
+TEXT_LAYERS, TEXT_HEADS = 3, 2
 TEXT = "A bookshop is on the beach."
 
 
@@ -206,8 +143,8 @@ def build_for_text(*, max_length: int = 100) -> Translator:
     torch.manual_seed(0)
     sizes = {
         "d_model": 16,
-        "num_heads": TEXT_TRANSLATION_HEADS,
-        "num_layers": TEXT_TRANSLATION_LAYERS,
+        "num_heads": TEXT_HEADS,
+        "num_layers": TEXT_LAYERS,
         "d_ff": 24,
     }
     config = TransformerConfig(vocabulary_size=len(tokenizer), max_length=max_length, **sizes)
@@ -230,10 +167,10 @@ def test_the_words_written_are_those_of_the_translator(translator, width):
     written = translator.translate(TEXT, width=width)
     assert "".join(found.target_words).replace(" ", "") == written.replace(" ", "")
     assert found.source_words == ["A", "bookshop", "is", "on", "the", "beach", "."]
-    assert len(found.attention) == TEXT_TRANSLATION_LAYERS
+    assert len(found.attention) == TEXT_LAYERS
     for weights in found.attention:
         assert weights.shape == (
-            TEXT_TRANSLATION_HEADS,
+            TEXT_HEADS,
             len(found.target_words) + 1,
             len(found.source_words),
         )
@@ -260,25 +197,22 @@ def test_a_row_is_the_step_at_which_the_piece_was_chosen(translator):
     source_ids, written = translator.tokenizer.encode(TEXT), [50, 60, 70]
     whole = cross_attention(translator.model, source_ids, written)
     first_two = cross_attention(translator.model, source_ids, written[:1])
-    assert len(whole) == TEXT_TRANSLATION_LAYERS
+    assert len(whole) == TEXT_LAYERS
     for weights, beginning in zip(whole, first_two, strict=True):
-        assert weights.shape == (TEXT_TRANSLATION_HEADS, len(written) + 1, len(source_ids))
+        assert weights.shape == (TEXT_HEADS, len(written) + 1, len(source_ids))
         torch.testing.assert_close(weights[:, :2], beginning)
 
 
 def test_head_zero_is_the_mean_of_all(found):
-    for layer in range(1, TEXT_TRANSLATION_LAYERS + 1):
-        heads = [
-            word_attention(found, layer=layer, head=head)
-            for head in range(1, TEXT_TRANSLATION_HEADS + 1)
-        ]
+    for layer in range(1, TEXT_LAYERS + 1):
+        heads = [word_attention(found, layer=layer, head=head) for head in range(1, TEXT_HEADS + 1)]
         assert torch.stack(heads).equal(found.attention[layer - 1])
         mean = torch.stack(heads).mean(dim=0)
         torch.testing.assert_close(word_attention(found, layer=layer), mean)
 
 
 def test_the_figure_shows_these_weights_with_a_row_for_the_end(found):
-    axes = draw_text_translation(found, layer=3, head=2).axes[0]
+    axes = draw_translation(found, layer=3, head=2, title=found.target).axes[0]
     torch.testing.assert_close(
         torch.tensor(axes.images[0].get_array()), word_attention(found, layer=3, head=2)
     )
@@ -290,26 +224,19 @@ def test_the_figure_shows_these_weights_with_a_row_for_the_end(found):
 
 def test_what_is_read_and_written_is_spelt_as_its_readers_do(translator, found):
     assert (found.source, found.target) == (TEXT, translator.translate(TEXT))
-    said = describe_text_translation(found, layer=1)
-    assert said.startswith(f"“{TEXT}” → “{found.target}”; layer 1")
+    said = describe_translation(found, layer=1)
+    assert said.startswith(f"{TEXT} → {found.target}. Layer 1, all heads")
 
 
-def test_what_is_typed_is_drawn_literally(translator):
-    found = translate_text(translator, "$x_1$ \\frac")
-    figure = draw_text_translation(found, layer=1, title="5 $ or $ 6")
-    assert figure.axes[0].get_title("left") == r"5 \$ or \$ 6"
-    figure.canvas.draw()
+def test_the_words_name_the_largest_weight_of_every_word(found):
+    said = describe_translation(found, layer=1)
+    largest = found.source_words[int(word_attention(found, layer=1)[0].argmax())]
+    assert f"{found.target_words[0]} to {largest}" in said
+    assert "all heads" in said and "</s> to" in said
+    assert "head 2" in describe_translation(found, layer=1, head=2)
 
 
-def test_the_words_name_every_favourite(found):
-    said = describe_text_translation(found, layer=1)
-    favourite = found.source_words[int(word_attention(found, layer=1)[0].argmax())]
-    assert f"{found.target_words[0]} at {favourite}" in said
-    assert "all heads" in said and "</s> at" in said
-    assert "head 2" in describe_text_translation(found, layer=1, head=2)
-
-
-def test_a_translation_that_fills_the_model_to_the_brim_is_drawn_for_text():
+def test_a_translation_that_fills_the_model_to_the_brim_is_drawn():
     translator = build_for_text(max_length=24)
     translator.model.output_projection.bias.data[END_ID] = -1e3  # it never ends by itself
     found = translate_text(translator, "A man.")
@@ -317,7 +244,36 @@ def test_a_translation_that_fills_the_model_to_the_brim_is_drawn_for_text():
     shown = written[: 24 - 1]  # room for the start
     assert found.target == translator.tokenizer.decode(shown)
     assert all(len(each[0]) == len(found.target_words) + 1 for each in found.attention)
-    assert draw_text_translation(found, layer=1).axes
+    assert draw_translation(found, layer=1).axes
+
+
+def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypatch):
+    shown = caught_explorers(monkeypatch, module)
+    explore_text(translator, TEXT, layer=2, head=1, width=2)
+    ((draw, describe, controls),) = shown
+    assert not controls.pop("also")
+    assert isinstance(controls["text"], widgets.Text)
+    values = {name: control.value for name, control in controls.items()}
+    assert values == {"text": TEXT, "width": 2, "layer": 2, "head": 1}
+    assert (controls["layer"].max, controls["head"].max) == (
+        TEXT_LAYERS,
+        TEXT_HEADS,
+    )
+    typed = values | {"text": "Two dogs."}
+    axes = draw(**typed).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
+    assert describe(**typed).startswith("Two dogs. → ")
+    assert axes.get_title("left").startswith("Beam 2:")
+    assert draw(**(typed | {"width": 1})).axes[0].get_title("left").startswith("Greedy:")
+
+
+def test_a_title_is_drawn_literally_and_line_by_line(translator):
+    found = translate_text(translator, "$x_1$ \\frac")
+    figure = draw_translation(found, layer=1, title="5 $ or\n$ 6")
+    assert figure.axes[0].get_title("left") == "5 \\$ or\n\\$ 6"
+    figure.canvas.draw()
+    title = draw_translation(found, layer=2, head=1).axes[0].get_title("left")
+    assert title == "Layer 2, head 1: where each word attends"
 
 
 @pytest.mark.parametrize(
@@ -336,30 +292,13 @@ def test_what_cannot_be_shown_is_refused(translator, text, error, message):
         translate_text(translator, text)
 
 
-@pytest.mark.parametrize(
-    "function", [translate_text, partial(explore_text, layer=1)], ids=["figure", "explorer"]
-)
-def test_what_is_no_translator_of_texts_is_refused(translator, function):
-    of_words = Translator(translator.model, Vocabulary(ENGLISH_WORDS))
-    for wrong, got in ((None, "NoneType"), (of_words, "Vocabulary")):
-        message = f"translator must be a Translator with a Tokenizer, got {got}"
-        with pytest.raises(TypeError, match=message):
-            function(wrong, TEXT)
-
-
-@pytest.mark.parametrize(
-    ("source_ids", "written", "error", "message"),
-    [
-        (None, [5], TypeError, "source_ids must be a list of token ids, got None"),
-        ([5], "ab", TypeError, "written must be a list of token ids, got 'ab'"),
-        ([5], [0.5], TypeError, "written must be a whole number, got 0.5"),
-        ([], [5], ValueError, r"source_ids must .* got \(1, 0\)"),
-    ],
-    ids=["none", "text", "half", "empty"],
-)
-def test_what_are_no_ids_is_refused(translator, source_ids, written, error, message):
-    with pytest.raises(error, match=message):
-        cross_attention(translator.model, source_ids, written)
+def test_words_are_a_list_of_at_least_one_and_numbers_in_range(model, vocabulary):
+    with pytest.raises(TypeError, match="must be a list of words, got the single text"):
+        translate(model, vocabulary, "three hundred")
+    with pytest.raises(ValueError, match="must have 1 to 40 words, got 0"):
+        translate(model, vocabulary, [])
+    with pytest.raises(ValueError, match="got 0"):
+        explore_numbers(model, vocabulary, number=0, layer=1, head=1)
 
 
 @pytest.mark.parametrize(
@@ -372,36 +311,13 @@ def test_what_are_no_ids_is_refused(translator, source_ids, written, error, mess
     ],
     ids=["no layer", "too high", "no such head", "negative"],
 )
-def test_a_place_that_is_not_there_is_refused(found, place, message):
+def test_a_layer_or_head_that_the_model_lacks_is_refused(
+    translator, found, place, message, monkeypatch
+):
+    shown = caught_explorers(monkeypatch, module)
+    for function in (word_attention, draw_translation, describe_translation):
+        with pytest.raises(ValueError, match=message):
+            function(found, **place)
     with pytest.raises(ValueError, match=message):
-        word_attention(found, **place)
-
-
-def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypatch):
-    shown = caught_explorers(monkeypatch, module)
-    explore_text(translator, TEXT, layer=2, head=1, width=2)
-    ((draw, describe, controls),) = shown
-    assert isinstance(controls["text"], widgets.Text)
-    values = {name: control.value for name, control in controls.items()}
-    assert values == {"text": TEXT, "width": 2, "layer": 2, "head": 1}
-    assert (controls["layer"].max, controls["head"].max) == (
-        TEXT_TRANSLATION_LAYERS,
-        TEXT_TRANSLATION_HEADS,
-    )
-    typed = values | {"text": "Two dogs."}
-    axes = draw(**typed).axes[0]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
-    assert describe(**typed).startswith("“Two dogs.” → ")
-    assert axes.get_title("left").startswith("Beam 2:")
-    assert draw(**(typed | {"width": 1})).axes[0].get_title("left").startswith("Greedy:")
-
-
-def test_an_explorer_that_would_begin_at_no_layer_or_head_is_refused(translator, monkeypatch):
-    shown = caught_explorers(monkeypatch, module)
-    for place in (
-        {"layer": TEXT_TRANSLATION_LAYERS + 1},
-        {"layer": 1, "head": TEXT_TRANSLATION_HEADS + 1},
-    ):
-        with pytest.raises(ValueError, match="must be at most"):
-            explore_text(translator, TEXT, **place)
+        explore_text(translator, TEXT, **place)
     assert not shown

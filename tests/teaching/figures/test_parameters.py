@@ -9,7 +9,6 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.figures.parameters import (
     count_parameters,
     plot_parameters,
-    print_parameters,
 )
 
 SIZES = {"vocabulary_size": 11, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 7}
@@ -89,20 +88,6 @@ def test_the_layers_of_a_stack_are_counted_together():
     assert rows["decoder · Add & Norm × 3"] == 3 * 3 * 2 * 512
 
 
-def test_the_printed_table_ends_in_the_total(capsys):
-    print_parameters(base())
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["component", "parameters", "share"]
-    assert lines[-1].split() == ["total", f"{total(base()):,}", "100.0%"]
-    assert max(map(len, lines)) <= 100
-    assert len({len(line) for line in lines}) == 1
-
-
-def test_a_model_without_parameters_prints_a_total_of_zero(capsys):
-    print_parameters(nn.ReLU())
-    assert capsys.readouterr().out.splitlines()[-1].split()[:2] == ["total", "0"]
-
-
 def test_every_bar_is_as_long_as_its_row_and_carries_its_number():
     model = base()
     figure = plot_parameters(model)
@@ -131,7 +116,7 @@ def test_labels_do_not_run_into_each_other():
     assert min(box.x0 for box in boxes) >= 0
 
 
-@pytest.mark.parametrize("function", [count_parameters, print_parameters, plot_parameters])
+@pytest.mark.parametrize("function", [count_parameters, plot_parameters])
 def test_what_is_no_module_is_refused(function):
     with pytest.raises(TypeError, match=r"model must be a torch.nn.Module, got list"):
         function([1, 2])

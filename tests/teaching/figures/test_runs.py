@@ -1,8 +1,5 @@
-"""Runs are drawn with all their seeds, and their ends are told in words."""
+"""Runs are drawn with all their seeds, on common scales, and their ends are told in words."""
 
-from functools import partial
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -11,18 +8,26 @@ from transformer_edu.teaching.figures.runs import (
     PAPER_AND_OTHERS,
     describe_progress,
     describe_runs,
-    draw_band,
     plot_floors,
     plot_progress,
     plot_runs,
     plot_schedules,
     plot_scores,
+    plot_symptoms,
     run_table,
-    schedule_curve,
+    written_table,
 )
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
+
+GLANCE = Glance(
+    source=("$a$", "b", "c"),
+    target=("c", "b"),
+    written=("c",),
+    head=1,
+    weights=((0.0, 0.0, 1.0), (0.0, 0.75, 0.25), (0.5, 0.25, 0.25)),
+)
 
 
 def stored(variant: str = "no mask", *, losses: tuple[float, ...] = (3.0, 1.0, 2.0)) -> StoredRuns:
@@ -37,32 +42,32 @@ def stored(variant: str = "no mask", *, losses: tuple[float, ...] = (3.0, 1.0, 2
         )
         for seed, loss in enumerate(losses)
     )
-    glance = Glance(source=("a",), target=(), written=(), head=0, weights=((1.0,),))
-    return StoredRuns(variant=variant, settings={}, runs=runs, glance=glance)
+    return StoredRuns(variant=variant, settings={}, runs=runs, glance=GLANCE)
+
+
+def panels(figure):
+    """Loss, scores and attention of the symptoms, three lists from left to right."""
+    count = (len(figure.axes) - 1) // 3  # the last is the color bar
+    return [figure.axes[row * count : (row + 1) * count] for row in range(3)]
 
 
 def test_a_line_is_the_median_and_the_band_reaches_from_worst_to_best():
-    _, axes = plt.subplots()
-    draw_band(axes, stored(), "loss")
+    axes = plot_runs([stored()], title="t").axes[0]
     assert axes.lines[0].get_xdata().tolist() == [10, 20]
     assert axes.lines[0].get_ydata().tolist() == [2.0, 0.2]
     corners = axes.collections[0].get_paths()[0].vertices
     assert {(10.0, 1.0), (10.0, 3.0), (20.0, 0.1)} <= set(map(tuple, np.round(corners, 6)))
 
 
-def test_each_measure_has_its_panel_with_named_axes_and_a_scale():
+def test_each_measure_has_its_panel_and_a_share_its_whole_scale():
     measures = ["loss", "token_accuracy", "exact_match"]
-    figure = plot_runs([stored("a"), stored("b$x$")], title="t", measures=measures)
-    assert [axes.get_ylabel() for axes in figure.axes] == [
-        "loss (nats per token)",
-        "token accuracy",
-        "exact match",
-    ]
-    assert {axes.get_xlabel() for axes in figure.axes} == {"training step"}
+    figure = plot_runs([stored()], title="t", measures=measures)
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels == ["loss (nats per token)", "token accuracy", "exact match"]
+    for axes, measure in zip(figure.axes, measures, strict=True):
+        assert axes.lines[0].get_ydata().tolist() == np.median(stored().curves(measure), 0).tolist()
     assert figure.axes[0].get_ylim()[0] == 0
     assert all(axes.get_ylim() == (-0.04, 1.04) for axes in figure.axes[1:])
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", r"b\$x\$"]
-    assert figure._suptitle.get_text() == "t"
 
 
 def test_variants_differ_in_colour_and_in_marker():
@@ -74,21 +79,6 @@ def test_variants_differ_in_colour_and_in_marker():
 def test_names_may_be_shorter_than_the_variants():
     legend = plot_runs([stored("long")], title="t", names=["short"]).legends[0]
     assert [text.get_text() for text in legend.get_texts()] == ["short"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"variants": []}, "variants must be 1 to 5, got 0"),
-        ({"variants": [stored()] * 6}, "variants must be 1 to 5, got 6"),
-        ({"variants": [stored()], "names": ["a", "b"]}, "names must name 1 variants, got 2"),
-        ({"variants": [stored()], "measures": ["speed"]}, r"got \['speed'\]"),
-        ({"variants": [stored()], "measures": []}, r"measures must be of loss, .* got \[\]"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        plot_runs(**arguments, title="t")
 
 
 def test_the_words_and_the_table_hold_smallest_and_largest():
@@ -117,29 +107,6 @@ def test_a_floor_is_a_dashed_line_of_its_runs_colour_with_its_number():
     assert floor.get_linestyle() == "--"
     assert floor.get_color() == smooth.get_color() != plain.get_color()
     assert [text.get_text() for text in axes.texts] == ["floor 0.59"]
-
-
-def test_everything_is_labelled_and_the_scale_begins_at_zero():
-    axes = plot_floors(LOSSES, {}, title="what to see").axes[0]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("training step", "loss (nats per token)")
-    assert axes.get_title(loc="left") == "what to see"
-    assert axes.get_ylim()[0] == 0
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["plain", r"smooth \$x\$"]
-
-
-@pytest.mark.parametrize(
-    ("losses", "floors", "message"),
-    [
-        ({}, {}, "losses must hold at least one run, got none"),
-        ({"a": [1.0] * 9}, {}, "run 'a' must have at least 10 steps, got 9"),
-        (LOSSES, {"other": 1.0}, "floors must be finite and of a run drawn, got 'other': 1.0"),
-        (LOSSES, {"plain": float("nan")}, "floors must be finite .*, got 'plain': nan"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_as_floors(losses, floors, message):
-    with pytest.raises(ValueError, match=message):
-        plot_floors(losses, floors, title="t")
 
 
 LONG = [
@@ -181,94 +148,9 @@ def test_the_words_tell_where_each_run_begins_and_ends():
     assert "short: from step 10 to 20 the loss goes from 1.0 to 0.1, BLEU from 50 to 99" in words
 
 
-def test_names_are_drawn_literally_and_few_of_many_records_have_a_marker():
-    many = [record | {"step": step} for record in LONG[:1] for step in range(1, 81)]
-    figure = plot_progress({"$x$": many, "short": SHORT}, title="")
-    figure.canvas.draw()
-    assert figure.legends[0].get_texts()[0].get_text() == r"\$x\$"
-    assert [line.get_markevery() for line in figure.axes[0].lines] == [10, 1]
-
-
-def test_both_scales_begin_at_zero():
-    assert [axes.get_ylim()[0] for axes in plot_progress(RUNS, title="").axes] == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("runs", "error", "message"),
-    [
-        ({}, ValueError, "runs must hold at least one run, got none"),
-        ([LONG], TypeError, "runs must map names to records, got list"),
-        ({1: LONG}, TypeError, "runs must have texts for names, got 1"),
-        ({"long": LONG, "empty": []}, ValueError, "run 'empty' must have .* one record, got none"),
-        ({"a": None}, TypeError, "run 'a' must be a list of records, got None"),
-        ({"a": [3]}, TypeError, "run 'a' must hold records with names, got 3"),
-        ({"a": [{"step": 1}]}, ValueError, "run 'a' must have a number for validation_loss, got"),
-        ({"a": [LONG[0] | {"bleu": "41"}]}, ValueError, "must have a number for bleu, got '41'"),
-    ],
-    ids=["no run", "list", "number", "no record", "none", "no names", "no loss", "text"],
-)
-def test_what_are_no_runs_with_records_is_refused(runs, error, message):
-    for function in (describe_progress, partial(plot_progress, title="")):
-        with pytest.raises(error, match=message):
-            function(runs)
-
-
-@pytest.mark.parametrize(
-    ("d_model", "warmup_steps", "steps"),
-    [(512, 4000, 20_000), (64, 30, 100), (8, 50, 20), (7, 1, 1)],
-)
-def test_a_curve_runs_from_step_one_to_the_last_through_its_peak(d_model, warmup_steps, steps):
-    x, rates = schedule_curve(d_model, warmup_steps, steps=steps)
-    assert (x[0], x[-1]) == (1, steps)
-    assert x == sorted(set(x))
-    assert x[rates.index(max(rates))] == min(warmup_steps, steps)
-    assert len(x) <= 803
-    for step, rate in zip(x, rates, strict=True):
-        assert rate == inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
-
-
-def test_every_choice_has_its_line_its_name_and_its_peak():
-    axes = plot_schedules([(512, 4000), (64, 1000)], steps=9000).axes[0]
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["d_model 512, warm-up 4,000", "d_model 64, warm-up 1,000"]
-    for line, (d_model, warmup_steps) in zip(axes.lines, [(512, 4000), (64, 1000)], strict=True):
-        x, rates = schedule_curve(d_model, warmup_steps, steps=9000)
-        assert list(line.get_xdata()) == x
-        assert list(line.get_ydata()) == rates
-    peaks = [(note.get_text(), note.xy) for note in axes.texts]
-    assert peaks == [("0.0007", (4000, (512 * 4000) ** -0.5)), ("0.004", (1000, 64000**-0.5))]
-    assert axes.lines[0].get_marker() != axes.lines[1].get_marker()
-    assert "step" in axes.get_xlabel()
-    assert axes.get_ylabel() == "learning rate"
-
-
 def test_a_peak_beyond_the_last_step_is_not_marked():
     axes = plot_schedules([(512, 4000)], steps=100).axes[0]
     assert not axes.texts
-
-
-def test_it_draws_the_paper_s_model_unless_told_otherwise_and_on_axes_that_are_given():
-    assert PAPER_AND_OTHERS[0] == (512, 4000)
-    _, axes = plt.subplots()
-    assert plot_schedules(title="Rates", axes=axes) is axes.figure
-    assert len(axes.lines) == len(PAPER_AND_OTHERS)
-    assert axes.get_title(loc="left") == "Rates"
-
-
-@pytest.mark.parametrize(
-    ("choices", "steps", "error", "message"),
-    [
-        ([], 10, ValueError, "choices must hold at least one pair of width and warm-up, got none"),
-        ([(0, 4)], 10, ValueError, "d_model must be at least 1, got 0"),
-        ([(8, 0)], 10, ValueError, "warmup_steps must be at least 1, got 0"),
-        ([(8, 4)], 0, ValueError, "steps must be at least 1, got 0"),
-        ([(8, 4)], 1.5, TypeError, "steps must be a whole number, got 1.5"),
-        ([(8.5, 4)], 10, TypeError, "d_model must be a whole number, got 8.5"),
-    ],
-)
-def test_rates_that_do_not_exist_are_refused(choices, steps, error, message):
-    with pytest.raises(error, match=message):
-        plot_schedules(choices, steps=steps)
 
 
 GOOD = Evaluation(step=3, loss=0.1, token_accuracy=0.9, exact_match=0.75)
@@ -292,6 +174,97 @@ def test_the_two_kinds_of_bars_differ_in_more_than_colour():
     assert (tokens[0].get_hatch(), alone[0].get_hatch()) == (None, "//")
 
 
-def test_nothing_to_draw_is_refused():
-    with pytest.raises(ValueError, match="evaluations must hold at least one model, got none"):
-        plot_scores({}, title="t")
+@pytest.mark.parametrize(
+    ("d_model", "warmup_steps", "steps"),
+    [(512, 4000, 20_000), (64, 30, 100), (8, 50, 20), (7, 1, 1)],
+)
+def test_a_schedule_runs_from_step_one_to_the_last_through_its_peak(d_model, warmup_steps, steps):
+    (line,) = plot_schedules([(d_model, warmup_steps)], steps=steps).axes[0].lines
+    x, rates = line.get_xdata().tolist(), line.get_ydata().tolist()
+    assert (x[0], x[-1]) == (1, steps)
+    assert x == sorted(set(x)) and len(x) <= 803
+    assert x[rates.index(max(rates))] == min(warmup_steps, steps)
+    for step, rate in zip(x, rates, strict=True):
+        assert rate == inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
+
+
+def test_every_schedule_has_its_name_and_its_peak():
+    axes = plot_schedules([(512, 4000), (64, 1000)], steps=9000).axes[0]
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["d_model 512, warm-up 4,000", "d_model 64, warm-up 1,000"]
+    peaks = [(note.get_text(), note.xy) for note in axes.texts]
+    assert [text for text, _ in peaks] == ["0.0007", "0.004"]
+    assert [place for _, place in peaks] == [
+        (4000, pytest.approx((512 * 4000) ** -0.5)),
+        (1000, pytest.approx(64000**-0.5)),
+    ]
+    assert len(plot_schedules().axes[0].lines) == len(PAPER_AND_OTHERS)
+    assert PAPER_AND_OTHERS[0] == (512, 4000)
+
+
+def test_a_column_of_symptoms_holds_the_curves_and_the_map_of_one_variant():
+    figure = plot_symptoms([stored("a"), stored("b", losses=(1.0,))], title="t")
+    loss, scores, attention = panels(figure)
+    assert [axes.lines[0].get_ydata().tolist() for axes in loss] == [[2.0, 0.2], [1.0, 0.1]]
+    tokens, exact = scores[1].lines
+    assert (tokens.get_ydata().tolist(), exact.get_ydata().tolist()) == ([0.25, 0.6], [0.0, 1.0])
+    assert tokens.get_marker() != exact.get_marker()
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["tokens, after true prefixes", "sequences, written alone"]
+    assert attention[0].images[0].get_array().tolist() == [list(row) for row in GLANCE.weights]
+    rows = [label.get_text() for label in attention[0].get_yticklabels()]
+    columns = [label.get_text() for label in attention[0].get_xticklabels()]
+    assert (rows, columns) == (["<s>", "c", "b"], [r"\$a\$", "b", "c"])
+
+
+def test_symptoms_have_common_scales_and_attention_runs_from_0_to_1():
+    loss, scores, attention = panels(plot_symptoms([stored("a"), stored("b")], title="t"))
+    assert loss[0].get_ylim() == loss[1].get_ylim()
+    assert loss[0].get_ylim()[0] == 0
+    assert {axes.get_ylim() for axes in scores} == {(-0.04, 1.04)}
+    assert {axes.images[0].get_clim() for axes in attention} == {(0, 1)}
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_the_name_of_a_row_s_axis_stands_once_and_in_the_middle_of_the_sheet(count):
+    figure = plot_symptoms([stored("a")] * count, title="t")
+    figure.draw_without_rendering()
+    for row in panels(figure)[1:]:
+        (label,) = [axes.xaxis.label for axes in row if axes.get_xlabel()]
+        left, right = row[0].get_window_extent().x0, row[-1].get_window_extent().x1
+        extent = label.get_window_extent()
+        assert abs((extent.x0 + extent.x1) / 2 - (left + right) / 2) < 0.02 * (right - left)
+
+
+def test_what_each_writes_stands_below_what_was_asked_for():
+    empty = Glance(source=("a",), target=("c", "b"), written=(), head=0, weights=())
+    silent = StoredRuns(variant="silent", settings={}, runs=stored().runs, glance=empty)
+    lines = written_table([stored("no positions"), silent]).splitlines()
+    assert lines == ["asked for     c b", "no positions  c", "silent        (nothing)"]
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plot_runs([], title="t"), "variants must be 1 to 5, got 0"),
+        (lambda: plot_runs([stored()] * 6, title="t"), "variants must be 1 to 5, got 6"),
+        (lambda: plot_symptoms([], title="t"), "variants must be 1 to 4, got 0"),
+        (lambda: plot_symptoms([stored()] * 5, title="t"), "variants must be 1 to 4, got 5"),
+        (
+            lambda: plot_floors({"a": [1.0] * 9}, {}, title="t"),
+            "run 'a' must have at least 10 steps, got 9",
+        ),
+        (
+            lambda: plot_floors(LOSSES, {"other": 1.0}, title="t"),
+            "floors must be finite and of a run drawn, got 'other': 1.0",
+        ),
+        (
+            lambda: plot_floors(LOSSES, {"plain": float("nan")}, title="t"),
+            "floors must be finite .*, got 'plain': nan",
+        ),
+        (lambda: plot_schedules([(8, 4)], steps=0), "must be at least 1, got 0"),
+    ],
+)
+def test_what_would_be_drawn_wrongly_is_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()

@@ -13,7 +13,6 @@ from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.encoder import EncoderLayer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.figures.shape_walk import (
-    describe_shape_walk,
     plot_shape_walk,
     print_trace,
     shape_in_words,
@@ -147,12 +146,6 @@ def test_names_and_title_are_drawn_as_they_are_written():
 def test_the_walk_is_drawn_on_the_axes_it_is_given(itself):
     figure, axes = plt.subplots()
     assert plot_shape_walk(itself, axes=axes) is figure
-
-
-def test_the_description_lists_the_shapes_in_order(itself):
-    words = describe_shape_walk(itself)
-    assert words.startswith("query = key = value (2, 5, 18); Q = query W_Q (2, 5, 18)")
-    assert words.endswith("times W_O (2, 5, 18)")
 
 
 def test_a_walk_without_steps_or_with_too_many_is_refused():

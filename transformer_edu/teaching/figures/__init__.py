@@ -2,7 +2,7 @@
 
 attention, attention_steps, heads  weights as grids, links, step by step, head by head
 vectors, embeddings, pieces        vectors and tables, word maps, texts cut into pieces
-charts, runs, symptoms             lines and bars; training runs; the symptom gallery
+charts, runs                       lines and bars; training runs and their symptoms
 search, sentence_scores            beam search as a tree; short against long sentences
 sampling, decoding_steps           which tokens may be drawn; one step of writing
 architecture, layer_order, parameters, shape_walk, reach   the model: map, order, sizes, shapes

@@ -105,21 +105,6 @@ def _row(components: tuple[str, ...], tally: _Tally, shared: set[str]) -> Row:
     return Row(component, tally.parameters)
 
 
-def print_parameters(model: nn.Module) -> None:
-    """Print the table of count_parameters with every component's share, and the total.
-
-    Takes and refuses what count_parameters does.
-    """
-    rows = count_parameters(model)
-    total = sum(row.parameters for row in rows)
-    lines = [*rows, Row("total", total)]
-    width = max(len("component"), *(len(line.component) for line in lines))
-    print(f"{'component':<{width}}  {'parameters':>12}  {'share':>7}")
-    for line in lines:
-        share = line.parameters / total if total else 1
-        print(f"{line.component:<{width}}  {line.parameters:>12,}  {share:>7.1%}")
-
-
 @styled
 def plot_parameters(
     model: nn.Module, *, title: str | None = None, axes: Axes | None = None

@@ -1,29 +1,33 @@
-"""Training runs as curves: a line for the middle seed, a band from the worst to the best.
+"""Training runs: curves with all seeds, floors, BLEU, learning rates, scores and symptoms.
 
-Used in notebooks/10_training.ipynb.
+Used in notebooks/08_decoder.ipynb, 10_training.ipynb and 14_translation.ipynb.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Real
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
 
-from transformer_edu.refusals import require_whole
+from transformer_edu.model.vocabulary import SPECIAL_TOKENS, START_ID
+from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS, draw_weights
 from transformer_edu.teaching.style import BLUE, VERMILION, literal, new_axes, styled
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation
-from transformer_edu.training.runs.stored_runs import MEASURES, StoredRuns
+from transformer_edu.training.runs.stored_runs import MEASURES, Glance, StoredRuns
 
 MEASURE_LABELS = {
     "loss": "loss (nats per token)",
     "token_accuracy": "token accuracy",
     "exact_match": "exact match",
 }
-MOST_VARIANTS = 5  # as many colours as the style has
+MOST_RUNS, MOST_SYMPTOMS = 5, 4  # variants: as many as there are colors; as columns fit
 LEGEND_LETTERS = 66  # of all names together, if the legend is to be one line
 
 
@@ -37,8 +41,10 @@ def plot_runs(
 ) -> Figure:
     """Draw several variants' training, one panel for each measure.
 
+    A line is the median of the seeds, the band around it reaches from the worst to the best.
+
     Args:
-        variants: One to five; the lines' colours and markers follow their order.
+        variants: One to five; the lines' colors and markers follow their order.
         title: What the reader should see, as a sentence.
         measures: Some of "loss", "token_accuracy" and "exact_match".
         names: What the variants are called in the legend; their own names when None.
@@ -47,55 +53,19 @@ def plot_runs(
         A new figure with one legend.
 
     Raises:
-        ValueError: If there are no variants or too many, the names do not fit, or a measure is
-            unknown.
+        ValueError: If there are no variants or too many, or the names do not fit them.
     """
-    if not 0 < len(variants) <= MOST_VARIANTS:
-        raise ValueError(f"variants must be 1 to {MOST_VARIANTS}, got {len(variants)}")
+    _require_variants(variants, MOST_RUNS)
     names = [each.variant for each in variants] if names is None else names
-    if len(names) != len(variants):
-        raise ValueError(f"names must name {len(variants)} variants, got {len(names)}")
-    if not measures or set(measures) - set(MEASURES):
-        raise ValueError(f"measures must be of {', '.join(MEASURES)}, got {list(measures)}")
     columns = len(names) if sum(map(len, names)) < LEGEND_LETTERS else 2
     size = (4.2 * len(measures), 2.9 + 0.28 * -(-len(names) // columns))
     figure, grid = plt.subplots(1, len(measures), figsize=size, squeeze=False)
     for axes, measure in zip(grid[0], measures, strict=True):
         for place, (each, name) in enumerate(zip(variants, names, strict=True)):
-            draw_band(axes, each, measure, name=name, place=place)
-        if measure != "loss":
-            axes.set_ylim(-0.04, 1.04)
-        else:
-            axes.set_ylim(bottom=0)
-        axes.set(xlabel="training step", ylabel=MEASURE_LABELS[measure])
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+            _draw_seeds(axes, each, measure, name=name, place=place)
+        _label(axes, MEASURE_LABELS[measure], is_share=measure != "loss")
+    _head(figure, title, legend_of=grid[0, 0], columns=columns)
     return figure
-
-
-def draw_band(
-    axes: Axes, runs: StoredRuns, measure: str, *, name: str | None = None, place: int = 0
-) -> None:
-    """Draw one variant: the seeds' median as a line, their range as a band.
-
-    Args:
-        axes: Where to draw.
-        runs: All seeds of the variant.
-        measure: Which curve.
-        name: For the legend; the variant's own when None.
-        place: Which of the style's colours and markers.
-    """
-    curves = np.array(runs.curves(measure))  # (seed, evaluation)
-    styles = list(plt.rcParams["axes.prop_cycle"])
-    style = styles[place % len(styles)]
-    label = literal(runs.variant if name is None else name, longest=None)
-    # Markers of different lines stand apart, so that lines that fall together are all seen.
-    every = max(1, len(runs.steps) // 6)
-    marks = (place % every, every)
-    axes.plot(runs.steps, np.median(curves, axis=0), label=label, markevery=marks, **style)
-    low, high = curves.min(axis=0), curves.max(axis=0)
-    axes.fill_between(runs.steps, low, high, color=style["color"], alpha=0.2, linewidth=0)
 
 
 def describe_runs(variants: Sequence[StoredRuns]) -> str:
@@ -111,8 +81,8 @@ def run_table(variants: Sequence[StoredRuns]) -> str:
     width = max(len(each.variant) for each in variants)
     lines = [f"{'':{width}}  {'loss':>11}  {'tokens right':>12}  {'written alone':>13}"]
     for each in variants:
-        loss, tokens, alone = (_span(each, measure) for measure in MEASURES)
-        lines.append(f"{each.variant:{width}}  {loss:>11}  {tokens:>12}  {alone:>13}")
+        loss, tokens, exact = (_span(each, measure) for measure in MEASURES)
+        lines.append(f"{each.variant:{width}}  {loss:>11}  {tokens:>12}  {exact:>13}")
     return "\n".join(lines)
 
 
@@ -120,6 +90,54 @@ def _span(runs: StoredRuns, measure: str) -> str:
     """The last values of all seeds, as one number where they round to the same."""
     ends = sorted(f"{curve[-1]:.2f}" for curve in runs.curves(measure))
     return ends[0] if ends[0] == ends[-1] else f"{ends[0]} – {ends[-1]}"
+
+
+def _require_variants(variants: Sequence[StoredRuns], most: int) -> None:
+    if not 0 < len(variants) <= most:
+        raise ValueError(f"variants must be 1 to {most}, got {len(variants)}")
+
+
+def _draw_line(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    name: str,
+    *,
+    marks: int = 6,
+    first: int = 0,
+    **style: object,
+) -> Line2D:
+    """The line of every figure here: about so many markers, from the first one on."""
+    markers = (first, max(1, len(x) // marks))
+    (line,) = axes.plot(x, y, label=literal(name, longest=None), markevery=markers, **style)
+    return line
+
+
+def _draw_seeds(
+    axes: Axes, runs: StoredRuns, measure: str, *, name: str = "", place: int = 0
+) -> None:
+    """One variant: the seeds' median as a line, their range as a band; place chooses the look."""
+    curves = np.array(runs.curves(measure))  # (seed, evaluation)
+    styles = list(plt.rcParams["axes.prop_cycle"])
+    style = styles[place % len(styles)]
+    # Markers of different lines stand apart, so that lines that coincide are all visible.
+    first = place % max(1, len(runs.steps) // 6)
+    _draw_line(axes, runs.steps, np.median(curves, axis=0), name, first=first, **style)
+    low, high = curves.min(axis=0), curves.max(axis=0)
+    axes.fill_between(runs.steps, low, high, color=style["color"], alpha=0.2, linewidth=0)
+
+
+def _label(axes: Axes, y_label: str, *, is_share: bool = False) -> None:
+    """Names of both axes; the scale begins at 0, and ends at 1 for a share."""
+    axes.set(xlabel="training step", ylabel=y_label)
+    axes.set_ylim(*((-0.04, 1.04) if is_share else (0, None)))
+
+
+def _head(figure: Figure, title: str, *, legend_of: Axes, columns: int = 2) -> None:
+    """The title over all panels, and below them one legend."""
+    handles, labels = legend_of.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
 
 
 BLOCK = 10  # steps whose mean is one point: single batches are easier or harder by chance
@@ -133,7 +151,7 @@ def plot_floors(
     title: str,
     axes: Axes | None = None,
 ) -> Figure:
-    """Draw the loss of every step in blocks of ten, and floors as dashed lines of their colour.
+    """Draw the loss of every step in blocks of ten, and floors as dashed lines of their color.
 
     Args:
         losses: Each run's losses, one for each step, by name.
@@ -145,11 +163,8 @@ def plot_floors(
         The figure drawn on.
 
     Raises:
-        ValueError: If there are no losses, a run is shorter than a block, or a floor has no run
-            or is not finite.
+        ValueError: If a run is shorter than a block, or a floor has no run or is not finite.
     """
-    if not losses:
-        raise ValueError("losses must hold at least one run, got none")
     for name, floor in floors.items():
         if name not in losses or not math.isfinite(floor):
             raise ValueError(f"floors must be finite and of a run drawn, got {name!r}: {floor}")
@@ -158,21 +173,18 @@ def plot_floors(
         if len(each) < BLOCK:
             raise ValueError(f"run {name!r} must have at least {BLOCK} steps, got {len(each)}")
         ends = range(BLOCK, len(each) + 1, BLOCK)
-        means = [sum(each[end - BLOCK : end]) / BLOCK for end in ends]
-        label = literal(name, longest=None)
-        (line,) = axes.plot(ends, means, label=label, markevery=max(1, len(means) // 6))
+        line = _draw_line(axes, ends, [sum(each[end - BLOCK : end]) / BLOCK for end in ends], name)
         if name in floors:
             _draw_floor(axes, floors[name], line.get_color())
-    axes.set_ylim(bottom=0)
+    _label(axes, MEASURE_LABELS["loss"])
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=len(losses))
-    axes.set(xlabel="training step", ylabel="loss (nats per token)")
     axes.set_title(title)
     return axes.figure
 
 
-def _draw_floor(axes: Axes, floor: float, colour: str) -> None:
+def _draw_floor(axes: Axes, floor: float, color: str) -> None:
     """A dashed line over the whole width, its value to the right of it."""
-    axes.axhline(floor, linestyle="--", linewidth=1.5, color=colour, marker="")
+    axes.axhline(floor, linestyle="--", linewidth=1.5, color=color, marker="")
     axes.annotate(
         f"floor {floor:.2f}",
         (1, floor),
@@ -181,11 +193,10 @@ def _draw_floor(axes: Axes, floor: float, colour: str) -> None:
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
         fontsize=12,
-        color=colour,
+        color=color,
     )
 
 
-PANELS = {"validation_loss": "loss (nats per token)", "bleu": "BLEU"}
 Record = Mapping[str, float]
 
 
@@ -198,68 +209,29 @@ def plot_progress(runs: Mapping[str, Sequence[Record]], *, title: str) -> Figure
         title: What the reader should see, as a sentence.
 
     Returns:
-        A new figure; equal steps along x multiply.
-
-    Raises:
-        TypeError: If runs does not map names to lists of records.
-        ValueError: If there is no run, one has no record, or a record lacks one of the numbers.
+        A new figure; x is logarithmic.
     """
-    _require_records(runs)
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.7))
-    for axes, (measure, label) in zip(panels, PANELS.items(), strict=True):
+    labels = {"validation_loss": MEASURE_LABELS["loss"], "bleu": "BLEU"}
+    for axes, (measure, label) in zip(panels, labels.items(), strict=True):
         for name, records in runs.items():
             steps = [record["step"] for record in records]
-            values = [record[measure] for record in records]
-            every = max(1, len(steps) // 8)
-            axes.plot(steps, values, label=literal(name, longest=None), markevery=every)
+            _draw_line(axes, steps, [record[measure] for record in records], name, marks=8)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.set(xlabel="training step", ylabel=label)
-        axes.set_ylim(bottom=0)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+        _label(axes, label)
+    _head(figure, title, legend_of=panels[0])
     return figure
 
 
 def describe_progress(runs: Mapping[str, Sequence[Record]]) -> str:
-    """Where each run begins and ends, in words: for the figure's alternative text.
-
-    Args:
-        runs: As for plot_progress, which refuses the same.
-    """
-    _require_records(runs)
+    """Where each run begins and ends, in words; takes what plot_progress does."""
     return "; ".join(
         f"{name}: from step {records[0]['step']:,} to {records[-1]['step']:,} the loss goes from "
         f"{records[0]['validation_loss']:.1f} to {records[-1]['validation_loss']:.1f}, BLEU from "
         f"{records[0]['bleu']:.0f} to {records[-1]['bleu']:.0f}"
         for name, records in runs.items()
     )
-
-
-def _require_records(runs: Mapping[str, Sequence[Record]]) -> None:
-    """Refuse what are no runs, and records without the numbers that are shown."""
-    if not isinstance(runs, Mapping):
-        raise TypeError(f"runs must map names to records, got {type(runs).__name__}")
-    if not runs:
-        raise ValueError("runs must hold at least one run, got none")
-    for name, records in runs.items():
-        if not isinstance(name, str):
-            raise TypeError(f"runs must have texts for names, got {name!r}")
-        if not isinstance(records, Sequence):
-            raise TypeError(f"run {name!r} must be a list of records, got {records!r}")
-        if len(records) == 0:
-            raise ValueError(f"run {name!r} must have at least one record, got none")
-        for record in records:
-            _require_numbers(name, record)
-
-
-def _require_numbers(name: str, record: Record) -> None:
-    if not isinstance(record, Mapping):
-        raise TypeError(f"run {name!r} must hold records with names, got {record!r}")
-    for measure in ("step", *PANELS):
-        value = record.get(measure)
-        if not isinstance(value, Real):
-            raise ValueError(f"run {name!r} must have a number for {measure}, got {value!r}")
 
 
 POINTS = 400  # at most so many per curve: more cannot be told apart
@@ -287,55 +259,26 @@ def plot_schedules(
         The figure drawn on.
 
     Raises:
-        TypeError: If a width or number of steps is not a whole number.
-        ValueError: If there are no choices, or a width, warm-up or steps lies below 1.
+        TypeError, ValueError: As for inverse_square_root.
     """
-    if len(choices) == 0:
-        raise ValueError("choices must hold at least one pair of width and warm-up, got none")
-    curves = [schedule_curve(*choice, steps=steps) for choice in choices]
-    axes = new_axes(axes, 7, 3.4)
-    for (d_model, warmup_steps), (x, rates) in zip(choices, curves, strict=True):
+    axes, highest = new_axes(axes, 7, 3.4), 0.0
+    for number, (d_model, warmup_steps) in enumerate(choices):
+        peak_step = min(warmup_steps, steps)
+        x = sorted({*range(1, steps + 1, max(1, steps // POINTS)), peak_step, steps})
+        rates = [inverse_square_root(s, d_model=d_model, warmup_steps=warmup_steps) for s in x]
+        highest = max(highest, *rates)
         name = f"d_model {d_model:,}, warm-up {warmup_steps:,}"
-        # Curves of one width fall together: their markers stand apart, so that both are seen.
-        first = len(axes.lines) * len(x) // (8 * len(choices))
-        (line,) = axes.plot(x, rates, label=name, markevery=(first, max(1, len(x) // 8)))
+        # Curves of one width coincide: their markers stand apart, so that both are visible.
+        first = number * len(x) // (8 * len(choices))
+        line = _draw_line(axes, x, rates, name, marks=8, first=first)
         if warmup_steps <= steps:
-            peak = inverse_square_root(warmup_steps, d_model=d_model, warmup_steps=warmup_steps)
-            axes.annotate(
-                f"{peak:.2g}",
-                (warmup_steps, peak),
-                xytext=(4, 4),
-                textcoords="offset points",
-                color=line.get_color(),
-            )
-    axes.set_xlim(0, steps)
-    axes.set_ylim(0, 1.1 * max(max(rates) for _, rates in curves))
+            peak = rates[x.index(peak_step)]
+            offset = {"xytext": (4, 4), "textcoords": "offset points"}
+            axes.annotate(f"{peak:.2g}", (peak_step, peak), color=line.get_color(), **offset)
+    axes.set(xlim=(0, steps), ylim=(0, 1.1 * highest), xlabel="step", ylabel="learning rate")
     axes.legend()
     axes.set_title(title)
-    axes.set_xlabel("step")
-    axes.set_ylabel("learning rate")
     return axes.figure
-
-
-def schedule_curve(d_model: int, warmup_steps: int, *, steps: int) -> tuple[list[int], list[float]]:
-    """Steps and the paper's rate at each, first, last and peak among them.
-
-    Args:
-        d_model: The model's width.
-        warmup_steps: The step of the highest rate.
-        steps: The last step.
-
-    Returns:
-        Steps in order, about POINTS of them at most, and as many rates.
-
-    Raises:
-        TypeError, ValueError: As for inverse_square_root, or steps is not at least 1.
-    """
-    require_whole("warmup_steps", warmup_steps)
-    require_whole("steps", steps)
-    stride = max(1, steps // POINTS)
-    x = sorted({*range(1, steps + 1, stride), min(warmup_steps, steps), steps})
-    return x, [inverse_square_root(s, d_model=d_model, warmup_steps=warmup_steps) for s in x]
 
 
 BAR_WIDTH, GAP = 0.38, 0.02
@@ -345,11 +288,10 @@ BAR_WIDTH, GAP = 0.38, 0.02
 def plot_scores(
     evaluations: Mapping[str, Evaluation], *, title: str, axes: Axes | None = None
 ) -> Figure:
-    """Draw token accuracy and greedy exact match of several models as pairs of bars.
+    """Draw token accuracy and exact match of several models as pairs of bars.
 
-    The left bar of a pair is the share of tokens that are right when the model is fed as in
-    training; the right one, hatched, is the share of sequences that are right when it writes
-    alone.
+    The left bar of a pair is the fraction of correct tokens with teacher forcing; the right one,
+    hatched, is the fraction of correct sequences when the model generates on its own.
 
     Args:
         evaluations: One for each model, by its name.
@@ -358,22 +300,18 @@ def plot_scores(
 
     Returns:
         The figure drawn on.
-
-    Raises:
-        ValueError: If there are no evaluations.
     """
-    if not evaluations:
-        raise ValueError("evaluations must hold at least one model, got none")
     axes = new_axes(axes, min(3.5 + 1.6 * len(evaluations), 9), 3.6)
-    middle = np.arange(len(evaluations))
-    step = (BAR_WIDTH + GAP) / 2
-    for side, label, colour, hatch, scores in (
-        (-step, "tokens, fed as in training", BLUE, None, _tokens(evaluations)),
-        (step, "sequences, written alone", VERMILION, "//", _alone(evaluations)),
+    middle, step = np.arange(len(evaluations)), (BAR_WIDTH + GAP) / 2
+    tokens = [each.token_accuracy for each in evaluations.values()]
+    sequences = [each.exact_match for each in evaluations.values()]
+    for side, label, color, hatch, heights in (
+        (-step, "tokens, fed as in training", BLUE, None, tokens),
+        (step, "sequences, written alone", VERMILION, "//", sequences),
     ):
-        style = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
-        bars = axes.bar(middle + side, scores, BAR_WIDTH, label=label, **style)
-        axes.bar_label(bars, [f"{score:.2f}" for score in scores], padding=2)
+        style = {"color": color, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+        bars = axes.bar(middle + side, heights, BAR_WIDTH, label=label, **style)
+        axes.bar_label(bars, [f"{height:.2f}" for height in heights], padding=2)
     axes.set_xticks(middle, [literal(name) for name in evaluations])
     axes.set(ylim=(0, 1.12), ylabel="share that is right")
     axes.set_yticks([0, 0.5, 1])
@@ -382,9 +320,68 @@ def plot_scores(
     return axes.figure
 
 
-def _tokens(evaluations: Mapping[str, Evaluation]) -> list[float]:
-    return [each.token_accuracy for each in evaluations.values()]
+LETTERS = 16  # of a column's heading, in one line
+BETWEEN_COLUMNS = -0.08  # of a column's width: the middle of a sheet without a middle column
 
 
-def _alone(evaluations: Mapping[str, Evaluation]) -> list[float]:
-    return [each.exact_match for each in evaluations.values()]
+@styled
+def plot_symptoms(variants: Sequence[StoredRuns], *, title: str) -> Figure:
+    """Draw for each variant a column: loss, token accuracy and exact match, cross-attention.
+
+    The attention is one head of the last cross-attention on one held-out pair.
+
+    Args:
+        variants: One to four.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure; the rows share their scales.
+
+    Raises:
+        ValueError: If there are no variants or more than four.
+    """
+    _require_variants(variants, MOST_SYMPTOMS)
+    size = (1.6 + 1.75 * len(variants), 5.6)
+    figure, grid = plt.subplots(
+        3, len(variants), figsize=size, squeeze=False, height_ratios=(1, 1, 1.8), sharey="row"
+    )
+    for each, (loss, scores, attention) in zip(variants, grid.T, strict=True):
+        _draw_seeds(loss, each, "loss", name=each.variant)
+        loss.set_title(fill(literal(each.variant, longest=None), LETTERS), fontsize=13)
+        loss.tick_params(labelbottom=False)  # the steps stand below the scores
+        _draw_seeds(scores, each, "token_accuracy", name="tokens, after true prefixes")
+        _draw_seeds(scores, each, "exact_match", name="sequences, written alone", place=1)
+        image = _draw_glance(attention, each.glance)
+    highest = grid[0, 0].get_ylim()[1]
+    grid[0, 0].set(ylabel="loss", ylim=(0, 1.05 * highest))  # room for the first marker
+    grid[1, 0].set(ylabel="share right", ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
+    grid[2, 0].set_ylabel(QUERY_AXIS)
+    middle = len(variants) // 2
+    center = 0.5 if len(variants) % 2 else BETWEEN_COLUMNS
+    grid[1, middle].set_xlabel("training step", x=center)
+    grid[2, middle].set_xlabel(KEY_AXIS, x=center)
+    figure.colorbar(image, ax=grid[2], label="attention weight", shrink=0.8)
+    _head(figure, title, legend_of=grid[1, 0])
+    return figure
+
+
+def _draw_glance(axes: Axes, glance: Glance) -> AxesImage:
+    """The attention of one pair; the labels stand upright because the columns are narrow."""
+    given = [SPECIAL_TOKENS[START_ID], *glance.target]
+    weights = torch.tensor(glance.weights, device="cpu")
+    image = draw_weights(axes, weights, given, glance.source, numbered=False)
+    upright = {"rotation": 90, "ha": "center", "va": "top", "rotation_mode": "default"}
+    plt.setp(axes.get_xticklabels(), **upright)
+    axes.tick_params(labelsize=11)
+    return image
+
+
+def written_table(variants: Sequence[StoredRuns]) -> str:
+    """What each variant generates for its held-out source, below the target, to print."""
+    width = max(len(each.variant) for each in variants)
+    lines = [f"{'asked for':{width}}  {' '.join(variants[0].glance.target)}"]
+    lines += [
+        f"{each.variant:{width}}  {' '.join(each.glance.written) or '(nothing)'}"
+        for each in variants
+    ]
+    return "\n".join(lines)

@@ -116,11 +116,6 @@ def plot_shape_walk(
     return axes.figure
 
 
-def describe_shape_walk(steps: Sequence[Step]) -> str:
-    """The walk in words, for its alternative text."""
-    return "; ".join(f"{step.words} {step.shape}" for step in steps)
-
-
 def _rows(steps: Sequence[Step]) -> list[list[Step]]:
     """One row for each step, but one for all inputs, and one for Q, K and V."""
     rows: list[list[Step]] = []
