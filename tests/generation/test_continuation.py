@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
+from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
     EXTRA_LENGTH,
     LARGEST_WIDTH,
@@ -18,6 +19,8 @@ from transformer_edu.generation.continuation import (
     padding_id_of,
     require_width,
 )
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.generation.sampling import sample
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
@@ -242,10 +245,12 @@ def test_a_row_is_read_up_to_its_end_without_start_and_padding():
     assert targets.read([START_ID, 7, 8]) == [7, 8]
 
 
+@pytest.mark.parametrize("search", [greedy_search, beam_search, sample])
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
         ({"source_ids": [[4, 5]]}, TypeError, "source_ids must be a tensor of token ids, got list"),
+        ({"source_ids": torch.ones(2, 3)}, TypeError, "source_ids must be of type"),
         ({"source_ids": torch.empty(0, 3, dtype=torch.long)}, ValueError, "with no empty axis"),
         (
             {"source_ids": padded([[4, 5], [PADDING_ID]])},
@@ -268,8 +273,11 @@ def test_a_row_is_read_up_to_its_end_without_start_and_padding():
         ({"start_id": VOCABULARY}, ValueError, "start_id must be from 0 to 10, got 11"),
         ({"cached": 1}, TypeError, "cached must be True or False, got 1"),
         ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
+        ({"model": abs}, TypeError, "model must be a torch.nn.Module"),
+        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(changes, error, message):
+def test_every_search_refuses_bad_input_in_a_sentence(search, changes, error, message):
+    given = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
     with pytest.raises(error, match=message):
-        begun(**changes)
+        search(given.pop("model"), given.pop("source_ids"), **given)

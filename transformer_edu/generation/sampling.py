@@ -111,7 +111,9 @@ def candidate_probabilities(
         ValueError: If an argument is out of its range, or a row of logits has no finite maximum.
     """
     _require_choice(temperature, top_k, top_p)
-    _require_floating("logits", logits)
+    if not isinstance(logits, Tensor) or not logits.is_floating_point():
+        got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
+        raise TypeError(f"logits must be a floating-point tensor, got {got}")
     if logits.dim() == 0 or logits.numel() == 0:
         raise ValueError(f"logits must have no empty axis, got the shape {tuple(logits.shape)}")
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
@@ -141,12 +143,7 @@ def draw(probabilities: Tensor, luck: Tensor) -> Tensor:
 
     Returns:
         Token ids, shape (row,), none of them of probability 0.
-
-    Raises:
-        TypeError: If one of them is not a floating-point tensor.
     """
-    _require_floating("probabilities", probabilities)
-    _require_floating("luck", luck)
     reached = probabilities.cumsum(dim=-1)
     total = reached[:, -1:]  # 1, but for rounding
     # The second condition is for luck that is rounded up to 1: the last possible token is drawn.
@@ -221,13 +218,6 @@ def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     if generator > LARGEST_SEED:
         raise ValueError(f"generator must be at most {LARGEST_SEED} as a seed, got {generator}")
     return torch.Generator().manual_seed(generator)
-
-
-def _require_floating(name: str, numbers: Tensor) -> None:
-    """Refuse, with a TypeError, what is not a tensor of floating-point numbers."""
-    if not isinstance(numbers, Tensor) or not numbers.is_floating_point():
-        got = numbers.dtype if isinstance(numbers, Tensor) else type(numbers).__name__
-        raise TypeError(f"{name} must be a floating-point tensor, got {got}")
 
 
 def _require_choice(temperature: float, top_k: int | None, top_p: float | None) -> None:

@@ -30,7 +30,7 @@ from transformer_edu.training.machine.processes import (
     joined_processes,
     process_count,
 )
-from transformer_edu.training.runs.averaging import average_models
+from transformer_edu.training.machine.whole_file import CheckpointError
 from transformer_edu.training.runs.options import PROGRAM, build_parser, read_settings
 from transformer_edu.training.runs.presets import RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder, write_json
@@ -42,10 +42,10 @@ from transformer_edu.training.state import TrainingRun
 
 @with_told_errors
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, train, say what came of it.
+    """Read the command line, train, print the scores.
 
     Returns:
-        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C.
+        The exit status: 0, 1 after an error, which is printed in one line, 130 after Ctrl-C.
     """
     chosen = build_parser().parse_args(arguments)
     keep_freed_memory()
@@ -83,7 +83,7 @@ def train_in_folder(
     resume: bool = False,
     processes: OneProcess = ALONE,
 ) -> int:
-    """Begin a run, or go on with it, until its end or an interrupt.
+    """Begin or continue a run, until its end or an interrupt.
 
     Args:
         settings: Every choice.
@@ -121,7 +121,7 @@ def train_in_folder(
 
 
 def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
-    """Train until the end, an early stop or an interrupt; say whether the run is over."""
+    """Train until the end, an early stop or an interrupt; return whether the run is complete."""
     run = TrainingRun() if checkpoint is None else load_history(checkpoint)
     watcher.begin(len(run.steps))
     try:
@@ -178,6 +178,39 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)
     return scores
+
+
+def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
+    """The Transformer in which every weight is the mean of that weight in several files (§6.1).
+
+    A learning rate that never falls to zero leaves the weights moving around a minimum; their mean
+    is nearer to it. The paper averages the last 5 checkpoints of its base model, 20 of big.
+
+    Args:
+        paths: What save_model or save_checkpoint wrote, of one model at different steps.
+
+    Returns:
+        A new model on the CPU, in evaluation mode.
+
+    Raises:
+        ValueError: If there are no paths.
+        OSError: If a file cannot be read.
+        CheckpointError: If a file is damaged, or holds a different model than the first.
+    """
+    if len(paths) == 0:
+        raise ValueError("paths must hold at least one path, got none")
+    average = load_model(paths[0])
+    sums = [weight.detach().double() for weight in average.parameters()]
+    for path in paths[1:]:
+        model = load_model(path)
+        if model.config != average.config:
+            raise CheckpointError(f"{path} must hold the model of {paths[0]}, got another config")
+        for total, weight in zip(sums, model.parameters(), strict=True):
+            total += weight.detach()
+    with torch.no_grad():
+        for weight, total in zip(average.parameters(), sums, strict=True):
+            weight.copy_(total / len(paths))
+    return average
 
 
 def describe(model: Transformer, task: Task) -> str:

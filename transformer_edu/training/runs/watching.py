@@ -1,4 +1,4 @@
-"""Watch a run from its folder: a bar, a line of history and the weights at every evaluation."""
+"""Watch a run: a progress bar, and at every evaluation a line of history and the weights."""
 
 import sys
 import time
@@ -25,7 +25,7 @@ SPENT = ("cpu_seconds", "seconds", "tokens")  # what a run has cost so far, in e
 class Watcher:
     """What fit calls after every step of a run in a folder.
 
-    Of several processes that train together all watch, and the first one writes.
+    All processes that train together watch, and the first one writes.
 
     Args:
         model: What is trained.
@@ -74,7 +74,7 @@ class Watcher:
         self._began = time.process_time(), time.monotonic()
         self._tokens, self._learning_seconds, self._last_call = 0, 0.0, None
         self._hook = self.model.register_forward_pre_hook(self._count_tokens)
-        self._bar = tqdm(
+        self._progress = tqdm(
             initial=steps_taken,
             total=self.settings.steps,
             unit="step",
@@ -96,7 +96,7 @@ class Watcher:
         is_due = bool(run.evaluations) and run.evaluations[-1].step == step
         if self._last_call is not None and not is_due:
             self._learning_seconds += now - self._last_call
-        self._bar.update()
+        self._progress.update()
         if is_due:
             with postponed_interrupt():
                 self.observe(run)
@@ -137,7 +137,7 @@ class Watcher:
         Args:
             run: The steps so far.
         """
-        self._bar.close()
+        self._progress.close()
         self._hook.remove()
         noted = self.records[-1]["step"] if self.records else 0
         # Interrupted processes cannot wait for each other: together they note nothing.
@@ -192,7 +192,7 @@ class Watcher:
         """Refresh the bar's numbers."""
         recent = mean(step.loss for step in run.steps[-STEPS_BETWEEN_LOOKS:])
         speed = self.processes.count * float(self._tokens) / max(self._learning_seconds, 1e-9)
-        self._bar.set_postfix_str(f"loss {recent:.2f}, {speed:,.0f} tokens/s", refresh=False)
+        self._progress.set_postfix_str(f"loss {recent:.2f}, {speed:,.0f} tokens/s", refresh=False)
 
     def _count_tokens(self, module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         """Count the labels that the model learns from: as many as decoder inputs."""
