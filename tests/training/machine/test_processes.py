@@ -21,7 +21,6 @@ from transformer_edu.training.machine.processes import (
     JoinedProcesses,
     LostProcessError,
     is_of_a_lost_process,
-    joined_processes,
 )
 from transformer_edu.training.runs.command import INTERRUPTED, main
 from transformer_edu.training.runs.run_folder import RunFolder
@@ -35,20 +34,6 @@ SMALL = [
     *("--precision", "float32", "--dropout", "0", "--batch-size", "15", "--evaluate-on", "9"),
 ]
 SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
-
-
-def test_a_single_process_computes_everything():
-    with joined_processes() as alone, alone.first_before_others():
-        assert (alone.count, alone.number, alone.is_first) == (1, 0, True)
-        for (part, weight), (own, share) in zip(alone.parts(BATCH, 2), BATCH.parts(2), strict=True):
-            assert part.label_ids.equal(own.label_ids) and weight == share
-        assert alone.sum([1.5, 2]) == [1.5, 2]
-        assert alone.mean(0.1) == 0.1
-        assert list(alone.rows(3)) == [0, 1, 2]
-        assert alone.gather([[4, 5], []], 2) == [[4, 5], []]
-        alone.wait()
-        model = torch.nn.Linear(2, 3)
-        assert alone.replica(model) is model
 
 
 def pretend(number: int, count: int) -> JoinedProcesses:

@@ -5,10 +5,16 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
 
 from torch import nn
 
-from transformer_edu.training.data.batches import Batch
+
+class Divisible(Protocol):
+    """A batch that can be cut between its rows, such as ``Batch`` in data/batches.py."""
+
+    def parts(self, count: int) -> list[tuple["Divisible", float]]:
+        """The parts, each with its fraction of the batch's real labels."""
 
 
 class OneProcess:
@@ -25,7 +31,7 @@ class OneProcess:
         """Which of ``count`` rows this process computes."""
         return range(self.number, count, self.count)
 
-    def parts(self, batch: Batch, count: int) -> list[tuple[Batch, float]]:
+    def parts(self, batch: Divisible, count: int) -> list[tuple[Divisible, float]]:
         """The parts of a batch that this process computes, as ``Batch.parts`` cuts them.
 
         Args:

@@ -15,9 +15,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from transformer_edu.training.data.batches import Batch
 from transformer_edu.training.machine.device import pick_device
-from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.machine.one_process import ALONE, Divisible, OneProcess
 
 SECONDS_OF_SILENCE = 60  # after which a process that does not answer is taken for lost
 SECONDS_OF_PREPARATION = 3600  # for the first process to download data and train a tokenizer
@@ -33,7 +32,7 @@ class JoinedProcesses(OneProcess):
     def __init__(self) -> None:
         self.number, self.count = dist.get_rank(), dist.get_world_size()
 
-    def parts(self, batch: Batch, count: int) -> list[tuple[Batch, float]]:
+    def parts(self, batch: Divisible, count: int) -> list[tuple[Divisible, float]]:
         """As for OneProcess."""
         shares = batch.parts(self.count)
         # A batch of fewer rows than processes leaves some with a row that does not count.
