@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 MODULE_LINES, FUNCTION_LINES, PARAMETERS, LINE_LENGTH = 400, 50, 7, 100
+LONGER = {"beam_search": 11, "sample": 11, "fit": 8}  # parameters, written out for Shift-Tab
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "core", "base", "misc"}
 RUNS_TEXT = {"eval", "exec", "compile", "__import__"}
 RUNS_A_SHELL = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
@@ -156,8 +157,9 @@ def oversize(text: str) -> Iterator[str]:
             yield f"{node.name}: {length} lines, at most {FUNCTION_LINES}"
         taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         parameters = [each.arg for each in taken if each.arg not in ("self", "cls")]
-        if len(parameters) > PARAMETERS:
-            yield f"{node.name}: {len(parameters)} parameters, at most {PARAMETERS}"
+        most = LONGER.get(node.name, PARAMETERS)
+        if len(parameters) > most:
+            yield f"{node.name}: {len(parameters)} parameters, at most {most}"
 
 
 def without_docstring(tree: ast.Module) -> Iterator[str]:

@@ -23,12 +23,7 @@ from transformer_edu.training.data.pattern import pattern_task
 from transformer_edu.training.data.toy_tasks import copy_task, number_words_task, reverse_task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit
-from transformer_edu.training.loss import (
-    smoothed_labels,
-    smoothed_loss,
-    token_accuracy,
-    token_loss,
-)
+from transformer_edu.training.loss import token_accuracy, token_loss
 from transformer_edu.training.machine.device import (
     DEVICE_VARIABLE,
     describe_device,
@@ -148,15 +143,10 @@ def test_every_loss_is_the_same(device, default):
     logits = torch.randn(
         (*labels.shape, VOCABULARY_SIZE), generator=torch.Generator(), device="cpu"
     )
-    sizes = {"vocabulary_size": VOCABULARY_SIZE, "label_smoothing": 0.1}
     for loss in (
         token_loss,
         token_accuracy,
         lambda logits, labels: token_loss(logits, labels, label_smoothing=0.1),
-        lambda logits, labels: smoothed_loss(logits, smoothed_labels(labels, **sizes)),
-        lambda logits, labels: smoothed_loss(
-            logits, smoothed_labels(labels, among_others=True, **sizes)
-        ),
     ):
         found = loss(logits.to(device), labels.to(device))
         assert found.device == device

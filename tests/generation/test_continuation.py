@@ -1,6 +1,6 @@
 """A continuation answers the same with and without its cache, whatever is kept or reordered."""
 
-import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -8,20 +8,19 @@ import torch
 from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
+from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
     EXTRA_LENGTH,
     LARGEST_WIDTH,
     Continuation,
-    Writing,
+    Targets,
     can_cache,
     length_limits,
     padding_id_of,
-    require_model,
-    require_tokens,
     require_width,
-    strip,
-    vocabulary_size_of,
 )
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.generation.sampling import sample
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
@@ -32,7 +31,6 @@ CONFIG = TransformerConfig(
     vocabulary_size=13, d_model=12, num_heads=3, num_layers=2, d_ff=20, max_length=9
 )
 SOURCE_IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 4, 0, 0, 0]])
-WITHOUT_CACHE = {"no causal mask", "softmax over queries"}
 
 
 def model() -> Transformer:
@@ -128,47 +126,8 @@ def test_numbers_that_are_none_are_refused_with_the_step_named(cached, value):
         target.next_logits()
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("cached", [True, False])
-@pytest.mark.parametrize(
-    ("method", "value", "error", "message"),
-    [
-        ("append", [4, 5], TypeError, "next_ids must be a tensor of token ids, got list"),
-        (
-            "append",
-            torch.tensor([4.0, 5.0]),
-            TypeError,
-            "next_ids must be a tensor of token ids, got torch.float32",
-        ),
-        (
-            "append",
-            torch.tensor([[4, 5]]),
-            ValueError,
-            "next_ids must have shape (2,), one for each row, got (1, 2)",
-        ),
-        (
-            "keep",
-            [0, 1],
-            TypeError,
-            "rows must be a tensor of row numbers, shape (batch,), got [0, 1]",
-        ),
-        ("keep", torch.tensor([0, 2]), ValueError, "rows must be from 0 to 1, got [0, 2]"),
-        ("reorder", torch.tensor([0, -1]), ValueError, "rows must be from 0 to 1, got [0, -1]"),
-        ("reorder", torch.tensor([0]), ValueError, "rows must be 2, got 1"),
-    ],
-)
-def test_bad_input_is_refused_and_loses_nothing(cached, method, value, error, message):
-    target = Continuation(model(), SOURCE_IDS, start_id=1, longest=4, cached=cached)
-    target.next_logits()
-    with pytest.raises(error, match=f"^{re.escape(message)}$"):
-        getattr(target, method)(value)
-    assert target.written.tolist() == [[1], [1]]
-    target.append(torch.tensor([4, 5]))
-    target.next_logits()
-
-
 class Own(nn.Module):
-    """A learner's attention, which knows nothing of caches."""
+    """A learner's attention, which takes no cache."""
 
     d_model, num_heads = CONFIG.d_model, CONFIG.num_heads
 
@@ -211,7 +170,6 @@ def test_a_learners_own_parts_do_without_a_cache():
 def test_a_fault_is_not_mended_by_the_cache(fault):
     torch.manual_seed(0)
     faulty = FAULTS[fault](CONFIG).eval()
-    assert can_cache(faulty) == (fault not in WITHOUT_CACHE)
     found = [
         Continuation(faulty, SOURCE_IDS, start_id=1, longest=3, cached=c) for c in (True, False)
     ]
@@ -222,7 +180,6 @@ def test_a_fault_is_not_mended_by_the_cache(fault):
             each.append(torch.tensor(token_ids))
 
 
-SIZES = {"d_model": 4, "num_heads": 2, "num_layers": 1, "d_ff": 6}
 MASK = padding_mask(torch.tensor([[4, 5, 6], [4, 0, 0]]))
 
 
@@ -237,22 +194,6 @@ def test_a_row_may_have_fifty_tokens_more_than_its_source_and_never_more_than_th
     assert length_limits(model_with(52), MASK, 7).tolist() == [7, 7]
 
 
-@pytest.mark.parametrize(
-    ("max_length", "error", "sentence"),
-    [
-        (0, ValueError, "max_length must be at least 1, got 0"),
-        (-3, ValueError, "max_length must be at least 1, got -3"),
-        (2.5, TypeError, "max_length must be a whole number, got 2.5"),
-        (True, TypeError, "max_length must be a whole number, got True"),
-        (10, ValueError, "max_length must be at most 9 (the model's max_length), got 10"),
-    ],
-)
-def test_another_limit_is_refused(max_length, error, sentence):
-    with pytest.raises(error) as caught:
-        length_limits(model_with(9), MASK, max_length)
-    assert str(caught.value) == sentence
-
-
 def test_a_beam_is_as_wide_as_somebody_can_wait_for():
     require_width("width", 1)
     require_width("width", LARGEST_WIDTH)
@@ -264,79 +205,52 @@ def test_a_beam_is_as_wide_as_somebody_can_wait_for():
         require_width("width", 2.5)
 
 
-def test_a_source_of_padding_only_is_refused_by_its_row():
-    mask = padding_mask(torch.tensor([[4, 5], [0, 0]]))
-    with pytest.raises(ValueError, match="must hold a real token in every row, got none in row 1"):
-        length_limits(model_with(9), mask, None)
-
-
-def test_start_end_and_padding_are_three_different_ids():
-    require_tokens(1, 2, 0)
-    for ids in ((1, 1, 0), (0, 2, 0), (1, 0, 0)):
-        with pytest.raises(ValueError, match="must be three different ids"):
-            require_tokens(*ids)
-    with pytest.raises(TypeError, match="end_id must be a whole number, got '2'"):
-        require_tokens(1, "2", 0)
-    with pytest.raises(ValueError, match="start_id must be at least 0, got -1"):
-        require_tokens(-1, 2, 0)
-
-
-def test_start_and_end_are_tokens_that_the_model_knows():
-    config = TransformerConfig(vocabulary_size=9, target_vocabulary_size=7, **SIZES)
-    known = vocabulary_size_of(Transformer(config))
-    assert known == 7  # those that it can write
-    require_tokens(5, 6, 0, known)
+def test_start_and_end_are_tokens_that_the_model_can_write():
+    config = replace(CONFIG, target_vocabulary_size=7)
+    asked = {"source_ids": SOURCE_IDS, "max_length": 3, "cached": True}
+    assert Targets(Transformer(config).eval(), start_id=5, end_id=6, **asked).end_id == 6
     with pytest.raises(ValueError, match="end_id must be from 0 to 6, got 7"):
-        require_tokens(1, 7, 0, known)
-    with pytest.raises(ValueError, match="start_id must be from 0 to 6, got 7"):
-        require_tokens(7, 2, 0, known)
-    assert vocabulary_size_of(torch.nn.Linear(2, 2)) is None
-    require_tokens(1, 7, 0)
-
-
-def test_a_model_must_read_and_write_in_two_steps():
-    require_model(Transformer(TransformerConfig(vocabulary_size=9, **SIZES)))
-    with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
-        require_model(torch.nn.Linear(2, 2))
+        Targets(Transformer(config).eval(), start_id=5, end_id=7, **asked)
 
 
 def test_padding_is_what_the_models_config_says():
-    config = TransformerConfig(vocabulary_size=9, padding_id=3, **SIZES)
-    assert padding_id_of(Transformer(config)) == 3
+    assert padding_id_of(Transformer(replace(CONFIG, padding_id=3))) == 3
     assert padding_id_of(torch.nn.Linear(2, 2)) == 0
 
 
-def test_what_is_written_ends_before_the_end_token_and_holds_no_dropped_ones():
-    assert strip([1, 5, 0, 6, 2, 7], 2, (1, 0)) == [5, 6]
-    assert strip([1, 5, 7], 2, (1, 0)) == [5, 7]
+def begun(**changes: object) -> Targets:
+    """Targets for SOURCES, begun as greedy search begins them without further arguments."""
+    defaults = {"max_length": None, "start_id": START_ID, "end_id": END_ID, "cached": True}
+    given = {"model": transformer(0).eval(), "source_ids": padded(SOURCES)} | defaults | changes
+    return Targets(given.pop("model"), given.pop("source_ids"), **given)
 
 
 def test_each_source_begins_a_target_with_a_limit_of_its_own():
-    writing = Writing(transformer(0).eval(), padded(SOURCES))
-    assert writing.limits == [len(source) + 50 for source in SOURCES]
-    assert writing.target.written.tolist() == [[START_ID]] * len(SOURCES)
-    assert writing.target.next_logits().shape == (len(SOURCES), VOCABULARY)
+    targets = begun()
+    assert targets.limits == [len(source) + 50 for source in SOURCES]
+    assert targets.continuation.written.tolist() == [[START_ID]] * len(SOURCES)
+    assert targets.continuation.next_logits().shape == (len(SOURCES), VOCABULARY)
 
 
-def test_the_request_is_followed():
-    writing = Writing(
-        transformer(0).eval(), padded(SOURCES), max_length=7, start_id=5, end_id=6, cached=False
-    )
-    assert writing.limits == [7, 7, 7]
-    assert writing.target.written.tolist() == [[5]] * len(SOURCES)
-    assert (writing.end_id, writing.target.cache) == (6, None)
+def test_what_was_asked_for_is_followed():
+    targets = begun(max_length=7, start_id=5, end_id=6, cached=False)
+    assert targets.limits == [7, 7, 7]
+    assert targets.continuation.written.tolist() == [[5]] * len(SOURCES)
+    assert (targets.end_id, targets.continuation.cache) == (6, None)
 
 
 def test_a_row_is_read_up_to_its_end_without_start_and_padding():
-    writing = Writing(transformer(0).eval(), padded(SOURCES))
-    assert writing.read([START_ID, 7, PADDING_ID, 8, START_ID, END_ID, 9]) == [7, 8]
-    assert writing.read([START_ID, 7, 8]) == [7, 8]
+    targets = begun()
+    assert targets.read([START_ID, 7, PADDING_ID, 8, START_ID, END_ID, 9]) == [7, 8]
+    assert targets.read([START_ID, 7, 8]) == [7, 8]
 
 
+@pytest.mark.parametrize("search", [greedy_search, beam_search, sample])
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
         ({"source_ids": [[4, 5]]}, TypeError, "source_ids must be a tensor of token ids, got list"),
+        ({"source_ids": torch.ones(2, 3)}, TypeError, "source_ids must be of type"),
         ({"source_ids": torch.empty(0, 3, dtype=torch.long)}, ValueError, "with no empty axis"),
         (
             {"source_ids": padded([[4, 5], [PADDING_ID]])},
@@ -346,18 +260,24 @@ def test_a_row_is_read_up_to_its_end_without_start_and_padding():
         ({"source_ids": padded([[VOCABULARY]])}, ValueError, "from 0 to 10, got 11"),
         ({"max_length": 0}, ValueError, "max_length must be at least 1, got 0"),
         ({"max_length": -3}, ValueError, "max_length must be at least 1, got -3"),
+        ({"max_length": True}, TypeError, "max_length must be a whole number, got True"),
         ({"max_length": 2.5}, TypeError, "max_length must be a whole number, got 2.5"),
         ({"max_length": 65}, ValueError, r"at most 64 \(the model's max_length\), got 65"),
         ({"start_id": END_ID}, ValueError, "three different ids, got 2, 2 and 0"),
+        ({"start_id": PADDING_ID}, ValueError, "three different ids, got 0, 2 and 0"),
+        ({"end_id": PADDING_ID}, ValueError, "three different ids, got 1, 0 and 0"),
+        ({"end_id": "2"}, TypeError, "end_id must be a whole number, got '2'"),
+        ({"start_id": -1}, ValueError, "start_id must be at least 0, got -1"),
         ({"end_id": -1}, ValueError, "end_id must be at least 0, got -1"),
         ({"end_id": VOCABULARY}, ValueError, "end_id must be from 0 to 10, got 11"),
         ({"start_id": VOCABULARY}, ValueError, "start_id must be from 0 to 10, got 11"),
         ({"cached": 1}, TypeError, "cached must be True or False, got 1"),
         ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
-        ({"min_length": 3}, TypeError, "unexpected keyword argument 'min_length'"),
+        ({"model": abs}, TypeError, "model must be a torch.nn.Module"),
+        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(changes, error, message):
-    arguments = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
+def test_every_search_refuses_bad_input_in_a_sentence(search, changes, error, message):
+    given = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
     with pytest.raises(error, match=message):
-        Writing(arguments.pop("model"), arguments.pop("source_ids"), **arguments)
+        search(given.pop("model"), given.pop("source_ids"), **given)

@@ -139,34 +139,6 @@ def test_the_sources_are_not_changed():
     assert source_ids.equal(before)
 
 
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"source_ids": [[4, 5]]}, TypeError, "source_ids must be a tensor of token ids, got list"),
-        ({"source_ids": torch.ones(2, 3)}, TypeError, "source_ids must be of type"),
-        ({"source_ids": torch.empty(0, 3, dtype=torch.long)}, ValueError, "with no empty axis"),
-        (
-            {"source_ids": padded([[4, 5], [PADDING_ID]])},
-            ValueError,
-            "source_ids must hold a real token in every row, got none in row 1",
-        ),
-        ({"source_ids": padded([[VOCABULARY]])}, ValueError, "from 0 to 10, got 11"),
-        ({"max_length": 0}, ValueError, "max_length must be at least 1, got 0"),
-        ({"max_length": 2.5}, TypeError, "max_length must be a whole number, got 2.5"),
-        ({"max_length": 65}, ValueError, r"at most 64 \(the model's max_length\), got 65"),
-        ({"start_id": END_ID}, ValueError, "three different ids, got 2, 2 and 0"),
-        ({"end_id": PADDING_ID}, ValueError, "three different ids, got 1, 0 and 0"),
-        ({"end_id": -1}, ValueError, "end_id must be at least 0, got -1"),
-        ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
-        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
-    ],
-)
-def test_bad_input_is_refused_in_a_sentence(changes, error, message):
-    arguments = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
-    with pytest.raises(error, match=message):
-        greedy_search(arguments.pop("model"), arguments.pop("source_ids"), **arguments)
-
-
 def test_a_spectator_cannot_change_what_is_written():
     model, source_ids = transformer(0), padded(SOURCES)
     expected = greedy_search(model, source_ids)
@@ -199,8 +171,3 @@ def test_every_step_is_told():
     assert [ids.size(1) for ids in seen] == [2, 3, 4, 5]
     assert seen[-1][:, 1:].tolist() == [[5, 6, 7, 2], [2, 2, 2, 2], [3, 2, 2, 2]]
     assert written == [[5, 6, 7], [], [3]]
-
-
-def test_whether_to_use_the_cache_is_true_or_false():
-    with pytest.raises(TypeError, match="cached must be True or False, got 'no'"):
-        greedy_search(transformer(0), padded(SOURCES), cached="no")

@@ -79,23 +79,22 @@ def test_the_result_does_not_depend_on_the_batch(translator):
     assert write_all(translator.model, []) == []
 
 
-def test_what_cannot_be_translated_is_refused(translator):
-    with pytest.raises(TypeError, match="text must be a text, got 7"):
-        translator.translate(7)
-    with pytest.raises(TypeError, match="texts must be a list of texts, got the single text 'abc'"):
-        translator.translate_all("abc")
-    with pytest.raises(ValueError, match="text must have at most 12 tokens, got 13"):
-        translator.translate("a" * 13)
-    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
-        translator.translate("ab", width=0)
-    with pytest.raises(ValueError, match="width must be at most 1,000, got 100000"):
-        translator.translate("", width=100_000)
-    with pytest.raises(ValueError, match="alpha must be a finite number of at least 0, got -1"):
-        translator.translate("ab", alpha=-1)
-    with pytest.raises(TypeError, match="batch_size must be a whole number, got 2.5"):
-        write_all(translator.model, [[4]], batch_size=2.5)
-    with pytest.raises(TypeError, match="texts must be a list of texts, got 5"):
-        translator.translate_all(5)
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda t: t.translate(7), TypeError, "text must be a text, got 7"),
+        (lambda t: t.translate_all(5), TypeError, "texts must be a list of texts, got 5"),
+        (lambda t: t.translate_all("abc"), TypeError, "list of texts, got the single text 'abc'"),
+        (lambda t: t.translate("a" * 13), ValueError, "text must have at most 12 tokens, got 13"),
+        (lambda t: t.translate("ab", width=0), ValueError, "width must be at least 1, got 0"),
+        (lambda t: t.translate("", width=100_000), ValueError, "at most 1,000, got 100000"),
+        (lambda t: t.translate("ab", alpha=-1), ValueError, "alpha must be a finite number of at"),
+        (lambda t: t.translate_all(["ab"], batch_size=2.5), TypeError, "batch_size must be a whol"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(translator, ask, error, message):
+    with pytest.raises(error, match=message):
+        ask(translator)
 
 
 def test_sources_are_padded_with_the_models_own_padding():

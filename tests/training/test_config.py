@@ -35,49 +35,34 @@ def test_a_schedule_of_ones_own_is_asked_for_every_step_from_one():
     assert config.factor(1) == 10.0
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["steps", "batch_size", "warmup_steps", "accumulate", "evaluate_every", "evaluate_on"],
-)
-def test_counts_are_whole_numbers_of_at_least_one(name):
-    for value, error in ((0, ValueError), (-1, ValueError), (2.5, TypeError), (True, TypeError)):
-        with pytest.raises(error, match=f"{name} must be .*, got {value}"):
-            TrainingConfig(**{name: value})
+COUNTS = ["steps", "batch_size", "warmup_steps", "accumulate", "evaluate_every", "evaluate_on"]
+RATES = ["learning_rate", "largest_gradient"]
+REFUSED = [
+    *((name, 0, ValueError, "must be at least 1, got 0") for name in [*COUNTS, "batch_tokens"]),
+    *((name, -1, ValueError, "must be at least 1, got -1") for name in COUNTS),
+    *((name, 2.5, TypeError, "must be a whole number, got") for name in [*COUNTS, "batch_tokens"]),
+    *((name, True, TypeError, "must be a whole number, got True") for name in COUNTS),
+    *(
+        (name, value, ValueError, "must be a finite number above 0, got")
+        for name in RATES
+        for value in (0, -1e-3, math.nan, math.inf)
+    ),
+    *((name, "0.1", TypeError, "must be a number above 0, got '0.1'") for name in RATES),
+    ("seed", -1, ValueError, "must be at least 0, got -1"),
+    ("seed", 2**64, ValueError, f"must be below {2**64}, got {2**64}"),
+    ("label_smoothing", 1, ValueError, "must be below 1, got 1"),
+    ("label_smoothing", -0.1, ValueError, "must be from 0 to 1, got -0.1"),
+    ("schedule", 0.5, TypeError, "must be a function of the step, got 0.5"),
+    ("progress", 1, TypeError, "must be True or False, got 1"),
+    ("precision", "half", ValueError, "must be one of auto, .*, got 'half'"),
+    ("precision", None, ValueError, "must be one of auto, .*, got None"),
+]
 
 
-def test_tokens_are_counted_only_where_that_is_wanted():
-    assert TrainingConfig().batch_tokens is None
-    assert TrainingConfig(batch_tokens=1).batch_tokens == 1
-    with pytest.raises(ValueError, match="batch_tokens must be at least 1, got 0"):
-        TrainingConfig(batch_tokens=0)
-    with pytest.raises(TypeError, match="batch_tokens must be a whole number, got 4.5"):
-        TrainingConfig(batch_tokens=4.5)
-
-
-@pytest.mark.parametrize("name", ["learning_rate", "largest_gradient"])
-def test_rates_are_finite_numbers_above_zero(name):
-    for value in (0, -1e-3, math.nan, math.inf):
-        with pytest.raises(ValueError, match=f"{name} must be a finite number above 0, got"):
-            TrainingConfig(**{name: value})
-    with pytest.raises(TypeError, match=f"{name} must be a number above 0, got '0.1'"):
-        TrainingConfig(**{name: "0.1"})
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"seed": -1}, ValueError, "seed must be at least 0, got -1"),
-        ({"label_smoothing": 1}, ValueError, "label_smoothing must be below 1, got 1"),
-        ({"label_smoothing": -0.1}, ValueError, "label_smoothing must be from 0 to 1, got -0.1"),
-        ({"schedule": 0.5}, TypeError, "schedule must be a function of the step, got 0.5"),
-        ({"progress": 1}, TypeError, "progress must be True or False, got 1"),
-        ({"precision": "half"}, ValueError, "precision must be one of auto, .*, got 'half'"),
-        ({"precision": None}, ValueError, "precision must be one of auto, .*, got None"),
-    ],
-)
-def test_other_choices_are_checked_too(changes, error, message):
-    with pytest.raises(error, match=message):
-        TrainingConfig(**changes)
+@pytest.mark.parametrize(("name", "value", "error", "message"), REFUSED)
+def test_what_no_run_can_have_is_refused(name, value, error, message):
+    with pytest.raises(error, match=f"{name} {message}"):
+        TrainingConfig(**{name: value})
 
 
 @pytest.mark.parametrize(("d_model", "warmup_steps"), [(512, 4000), (64, 50), (7, 1)])
@@ -86,12 +71,6 @@ def test_the_papers_rate_is_equation_3(d_model, warmup_steps):
         expected = min(1 / step**0.5, step / warmup_steps**1.5) / d_model**0.5
         rate = inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
         assert rate == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_papers_rate_is_highest_at_the_end_of_the_warm_up():
-    rates = [inverse_square_root(s, d_model=64, warmup_steps=30) for s in range(1, 200)]
-    assert rates.index(max(rates)) + 1 == 30
-    assert max(rates) == pytest.approx((64 * 30) ** -0.5)
 
 
 @pytest.mark.parametrize("d_model", [64, 256, 512, 1024])
@@ -108,14 +87,6 @@ def test_the_papers_rate_peaks_once_whatever_the_width(d_model, warmup_steps):
     assert all(later < rate for rate, later in zip(rates[peak:], rates[peak + 1 :], strict=False))
 
 
-def test_four_times_the_width_halves_the_papers_rate_at_every_step():
-    for step in (1, 10, 30, 1000):
-        narrow, wide = (
-            inverse_square_root(step, d_model=d_model, warmup_steps=30) for d_model in (16, 64)
-        )
-        assert wide == pytest.approx(narrow / 2)
-
-
 def test_with_a_base_rate_of_one_pytorch_s_scheduler_follows_equation_3():
     optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=1.0)
     scheduler = LambdaLR(
@@ -126,11 +97,6 @@ def test_with_a_base_rate_of_one_pytorch_s_scheduler_follows_equation_3():
         assert scheduler.get_last_lr() == [pytest.approx(expected)]
         optimizer.step()
         scheduler.step()
-
-
-def test_four_times_the_steps_halve_the_papers_rate():
-    late, later = (inverse_square_root(s, d_model=8, warmup_steps=10) for s in (100, 400))
-    assert later == pytest.approx(late / 2)
 
 
 def test_linear_decay_rises_to_one_and_falls_to_zero_after_the_last_step():

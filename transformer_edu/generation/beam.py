@@ -1,17 +1,17 @@
-"""Beam search: at every step the best few hypotheses, not the best one alone (paper §6.1).
+"""Beam search: the best few hypotheses at every step, not only the best one (paper §6.1).
 
-A hypothesis that ends gives up its place for that step: the beam is narrower by one, and full again
-after the next. So a beam of one stops where greedy search stops. Built in
+A hypothesis that ends leaves its place empty for that step: the beam is narrower by one, and full
+again after the next step. So a beam of width 1 stops where greedy search stops. Built in
 notebooks/11_generation.ipynb.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.generation.continuation import Request, Writing, require_width
+from transformer_edu.generation.continuation import Targets, require_width
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.hypotheses import (
     BeamStep,
@@ -23,6 +23,7 @@ from transformer_edu.generation.hypotheses import (
 )
 from transformer_edu.generation.ranking import best_first, require_possible
 from transformer_edu.refusals import require_callable, require_whole
+from transformer_edu.model.vocabulary import END_ID, START_ID
 
 
 def beam_search(
@@ -32,49 +33,57 @@ def beam_search(
     width: int = 4,
     alpha: float = 0.6,
     num_best: int = 1,
+    max_length: int | None = None,
+    start_id: int = START_ID,
+    end_id: int = END_ID,
+    cached: bool = True,
     after_step: Callable[[BeamStep], None] | None = None,
-    **request: Unpack[Request],
 ) -> list[list[Hypothesis]]:
     """Write the best targets for each source, as far as a beam of this width finds them.
 
     At every step each hypothesis is continued by every token, and the ``width`` most probable of
-    all these stay. Those with the end token are complete; the others go on until they cannot score
+    all these are kept. Those that end are complete; the others continue until they cannot score
     better any more, or to the maximum length. No token is forbidden.
 
     Args:
-        model: What ``Continuation`` takes; its modes are as before in the end.
+        model: As in greedy_search.
         source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
         width: Hypotheses kept at every step, at most 1,000 (LARGEST_WIDTH).
-        alpha: How much longer hypotheses are favoured, at least 0: see ``length_penalty``.
+        alpha: How much longer hypotheses are favored, at least 0: see ``length_penalty``.
         num_best: Hypotheses to return for each source, at most width.
+        max_length, start_id, end_id, cached: As in greedy_search.
         after_step: Called after every step with a record of it.
-        request: ``max_length``, ``start_id``, ``end_id`` and ``cached``, as greedy search has them.
 
     Returns:
-        For each source its best hypotheses, best first, no two written with the same tokens;
-        fewer than num_best only where fewer exist.
+        For each source its best hypotheses, best first, no two with the same tokens; fewer than
+        num_best only where fewer exist.
 
     Raises:
-        TypeError, ValueError: If an argument is of another type or out of its range, a source
-            holds nothing but padding, or the model answers NaN.
+        TypeError, ValueError: As in greedy_search, or if width, alpha or num_best is out of range.
     """
-    require_width("width", width)
-    require_alpha(alpha)
-    require_whole("num_best", num_best)
-    if num_best > width:
-        raise ValueError(f"num_best must be at most width, got {num_best} and {width}")
+    _require_beam(width, alpha, num_best)
     require_callable("after_step", after_step)
+    ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
-        writing = Writing(model, source_ids, **request)
-        beams = Beams(writing, width=width, alpha=alpha, num_best=num_best)
+        targets = Targets(model, source_ids, **ends, cached=cached)
+        beams = Beams(targets, width=width, alpha=alpha, num_best=num_best)
         while beams.sentences:
             beams.extend()
             beams.collect()
             undecided = beams.undecided()
             if after_step is not None:
                 after_step(beams.record(undecided))
-            beams.go_on(undecided)
+            beams.advance(undecided)
     return [finalists.hypotheses for finalists in beams.finalists]
+
+
+def _require_beam(width: int, alpha: float, num_best: int) -> None:
+    """Refuse a width, alpha or number of hypotheses out of range."""
+    require_width("width", width)
+    require_alpha(alpha)
+    require_whole("num_best", num_best)
+    if num_best > width:
+        raise ValueError(f"num_best must be at most width, got {num_best} and {width}")
 
 
 class Kept(NamedTuple):
@@ -117,35 +126,36 @@ def best_continuations(totals: Tensor, logits: Tensor, width: int) -> Kept:
 class Beams:
     """The hypotheses of every sentence that is not decided yet, all of the same length.
 
-    A step is ``extend``, ``collect`` and ``go_on``, in this order. Up to ``go_on`` the target holds
-    the hypotheses as they were before the step, and ``kept`` the tokens that continue them.
+    A step is ``extend``, ``collect`` and ``advance``, in this order. Before ``advance`` the
+    continuation holds the hypotheses as they were before the step, ``kept`` their next tokens.
 
     Args:
-        writing: Targets begun, one for each source.
+        targets: What has been written for each source.
         width: Hypotheses kept for a sentence.
         alpha: The exponent of the length penalty.
         num_best: Complete hypotheses that a sentence is to have.
     """
 
-    def __init__(self, writing: Writing, *, width: int, alpha: float, num_best: int) -> None:
-        self.writing, self.width, self.alpha = writing, width, alpha
+    def __init__(self, targets: Targets, *, width: int, alpha: float, num_best: int) -> None:
+        self.targets, self.width, self.alpha = targets, width, alpha
+        self.continuation = targets.continuation
         self.step = 0
-        self.sentences = list(range(len(writing.limits)))  # those that are not decided
-        self.finalists = [Finalists(num_best) for _ in writing.limits]
-        self.final_penalties = [length_penalty(limit, alpha) for limit in writing.limits]
+        self.sentences = list(range(len(targets.limits)))  # those that are not decided
+        self.finalists = [Finalists(num_best) for _ in targets.limits]
+        self.final_penalties = [length_penalty(limit, alpha) for limit in targets.limits]
         # The start token alone, which is certain.
-        self.totals = torch.zeros(len(self.sentences), 1, device=writing.target.written.device)
+        self.totals = torch.zeros(len(self.sentences), 1, device=self.continuation.written.device)
 
     def extend(self) -> None:
         """Continue every hypothesis by every token and keep the most probable of them all."""
         self.step += 1
-        self.kept = best_continuations(self.totals, self.writing.target.next_logits(), self.width)
+        self.kept = best_continuations(self.totals, self.continuation.next_logits(), self.width)
 
     def collect(self) -> None:
         """Hand the hypotheses that are complete to the finalists; the others live."""
         totals, parents, token_ids = self.kept
-        finished = token_ids == self.writing.end_id  # (sentence, beam)
-        of_each = [self.writing.limits[sentence] for sentence in self.sentences]
+        finished = token_ids == self.targets.end_id  # (sentence, beam)
+        of_each = [self.targets.limits[sentence] for sentence in self.sentences]
         at_limit = (torch.tensor(of_each, device=totals.device) == self.step).unsqueeze(1)
         complete = (totals > -torch.inf) & (finished | at_limit)
         self.totals = totals.masked_fill(complete, -torch.inf)
@@ -153,14 +163,14 @@ class Beams:
             return
         penalty = length_penalty(self.step, self.alpha)
         places = torch.arange(len(totals), device=totals.device)
-        written = self.writing.target.written[self._rows(places, parents)[complete]]
+        written = self.continuation.written[self._rows(places, parents)[complete]]
         of_each = (complete.nonzero()[:, 0], written, token_ids[complete], totals[complete])
         for place, row, token_id, total in zip(*(x.tolist() for x in of_each), strict=True):
             hypothesis = Hypothesis(
-                token_ids=self.writing.read([*row, token_id]),
+                token_ids=self.targets.read([*row, token_id]),
                 score=total / penalty,
                 log_probability=total,
-                finished=token_id == self.writing.end_id,
+                finished=token_id == self.targets.end_id,
             )
             self.finalists[self.sentences[place]].add(hypothesis)
 
@@ -188,7 +198,7 @@ class Beams:
                     token_id=token_id,
                     log_probability=total,
                     score=total / penalty,
-                    finished=token_id == self.writing.end_id,
+                    finished=token_id == self.targets.end_id,
                     goes_on=place in undecided and living > -torch.inf,
                 )
                 for total, parent, token_id, living in zip(*beams, strict=True)
@@ -200,7 +210,7 @@ class Beams:
         ]
         return BeamStep(step=self.step, sentences=list(self.sentences), branches=branches)
 
-    def go_on(self, undecided: list[int]) -> None:
+    def advance(self, undecided: list[int]) -> None:
         """Write the kept tokens of the sentences at these places, and leave the others."""
         self.sentences = [self.sentences[place] for place in undecided]
         if not self.sentences:
@@ -213,12 +223,12 @@ class Beams:
         beams = torch.arange(self.totals.size(1), device=places.device)
         beams = beams.where(living, living.int().argmax(dim=1, keepdim=True))
         rows = self._rows(places, self.kept.parents[places].gather(1, beams))
-        target, all_rows = self.writing.target, self._all_rows()
+        all_rows = self._all_rows()
         if rows.shape != all_rows.shape:
-            target.keep(rows.flatten())
+            self.continuation.keep(rows.flatten())
         elif not rows.equal(all_rows):
-            target.reorder(rows.flatten())
-        target.append(self.kept.token_ids[places].gather(1, beams).flatten())
+            self.continuation.reorder(rows.flatten())
+        self.continuation.append(self.kept.token_ids[places].gather(1, beams).flatten())
 
     def _rows(self, places: Tensor, beams: Tensor) -> Tensor:
         """The target's rows of these beams of the sentences at these places, (sentence, beam)."""
@@ -226,5 +236,5 @@ class Beams:
 
     def _all_rows(self) -> Tensor:
         """The numbers of the target's rows before the step, shape (sentence, beam)."""
-        written = self.writing.target.written
+        written = self.continuation.written
         return torch.arange(len(written), device=written.device).view(len(self.kept.totals), -1)

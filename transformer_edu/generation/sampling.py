@@ -1,4 +1,4 @@
-"""Sampling: every token is drawn by lot, as probable as the model says it is.
+"""Sampling: every token is drawn at random, with the probability that the model gives it.
 
 Met in notebooks/11_generation.ipynb.
 """
@@ -7,16 +7,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Unpack
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.generation.continuation import Request, Writing
+from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.ranking import best_first, require_possible
 from transformer_edu.refusals import require_callable, require_whole
+from transformer_edu.model.vocabulary import END_ID, START_ID
 
 LARGEST_SEED = 2**63 - 1
 
@@ -46,42 +46,42 @@ def sample(
     top_k: int | None = None,
     top_p: float | None = None,
     generator: torch.Generator | int | None = None,
+    max_length: int | None = None,
+    start_id: int = START_ID,
+    end_id: int = END_ID,
+    cached: bool = True,
     after_step: Callable[[SampleStep], None] | None = None,
-    **request: Unpack[Request],
 ) -> list[list[int]]:
     """Write one target for each source, every token drawn from ``candidate_probabilities``.
 
-    Chance reaches every row on a stream of its own: the generator gives one seed to each row, in
-    order, and the row draws one number a step with it. So a row's target depends on the generator
-    and on the row's place, not on the other rows; equal sources get different targets.
+    The generator gives every row a seed of its own, in order. So a row's target depends on the
+    generator and on the row's place, not on the other rows; equal sources get different targets.
 
     Args:
-        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has.
-            It runs in evaluation mode and without gradients; its modes are restored.
+        model: As in greedy_search.
         source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
         temperature, top_k, top_p: As in candidate_probabilities.
         generator: Decides what is drawn. A generator moves on, so that the next call draws
             something else; a seed, a whole number, always draws the same; None takes the seed
             that torch.manual_seed was given. torch's own random numbers stay as they are.
+        max_length, start_id, end_id, cached: As in greedy_search.
         after_step: Called after every step with a record of it.
-        request: ``max_length``, ``start_id``, ``end_id`` and ``cached``, as greedy search has them.
 
     Returns:
         For each source the ids written, without start, end and padding.
 
     Raises:
-        TypeError: If model lacks a method, or an argument is of another type.
-        ValueError: If an argument is out of its range, a source holds nothing but padding, or
-            the model answers NaN.
+        TypeError, ValueError: As in greedy_search and candidate_probabilities.
     """
     _require_choice(temperature, top_k, top_p)
     generator = _as_generator(generator)
     choose = partial(candidate_probabilities, temperature=temperature, top_k=top_k, top_p=top_p)
     require_callable("after_step", after_step)
+    ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
-        writing = Writing(model, source_ids, **request)
-        rows = _draw_rows(writing, choose, generator, after_step)
-    return [writing.read(row) for row in rows]
+        targets = Targets(model, source_ids, **ends, cached=cached)
+        rows = _draw_rows(targets, choose, generator, after_step)
+    return [targets.read(row) for row in rows]
 
 
 def candidate_probabilities(
@@ -111,7 +111,9 @@ def candidate_probabilities(
         ValueError: If an argument is out of its range, or a row of logits has no finite maximum.
     """
     _require_choice(temperature, top_k, top_p)
-    _require_floating("logits", logits)
+    if not isinstance(logits, Tensor) or not logits.is_floating_point():
+        got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
+        raise TypeError(f"logits must be a floating-point tensor, got {got}")
     if logits.dim() == 0 or logits.numel() == 0:
         raise ValueError(f"logits must have no empty axis, got the shape {tuple(logits.shape)}")
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
@@ -141,12 +143,7 @@ def draw(probabilities: Tensor, luck: Tensor) -> Tensor:
 
     Returns:
         Token ids, shape (row,), none of them of probability 0.
-
-    Raises:
-        TypeError: If one of them is not a floating-point tensor.
     """
-    _require_floating("probabilities", probabilities)
-    _require_floating("luck", luck)
     reached = probabilities.cumsum(dim=-1)
     total = reached[:, -1:]  # 1, but for rounding
     # The second condition is for luck that is rounded up to 1: the last possible token is drawn.
@@ -155,21 +152,21 @@ def draw(probabilities: Tensor, luck: Tensor) -> Tensor:
 
 
 def _draw_rows(
-    writing: Writing,
+    targets: Targets,
     choose: Callable[[Tensor], Tensor],
     generator: torch.Generator,
     after_step: Callable[[SampleStep], None] | None,
 ) -> list[list[int]]:
     """Draw every row token by token until all are done; choose makes logits probabilities."""
-    target, limits = writing.target, writing.limits
+    continuation, limits = targets.continuation, targets.limits
     written: list[list[int]] = [[] for _ in limits]
     luck = _draw_luck(generator, len(limits), max(limits))  # (batch, step)
     step, rows = 0, list(range(len(limits)))  # the rows that are not done
     while rows:
         step += 1
-        probabilities = choose(target.next_logits())  # (row, vocabulary)
+        probabilities = choose(continuation.next_logits())  # (row, vocabulary)
         next_ids = draw(probabilities, luck[rows, step - 1].to(probabilities))  # (row,)
-        target.append(next_ids)
+        continuation.append(next_ids)
         if after_step is not None:
             after_step(_record(step, rows, next_ids, probabilities))
         for row, token_id in zip(rows, next_ids.tolist(), strict=True):
@@ -177,10 +174,10 @@ def _draw_rows(
         going_on = [
             place
             for place, row in enumerate(rows)
-            if written[row][-1] != writing.end_id and step < limits[row]
+            if written[row][-1] != targets.end_id and step < limits[row]
         ]
         if 0 < len(going_on) < len(rows):
-            target.keep(torch.tensor(going_on, device=next_ids.device))
+            continuation.keep(torch.tensor(going_on, device=next_ids.device))
         rows = [rows[place] for place in going_on]
     return written
 
@@ -221,13 +218,6 @@ def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     if generator > LARGEST_SEED:
         raise ValueError(f"generator must be at most {LARGEST_SEED} as a seed, got {generator}")
     return torch.Generator().manual_seed(generator)
-
-
-def _require_floating(name: str, numbers: Tensor) -> None:
-    """Refuse, with a TypeError, what is not a tensor of floating-point numbers."""
-    if not isinstance(numbers, Tensor) or not numbers.is_floating_point():
-        got = numbers.dtype if isinstance(numbers, Tensor) else type(numbers).__name__
-        raise TypeError(f"{name} must be a floating-point tensor, got {got}")
 
 
 def _require_choice(temperature: float, top_k: int | None, top_p: float | None) -> None:

@@ -54,28 +54,30 @@ class Translator:
                 got = type(self.tokenizer).__name__
                 raise TypeError(f"tokenizer must have the method {method}, got {got}")
 
-    def translate(self, text: str, **search: float) -> str:
+    def translate(self, text: str, *, width: int = 1, alpha: float = 0.6) -> str:
         """Translate one sentence; an empty one stays empty.
 
         Args:
             text: In the source language; white space around it does not count.
-            search: As for write_all.
+            width, alpha: As in write_all.
 
         Raises:
-            TypeError: If text is none.
+            TypeError: If text is not a string.
             TextTooLongError: If it has more tokens than the model has positions.
         """
-        return self.translate_all([text], **search)[0]
+        return self.translate_all([text], width=width, alpha=alpha)[0]
 
-    def translate_all(self, texts: Sequence[str], **search: float) -> list[str]:
-        """Translate sentences, each on its own; the order stays.
+    def translate_all(
+        self, texts: Sequence[str], *, width: int = 1, alpha: float = 0.6, batch_size: int = 64
+    ) -> list[str]:
+        """Translate sentences independently of each other; the order stays.
 
         Args:
             texts: In the source language.
-            search: As for write_all.
+            width, alpha, batch_size: As in write_all.
 
         Raises:
-            TypeError: If texts is a single text, or holds what is none.
+            TypeError: If texts is a single string, or holds anything else than strings.
             TextTooLongError: If one has more tokens than the model has positions.
         """
         if isinstance(texts, str):
@@ -84,7 +86,13 @@ class Translator:
             raise TypeError(f"texts must be a list of texts, got {texts!r}")
         sources = [self._encode(text) for text in texts]
         numbers = [number for number, source in enumerate(sources) if source]
-        written = write_all(self.model, [sources[number] for number in numbers], **search)
+        written = write_all(
+            self.model,
+            [sources[number] for number in numbers],
+            width=width,
+            alpha=alpha,
+            batch_size=batch_size,
+        )
         answers = [""] * len(sources)
         for number, ids in zip(numbers, written, strict=True):
             answers[number] = self.tokenizer.decode(ids)

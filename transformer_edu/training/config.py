@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer_edu.refusals import require_flag, require_probability, require_whole
+from transformer_edu.refusals import require_flag, require_whole
+from transformer_edu.training.loss import require_smoothing
 from transformer_edu.training.machine.device import require_precision
 
 SEEDS = 2**64  # torch's random numbers begin with 64 bits
@@ -55,9 +56,8 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained with."""
-        for name in ("steps", "batch_size", "warmup_steps", "accumulate"):
-            require_whole(name, getattr(self, name))
-        for name in ("evaluate_every", "evaluate_on"):
+        counts = ("steps", "batch_size", "warmup_steps", "accumulate")
+        for name in (*counts, "evaluate_every", "evaluate_on"):
             require_whole(name, getattr(self, name))
         if self.batch_tokens is not None:
             require_whole("batch_tokens", self.batch_tokens)
@@ -68,9 +68,7 @@ class TrainingConfig:
         _require_positive("learning_rate", self.learning_rate)
         if self.largest_gradient is not None:
             _require_positive("largest_gradient", self.largest_gradient)
-        require_probability("label_smoothing", self.label_smoothing)
-        if self.label_smoothing == 1:
-            raise ValueError(f"label_smoothing must be below 1, got {self.label_smoothing}")
+        require_smoothing(self.label_smoothing)
         if self.schedule is not None and not callable(self.schedule):
             raise TypeError(f"schedule must be a function of the step, got {self.schedule!r}")
         require_flag("progress", self.progress)

@@ -15,7 +15,7 @@ from transformer_edu.training.data.batches import make_batch, pad
 from transformer_edu.training.data.toy_tasks import Pair
 from transformer_edu.training.loss import token_accuracy, token_loss
 from transformer_edu.training.machine.device import device_of, suitable_threads
-from transformer_edu.training.machine.processes import own_rows, sum_of_processes
+from transformer_edu.training.machine.one_process import ALONE, OneProcess
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def evaluate(
     *,
     batch_size: int = 250,
     step: int = 0,
-    shared: bool = False,
+    processes: OneProcess = ALONE,
 ) -> Evaluation:
     """Judge a model by pairs of source and target.
 
@@ -52,8 +52,7 @@ def evaluate(
         pairs: Source and target ids, without special tokens.
         batch_size: Pairs to compute at once; the result does not depend on it.
         step: What to note as the training step.
-        shared: Whether each of the processes that train together judges a part of the pairs;
-            all of them must call it then, and all get the same answer.
+        processes: Those that share the pairs; each must call it, and each gets the same answer.
 
     Raises:
         TypeError, ValueError: If there are no pairs, batch_size is below 1, or the model cannot
@@ -62,7 +61,7 @@ def evaluate(
     require_whole("batch_size", batch_size)
     if len(pairs) == 0:
         raise ValueError("pairs must hold at least one pair, got none")
-    own = [pairs[row] for row in own_rows(len(pairs))] if shared else pairs
+    own = [pairs[row] for row in processes.rows(len(pairs))]
     loss = right_tokens = tokens = right_targets = 0.0
     with evaluation_mode(model), suitable_threads(model):
         for start in range(0, len(own), batch_size):
@@ -74,9 +73,8 @@ def evaluate(
             right_tokens += real * token_accuracy(logits, batch.label_ids).item()
             right_targets += exact_matches(model, chosen)
             tokens += real
-    if shared:
-        sums = sum_of_processes([loss, right_tokens, tokens, right_targets])
-        loss, right_tokens, tokens, right_targets = sums
+    sums = processes.sum([loss, right_tokens, tokens, right_targets])
+    loss, right_tokens, tokens, right_targets = sums
     return Evaluation(step, loss / tokens, right_tokens / tokens, right_targets / len(pairs))
 
 

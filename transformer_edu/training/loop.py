@@ -35,11 +35,7 @@ from transformer_edu.training.machine.device import (
 )
 from transformer_edu.training.machine.interrupt import postponed_interrupt
 from transformer_edu.training.machine.memory import enough_memory
-from transformer_edu.training.machine.processes import (
-    mean_of_processes,
-    process_count,
-    process_number,
-)
+from transformer_edu.training.machine.one_process import ALONE, OneProcess
 from transformer_edu.training.machine.whole_file import require_writable
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
@@ -63,6 +59,7 @@ def fit(
     after_step: Callable[[TrainingRun], None] | None = None,
     checkpoint: str | os.PathLike | None = None,
     resume: str | os.PathLike | None = None,
+    processes: OneProcess = ALONE,
 ) -> TrainingRun:
     """Train a model on a task, in place and on its device; leave it in evaluation mode.
 
@@ -73,7 +70,8 @@ def fit(
         optimizer: Has its own learning rate, times the config's schedule; None is Adam (§5.3).
         after_step: Called after every step with the run so far; its errors are not caught.
         checkpoint: The file to save to after every evaluation, and when interrupted.
-        resume: The checkpoint of this run to go on from, as if it had never stopped.
+        resume: The checkpoint of this run to continue from, as if it had never stopped.
+        processes: Those that share the work, as joined_processes gives them.
 
     Returns:
         The records of the steps taken; an interrupt (Ctrl-C) ends the run after a whole step.
@@ -88,7 +86,7 @@ def fit(
     config = TrainingConfig() if config is None else config
     _require_inputs(model, task, config)
     optimizer = paper_adam(model, config.learning_rate) if optimizer is None else optimizer
-    state = TrainingState(model, task, config, optimizer)
+    state = TrainingState(model, task, config, optimizer, processes=processes)
     if checkpoint is not None:
         require_writable("checkpoint", checkpoint)
     if resume is not None:
@@ -120,14 +118,12 @@ def take_steps(
     schedule = LambdaLR(
         state.optimizer, lambda steps: config.factor(steps + 1), last_epoch=taken - 1
     )
-    # Alone, the share is the whole batch, and state.replica is the model (see processes.py).
-    number, count = process_number(), process_count()
-    whole = endless_batches(state.task, config, skip=taken)
-    batches = (batch.share(number, count) for batch in whole)
+    batches = endless_batches(state.task, config, skip=taken)
+    replica = state.processes.replica(state.model)  # of a single process, the model
     _evaluate_if_due(state)  # where an interrupt came just before it
     for step in _with_progress(range(taken + 1, config.steps + 1), state):
-        _seed_dropout(state.model, config.seed, step)
-        loss = find_gradients(state.replica, next(batches), config, run, state.scaler)
+        _seed_dropout(state.model, config.seed, step, state.processes.number)
+        loss = find_gradients(replica, next(batches), config, run, state.scaler, state.processes)
         with postponed_interrupt():
             run.steps.append(StepRecord(step, loss, schedule.get_last_lr()[0]))
             state.scaler.step(state.optimizer)  # optimizer.step(), unless float16 overflowed
@@ -146,6 +142,7 @@ def find_gradients(
     config: TrainingConfig,
     run: TrainingRun,
     scaler: torch.amp.GradScaler,
+    processes: OneProcess = ALONE,
 ) -> float:
     """Predict, compare, and find for every weight the direction that lowers the loss.
 
@@ -155,6 +152,7 @@ def find_gradients(
         config: The choices of the run.
         run: The steps before this one.
         scaler: What gradient_scaler made; the gradients are left multiplied by its factor.
+        processes: Those that share the batch.
 
     Returns:
         The loss in nats per token.
@@ -165,16 +163,16 @@ def find_gradients(
     model.train()
     model.zero_grad()
     loss = 0.0
-    for part, share in batch.parts(config.accumulate):
+    for part, weight in processes.parts(batch, config.accumulate):
         part = part.to(device_of(model))
         with autocast_for(model, config.precision):
             logits = model(part.source_ids, part.decoder_input_ids)  # (batch, position, vocabulary)
-        part_loss = share * token_loss(
+        part_loss = weight * token_loss(
             logits, part.label_ids, label_smoothing=config.label_smoothing
         )
         scaler.scale(part_loss).backward()
         loss += part_loss.item()
-    loss = mean_of_processes(loss)
+    loss = processes.mean(loss)
     scale = scaler.get_scale()  # 1, except in float16
     longest = math.inf if config.largest_gradient is None else scale * config.largest_gradient
     length = nn.utils.clip_grad_norm_(model.parameters(), longest)  # before it was shortened
@@ -221,9 +219,9 @@ def _surroundings(model: nn.Module) -> Iterator[None]:
             model.eval()
 
 
-def _seed_dropout(model: nn.Module, seed: int, step: int) -> None:
+def _seed_dropout(model: nn.Module, seed: int, step: int, process: int) -> None:
     """Let seed and step decide what is dropped: a resumed run drops what it would have anyway."""
-    process = process_number()  # each drops something else; the first what one alone would
+    # Each process drops something else, the first what a single process would.
     text = f"{seed} {step} {process}" if process else f"{seed} {step}"
     number = random.Random(text).getrandbits(63)
     if device_of(model).type == "cpu":
@@ -237,7 +235,8 @@ def _evaluate_if_due(state: TrainingState) -> None:
     run, step = state.run, len(state.run.steps)
     if state.is_due and (not run.evaluations or run.evaluations[-1].step < step):
         watched = state.task.validation[: state.config.evaluate_on]
-        run.evaluations.append(evaluate(state.model, watched, step=step, shared=True))
+        evaluation = evaluate(state.model, watched, step=step, processes=state.processes)
+        run.evaluations.append(evaluation)
 
 
 def _with_progress(steps: range, state: TrainingState) -> Iterable[int]:

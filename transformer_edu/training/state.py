@@ -12,7 +12,7 @@ from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.machine.device import gradient_scaler
-from transformer_edu.training.machine.processes import replica_of
+from transformer_edu.training.machine.one_process import ALONE, OneProcess
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class TrainingState:
         config: The choices of the run.
         optimizer: What changes the weights.
         run: The steps taken so far.
+        processes: Those that share the work.
 
     Raises:
         ValueError: If model has no parameters.
@@ -57,14 +58,10 @@ class TrainingState:
     optimizer: Optimizer
     run: TrainingRun = field(default_factory=TrainingRun)
     scaler: torch.amp.GradScaler = field(init=False)
-    replica: nn.Module = field(init=False)
+    processes: OneProcess = ALONE
 
     def __post_init__(self) -> None:
-        """Make what keeps float16's gradients large enough, and what joins several processes.
-
-        Alone and in other precisions both do nothing: the replica is the model.
-        """
-        self.replica = replica_of(self.model)
+        """Make what keeps float16's gradients large enough; in other precisions it does nothing."""
         self.scaler = gradient_scaler(self.model, self.config.precision)
 
     @property

@@ -18,19 +18,9 @@ from transformer_edu.training.checkpoint import load_history, load_model
 from transformer_edu.training.data.batches import Batch, make_batch
 from transformer_edu.training.machine import processes as module
 from transformer_edu.training.machine.processes import (
+    JoinedProcesses,
     LostProcessError,
-    first_before_others,
-    gather_rows,
-    is_first_process,
     is_of_a_lost_process,
-    joined_processes,
-    mean_of_processes,
-    own_rows,
-    process_count,
-    process_number,
-    replica_of,
-    sum_of_processes,
-    wait_for_all,
 )
 from transformer_edu.training.runs.command import INTERRUPTED, main
 from transformer_edu.training.runs.run_folder import RunFolder
@@ -46,17 +36,11 @@ SMALL = [
 SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
 
 
-def test_alone_nothing_is_changed():
-    with joined_processes(), first_before_others():
-        assert (process_count(), process_number(), is_first_process()) == (1, 0, True)
-        assert BATCH.share(process_number(), process_count()) is BATCH
-        assert sum_of_processes([1.5, 2]) == [1.5, 2]
-        assert mean_of_processes(0.1) == 0.1
-        assert list(own_rows(3)) == [0, 1, 2]
-        assert gather_rows([[4, 5], []], 2) == [[4, 5], []]
-        wait_for_all()
-    model = torch.nn.Linear(2, 3)
-    assert replica_of(model) is model
+def pretend(number: int, count: int) -> JoinedProcesses:
+    """One of several processes, which the others never answer."""
+    processes = JoinedProcesses.__new__(JoinedProcesses)
+    processes.number, processes.count = number, count
+    return processes
 
 
 def real_labels(batch: Batch) -> int:
@@ -64,23 +48,25 @@ def real_labels(batch: Batch) -> int:
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 9])
-def test_the_shares_make_up_the_batch(count):
-    rows, weights, labels = [], [], []
+def test_the_parts_of_all_processes_make_up_the_batch(count):
+    rows, total = [], 0.0
     for number in range(count):
-        share = BATCH.share(number, count)
-        parts = share.parts(2)
-        if share.weight > 0:
-            expected = [count * real_labels(part) / real_labels(BATCH) for part, _ in parts]
-            assert [weight for _, weight in parts] == pytest.approx(expected)
-        assert sum(weight for _, weight in parts) == pytest.approx(share.weight)
-        weights.append(share.weight)
-        if share.weight > 0:
-            rows += share.source_ids.tolist()
-            labels.append(real_labels(share))
+        for part, weight in pretend(number, count).parts(BATCH, 2):
+            total += weight
+            if weight > 0:
+                rows += part.source_ids.tolist()
+                assert weight == pytest.approx(count * real_labels(part) / real_labels(BATCH))
+            else:
+                assert number >= len(BATCH.parts(count))  # only where no row is left
     assert rows == BATCH.source_ids.tolist()
-    assert sum(weights) == pytest.approx(count)
-    expected = [count * own / sum(labels) for own in labels]
-    assert [weight for weight in weights if weight > 0] == pytest.approx(expected)
+    assert total == pytest.approx(count)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_every_row_belongs_to_one_process(count):
+    assert sorted(row for number in range(count) for row in pretend(number, count).rows(7)) == [
+        *range(7)
+    ]
 
 
 def test_an_error_of_ones_own_is_not_blamed_on_others(monkeypatch):
@@ -106,22 +92,23 @@ def start(options: list[str]) -> subprocess.Popen:
 TOGETHER = """
 import torch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.machine import processes
+from transformer_edu.training.machine.processes import joined_processes
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.loop import fit
 from transformer_edu.training.data.toy_tasks import copy_task
 
-with processes.joined_processes():
-    number = processes.process_number()
-    own = [[10 * row] * row for row in processes.own_rows(5)]
-    rows = processes.gather_rows(own, 5)
-    nothing = processes.gather_rows([[] for _ in processes.own_rows(3)], 3)
-    total, mean = processes.sum_of_processes([number + 1.0]), processes.mean_of_processes(number)
+with joined_processes() as processes:
+    number = processes.number
+    own = [[10 * row] * row for row in processes.rows(5)]
+    rows = processes.gather(own, 5)
+    nothing = processes.gather([[] for _ in processes.rows(3)], 3)
+    total, mean = processes.sum([number + 1.0]), processes.mean(number)
     torch.manual_seed(number)  # other first weights in each: the first one's count
     sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.3}
     task = copy_task(num_symbols=5, train_size=60, validation_size=5, test_size=5)
     model = Transformer(TransformerConfig(vocabulary_size=9, **sizes))
-    run = fit(model, task, TrainingConfig(steps=4, batch_size=7, evaluate_on=5))
+    config = TrainingConfig(steps=4, batch_size=7, evaluate_on=5)
+    run = fit(model, task, config, processes=processes)
     weights = torch.cat([weight.detach().flatten() for weight in model.parameters()])
     losses = [step.loss for step in run.steps]
     print((rows, nothing, total, mean, losses, run.evaluations, weights.tolist()), flush=True)
@@ -141,17 +128,13 @@ def test_two_processes_agree_on_everything(tmp_path):
     assert "[3.0], 0.5, " in first
 
 
-def test_each_process_drops_something_else_and_the_first_what_one_alone_would(monkeypatch):
-    def dropped(number: int, count: int) -> list[float]:
-        monkeypatch.setattr(dist, "is_initialized", lambda: count > 1)
-        monkeypatch.setattr(dist, "get_world_size", lambda: count)
-        monkeypatch.setattr(dist, "get_rank", lambda: number)
+def test_each_process_drops_something_else():
+    def dropped(number: int) -> tuple[float, ...]:
         with torch.random.fork_rng([]):
-            loop._seed_dropout(torch.nn.Linear(2, 3), 5, 7)
-            return torch.rand(4).tolist()
+            loop._seed_dropout(torch.nn.Linear(2, 3), 5, 7, number)
+            return tuple(torch.rand(4).tolist())
 
-    assert dropped(0, 1) == dropped(0, 3)
-    assert len({tuple(dropped(number, 3)) for number in range(3)}) == 3
+    assert len({dropped(number) for number in range(3)}) == 3
 
 
 @pytest.mark.slow

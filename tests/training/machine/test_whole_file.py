@@ -1,5 +1,6 @@
 """A checkpoint's file is whole or not there, and no bit of it changes unnoticed."""
 
+import hashlib
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 from safetensors import safe_open
 from torch import Tensor
@@ -23,7 +25,7 @@ from transformer_edu.training.machine.whole_file import (
 )
 
 TENSORS = {"weights.a": torch.arange(15.0).reshape(3, 5), "kept": torch.tensor([2**53 + 1])}
-RECORD = {"format_version": 1, "name": 'quoted "sha256": "0000"', "rate": 0.1}
+RECORD = {"format_version": 1, "name": 'quoted "sha256": "0000", ê', "rate": 0.1, "ε": 1e-9}
 KILLS = 20
 
 # In a process of its own, because it forks: torch is imported once, not once for each kill.
@@ -86,7 +88,7 @@ def same(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
 def test_what_is_written_is_read(path):
     tensors, record = read_checkpoint_file(path)
     assert same(tensors, TENSORS)
-    assert {name: record[name] for name in RECORD} == RECORD
+    assert record == RECORD
     assert names(path) == ["run.checkpoint"]
 
 
@@ -128,11 +130,12 @@ def test_each_of_200_flipped_bits_is_noticed(path):
 def test_a_flipped_bit_in_any_byte_of_the_header_is_noticed(path):
     content, bits = path.read_bytes(), random.Random(0)
     for byte in range(8 + int.from_bytes(content[:8], "little")):
-        changed = bytearray(content)
-        changed[byte] ^= 1 << bits.randrange(8)
-        path.write_bytes(changed)
-        with pytest.raises(CheckpointError):
-            read_checkpoint_file(path)
+        for bit in (5, bits.randrange(8)):  # 5 makes a small letter a capital one
+            changed = bytearray(content)
+            changed[byte] ^= 1 << bit
+            path.write_bytes(changed)
+            with pytest.raises(CheckpointError):
+                read_checkpoint_file(path)
 
 
 @pytest.mark.parametrize("tenths", range(10))
@@ -145,24 +148,47 @@ def test_a_truncated_file_is_refused(path, tenths):
 
 def test_a_file_with_something_after_its_end_is_refused(path):
     path.write_bytes(path.read_bytes() + b"\0")
-    with pytest.raises(CheckpointError, match="must be whole"):
+    with pytest.raises(CheckpointError, match="must be a whole checkpoint"):
         read_checkpoint_file(path)
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        (b"", "must be a checkpoint, got an empty file"),
-        (b"dear diary, today I trained a model", "got another format"),
-        (b"\xff" * 100, "got another format"),
-        (b"\x08", "got another format"),
-        (struct.pack("<Q", 2**63) + b"{}", "got another format"),
+        b"",
+        b"dear diary, today I trained a model",
+        b"\xff" * 100,
+        b"\x08",
+        struct.pack("<Q", 2**63) + b"{}",
+        safetensors.torch.save(TENSORS),
+        safetensors.torch.save(TENSORS, metadata={"transformer_edu": '{"sha256": 3}'}),
     ],
 )
-def test_what_is_no_checkpoint_is_refused(path, content, message):
+def test_what_is_no_checkpoint_is_refused(path, content):
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=message):
+    with pytest.raises(CheckpointError, match="must be a whole checkpoint of this package"):
         read_checkpoint_file(path)
+
+
+def hashed_as_earlier(record: dict) -> bytes:
+    """A file whose checksum is that of all its other bytes, as earlier versions wrote it."""
+    blank = "0" * 64
+    text = json.dumps({"sha256": blank, **record})
+    content = safetensors.torch.save(TENSORS, metadata={"transformer_edu": text})
+    return content.replace(blank.encode(), hashlib.sha256(content).hexdigest().encode(), 1)
+
+
+def test_a_file_of_an_earlier_version_is_read_and_a_flipped_bit_in_it_is_noticed(path):
+    content = hashed_as_earlier(RECORD)
+    path.write_bytes(content)
+    tensors, record = read_checkpoint_file(path)
+    assert same(tensors, TENSORS) and record == RECORD
+    for bit in random.Random(0).sample(range(8 * len(content)), 200):
+        changed = bytearray(content)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        with pytest.raises(CheckpointError):
+            read_checkpoint_file(path)
 
 
 def test_a_pickle_is_refused_and_not_run(path, tmp_path):
@@ -171,7 +197,7 @@ def test_a_pickle_is_refused_and_not_run(path, tmp_path):
             return (Path.touch, (tmp_path / "code was run",))
 
     torch.save({"weights": Trap()}, path)
-    with pytest.raises(CheckpointError, match="got another format"):
+    with pytest.raises(CheckpointError, match="of another format"):
         read_checkpoint_file(path)
     assert names(path) == ["run.checkpoint"]
 

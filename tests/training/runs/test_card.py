@@ -7,7 +7,7 @@ import pytest
 
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.runs.card import TERMS, Trial, best_of, command_of, describe_run
-from transformer_edu.training.runs.options import build_parser, settings_of
+from transformer_edu.training.runs.options import build_parser, read_settings
 from transformer_edu.training.runs.presets import TINY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
 
@@ -113,7 +113,7 @@ def test_the_command_in_the_card_repeats_the_run(tmp_path, changes):
     settings = replace(TINY, seed=3, **changes)
     words = command_of(settings).split()[3:]
     chosen = build_parser().parse_args(words)
-    assert settings_of(chosen, RunFolder(tmp_path / "new")) == settings
+    assert read_settings(chosen, RunFolder(tmp_path / "new")) == settings
 
 
 def test_the_command_always_names_steps_and_seed():

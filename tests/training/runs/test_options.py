@@ -4,13 +4,13 @@ from dataclasses import fields, replace
 
 import pytest
 
-from transformer_edu.training.runs.options import OPTIONS, build_parser, settings_of
+from transformer_edu.training.runs.options import OPTIONS, build_parser, read_settings
 from transformer_edu.training.runs.presets import TINY, TOY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
 
 
 def read(text: str, folder: RunFolder) -> RunSettings:
-    return settings_of(build_parser().parse_args([*text.split(), "--out", "x"]), folder)
+    return read_settings(build_parser().parse_args([*text.split(), "--out", "x"]), folder)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.run_task import load_texts
 from transformer_edu.training.runs.saved_translator import load_translator
-from transformer_edu.training.runs.scoring import main, score_translator, text_settings
+from transformer_edu.training.runs.scoring import main, score_translator, settings_of_texts
 
 
 def test_both_scores_are_bleu_of_what_is_written(text_run):
@@ -31,11 +31,11 @@ def test_the_command_prints_part_scores_and_signatures(text_run, capsys):
 
 def test_exported_weights_mean_multi30k_unless_a_task_is_named(tmp_path, text_run, text_files):
     exported = RunFolder(tmp_path)
-    assert text_settings(exported, None, None, None).task == "multi30k"
+    assert settings_of_texts(exported, None, None, None).task == "multi30k"
     source, target = map(str, text_files)
-    assert text_settings(exported, "files", source, target).source == source
+    assert settings_of_texts(exported, "files", source, target).source == source
     run = RunFolder(text_run)
-    assert text_settings(run, None, None, None) == run.read_settings()
+    assert settings_of_texts(run, None, None, None) == run.read_settings()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.refusals import require_same_batch, require_token_ids
+from transformer_edu.refusals import require_same_batch, require_token_ids
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.training.machine.device import random_state_restored
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.refusals import require_whole
 
 ABOVE_ONE = 1e-3  # what half precision adds up to beyond one
 

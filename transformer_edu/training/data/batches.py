@@ -55,20 +55,6 @@ class Batch:
         real = [int((part.label_ids != PADDING_ID).sum()) for part in parts]
         return [(part, own / max(sum(real), 1)) for part, own in zip(parts, real, strict=True)]
 
-    def share(self, number: int, count: int) -> "Batch":
-        """The rows that one of several processes computes; of one process, all of them.
-
-        Args:
-            number: Which process, from 0.
-            count: Number of processes.
-        """
-        if count == 1:
-            return self
-        parts = self.parts(count)
-        # A batch of fewer rows than processes leaves some with a row that does not count.
-        part, weight = parts[number] if number < len(parts) else (parts[0][0], 0.0)
-        return Share(part.source_ids, part.decoder_input_ids, part.label_ids, count * weight)
-
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device."""
         return Batch(
@@ -76,22 +62,6 @@ class Batch:
             decoder_input_ids=self.decoder_input_ids.to(device),
             label_ids=self.label_ids.to(device),
         )
-
-
-@dataclass(frozen=True)
-class Share(Batch):
-    """The rows of a batch that one process computes.
-
-    Args:
-        weight: What makes the mean over processes of their weighted losses the loss of the
-            whole batch: their share of its real labels, times the number of processes.
-    """
-
-    weight: float = 1.0
-
-    def parts(self, count: int) -> list[tuple[Batch, float]]:
-        """As for Batch; the shares add up to weight."""
-        return [(part, self.weight * share) for part, share in super().parts(count)]
 
 
 def pad(sequences: Sequence[Sequence[int]], *, padding_id: int = PADDING_ID) -> Tensor:

@@ -1,7 +1,7 @@
-"""How a checkpoint lies on the disk: whole or not at all, and not a single bit may change.
+"""How a checkpoint is stored: the file is whole or not there, and a changed bit is noticed.
 
 It is an ordinary safetensors file, which any program can read and which holds no code. Its header
-carries a record in JSON, and in it a SHA-256 checksum of every other byte of the file.
+carries a record in JSON, and in the record a SHA-256 checksum of all tensors and of the record.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import safetensors.torch
+import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
@@ -21,13 +22,12 @@ except ImportError:  # Windows
     fcntl = None
 
 KEY = "transformer_edu"  # of the record, among the header's metadata
-BLANK = b"0" * 64  # stands for the checksum while it is computed
-BEFORE_CHECKSUM = f'"{KEY}":"{{\\"sha256\\": \\"'.encode()  # JSON inside JSON
 LENGTH_BYTES = 8  # a safetensors file begins with the length of its header
+BLANK = b"0" * 64  # in place of the checksum where earlier versions hashed the whole file
 
 
 class CheckpointError(ValueError):
-    """A file that is no checkpoint, a damaged one, or one of another run; its name is said."""
+    """A file is not a checkpoint, is damaged, or belongs to another run; the message names it."""
 
 
 def write_checkpoint_file(
@@ -45,13 +45,23 @@ def write_checkpoint_file(
         OSError: If it cannot be written. The old file stays, and nothing else does.
     """
     require_path("path", path)
-    text = json.dumps({"sha256": BLANK.decode(), **record})
     own = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    content = memoryview(safetensors.torch.save(own, metadata={KEY: text}))
-    start = content.obj.index(BEFORE_CHECKSUM) + len(BEFORE_CHECKSUM)
-    end = start + len(BLANK)
-    checksum = hashlib.sha256(content).hexdigest().encode()
-    replace_file(Path(path), (content[:start], checksum, content[end:]))
+    text = _record_text(content_checksum(own, record), record)
+    replace_file(Path(path), [safetensors.torch.save(own, metadata={KEY: text})])
+
+
+def content_checksum(tensors: Mapping[str, Tensor], record: Mapping[str, object]) -> str:
+    """The SHA-256 checksum of a record and of each tensor's name, type, shape and bytes.
+
+    Args:
+        tensors: On the CPU; their order does not count.
+        record: What JSON can hold.
+    """
+    found = hashlib.sha256(json.dumps(record).encode())
+    for name, tensor in sorted(tensors.items()):
+        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return found.hexdigest()
 
 
 def read_checkpoint_file(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
@@ -66,25 +76,25 @@ def read_checkpoint_file(path: str | os.PathLike) -> tuple[dict[str, Tensor], di
         CheckpointError: If it is no checkpoint, or any bit of it has changed.
     """
     require_path("path", path)
-    content = memoryview(Path(path).read_bytes())
-    if not content:
-        raise CheckpointError(f"{path} must be a checkpoint, got an empty file")
+    content = Path(path).read_bytes()
     header_end = LENGTH_BYTES + int.from_bytes(content[:LENGTH_BYTES], "little")
-    found = bytes(content[LENGTH_BYTES:header_end]).find(BEFORE_CHECKSUM)
-    if found < 0:
-        raise CheckpointError(f"{path} must be a checkpoint of this package, got another format")
-    start = LENGTH_BYTES + found + len(BEFORE_CHECKSUM)
-    end = start + len(BLANK)
-    checksum = hashlib.sha256(content[:start])
-    checksum.update(BLANK)
-    checksum.update(content[end:])
-    if content[start:end] != checksum.hexdigest().encode():
-        raise CheckpointError(f"{path} must be whole, got a checksum that does not fit: damaged")
     try:
-        header = json.loads(bytes(content[LENGTH_BYTES:header_end]))
-        return safetensors.torch.load(content.obj), json.loads(header["__metadata__"][KEY])
-    except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
-        raise CheckpointError(f"{path} must be a checkpoint, got a broken header") from error
+        tensors = safetensors.torch.load(content)
+        text = json.loads(content[LENGTH_BYTES:header_end])["__metadata__"][KEY]
+        record = json.loads(text)
+        checksum = record.pop("sha256")
+        is_whole = _record_text(content_checksum(tensors, record), record) == text
+        if not is_whole:  # written by an earlier version: the checksum of all other bytes
+            before = content.replace(checksum.encode(), BLANK, 1)
+            is_whole = hashlib.sha256(before).hexdigest() == checksum
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SafetensorError):
+        is_whole = False
+    if not is_whole:
+        raise CheckpointError(
+            f"{path} must be a whole checkpoint of this package, "
+            "got a file that is damaged or of another format"
+        )
+    return tensors, record
 
 
 def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
@@ -144,6 +154,11 @@ def require_path(name: str, path: str | os.PathLike) -> None:
         raise TypeError(f"{name} must be a path, got {path!r}")
     if "\0" in os.fsdecode(path):
         raise ValueError(f"{name} must hold no NUL character, got {os.fsdecode(path)!r}")
+
+
+def _record_text(checksum: str, record: Mapping[str, object]) -> str:
+    """The record in JSON, its checksum first."""
+    return json.dumps({"sha256": checksum, **record})
 
 
 def _remove_leftovers(path: Path) -> None:

@@ -24,17 +24,14 @@ from transformer_edu.training.machine.device import (
     pick_precision,
 )
 from transformer_edu.training.machine.memory import keep_freed_memory
+from transformer_edu.training.machine.one_process import ALONE, OneProcess
 from transformer_edu.training.machine.processes import (
-    first_before_others,
-    is_first_process,
     is_of_a_lost_process,
     joined_processes,
     process_count,
-    wait_for_all,
 )
-from transformer_edu.training.runs.averaging import average_models
-from transformer_edu.training.runs.judging import Judge
-from transformer_edu.training.runs.options import PROGRAM, build_parser, settings_of
+from transformer_edu.training.machine.whole_file import CheckpointError
+from transformer_edu.training.runs.options import PROGRAM, build_parser, read_settings
 from transformer_edu.training.runs.presets import RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder, write_json
 from transformer_edu.training.runs.run_task import load_run_task
@@ -45,10 +42,10 @@ from transformer_edu.training.state import TrainingRun
 
 @with_told_errors
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, train, say what came of it.
+    """Read the command line, train, print the scores.
 
     Returns:
-        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C.
+        The exit status: 0, 1 after an error, which is printed in one line, 130 after Ctrl-C.
     """
     chosen = build_parser().parse_args(arguments)
     keep_freed_memory()
@@ -59,11 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.device is not None:
         os.environ[DEVICE_VARIABLE] = chosen.device
     try:
-        with joined_processes():
-            settings_of(chosen, folder)  # a refusal leaves no folder
-            with folder.locked() if is_first_process() else nullcontext():
-                # Another process may have begun a run here meanwhile.
-                return train_in_folder(settings_of(chosen, folder), folder, resume=chosen.resume)
+        with joined_processes() as processes:
+            read_settings(chosen, folder)  # a refusal leaves no folder
+            with folder.locked() if processes.is_first else nullcontext():
+                # Another command may have begun a run here meanwhile.
+                settings = read_settings(chosen, folder)
+                return train_in_folder(settings, folder, resume=chosen.resume, processes=processes)
     except RuntimeError as error:
         if not is_of_a_lost_process(error):
             raise
@@ -78,66 +76,74 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def train_in_folder(settings: RunSettings, folder: RunFolder, *, resume: bool = False) -> int:
-    """Begin a run, or go on with it, until its end or an interrupt.
+def train_in_folder(
+    settings: RunSettings,
+    folder: RunFolder,
+    *,
+    resume: bool = False,
+    processes: OneProcess = ALONE,
+) -> int:
+    """Begin or continue a run, until its end or an interrupt.
 
     Args:
         settings: Every choice.
         folder: Where all of it is kept.
-        resume: Whether to go on from the folder's checkpoint, if there is one already.
+        resume: Whether to continue from the folder's checkpoint, if there is one already.
+        processes: Those that share the work.
 
     Returns:
         The exit status.
     """
     device = pick_device()
-    with first_before_others():
-        task, judge = load_run_task(settings, folder)
+    with processes.first_before_others():
+        task, judge = load_run_task(settings, folder, processes=processes)
     torch.manual_seed(settings.seed)
     model = Transformer(settings.model_config(len(task.vocabulary))).to(device)
     if settings.precision == "auto":  # a resumed run keeps it, also on another machine
         settings = replace(settings, precision=pick_precision(model))
-    if is_first_process():
-        folder.write_settings(settings, versions())
+    if processes.is_first:
+        folder.write_settings(settings, versions(processes.count))
         print("Computing on", describe_device(device), file=sys.stderr)
         print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
-    watcher = Watcher(model, folder, settings, judge)
+    watcher = Watcher(model, folder, settings, judge, processes=processes)
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
-    if not go_on(watcher, task, checkpoint):
+    if not train_to_the_end(watcher, task, checkpoint):
         print(
             f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume",
             file=sys.stderr,
         )
         return INTERRUPTED
-    wait_for_all()
-    for name, scores in finish(folder, task, judge, settings).items():
-        if is_first_process():
+    processes.wait()
+    for name, scores in finish(watcher, task).items():
+        if processes.is_first:
             print(name, *(f"{measure} {value:.4g}" for measure, value in scores.items()))
     return 0
 
 
-def go_on(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
-    """Train until the end, an early stop or an interrupt; say whether the run is over."""
+def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
+    """Train until the end, an early stop or an interrupt; return whether the run is complete."""
     run = TrainingRun() if checkpoint is None else load_history(checkpoint)
     watcher.begin(len(run.steps))
     try:
         if checkpoint is not None:
-            make_up(watcher, task, checkpoint, run)
+            score_checkpoint(watcher, task, checkpoint, run)
         if not watcher.is_patience_over():
             run = fit(
                 watcher.model,
                 task,
                 watcher.settings.training_config(),
                 after_step=watcher,
-                checkpoint=watcher.folder.checkpoint if is_first_process() else None,
+                checkpoint=watcher.folder.checkpoint if watcher.processes.is_first else None,
                 resume=checkpoint,
+                processes=watcher.processes,
             )
     finally:
         watcher.end(run)
     return watcher.stopped_early or not run.interrupted
 
 
-def make_up(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
-    """Look at the checkpoint's model where an interrupt came just before that was done."""
+def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
+    """Score the checkpoint's model if an interrupt came just before its evaluation."""
     settings, step = watcher.settings, len(run.steps)
     is_due = step > 0 and (step % settings.evaluate_every == 0 or step == settings.steps)
     if not is_due or watcher.has_scored(step):
@@ -145,32 +151,66 @@ def make_up(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) ->
     watcher.model.load_state_dict(load_model(checkpoint).state_dict())
     if not run.evaluations or run.evaluations[-1].step < step:
         pairs = task.validation[: settings.evaluate_on]
-        run.evaluations.append(evaluate(watcher.model, pairs, step=step, shared=True))
+        evaluation = evaluate(watcher.model, pairs, step=step, processes=watcher.processes)
+        run.evaluations.append(evaluation)
     watcher.observe(run)
 
 
-def finish(
-    folder: RunFolder, task: Task, judge: Judge, settings: RunSettings
-) -> dict[str, dict[str, float]]:
-    """Average the last weights, and judge what there is by validation pairs.
+def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
+    """Average the last weights, and score the best and the average on validation pairs.
 
     Returns:
         The scores of the best and of the average, which is the run's result.
     """
+    folder, settings, judge = watcher.folder, watcher.settings, watcher.judge
+    watched = task.validation[: settings.evaluate_on]
     paths = list(folder.kept_weights().values())[-settings.keep :]
     models = {"best": load_model(folder.best), "average": average_models(paths)}
     scores = {}
     for name, model in models.items():
         model.to(pick_device())
-        evaluation = evaluate(model, task.validation[: settings.evaluate_on], shared=True)
+        evaluation = evaluate(model, watched, processes=watcher.processes)
         scores[name] = {
             "validation_loss": evaluation.loss,
             judge.name: judge(model, evaluation),
         }
-    if is_first_process():
+    if watcher.processes.is_first:
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)
     return scores
+
+
+def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
+    """The Transformer in which every weight is the mean of that weight in several files (§6.1).
+
+    A learning rate that never falls to zero leaves the weights moving around a minimum; their mean
+    is nearer to it. The paper averages the last 5 checkpoints of its base model, 20 of big.
+
+    Args:
+        paths: What save_model or save_checkpoint wrote, of one model at different steps.
+
+    Returns:
+        A new model on the CPU, in evaluation mode.
+
+    Raises:
+        ValueError: If there are no paths.
+        OSError: If a file cannot be read.
+        CheckpointError: If a file is damaged, or holds a different model than the first.
+    """
+    if len(paths) == 0:
+        raise ValueError("paths must hold at least one path, got none")
+    average = load_model(paths[0])
+    sums = [weight.detach().double() for weight in average.parameters()]
+    for path in paths[1:]:
+        model = load_model(path)
+        if model.config != average.config:
+            raise CheckpointError(f"{path} must hold the model of {paths[0]}, got another config")
+        for total, weight in zip(sums, model.parameters(), strict=True):
+            total += weight.detach()
+    with torch.no_grad():
+        for weight, total in zip(average.parameters(), sums, strict=True):
+            weight.copy_(total / len(paths))
+    return average
 
 
 def describe(model: Transformer, task: Task) -> str:
@@ -190,9 +230,9 @@ def package_version() -> str:
         return "not installed"
 
 
-def versions() -> dict[str, str]:
-    """What the run is made with, and on."""
-    device, processes = pick_device(), process_count()
+def versions(processes: int) -> dict[str, str]:
+    """What the run is made with, and on, by so many processes."""
+    device = pick_device()
     machine = f"{torch.get_num_threads()} CPU thread(s), {platform.machine()}"
     if device.type == "cuda":
         machine = torch.cuda.get_device_name(device)

@@ -1,7 +1,4 @@
-"""How good is the model at its task, in the one number that its task is known by?
-
-Several processes that train together judge together: each writes a part.
-"""
+"""How good is the model at its task, in the measure that is usual for the task?"""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +8,7 @@ from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.machine.device import suitable_threads
-from transformer_edu.training.machine.processes import gather_rows, own_rows
+from transformer_edu.training.machine.one_process import ALONE, OneProcess
 
 
 class Judge(Protocol):
@@ -39,12 +36,19 @@ class BleuJudge:
     Args:
         tokenizer: The model's own.
         pairs: Source texts and their translations.
+        processes: Those that share the work; each translates a part.
     """
 
     name = "bleu"
 
-    def __init__(self, tokenizer: TextCoder, pairs: Sequence[tuple[str, str]]) -> None:
-        self.tokenizer = tokenizer
+    def __init__(
+        self,
+        tokenizer: TextCoder,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        processes: OneProcess = ALONE,
+    ) -> None:
+        self.tokenizer, self.processes = tokenizer, processes
         self.sources = [tokenizer.encode(source) for source, _ in pairs]
         self.references = [target for _, target in pairs]
 
@@ -52,6 +56,6 @@ class BleuJudge:
         """The score of a model that was just evaluated."""
         count = len(self.sources)
         with suitable_threads(model):
-            written = write_all(model, [self.sources[row] for row in own_rows(count)])
-        texts = [self.tokenizer.decode(ids) for ids in gather_rows(written, count)]
-        return corpus_bleu(texts, self.references).score
+            written = write_all(model, [self.sources[row] for row in self.processes.rows(count)])
+        rows = self.processes.gather(written, count)
+        return corpus_bleu([self.tokenizer.decode(ids) for ids in rows], self.references).score

@@ -65,7 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def settings_of(chosen: argparse.Namespace, folder: RunFolder) -> RunSettings:
+def read_settings(chosen: argparse.Namespace, folder: RunFolder) -> RunSettings:
     """What the options say, and where they say nothing the preset, or the run to go on with.
 
     Args:

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ[DEVICE_VARIABLE] = chosen.device
     folder = RunFolder(chosen.run)
     translator = load_translator(folder.path)
-    texts = load_texts(text_settings(folder, chosen.task, chosen.source, chosen.target))
+    texts = load_texts(settings_of_texts(folder, chosen.task, chosen.source, chosen.target))
     pairs = getattr(texts, chosen.part)
     scores = score_translator(translator, pairs, width=chosen.beam, alpha=chosen.alpha)
     print(f"{chosen.part}, {len(pairs):,} sentences, beam {chosen.beam}, alpha {chosen.alpha}")
@@ -60,10 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def text_settings(
+def settings_of_texts(
     folder: RunFolder, task: str | None, source: str | None, target: str | None
 ) -> RunSettings:
-    """The settings that say which texts: the run's own, unless a task is named.
+    """The run settings that name the texts: the run's own, unless a task is given.
 
     Args:
         folder: Of a run, or of exported weights, which have no settings and mean Multi30k.

@@ -1,4 +1,4 @@
-"""Watch a run from its folder: a bar, a line of history and the weights at every evaluation."""
+"""Watch a run: a progress bar, and at every evaluation a line of history and the weights."""
 
 import sys
 import time
@@ -11,11 +11,7 @@ from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.machine.interrupt import postponed_interrupt
-from transformer_edu.training.machine.processes import (
-    is_first_process,
-    process_count,
-    sum_of_processes,
-)
+from transformer_edu.training.machine.one_process import ALONE, OneProcess
 from transformer_edu.training.runs.judging import Judge
 from transformer_edu.training.runs.presets import RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
@@ -29,18 +25,26 @@ SPENT = ("cpu_seconds", "seconds", "tokens")  # what a run has cost so far, in e
 class Watcher:
     """What fit calls after every step of a run in a folder.
 
-    Of several processes that train together all watch, and the first one writes.
+    All processes that train together watch, and the first one writes.
 
     Args:
         model: What is trained.
         folder: Where history and weights go.
         settings: The choices of the run.
         judge: Scores the model at every evaluation.
+        processes: Those that share the work.
     """
 
     def __init__(
-        self, model: Transformer, folder: RunFolder, settings: RunSettings, judge: Judge
+        self,
+        model: Transformer,
+        folder: RunFolder,
+        settings: RunSettings,
+        judge: Judge,
+        *,
+        processes: OneProcess = ALONE,
     ) -> None:
+        self.processes = processes
         self.model, self.folder, self.settings, self.judge = model, folder, settings, judge
         self.stopped_early = False
         self.records = folder.read_history(judge.name, *SPENT)
@@ -60,7 +64,7 @@ class Watcher:
             raise FileNotFoundError(
                 f"run must have {self.folder.best}, its best weights so far, to go on, got no file"
             )
-        if is_first_process() and self.folder.cut_history(steps_taken):
+        if self.processes.is_first and self.folder.cut_history(steps_taken):
             print(
                 f"{self.folder.history_file}: cut after step {kept[-1]['step'] if kept else 0:,}, "
                 f"as the checkpoint is of step {steps_taken:,}",
@@ -70,12 +74,12 @@ class Watcher:
         self._began = time.process_time(), time.monotonic()
         self._tokens, self._learning_seconds, self._last_call = 0, 0.0, None
         self._hook = self.model.register_forward_pre_hook(self._count_tokens)
-        self._bar = tqdm(
+        self._progress = tqdm(
             initial=steps_taken,
             total=self.settings.steps,
             unit="step",
             mininterval=0.1 if sys.stderr.isatty() else SECONDS_BETWEEN_LINES,
-            disable=not is_first_process(),
+            disable=not self.processes.is_first,
         )
 
     def __call__(self, run: TrainingRun) -> None:
@@ -92,7 +96,7 @@ class Watcher:
         is_due = bool(run.evaluations) and run.evaluations[-1].step == step
         if self._last_call is not None and not is_due:
             self._learning_seconds += now - self._last_call
-        self._bar.update()
+        self._progress.update()
         if is_due:
             with postponed_interrupt():
                 self.observe(run)
@@ -111,7 +115,7 @@ class Watcher:
         """
         evaluation = run.evaluations[-1]
         score = self.judge(self.model, evaluation)
-        if is_first_process():
+        if self.processes.is_first:
             self.folder.keep_weights(self.model, evaluation.step, count=self.settings.keep)
             if score > max(self.scores(), default=-1.0):
                 save_model(self.folder.best, self.model)
@@ -120,9 +124,9 @@ class Watcher:
             "token_accuracy": evaluation.token_accuracy,
             self.judge.name: score,
         }
-        cpu_seconds, tokens = sum_of_processes([self._cpu_seconds(), float(self._tokens)])
+        cpu_seconds, tokens = self.processes.sum([self._cpu_seconds(), float(self._tokens)])
         record = self._note(run, judged, cpu_seconds, tokens)
-        if is_first_process():
+        if self.processes.is_first:
             line = f"step {record['step']:,}: loss {record['loss']:.3f}, validation loss "
             line += f"{evaluation.loss:.3f}, {self.judge.name} {score:.4g}"
             tqdm.write(line, file=sys.stderr)
@@ -133,11 +137,11 @@ class Watcher:
         Args:
             run: The steps so far.
         """
-        self._bar.close()
+        self._progress.close()
         self._hook.remove()
         noted = self.records[-1]["step"] if self.records else 0
         # Interrupted processes cannot wait for each other: together they note nothing.
-        if len(run.steps) > noted and process_count() == 1:
+        if len(run.steps) > noted and self.processes.count == 1:
             unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.judge.name))
             self._note(run, unknown, self._cpu_seconds(), float(self._tokens))
 
@@ -176,7 +180,7 @@ class Watcher:
             "tokens": self._before["tokens"] + int(tokens),
         }
         self.records.append(record)
-        if is_first_process():
+        if self.processes.is_first:
             self.folder.append_record(record)
         return record
 
@@ -187,8 +191,8 @@ class Watcher:
     def _show(self, run: TrainingRun) -> None:
         """Refresh the bar's numbers."""
         recent = mean(step.loss for step in run.steps[-STEPS_BETWEEN_LOOKS:])
-        speed = process_count() * float(self._tokens) / max(self._learning_seconds, 1e-9)
-        self._bar.set_postfix_str(f"loss {recent:.2f}, {speed:,.0f} tokens/s", refresh=False)
+        speed = self.processes.count * float(self._tokens) / max(self._learning_seconds, 1e-9)
+        self._progress.set_postfix_str(f"loss {recent:.2f}, {speed:,.0f} tokens/s", refresh=False)
 
     def _count_tokens(self, module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         """Count the labels that the model learns from: as many as decoder inputs."""
