@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer_edu.refusals import require_probability, require_token_ids, require_whole
 from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.refusals import require_probability, require_token_ids, require_whole
 
 
 def token_loss(

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import TextCoder, Translator, write_all
-from transformer_edu.refusals import require_whole
 from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
