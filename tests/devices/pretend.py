@@ -169,6 +169,13 @@ class Backend:
 
 
 _registered: list[torch.library.Library] = []
+_swap_tensors = torch.utils.swap_tensors
+
+
+def _swap_what_moved(parameter: Tensor, moved: Tensor) -> None:
+    """Put what moved in a parameter's place; torch cannot while a graph holds the parameter."""
+    if parameter.dtype != moved.dtype or parameter.data_ptr() != moved.data_ptr():
+        _swap_tensors(parameter, moved)
 
 
 def switch_on() -> torch.device:
@@ -177,10 +184,13 @@ def switch_on() -> torch.device:
         _setup_privateuseone_for_python_backend(NAME, backend_module=Backend())
         everything, few = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
         everything.fallback(lambda op, *args, **kwargs: compute(op, args, kwargs), "PrivateUse1")
+        # Autocast leaves the numbers as they are.
+        everything.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
         few.impl("copy_", lambda *args: compute(aten.copy_.default, args, {}), "PrivateUse1")
         _registered.extend((everything, few))
     Backend.available = True
     torch.__future__.set_swap_module_params_on_conversion(True)
+    torch.utils.swap_tensors = _swap_what_moved
     return DEVICE
 
 
@@ -188,3 +198,4 @@ def switch_off() -> None:
     """Let nothing find the device any more; tensors on it still compute."""
     Backend.available = False
     torch.__future__.set_swap_module_params_on_conversion(False)
+    torch.utils.swap_tensors = _swap_tensors

@@ -102,6 +102,17 @@ def test_a_model_is_built_on_the_default_device_and_its_tied_weights_stay_one(de
     assert moved.output_projection.weight is moved.target_embedding.table.weight
 
 
+def test_a_model_may_be_moved_again_while_a_graph_holds_it_and_run_under_autocast(twin, device):
+    batch = make_batch(PAIRS).to(device)
+    with torch.autocast(NAME, dtype=torch.bfloat16):
+        logits = twin(batch.source_ids, batch.decoder_input_ids)
+    weight = twin.output_projection.weight
+    twin.to(device)
+    logits.sum().backward()
+    assert weight.grad.device == device
+    assert twin.cpu().output_projection.weight is weight
+
+
 def test_step_by_step_with_a_cache_the_logits_are_those_of_one_pass(twin, device):
     batch = make_batch(PAIRS).to(device)
     mask = twin.source_mask(batch.source_ids)
