@@ -83,7 +83,13 @@ def best_sentence(
         log_probabilities: Of every possible sentence, in nats.
         found: The sentences that a search has finished, in its order.
         alpha: The exponent of the length penalty.
+
+    Raises:
+        ValueError: If a sentence that was found is not one of log_probabilities.
     """
+    for name in found:
+        if name not in log_probabilities:
+            raise ValueError(f"found must hold sentences of log_probabilities, got {name!r}")
     return max(
         found, key=lambda name: log_probabilities[name] / length_penalty(_length(name), alpha)
     )
