@@ -78,7 +78,7 @@ def test_a_published_figure_is_small_and_looks_the_same(published):
     figure.colorbar(axes.imshow([[0.0, 1.0]], cmap="cividis"))
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=module.DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.1)
-    show(figure, "two cells and every colour")
+    show(figure, "two cells and every color")
     png = base64.b64decode(published[0]["data"]["image/png"])
     before, after = (
         np.asarray(Image.open(each).convert("RGB"), dtype=int) for each in (drawn, io.BytesIO(png))

@@ -1,4 +1,4 @@
-"""The ways a lesson shows something: a figure, one with controls, and one that is drawn anew.
+"""The ways a lesson shows something: a figure, one with controls, and one that is redrawn.
 
 Both publish a plain picture with its alternative text, so that nothing is lost on GitHub, in
 exported HTML or on slides; controls come on top where a live kernel is.

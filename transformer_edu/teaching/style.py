@@ -1,4 +1,4 @@
-"""How every figure of the course looks: colours, fonts, and text drawn as it is written.
+"""How every figure of the course looks: colors, fonts, and text drawn as it is written.
 
 The style holds while one figure is drawn; matplotlib's global settings stay as they were.
 """
@@ -12,10 +12,10 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Okabe and Ito's colours with at least 3 : 1 contrast on white; never the only carrier of meaning.
+# Okabe and Ito's colors with at least 3 : 1 contrast on white; never the only carrier of meaning.
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
 PALE = "#E3E8EE"  # for what is there but not the point
-WEIGHT_COLOURS = "cividis"  # reads the same with any colour vision, and in grey
+WEIGHT_COLOURS = "cividis"  # reads the same with any color vision, and in grey
 SIGNED_COLOURS = "PuOr"  # white is zero
 LONGEST_TOKEN = 24  # characters of a token that are drawn
 

@@ -102,5 +102,5 @@ def test_each_head_is_drawn_as_it_is(explored):
 
 
 def test_one_map_is_no_set_of_heads():
-    with pytest.raises(ValueError, match=r"\(heads, query, key\), got \(4, 5\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(4, 5\) to fit the tokens, got \(5,\)"):
         explore_heads(torch.rand(4, 5), query_tokens="abcd", key_tokens="vwxyz")

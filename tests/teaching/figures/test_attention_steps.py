@@ -53,12 +53,6 @@ def test_every_number_is_written_and_none_is_minus_zero():
     assert {text.get_text() for text in panels[0].texts} == {"0.0"}
 
 
-def test_weights_have_the_scale_of_every_attention_map():
-    weights = plot_attention_steps(QUERY, KEY, VALUE, **LABELS).axes[3].images[0]
-    assert weights.get_clim() == (0, 1)
-    assert weights.get_cmap().name == "cividis"
-
-
 def test_tokens_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="key must have one row per token, got 4 and 3"):
         plot_attention_steps(QUERY, torch.randn(4, 4), VALUE, **LABELS)

@@ -81,7 +81,7 @@ def test_the_bars_are_the_likeliest_tokens_and_all_others_together(steps):
     torch.testing.assert_close(weights, steps[1].attention)
 
 
-def test_the_token_that_is_taken_differs_in_more_than_colour(steps):
+def test_the_token_that_is_taken_differs_in_more_than_color(steps):
     bars = plot_decoding_step(steps, step=1, tokens=VOCABULARY.tokens).axes[0]
     weights = [label.get_fontweight() for label in bars.get_yticklabels()]
     assert weights[0] == "bold" and set(weights[1:]) == {"normal"}

@@ -87,7 +87,7 @@ def test_a_title_breaks_where_grid_and_bar_end_and_where_it_is_told_to():
     assert endless.count("\n") < 4 and endless.endswith(" …")
 
 
-def test_a_number_is_drawn_in_its_colour_around_its_place():
+def test_a_number_is_drawn_in_its_color_around_its_place():
     figure = plt.figure(figsize=(2, 1), dpi=100)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()

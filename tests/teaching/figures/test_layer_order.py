@@ -1,7 +1,5 @@
 """The drawing of a layer follows its switch."""
 
-import pytest
-
 from transformer_edu.model.encoder import EncoderLayer
 from transformer_edu.teaching.figures.layer_order import (
     STREAM,
@@ -57,10 +55,3 @@ def test_each_panel_names_its_switch():
 def test_the_words_follow_the_switch_too():
     assert "norm stands on the stream" in describe_layer_order(POST)
     assert "stream runs straight up" in describe_layer_order(PRE)
-
-
-def test_what_is_no_layer_is_refused():
-    with pytest.raises(TypeError, match="layers must be EncoderLayers, got int"):
-        plot_layer_order(POST, 3, title="two orders")
-    with pytest.raises(ValueError, match="at least one layer, got none"):
-        plot_layer_order(title="two orders")

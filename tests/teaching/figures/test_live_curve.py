@@ -106,14 +106,6 @@ def test_the_title_says_what_is_reached():
     assert describe_run(TrainingRun()) == "no step taken yet"
 
 
-@pytest.mark.parametrize(
-    ("use", "error", "message"),
-    [
-        (lambda: LiveCurve(every=0), ValueError, "every must be at least 1, got 0"),
-        (lambda: LiveCurve([1.0]), TypeError, "reference must be a TrainingRun, got list"),
-        (lambda: plot_run(None), TypeError, "run must be a TrainingRun, got NoneType"),
-    ],
-)
-def test_what_is_no_run_is_refused(use, error, message):
-    with pytest.raises(error, match=message):
-        use()
+def test_drawing_every_zero_steps_is_refused():
+    with pytest.raises(ValueError, match="every must be at least 1, got 0"):
+        LiveCurve(every=0)

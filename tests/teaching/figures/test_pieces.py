@@ -179,11 +179,6 @@ def test_the_picture_keeps_its_size_while_the_slider_moves(explored):
     assert len(heights) == 1
 
 
-def test_nothing_to_explore_is_refused():
-    with pytest.raises(ValueError, match="texts must hold at least one text, got none"):
-        explore_merges(MERGES, {})
-
-
 STEP_MERGES = [(b"e", b"n"), (b"x", b"y"), (b" ", b"n"), (b"\xc3", b"\xa4"), (b"en", b"en")]
 
 

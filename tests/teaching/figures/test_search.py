@@ -78,7 +78,7 @@ def test_the_way_to_the_best_is_bold_and_what_died_out_is_not():
     assert nodes[3, 1][::2] == ("snow", KEPT.weight)
 
 
-def test_the_three_looks_differ_in_more_than_colour():
+def test_the_three_looks_differ_in_more_than_color():
     assert len({(look.dashes, look.line_width, look.weight) for look in (BEST, KEPT, DROPPED)}) == 3
 
 
@@ -101,15 +101,6 @@ def test_every_branch_has_a_box_and_an_edge_and_those_of_the_best_are_thick():
     assert (len(boxes), len(edges)) == (1 + branches, branches)
     assert (boxes.count(BEST.line_width), edges.count(BEST.line_width)) == (5, 4)
     assert edges == sorted(edges)  # the thickest lies on top
-
-
-def test_the_axes_say_what_they_are():
-    axes = plot_beam_tree(records(), tokens=TOKENS, title="Two of $them$").axes[0]
-    assert axes.get_title(loc="left") == "Two of $them$"
-    assert axes.get_xlabel().startswith("step") and axes.get_ylabel() == "rank"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
-        look.name for look in (BEST, KEPT, DROPPED)
-    ]
 
 
 def test_the_words_name_what_is_kept_and_what_has_finished():

@@ -82,18 +82,3 @@ def test_the_title_and_the_words_name_the_winner():
     said = describe_sentence_scores(SENTENCES, found=["", "stop"], alpha=0.0)
     assert "4 sentences" in said
     assert said.index("the empty sentence with") < said.index("“stop” with")
-
-
-@pytest.mark.parametrize(
-    ("found", "sentence"),
-    [
-        ([], "found must hold at least one sentence, got none"),
-        (["go"], "found must hold sentences of log_probabilities, got 'go'"),
-    ],
-    ids=["none", "unknown"],
-)
-def test_what_was_not_found_cannot_be_drawn(found, sentence):
-    for function in (best_sentence, plot_sentence_scores, describe_sentence_scores):
-        with pytest.raises(ValueError) as caught:
-            function(SENTENCES, found=found, alpha=0.0)
-        assert str(caught.value) == sentence

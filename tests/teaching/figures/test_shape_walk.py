@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 from matplotlib.figure import Figure
@@ -20,12 +19,6 @@ from transformer_edu.teaching.figures.shape_walk import (
 from transformer_edu.teaching.inspect.trace import Step, trace
 
 HEADS, QUERY, KEY, D_MODEL = 3, 5, 7, 18
-
-
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
@@ -141,11 +134,6 @@ def test_names_and_title_are_drawn_as_they_are_written():
     figure.canvas.draw()
     assert "$x_1$" in labels(figure)
     assert figure.axes[0].get_title(loc="left") == "\\frac{ costs $5$"
-
-
-def test_the_walk_is_drawn_on_the_axes_it_is_given(itself):
-    figure, axes = plt.subplots()
-    assert plot_shape_walk(itself, axes=axes) is figure
 
 
 def test_a_walk_without_steps_or_with_too_many_is_refused():

@@ -25,7 +25,7 @@ TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
 
 
 def favourite_share(d_head: int, scaled: bool) -> Tensor:
-    """Mean attention of random queries to their 1st, 2nd, … favourite key, shape (key,).
+    """Mean attention of random queries to their keys, from most to least attended, shape (key,).
 
     Args:
         d_head: Width of the query and key vectors.
@@ -85,7 +85,7 @@ def _explored_mask(num_padding: int, hide_padding: bool, hide_future: bool) -> T
 
 
 def draw_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> Figure:
-    """Draw who may look at whom in a target with some padding at its end."""
+    """Draw the mask of a target with some padding at its end."""
     words = TARGET_TOKENS[: len(TARGET_TOKENS) - num_padding]
     tokens = [*words, *["<pad>"] * num_padding]
     mask = _explored_mask(num_padding, hide_padding, hide_future)
@@ -128,15 +128,15 @@ def draw_positions(pair: int, position: int, shift: int, d_model: int = 64) -> F
     curve.plot(steps, np.sin(steps * frequency), color=BLUE, marker="", label="sine")
     curve.plot(steps, np.cos(steps * frequency), "--", color=VERMILION, marker="", label="cosine")
     circle.add_patch(plt.Circle((0, 0), 1, fill=False, color=PALE, linewidth=2))
-    for where, colour, marker, name in (
+    for where, color, marker, name in (
         (position, BLACK, "o", "p"),
         (position + shift, VERMILION, "D", "p + k"),
     ):
         angle = where * frequency
-        curve.axvline(where, color=colour, linewidth=1, linestyle=":", marker="")
-        curve.plot([where] * 2, [np.sin(angle), np.cos(angle)], marker, color=colour)
-        circle.plot([0, np.cos(angle)], [0, np.sin(angle)], color=colour, marker="")
-        circle.plot(np.cos(angle), np.sin(angle), marker, color=colour, label=name)
+        curve.axvline(where, color=color, linewidth=1, linestyle=":", marker="")
+        curve.plot([where] * 2, [np.sin(angle), np.cos(angle)], marker, color=color)
+        circle.plot([0, np.cos(angle)], [0, np.sin(angle)], color=color, marker="")
+        circle.plot(np.cos(angle), np.sin(angle), marker, color=color, label=name)
     curve.set_title(f"Pair {pair}: k = {shift} turns the hand by {shift * frequency:.2f} radians")
     curve.set_xlabel("position")
     curve.set_ylabel("value")
@@ -180,13 +180,8 @@ def explore_heads(
         key_tokens: Labels for the columns.
 
     Raises:
-        ValueError: If attention_weights has another rank, or the labels do not fit it.
+        ValueError: If the labels do not fit the weights.
     """
-    if attention_weights.dim() != 3:
-        raise ValueError(
-            "attention_weights must have shape (heads, query, key), "
-            f"got {tuple(attention_weights.shape)}"
-        )
 
     @styled
     def draw(head: int) -> Figure:

@@ -54,7 +54,7 @@ def explore_decoding(
     def describe(step: int) -> str:
         return describe_decoding_step(steps, step=step, tokens=tokens)
 
-    describe(step)  # refuses a step that there is none of
+    describe(step)  # refuses a step out of range
     explore(
         draw,
         describe,
@@ -103,7 +103,7 @@ def explore_beams(
         alpha: The length penalty's exponent in the first picture, one of ALPHAS.
 
     Raises:
-        ValueError: If there is not one source, or width or alpha is none of those.
+        ValueError: If there is not one source, or width or alpha is not one of those.
     """
     if source_ids.dim() != 2 or len(source_ids) != 1:
         raise ValueError(f"source_ids must have shape (1, length), got {tuple(source_ids.shape)}")
@@ -138,14 +138,14 @@ def explore_beams(
 
 
 class _StepSlider(widgets.IntSlider):
-    """A slider from the first to the last step of a search that may become another one."""
+    """A slider from the first to the last step of a search that may be replaced."""
 
     def __init__(self, last: int) -> None:
         self._is_quiet = False
         super().__init__(value=last, min=1, max=last, description="step")
 
     def end_at(self, last: int) -> None:
-        """Take another last step; who looked at the last one before goes on looking at the last.
+        """Set the last step; a slider that stood at the last one stays at the last.
 
         Those who observe the value are not told: the control that changed the search tells them.
         """

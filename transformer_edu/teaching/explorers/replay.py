@@ -24,7 +24,7 @@ ALL_HEADS = 0  # in place of a head's number: the mean of them all
 REFERENCE = "#8A8F98"  # there to compare with: 3 : 1 on white
 SMALL = 11.5  # points, of what stands above a panel
 SIZE = (9.5, 4.4)  # inches
-# Left, bottom, width and height of map, colour bar and the two curves, in parts of SIZE; then where
+# Left, bottom, width and height of map, color bar and the two curves, in parts of SIZE; then where
 # names stand, in parts of a panel. To let matplotlib find them takes longer than to draw it all.
 PLACES = (
     (0.1, 0.23, 0.38, 0.6),
@@ -43,7 +43,7 @@ def plot_training(
     """Draw one kept step: the map on the left, where training stands on the right.
 
     Above are the losses: of every batch in grey, where the run is known, and of the pair. Below
-    is the share of its attention that a token gives to its favourite, and what that would be if
+    is the largest share of its attention that a token gives to one other, and what that would be if
     attention were spread evenly.
 
     Args:
@@ -74,7 +74,7 @@ def plot_training(
 def describe_training(
     replay: TrainingReplay, *, step: int, layer: int = 1, head: int = ALL_HEADS
 ) -> str:
-    """The same in words: the numbers of the step, and each token's favourite.
+    """The same in words: the numbers of the step, and each token's largest weight.
 
     Args:
         replay, step, layer, head: As for plot_training.
@@ -142,7 +142,7 @@ def _slider(description: str, options: Sequence, value: int) -> widgets.Selectio
 
 
 def _draw_map(grid: Axes, scale: Axes, shown: AttentionMap, head: int) -> None:
-    """The map with its colour bar."""
+    """The map with its color bar."""
     weights = torch.from_numpy(_weights(shown, head))
     image = draw_weights(grid, weights, shown.queries.tokens, shown.keys.tokens, numbered=False)
     grid.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS, aspect="auto")
@@ -169,7 +169,7 @@ def _draw_losses(axes: Axes, replay: TrainingReplay, place: int) -> None:
 
 
 def _draw_shares(axes: Axes, replay: TrainingReplay, place: int, layer: int, head: int) -> None:
-    """The favourite's share at every moment, and where it would be if there were none."""
+    """The largest share at every moment, and its value for even attention."""
     shares = _shares(replay, layer, head)
     even = even_share([moment.maps[layer - 1].weights for moment in replay.moments])
     axes.axhline(even, color=BLACK, linestyle=":", lw=1.5, marker="")
@@ -225,7 +225,7 @@ def _shares(replay: TrainingReplay, layer: int, head: int) -> list[float]:
 
 
 def _place(replay: TrainingReplay, step: int, layer: int, head: int) -> int:
-    """The place of a step among those kept; what there is none of is refused."""
+    """The place of a step among those kept; a step, layer or head that is not there is refused."""
     _require_moments(replay, at_least=1)
     require_whole("step", step, minimum=0)
     require_whole("layer", layer)

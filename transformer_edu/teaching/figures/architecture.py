@@ -1,7 +1,7 @@
 """The map of the Transformer (paper Figure 1), with the components of a lesson highlighted.
 
 It heads every lesson. Words go down the two outer columns and up through the two stacks; the
-memory crosses from the encoder to the decoder. A dark square of a mask may not be looked at.
+memory crosses from the encoder to the decoder. A dark square of a mask is hidden.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ LEGEND_TOP, LEGEND_STEP, LEGEND_TEXT = 3.8, 0.3, 0.36
 def plot_architecture(
     highlight: str | Sequence[str] = (), *, title: str | None = None, axes: Axes | None = None
 ) -> Figure:
-    """Draw the whole model with some of its components in a strong colour and bold.
+    """Draw the whole model with some of its components in a strong color and bold.
 
     Args:
         highlight: One of COMPONENTS, or several.
@@ -66,7 +66,6 @@ def plot_architecture(
         The figure drawn on.
 
     Raises:
-        TypeError: If highlight is neither a name nor a sequence.
         ValueError: If it names a component that the map does not have.
     """
     pen = Pen(_axes(title) if axes is None else axes, _require_components(highlight))
@@ -101,8 +100,6 @@ def describe_architecture(highlight: str | Sequence[str] = ()) -> str:
 
 def _require_components(highlight: str | Sequence[str]) -> set[str]:
     names = (highlight,) if isinstance(highlight, str) else highlight
-    if not isinstance(names, Sequence | set | frozenset):
-        raise TypeError(f"highlight must be a component or a sequence of them, got {highlight!r}")
     for name in names:
         if name not in COMPONENTS:
             known = ", ".join(COMPONENTS)

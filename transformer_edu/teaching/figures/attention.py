@@ -24,7 +24,7 @@ from transformer_edu.teaching.figures.grid import (
 from transformer_edu.teaching.style import BLUE, literal, new_axes, styled
 
 BAR_TICKS = (0, 0.5, 1)  # a small grid's bar has no room for more
-TITLE_PAD = 10  # points: the colour bar's uppermost number needs some of them
+TITLE_PAD = 10  # points: the color bar's uppermost number needs some of them
 
 
 @styled
@@ -37,9 +37,9 @@ def plot_attention(
     mask: Tensor | None = None,
     axes: Axes | None = None,
 ) -> Figure:
-    """Draw one head's attention as a grid: each row shows where one query looks.
+    """Draw one head's attention as a grid: each row shows which keys one query attends to.
 
-    The colours always run from 0 to 1, so that any two grids may be compared by eye.
+    The colors always run from 0 to 1, so that any two grids may be compared by eye.
 
     Args:
         attention_weights: Weights of one head, shape (query, key).
@@ -90,13 +90,8 @@ def plot_heads(
         A new figure, at most four heads to a row.
 
     Raises:
-        ValueError: If the labels do not fit, a weight is not from 0 to 1, or the grid is too large.
+        ValueError: As for plot_attention.
     """
-    if attention_weights.dim() != 3:
-        raise ValueError(
-            "attention_weights must have shape (heads, query, key), "
-            f"got {tuple(attention_weights.shape)}"
-        )
     columns = min(4, len(attention_weights))
     rows = -(-len(attention_weights) // columns)
     head_height = 0.45 + 1.6 * len(query_tokens) / max(len(key_tokens), 1)
@@ -128,7 +123,7 @@ def plot_mask(
     title: str,
     axes: Axes | None = None,
 ) -> Figure:
-    """Draw who may look at whom: filled where a query may attend, hatched where it may not.
+    """Draw a mask: filled where a query may attend, hatched where it may not.
 
     Args:
         mask: True where a query may attend to a key, broadcastable to (query, key).
@@ -141,15 +136,12 @@ def plot_mask(
         The figure drawn on.
 
     Raises:
-        ValueError: If the mask does not broadcast to the labels, or the grid is too large.
+        ValueError: If there are no labels, or too many to read.
     """
     require_grid(query_tokens, key_tokens)
     shape = (len(query_tokens), len(key_tokens))
-    try:
-        allowed = mask.expand(shape).cpu()
-    except RuntimeError:
-        raise ValueError(f"mask must broadcast to {shape}, got {tuple(mask.shape)}") from None
-    axes = grid_axes(axes, query_tokens, key_tokens, colour_bar=False)
+    allowed = mask.expand(shape).cpu()
+    axes = grid_axes(axes, query_tokens, key_tokens, color_bar=False)
     axes.imshow(
         allowed.numpy(), cmap=ListedColormap(["white", BLUE]), vmin=0, vmax=1, aspect="equal"
     )
@@ -180,7 +172,7 @@ def plot_links(
     title: str,
     only_query: int | None = None,
 ) -> Figure:
-    """Draw attention as lines from the words that look to the words that are looked at.
+    """Draw attention as lines from each query to the keys that it attends to.
 
     Args:
         attention_weights: Weights of one head, shape (query, key); a line's width is its weight.
@@ -224,9 +216,6 @@ def plot_links(
     return axes.figure
 
 
-MOST_MASKS = 4  # in a row; more would be too small to read
-
-
 @styled
 def plot_mask_row(
     masks: Mapping[str, Tensor],
@@ -238,19 +227,14 @@ def plot_mask_row(
     """Draw masks next to each other: filled where a query may attend, hatched where not.
 
     Args:
-        masks: What each is called, and the mask, broadcastable to (query, key).
+        masks: By name, each broadcastable to (query, key).
         query_tokens: Labels for the rows.
         key_tokens: Labels for the columns.
         title: What the reader should see, as a sentence.
 
     Returns:
         A new figure with one panel per mask.
-
-    Raises:
-        ValueError: If there are no masks or more than four, or one does not fit the labels.
     """
-    if not 0 < len(masks) <= MOST_MASKS:
-        raise ValueError(f"masks must hold 1 to {MOST_MASKS} masks, got {len(masks)}")
     side = 0.8 + 0.42 * max(len(key_tokens), len(query_tokens))
     figure, grid = plt.subplots(
         1,

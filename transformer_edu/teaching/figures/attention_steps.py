@@ -29,14 +29,14 @@ def plot_attention_steps(
 
     Above: Q and K give the scores. Below: the softmax of each row of scores gives the weights,
     and the weights average V. Signed numbers are orange below zero and purple above it; weights
-    have the colours of every attention map of the course.
+    have the colors of every attention map of the course.
 
     Args:
         query: Shape (query, d_k).
         key: Shape (key, d_k).
         value: Shape (key, d_v).
-        query_tokens: The words that look, one per query.
-        key_tokens: The words that are looked at, one per key.
+        query_tokens: One label per query.
+        key_tokens: One label per key.
         title: What the reader should see, as a sentence.
 
     Returns:
@@ -86,10 +86,10 @@ def _draw_panel(
     )
     axes.imshow(values, aspect="auto", **scale)
     for (row, column), number in np.ndenumerate(values):
-        colour = "black" if signed or number > 0.5 else "white"
+        color = "black" if signed or number > 0.5 else "white"
         written = f"{number:.1f}" if signed else f"{number:.2f}"
         written = written.replace("-0.0", "0.0")
-        axes.text(column, row, written, ha="center", va="center", c=colour, fontsize=11)
+        axes.text(column, row, written, ha="center", va="center", c=color, fontsize=11)
     axes.set_yticks(range(len(row_tokens)), [literal(token) for token in row_tokens])
     if column_tokens is None:
         axes.set_xticks(range(values.shape[1]), range(1, values.shape[1] + 1))

@@ -9,6 +9,14 @@ from torch import Tensor
 from transformer_edu.teaching.style import BLUE, SIGNED_COLOURS, literal, new_axes, styled
 
 
+def require_table(name: str, table: Tensor) -> None:
+    """Refuse, with a ValueError, what is not a grid of finite numbers."""
+    if table.dim() != 2 or table.numel() == 0 or not table.isfinite().all():
+        raise ValueError(
+            f"{name} must be a grid (row, column) of finite numbers, got {tuple(table.shape)}"
+        )
+
+
 @styled
 def plot_values(
     values: Tensor,
@@ -35,10 +43,7 @@ def plot_values(
     Raises:
         ValueError: If values is not a grid of finite numbers, or the names do not fit.
     """
-    if values.dim() != 2 or values.numel() == 0 or not values.isfinite().all():
-        raise ValueError(
-            f"values must be a grid (row, column) of finite numbers, got {tuple(values.shape)}"
-        )
+    require_table("values", values)
     if row_names is not None and len(row_names) != len(values):
         raise ValueError(f"row_names must name {len(values)} rows, got {len(row_names)}")
     numbers = values.detach().float().cpu().numpy()
@@ -65,7 +70,7 @@ def plot_lines(
     log_x: bool = False,
     axes: Axes | None = None,
 ) -> Figure:
-    """Draw one line per name over common x values, each with its own colour and marker.
+    """Draw one line per name over common x values, each with its own color and marker.
 
     Args:
         lines: The y values by name; as many as there are x values.
@@ -78,15 +83,7 @@ def plot_lines(
 
     Returns:
         The figure drawn on.
-
-    Raises:
-        ValueError: If there are no lines, or one has another length than x.
     """
-    if not lines:
-        raise ValueError("lines must hold at least one line, got none")
-    for name, y in lines.items():
-        if len(y) != len(x):
-            raise ValueError(f"line {name!r} must have {len(x)} values, got {len(y)}")
     axes = new_axes(axes, 7, 3.6)
     for name, y in lines.items():
         axes.plot(x, y, label=literal(name, longest=None), markevery=max(1, len(x) // 12))
@@ -124,12 +121,7 @@ def plot_bars(
 
     Returns:
         The figure drawn on.
-
-    Raises:
-        ValueError: If there are no values.
     """
-    if not values:
-        raise ValueError("values must hold at least one bar, got none")
     axes = new_axes(axes, min(2.5 + 1.3 * len(values), 8), 3.4)
     bars = axes.bar(
         [literal(name, longest=None) for name in values], list(values.values()), color=BLUE

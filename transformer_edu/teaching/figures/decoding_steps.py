@@ -1,4 +1,4 @@
-"""One step of writing: which tokens were in question, and where every head looked.
+"""One step of generation: the likeliest tokens, and where every head attends.
 
 Used in notebooks/11_generation.ipynb.
 """
@@ -24,20 +24,20 @@ from transformer_edu.training.data.vocabulary import Vocabulary
 
 MOST_BARS = 7  # tokens in question; the others together are one more bar
 EDGE = "#5C6670"
-# Left edge and width of the bars, the heads and the colour scale, in parts of the figure.
+# Left edge and width of the bars, the heads and the color scale, in parts of the figure.
 PLACES = ((0.11, 0.32), (0.53, 0.36), (0.91, 0.02))
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingStep:
-    """What the model knew and thought when it chose one token.
+    """The prefix, the logits and the attention of the step that chose one token.
 
     Args:
         source_words: The sentence that is translated.
         written: The words before this step.
         chosen: The token that greedy search has taken.
         logits: Of every token, shape (vocabulary,).
-        attention: Where each head of the last cross-attention looked, (heads, source word).
+        attention: Of the last cross-attention, (heads, source word).
     """
 
     source_words: list[str]
@@ -64,7 +64,7 @@ def decoding_steps(
     source_ids = torch.tensor([vocabulary.encode(words)], dtype=torch.long, device=device)
     (written,) = greedy_search(model, source_ids)
     read = torch.tensor([[START_ID, *written][: model.config.max_length]], device=device)
-    # One pass over all that was written asks every step's question again, as in training.
+    # One pass over the whole target repeats every step, as in training.
     with evaluation_mode(model), record_attention(model) as recorded:
         logits = model(source_ids, read)[0].cpu()  # (step, vocabulary)
     last = len(model.decoder.layers) - 1
@@ -86,7 +86,7 @@ def decoding_steps(
 def plot_decoding_step(
     steps: Sequence[DecodingStep], *, step: int, tokens: Sequence[str]
 ) -> Figure:
-    """Draw one step: the likeliest tokens as bars, and where the heads looked beside them.
+    """Draw one step: the likeliest tokens as bars, and next to them where the heads attend.
 
     The token that was taken is dark; all that are not among the likeliest are one bar.
 
@@ -124,7 +124,7 @@ def plot_decoding_step(
 def describe_decoding_step(
     steps: Sequence[DecodingStep], *, step: int, tokens: Sequence[str]
 ) -> str:
-    """The step in words: what was in question, and each head's favourite."""
+    """The step in words: the likeliest tokens, and each head's largest weight."""
     shown = _step(steps, step)
     names, probabilities = _likeliest(shown, tokens)
     likely = [f"{name} {p:.2f}" for name, p in zip(names, probabilities, strict=True)]
@@ -141,8 +141,8 @@ def describe_decoding_step(
 
 def _draw_bars(axes: Axes, shown: DecodingStep, tokens: Sequence[str]) -> None:
     names, probabilities = _likeliest(shown, tokens)
-    colours = [BLUE, *[PALE] * (len(names) - 1)]
-    bars = axes.barh(names, probabilities, color=colours, edgecolor=EDGE, linewidth=1)
+    colors = [BLUE, *[PALE] * (len(names) - 1)]
+    bars = axes.barh(names, probabilities, color=colors, edgecolor=EDGE, linewidth=1)
     axes.bar_label(bars, [f"{each:.2f}" for each in probabilities], padding=3, fontsize=12)
     axes.set_yticks(range(len(names)), names)
     axes.get_yticklabels()[0].set_fontweight("bold")

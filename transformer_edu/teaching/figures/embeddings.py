@@ -1,6 +1,5 @@
 """The picture of embedding_map.py: words as points, each with its label beside it."""
 
-import reprlib
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
@@ -32,7 +31,7 @@ FAR = 20  # pixels from which on a line leads from the point to its label
 def plot_embedding_map(vectors: Tensor, words: Sequence[MapWord], *, title: str) -> Figure:
     """Draw words where their vectors lie on the two axes along which they vary most.
 
-    Colours tell groups, markers tell languages; the axes say how much of the variance they hold:
+    Colors tell groups, markers tell languages; the axes say how much of the variance they hold:
     what is not held may lie far apart and yet look near.
 
     Args:
@@ -87,11 +86,11 @@ def describe_embedding_map(vectors: Tensor, words: Sequence[MapWord]) -> str:
 
 def _look(group: int, language: int) -> dict[str, object]:
     """How a point is drawn."""
-    colour = COLOURS[group]
+    color = COLOURS[group]
     return {
         "marker": MARKERS[language],
-        "color": colour,
-        "markerfacecolor": colour if language == 0 else "white",
+        "color": color,
+        "markerfacecolor": color if language == 0 else "white",
         "markeredgewidth": 1.8,
         "markersize": 8,
     }
@@ -104,7 +103,7 @@ def _axis_name(projection: Projection, axis: int) -> str:
 
 
 def _draw_legend(axes: Axes, groups: Sequence[str], languages: Sequence[str]) -> None:
-    """First the groups by their colours, then the languages by their markers."""
+    """First the groups by their colors, then the languages by their markers."""
     handles = [
         Line2D([], [], linewidth=7, color=COLOURS[place], label=literal(name), marker="")
         for place, name in enumerate(groups)
@@ -159,12 +158,6 @@ def _columns(words: Sequence[MapWord]) -> tuple[list[str], list[str]]:
 
 def _require_words(vectors: Tensor, words: Sequence[MapWord]) -> None:
     """Refuse words that do not fit the vectors, or could not be told apart."""
-    if not isinstance(vectors, Tensor):
-        raise TypeError(f"vectors must be a tensor, got {type(vectors).__name__}")
-    if vectors.dim() != 2:
-        raise ValueError(f"vectors must have shape (word, width), got {tuple(vectors.shape)}")
-    if not isinstance(words, Sequence) or not all(isinstance(word, MapWord) for word in words):
-        raise TypeError(f"words must be a list of MapWord, got {reprlib.repr(words)}")
     if len(words) != len(vectors):
         raise ValueError(f"words must name {len(vectors)} vectors, got {len(words)}")
     if not 3 <= len(words) <= MOST_WORDS:

@@ -23,7 +23,7 @@ from transformer_edu.teaching.style import WEIGHT_COLOURS, literal, new_axes
 LARGEST_NUMBERED_GRID = 10  # in larger grids the numbers would collide
 LARGEST_GRID = 400  # beyond this no cell could be told from its neighbour
 LARGEST_NUMBER_OF_LABELS = 40  # along one axis; in larger grids every second, third … is named
-HIDDEN_EDGE = "#8A94A0"  # grey hatching for cells that may not be looked at
+HIDDEN_EDGE = "#8A94A0"  # grey hatching for hidden cells
 QUERY_AXIS, KEY_AXIS = "query: who looks", "key: who is looked at"
 # In inches: the largest cell, the largest grid, how high a label needs its row to be, and how wide
 # a character is of a label and of a title.
@@ -32,7 +32,7 @@ LABEL_CHARACTER, TITLE_CHARACTER = 0.11, 0.102
 TURNED_SIZE = 52  # points, for each inch of cell: turned labels of this size just fit
 NARROWEST_TITLE = 40  # characters
 MOST_LINES = 4  # that one line of a title may take; an endless one ends in an ellipsis
-GAP, BAR, BAR_LABELS = 0.2, 0.2, 0.75  # between grid and colour bar, the bar, what stands beside it
+GAP, BAR, BAR_LABELS = 0.2, 0.2, 0.75  # between grid and color bar, the bar, what stands beside it
 ABOVE, AXIS_LABEL = 0.7, 0.45
 
 
@@ -50,8 +50,8 @@ def draw_weights(
     label_grid(axes, query_tokens, key_tokens)
     if numbered and max(weights.shape) <= LARGEST_NUMBERED_GRID:
         for (row, column), weight in np.ndenumerate(weights):
-            colour = "black" if weight > 0.5 else "white"
-            axes.add_artist(CellNumber(column, row, f"{weight:.2f}", color=colour, fontsize=11))
+            color = "black" if weight > 0.5 else "white"
+            axes.add_artist(CellNumber(column, row, f"{weight:.2f}", color=color, fontsize=11))
     return image
 
 
@@ -101,7 +101,7 @@ def require_weights(
 
 
 def require_grid(query_tokens: Sequence[str], key_tokens: Sequence[str]) -> None:
-    """Refuse a grid without cells, or with more than anybody could see, with a ValueError."""
+    """Refuse a grid without cells, or with more than a page can show, with a ValueError."""
     for name, tokens in (("query_tokens", query_tokens), ("key_tokens", key_tokens)):
         if not 0 < len(tokens) <= LARGEST_GRID:
             raise ValueError(f"{name} must be 1 to {LARGEST_GRID} tokens, got {len(tokens)}")
@@ -112,16 +112,16 @@ def grid_axes(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
-    colour_bar: bool = True,
+    color_bar: bool = True,
 ) -> Axes:
     """Axes with room for every cell and its label."""
     require_grid(query_tokens, key_tokens)
-    width = 2.2 + (1.2 if colour_bar else 0) + 0.55 * len(key_tokens)
+    width = 2.2 + (1.2 if color_bar else 0) + 0.55 * len(key_tokens)
     return new_axes(axes, min(width, 9), min(1.6 + 0.5 * len(query_tokens), 8))
 
 
 def placed_axes(query_tokens: Sequence[str], key_tokens: Sequence[str]) -> tuple[Axes, Axes]:
-    """Axes of a new figure for a grid as large as a page allows, and beside it for its colour bar.
+    """Axes of a new figure for a grid as large as a page allows, and beside it for its color bar.
 
     They are placed by hand: to let matplotlib find the places takes longer than to draw, and it
     leaves a narrow grid small and far from its bar.
@@ -151,7 +151,7 @@ def _longest(tokens: Sequence[str]) -> int:
 
 
 def wrap_title(axes: Axes, title: str) -> str:
-    """A title on as many lines as it needs to be about as wide as a grid and its colour bar.
+    """A title on as many lines as it needs to be about as wide as a grid and its color bar.
 
     Args:
         axes: The grid's, from placed_axes.
@@ -176,7 +176,7 @@ def label_grid(axes: Axes, query_tokens: Sequence[str], key_tokens: Sequence[str
 
 
 def hatch(axes: Axes, hidden: Tensor) -> None:
-    """Strike out the cells that may not be looked at."""
+    """Hatch the hidden cells."""
     cells = [
         Path.unit_rectangle().transformed(Affine2D().translate(column - 0.5, row - 0.5))
         for row, column in hidden.nonzero().tolist()

@@ -3,7 +3,6 @@
 Used in notebooks/15_looking_inside.ipynb.
 """
 
-import reprlib
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
@@ -15,7 +14,6 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import draw_weights, grid_axes
-from transformer_edu.teaching.inspect.refusals import require_floats, require_zero_to_one
 from transformer_edu.teaching.style import (
     BLUE,
     GREEN,
@@ -27,7 +25,6 @@ from transformer_edu.teaching.style import (
 )
 
 Grids = Mapping[str, Mapping[str, Tensor]]
-MOST_IN_A_ROW, MOST_ROWS = 5, 4
 
 
 @styled
@@ -37,17 +34,16 @@ def plot_head_grids(grids: Grids, *, label: str, title: str) -> Figure:
     Args:
         grids: By row of the figure, then by column: numbers of shape (layer, head). All share
             one scale, from 0 to the largest, or to 1 where none is above 0. What is below 0 has
-            the colour of 0; where a row lacks a column, its place stays empty.
-        label: What the numbers are, for the colour bar.
+            the color of 0; where a row lacks a column, its place stays empty.
+        label: What the numbers are, for the color bar.
         title: What the reader should see, as a sentence.
 
     Returns:
         A new figure.
 
     Raises:
-        TypeError: If grids maps no names to grids, or one is no tensor of floating-point numbers.
-        ValueError: If there are no grids or too many, one is no grid of finite numbers, or grids
-            of a row differ in shape or any two in their heads.
+        ValueError: If one is not a grid of finite numbers, grids of a row differ in shape, or any
+            two in their heads.
     """
     columns = _require_grids(grids)
     largest = max(float(grid.detach().max()) for row in grids.values() for grid in row.values())
@@ -71,12 +67,8 @@ def describe_head_grids(grids: Grids) -> str:
     """The largest number of each grid and its head, in words: for the alternative text.
 
     Args:
-        grids: As for plot_head_grids.
-
-    Raises:
-        TypeError, ValueError: As plot_head_grids.
+        grids: As for plot_head_grids, which refuses what is not a grid.
     """
-    _require_grids(grids)
     said = []
     for name, row in grids.items():
         for what, grid in row.items():
@@ -111,40 +103,22 @@ def _name_layers_and_heads(grids: Grids, columns: list[str], places: np.ndarray)
 
 
 def _require_grids(grids: Grids) -> list[str]:
-    """The names of the columns, in the order in which they come."""
-    if not isinstance(grids, Mapping) or not all(
-        isinstance(row, Mapping) for row in grids.values()
-    ):
-        raise TypeError(f"grids must map rows to grids by column, got {reprlib.repr(grids)}")
-    for name in (*grids, *(what for row in grids.values() for what in row)):
-        if not isinstance(name, str):
-            raise TypeError(f"grids must have names for rows and columns, got {name!r}")
-    if not 0 < len(grids) <= MOST_ROWS:
-        raise ValueError(f"grids must have 1 to {MOST_ROWS} rows, got {len(grids)}")
+    """The names of the columns in order; grids that share numbers must have one shape."""
     for name, row in grids.items():
-        if len(row) == 0:
-            raise ValueError(f"row {name!r} must have at least one grid, got none")
         for what, grid in row.items():
-            _require_grid(what, grid)
+            if grid.dim() != 2 or grid.numel() == 0:
+                got = tuple(grid.shape)
+                raise ValueError(f"grid {what!r} must have shape (layer, head), got {got}")
+            if not grid.isfinite().all():
+                got = grid[~grid.isfinite()][0].item()
+                raise ValueError(f"grid {what!r} must be finite, got {got}")
         shapes = dict.fromkeys(tuple(grid.shape) for grid in row.values())
         if len(shapes) > 1:
             raise ValueError(f"row {name!r} must have grids of one shape, got {[*shapes]}")
     heads = dict.fromkeys(grid.size(1) for row in grids.values() for grid in row.values())
     if len(heads) > 1:
         raise ValueError(f"grids must have the same number of heads, got {[*heads]}")
-    columns = list(dict.fromkeys(what for row in grids.values() for what in row))
-    if len(columns) > MOST_IN_A_ROW:
-        raise ValueError(f"grids must have at most {MOST_IN_A_ROW} columns, got {len(columns)}")
-    return columns
-
-
-def _require_grid(what: str, grid: Tensor) -> None:
-    """Refuse what is no grid of finite numbers."""
-    require_floats(f"grid {what!r}", grid)
-    if grid.dim() != 2 or grid.numel() == 0:
-        raise ValueError(f"grid {what!r} must have shape (layer, head), got {tuple(grid.shape)}")
-    if not grid.isfinite().all():
-        raise ValueError(f"grid {what!r} must be finite, got {grid[~grid.isfinite()][0].item()}")
+    return list(dict.fromkeys(what for row in grids.values() for what in row))
 
 
 @styled
@@ -153,21 +127,15 @@ def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
 
     Args:
         shares: From 0 to 1, shape (layer, head).
-        label: What they are shares of, for the colour bar.
+        label: What they are shares of, for the color bar.
         title: What the reader should see, as a sentence.
 
     Returns:
         A new figure.
 
     Raises:
-        TypeError: If shares is no tensor of floating-point numbers.
-        ValueError: If shares is no grid, an axis is empty, or a share is not from 0 to 1.
+        ValueError: If shares is not a grid, an axis is empty, or a share is not from 0 to 1.
     """
-    require_floats("shares", shares)
-    if shares.dim() != 2 or shares.numel() == 0:
-        got = tuple(shares.shape)
-        raise ValueError(f"shares must have shape (layer, head) with no empty axis, got {got}")
-    require_zero_to_one("shares", shares)
     layers, heads = ([str(number + 1) for number in range(count)] for count in shares.shape)
     axes = grid_axes(None, layers, heads)
     image = draw_weights(axes, shares, layers, heads)
@@ -195,7 +163,7 @@ def plot_head_split(
     """Draw where each number of each word went, in one panel per way of splitting.
 
     Number the cells of the projected matrix (position, d_model) row by row from 0, split that,
-    and hand over the result. Every cell keeps the colour and the first letter of its word and
+    and hand over the result. Every cell keeps the color and the first letter of its word and
     its place in the word's vector, so that a number in a wrong row is seen at once.
 
     Args:
@@ -209,12 +177,9 @@ def plot_head_split(
         A new figure.
 
     Raises:
-        ValueError: If there is no split, one does not hold each number once, or there is too
-            much to draw.
+        ValueError: If a split does not hold each number once, or there is too much to draw.
     """
     _require_words(tokens, d_model)
-    if not splits:
-        raise ValueError("splits must hold at least one split, got none")
     blocks = {name: _blocks(name, split, tokens, d_model) for name, split in splits.items()}
     widths = [sum(len(head[0]) + HEAD_GAP for head in heads) for heads in blocks.values()]
     size = (CELL * (sum(widths) + 2 * len(widths)), CELL * (len(tokens) + CAPTION_ROOM + 2))
@@ -252,8 +217,8 @@ def _draw_split(
     axes.set_xlabel("number in the vector")
 
 
-def _draw_cell(axes: Axes, left: float, position: int, token: str, place: int, colour: str) -> None:
-    axes.add_patch(Rectangle((left, position), 1, 1, facecolor=colour, edgecolor="white", lw=2))
+def _draw_cell(axes: Axes, left: float, position: int, token: str, place: int, color: str) -> None:
+    axes.add_patch(Rectangle((left, position), 1, 1, facecolor=color, edgecolor="white", lw=2))
     name = literal(token[0] + str(place + 1))
     at = (left + 0.5, position + 0.52)
     axes.text(*at, name, ha="center", va="center", color="white", fontsize=12, weight="bold")

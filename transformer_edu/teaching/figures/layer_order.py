@@ -31,16 +31,7 @@ def plot_layer_order(*layers: EncoderLayer, title: str) -> Figure:
 
     Returns:
         A new figure.
-
-    Raises:
-        TypeError: If a layer is no EncoderLayer.
-        ValueError: If there is no layer.
     """
-    for layer in layers:
-        if not isinstance(layer, EncoderLayer):
-            raise TypeError(f"layers must be EncoderLayers, got {type(layer).__name__}")
-    if not layers:
-        raise ValueError("layers must hold at least one layer, got none")
     height = FOOT + BLOCK * len(SUBLAYERS) + HEAD
     figure, row = plt.subplots(
         1, len(layers), figsize=(WIDTH * len(layers), height + 0.8), squeeze=False

@@ -23,8 +23,7 @@ class LiveCurve:
         every: Steps between two drawings; each evaluation is drawn too.
 
     Raises:
-        TypeError, ValueError: If reference is no TrainingRun, or every no whole number of at
-            least 1.
+        TypeError, ValueError: If every is not a whole number of at least 1.
     """
 
     def __init__(self, reference: TrainingRun | None = None, *, every: int = 50) -> None:
@@ -55,19 +54,14 @@ def plot_run(run: TrainingRun, *, reference: TrainingRun | None = None) -> Figur
 
     Returns:
         The figure.
-
-    Raises:
-        TypeError: If run or reference is no TrainingRun.
     """
     reference = TrainingRun() if reference is None else reference
-    _require_run("run", run)
-    _require_run("reference", reference)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4))
     figure.suptitle(_title(run), x=0.02, ha="left")
     _plot_loss(left, reference, color=REFERENCE, label="a run made earlier")
     _plot_loss(left, run, color=BLUE, label="this run")
-    _plot_shares(right, reference, colours=(REFERENCE, REFERENCE), named=not run.evaluations)
-    _plot_shares(right, run, colours=(BLUE, VERMILION), named=True)
+    _plot_shares(right, reference, colors=(REFERENCE, REFERENCE), named=not run.evaluations)
+    _plot_shares(right, run, colors=(BLUE, VERMILION), named=True)
     left.set_ylabel("loss (nats per token)")
     left.set_ylim(bottom=0)
     right.set_ylabel("share of held-out pairs")
@@ -121,17 +115,12 @@ def _plot_loss(axes: Axes, run: TrainingRun, *, color: str, label: str) -> None:
         axes.plot(*zip(*_losses(run), strict=True), color=color, label=label, marker="", lw=1.2)
 
 
-def _plot_shares(axes: Axes, run: TrainingRun, *, colours: tuple[str, str], named: bool) -> None:
-    """Exact match and token accuracy, told apart by more than their colours."""
+def _plot_shares(axes: Axes, run: TrainingRun, *, colors: tuple[str, str], named: bool) -> None:
+    """Exact match and token accuracy, told apart by more than their colors."""
     steps = [evaluation.step for evaluation in run.evaluations]
     exact = [evaluation.exact_match for evaluation in run.evaluations]
     tokens = [evaluation.token_accuracy for evaluation in run.evaluations]
     if steps:
         names = ("exact match", "token accuracy") if named else (None, None)
-        axes.plot(steps, exact, color=colours[0], marker="o", label=names[0])
-        axes.plot(steps, tokens, color=colours[1], marker="s", linestyle=":", label=names[1])
-
-
-def _require_run(name: str, run: TrainingRun) -> None:
-    if not isinstance(run, TrainingRun):
-        raise TypeError(f"{name} must be a TrainingRun, got {type(run).__name__}")
+        axes.plot(steps, exact, color=colors[0], marker="o", label=names[0])
+        axes.plot(steps, tokens, color=colors[1], marker="s", linestyle=":", label=names[1])

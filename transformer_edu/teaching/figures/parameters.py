@@ -56,12 +56,7 @@ def count_parameters(model: nn.Module) -> list[Row]:
 
     Returns:
         One row for each component, and one for each tensor that several components share.
-
-    Raises:
-        TypeError: If model is not a module.
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     names: dict[int, list[str]] = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
         names.setdefault(id(parameter), []).append(name)
@@ -120,8 +115,7 @@ def plot_parameters(
         The figure drawn on.
 
     Raises:
-        TypeError: If model is not a module.
-        ValueError: If it has no parameters, or more components than could be read.
+        ValueError: If model has no parameters, or more components than could be read.
     """
     rows = count_parameters(model)
     if not 0 < len(rows) <= MOST_BARS:

@@ -74,7 +74,7 @@ class Pen:
             self.mask(mask, box.right - MASK_SIZE - 0.09, box.y)
         self.rounded(box, strong, fill=BLUE if strong else QUIET, layer=3)
         x = box.x if mask is None else (box.left + box.right - MASK_SIZE - 0.07) / 2
-        self.words(box.label, x, box.y, strong=strong, colour="white" if strong else INK)
+        self.words(box.label, x, box.y, strong=strong, color="white" if strong else INK)
 
     def pile(self, box: Box) -> None:
         """Two more sheets behind the box: the other heads."""
@@ -99,9 +99,9 @@ class Pen:
         )
 
     def mask(self, name: str, left: float, y: float) -> None:
-        """A small mask, rows looking at columns: dark squares are hidden."""
+        """A small mask, rows are queries, columns are keys: dark squares are hidden."""
         strong, cell, bottom = self.is_strong(name), MASK_SIZE / 3, y - MASK_SIZE / 2
-        colour = BLUE if strong else QUIET_EDGE
+        color = BLUE if strong else QUIET_EDGE
         frame = {
             "edgecolor": STRONG_EDGE if strong else QUIET_EDGE,
             "linewidth": 2 * QUIET_LINE if strong else QUIET_LINE,
@@ -112,9 +112,7 @@ class Pen:
         hidden = ((0, 1), (0, 2), (1, 2)) if name == "causal mask" else ((0, 2), (1, 2), (2, 2))
         for row, column in hidden:
             corner = (left + column * cell, bottom + (2 - row) * cell)
-            self.axes.add_patch(
-                Rectangle(corner, cell, cell, color=colour, linewidth=0, zorder=4.5)
-            )
+            self.axes.add_patch(Rectangle(corner, cell, cell, color=color, linewidth=0, zorder=4.5))
 
     def words(
         self,
@@ -123,7 +121,7 @@ class Pen:
         y: float,
         *,
         strong: bool,
-        colour: str = INK,
+        color: str = INK,
         align: str = "center",
     ) -> None:
         """Words as they are written, centred on (x, y) or aligned to it."""
@@ -135,7 +133,7 @@ class Pen:
             va="center_baseline",
             fontsize=FONT_SIZE,
             fontweight="bold" if strong else "normal",
-            color=colour,
+            color=color,
             linespacing=1.05,
             parse_math=False,
             zorder=6,

@@ -23,7 +23,7 @@ INVISIBLE_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 class PieceLook(NamedTuple):
-    """How a piece is drawn; colour is never all that tells two looks apart."""
+    """How a piece is drawn; color is never all that tells two looks apart."""
 
     name: str
     fill: str
@@ -97,7 +97,7 @@ MERGES_AT_FIRST, SLIDER_STEP = 100, 5
 def plot_pieces(
     tokenizer: Tokenizer, texts: Mapping[str, str], *, title: str, num_lines: int = 1
 ) -> Figure:
-    """Draw every text as its pieces: whole words in a strong colour, parts of words pale.
+    """Draw every text as its pieces: whole words in a strong color, parts of words pale.
 
     Args:
         tokenizer: What cuts the texts.
@@ -145,12 +145,7 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
     Args:
         merges: Which two pieces are joined, in the order in which that was learned.
         texts: By the names that stand above them.
-
-    Raises:
-        ValueError: If there is no text, or plot_pieces or Tokenizer refuses them.
     """
-    if not texts:
-        raise ValueError("texts must hold at least one text, got none")
     # Single bytes need the most room; with room for them the picture never jumps.
     single_bytes = Tokenizer([])
     room = max(len(_lines(_pieces(single_bytes, name, text))) for name, text in texts.items())

@@ -1,4 +1,4 @@
-"""How far a word is heard: which words of the sentence shape one output, layer after layer.
+"""How far a word reaches: which words of the sentence affect one output, layer after layer.
 
 Used in notebooks/07_encoder.ipynb.
 """
@@ -17,7 +17,7 @@ from transformer_edu.teaching.style import WEIGHT_COLOURS, literal, styled
 
 @styled
 def plot_reach(reach: Mapping[str, Tensor], *, words: Sequence[str], title: str) -> Figure:
-    """Draw the share of every word in one output after each layer; never heard is hatched.
+    """Draw the share of every word in one output after each layer; no influence is hatched.
 
     Args:
         reach: Shares by panel title, each of shape (layer, word), from 0 to 1.
@@ -28,11 +28,8 @@ def plot_reach(reach: Mapping[str, Tensor], *, words: Sequence[str], title: str)
         A new figure with one panel per entry, on one scale from 0 to 1.
 
     Raises:
-        ValueError: If reach is empty, its shapes do not fit the words, or a share is not
-            from 0 to 1.
+        ValueError: If shapes do not fit the words, or a share is not from 0 to 1.
     """
-    if not reach:
-        raise ValueError("reach must hold at least one panel, got none")
     layers = len(next(iter(reach.values())))
     for name, shares in reach.items():
         _require_shares(name, shares, (layers, len(words)))
@@ -82,7 +79,7 @@ def _draw_panel(axes: Axes, shares: Tensor, words: Sequence[str]) -> AxesImage:
 
 
 def _require_shares(name: str, shares: Tensor, shape: tuple[int, int]) -> None:
-    """Refuse what is not a grid of shares, a row for each layer, a column for each word."""
+    """Refuse what would be drawn in wrong cells or colors."""
     if tuple(shares.shape) != shape or shares.numel() == 0:
         raise ValueError(
             f"reach {name!r} must have shape (layer, word) = {shape}, got {tuple(shares.shape)}"

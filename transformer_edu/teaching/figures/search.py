@@ -28,7 +28,7 @@ LEFT, ABOVE, BELOW, LEGEND = 0.6, 0.4, 1.0, 0.62
 
 
 class Look(NamedTuple):
-    """How a branch is drawn; colour is never all that tells two looks apart."""
+    """How a branch is drawn; color is never all that tells two looks apart."""
 
     name: str
     line: str
@@ -68,7 +68,7 @@ def plot_beam_tree(
         A new figure.
 
     Raises:
-        TypeError, ValueError: If steps are not those of a search, or until is none of them.
+        TypeError, ValueError: If steps are not those of a search, or until is not one of them.
     """
     columns = branches_by_step(steps)
     shown = columns[: _last_step(steps, until) + 1]
@@ -116,7 +116,7 @@ def describe_beam_tree(
 
 
 def _last_step(steps: Sequence[BeamStep], until: int | None) -> int:
-    """The last step to draw, refused where there is none such or there are too many."""
+    """The last step to draw, refused if it is out of range or there are too many."""
     length = len(branches_by_step(steps)) - 1
     if length > MOST_STEPS:
         raise ValueError(f"steps must be at most {MOST_STEPS} to be drawn, got {length}")

@@ -37,9 +37,6 @@ def plot_sentence_scores(
 
     Returns:
         The figure drawn on.
-
-    Raises:
-        ValueError: If nothing was found, or a sentence was found that is none.
     """
     best = best_sentence(log_probabilities, found=found, alpha=alpha)
     axes = new_axes(axes, 8, 4.2)
@@ -64,7 +61,6 @@ def describe_sentence_scores(
     log_probabilities: Mapping[str, float], *, found: Sequence[str], alpha: float
 ) -> str:
     """The picture in words: what was found, with what scores, best first."""
-    best_sentence(log_probabilities, found=found, alpha=alpha)
     scores = {
         name: log_probabilities[name] / length_penalty(_length(name), alpha) for name in found
     }
@@ -89,10 +85,8 @@ def best_sentence(
         alpha: The exponent of the length penalty.
 
     Raises:
-        ValueError: If nothing was found, or a sentence was found that is none.
+        ValueError: If a sentence that was found is not one of log_probabilities.
     """
-    if not found:
-        raise ValueError("found must hold at least one sentence, got none")
     for name in found:
         if name not in log_probabilities:
             raise ValueError(f"found must hold sentences of log_probabilities, got {name!r}")

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from transformer_edu.teaching.figures.charts import require_table
 from transformer_edu.teaching.style import SIGNED_COLOURS, literal, new_axes, styled
 
 LARGEST_NUMBERED_GRID = 8  # in larger grids the numbers would collide
@@ -25,8 +26,8 @@ def plot_similarities(
 ) -> Figure:
     """Draw the cosine of every two vectors, always on the scale from -1 to 1.
 
-    Purple vectors point the same way, orange ones in opposite ways, white ones have nothing in
-    common.
+    Purple vectors point the same way, orange ones in opposite directions, white ones are
+    orthogonal.
 
     Args:
         vectors: Shape (vector, width).
@@ -41,7 +42,7 @@ def plot_similarities(
     Raises:
         ValueError: If vectors is not a grid of finite numbers, or the names do not fit.
     """
-    _require_table("vectors", vectors)
+    require_table("vectors", vectors)
     if names is not None and len(names) != len(vectors):
         raise ValueError(f"names must name {len(vectors)} vectors, got {len(names)}")
     directions = F.normalize(vectors.detach().float().cpu(), dim=-1)
@@ -55,9 +56,9 @@ def plot_similarities(
         axes.set_yticks(range(len(names)), labels)
     if len(cosines) <= LARGEST_NUMBERED_GRID:
         for (row, column), cosine in np.ndenumerate(cosines):
-            colour = "white" if abs(cosine) > 0.6 else "black"
+            color = "white" if abs(cosine) > 0.6 else "black"
             number = f"{cosine:z.1f}"  # z: no minus before a zero
-            axes.text(column, row, number, ha="center", va="center", c=colour, fontsize=11)
+            axes.text(column, row, number, ha="center", va="center", c=color, fontsize=11)
     axes.set_title(title)
     axes.set_xlabel(item)
     axes.set_ylabel(item)
@@ -80,12 +81,10 @@ def plot_tables(
         A new figure.
 
     Raises:
-        ValueError: If there are no tables, or one is not a grid of finite numbers.
+        ValueError: If a table is not a grid of finite numbers.
     """
-    if not tables:
-        raise ValueError("tables must hold at least one table, got none")
     for name, table in tables.items():
-        _require_table(f"table {name!r}", table)
+        require_table(f"table {name!r}", table)
     figure, grid = plt.subplots(1, len(tables), figsize=(9, 4), squeeze=False, sharey=True)
     for axes, (name, table) in zip(grid.flat, tables.items(), strict=True):
         numbers = table.detach().float().cpu().numpy()
@@ -100,13 +99,6 @@ def plot_tables(
     grid[0, 0].set_ylabel(row_label)
     figure.suptitle(title, fontsize=14, x=0.02, ha="left")
     return figure
-
-
-def _require_table(name: str, table: Tensor) -> None:
-    if table.dim() != 2 or table.numel() == 0 or not table.isfinite().all():
-        raise ValueError(
-            f"{name} must be a grid (row, column) of finite numbers, got {tuple(table.shape)}"
-        )
 
 
 LARGEST = 8  # rows or columns; beyond it the numbers could not be read
@@ -192,24 +184,20 @@ def plot_wavelengths(
     title: str,
     longest_sequence: int | None = None,
 ) -> Figure:
-    """Draw after how many positions every sine and cosine of an encoding comes round again.
+    """Draw after how many positions every sine and cosine of an encoding repeats.
 
     Args:
         sine: Wavelength of each sine in positions, by pair.
         cosine: Wavelength of each pair's cosine.
         title: What the reader should see, as a sentence.
-        longest_sequence: Draws a line at this length: what lies far above it hardly moves.
+        longest_sequence: Draws a line at this length: waves far above it hardly change.
 
     Returns:
         A new figure, wavelengths on a logarithmic scale.
 
     Raises:
-        ValueError: If there are no pairs, the two differ in number, or a wavelength is not above 0.
+        ValueError: If a wavelength is not above 0, where the scale has no place.
     """
-    if len(sine) != len(cosine) or not len(sine):
-        raise ValueError(
-            f"sine and cosine must hold one wavelength per pair, got {len(sine)} and {len(cosine)}"
-        )
     if min(*sine, *cosine) <= 0:
         raise ValueError(f"wavelengths must be above 0, got {min(*sine, *cosine)}")
     figure, axes = plt.subplots(figsize=(7.5, 3.8))

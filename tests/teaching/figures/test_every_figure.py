@@ -1,0 +1,322 @@
+"""What holds for every figure: title, labels, colors, and names that are drawn as written."""
+
+import inspect
+from functools import cache, partial
+from importlib import import_module
+from pkgutil import iter_modules
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from matplotlib.cbook import is_math_text
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from torch import nn
+
+from transformer_edu.generation.beam import beam_search
+from transformer_edu.model.encoder import EncoderLayer
+from transformer_edu.teaching import figures
+from transformer_edu.teaching.figures import (
+    architecture,
+    attention,
+    attention_steps,
+    charts,
+    decoding_steps,
+    embeddings,
+    heads,
+    layer_order,
+    live_curve,
+    parameters,
+    pieces,
+    reach,
+    runs,
+    sampling,
+    search,
+    sentence_scores,
+    shape_walk,
+    vectors,
+)
+from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
+from transformer_edu.teaching.inspect.embedding_map import MapWord
+from transformer_edu.teaching.inspect.table_model import TableModel
+from transformer_edu.teaching.inspect.trace import trace
+from transformer_edu.training.data.tokenizer import Tokenizer
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
+from transformer_edu.training.state import StepRecord, TrainingRun
+
+NAME = "$q$"  # mathtext would draw an italic letter without its dollars
+TITLE = "What to see"
+WEIGHTS = torch.tensor([[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]])
+TOKENS = {"query_tokens": ["a", NAME], "key_tokens": ["c", "d", NAME]}
+MASK = WEIGHTS > 0.3
+GRID = torch.tensor([[1.0, -3.0, 0.5], [0.0, 2.0, 0.25]])
+EVALUATIONS = (Evaluation(10, 1.0, 0.5, 0.25), Evaluation(20, 0.5, 1.0, 0.75))
+STORED = StoredRuns(
+    variant=NAME,
+    settings={},
+    runs=(SeedRun(seed=0, evaluations=EVALUATIONS),),
+    glance=Glance(
+        source=("a", NAME), target=("b",), written=(), head=0, weights=((0.5, 0.5), (1.0, 0.0))
+    ),
+)
+RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
+LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
+MAP_WORDS = [MapWord(text, "group", "language", 4) for text in (NAME, "b", "c", "d")]
+STEP = decoding_steps.DecodingStep(
+    source_words=["a", NAME],
+    written=[],
+    chosen=NAME,
+    logits=torch.tensor([2.0, 1.0]),
+    attention=torch.tensor([[0.25, 0.75], [1.0, 0.0]]),
+)
+
+
+def searched() -> list:
+    """The steps of a beam search."""
+    steps: list = []
+    beam_search(LANGUAGE, LANGUAGE.source_ids, width=2, after_step=steps.append)
+    return steps
+
+
+LOSS, STEPS, WEIGHT = "loss (nats per token)", "training step", "attention weight"
+# Each figure with sample input in which NAME occurs, and the labels of all its axes.
+FIGURES = {
+    "plot_architecture": (partial(architecture.plot_architecture), set()),
+    "plot_attention": (
+        partial(attention.plot_attention, WEIGHTS, **TOKENS),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_attention_steps": (
+        partial(
+            attention_steps.plot_attention_steps, GRID, GRID.repeat(2, 1)[:3], GRID.T, **TOKENS
+        ),
+        {"query", "key", "component"},
+    ),
+    "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_beam_tree": (
+        partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
+        {"step (numbers: log-probability; in round boxes the score)", "rank"},
+    ),
+    "plot_candidates": (
+        partial(sampling.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        {"probability"},
+    ),
+    "plot_decoding_step": (
+        partial(decoding_steps.plot_decoding_step, [STEP], step=1, tokens=[NAME, "b"]),
+        {"probability of the next token", "source word that is looked at", WEIGHT},
+    ),
+    "plot_embedding_map": (
+        partial(
+            embeddings.plot_embedding_map,
+            torch.tensor([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
+            MAP_WORDS,
+        ),
+        {"axis 1: 90% of the variance", "axis 2: 10% of the variance"},
+    ),
+    "plot_floors": (
+        partial(runs.plot_floors, {NAME: [2.0] * 20, "b": [1.0] * 20}, {NAME: 0.5}),
+        {STEPS, LOSS},
+    ),
+    "plot_head_grids": (
+        partial(heads.plot_head_grids, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
+        {f"{NAME}\nlayer", "head", "share"},
+    ),
+    "plot_head_shares": (
+        partial(heads.plot_head_shares, WEIGHTS, label="share"),
+        {"decoder layer", "head", "share"},
+    ),
+    "plot_head_split": (
+        partial(
+            heads.plot_head_split,
+            {"split": torch.arange(4).view(2, 2)},
+            tokens=["a", NAME],
+            d_model=2,
+        ),
+        {"number in the vector"},
+    ),
+    "plot_heads": (
+        partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_layer_order": (
+        partial(layer_order.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
+        set(),
+    ),
+    "plot_lines": (
+        partial(charts.plot_lines, {NAME: [1, 2], "b": [2, 1]}, x=[0, 1], x_label="x", y_label="y"),
+        {"x", "y"},
+    ),
+    "plot_links": (partial(attention.plot_links, WEIGHTS, **TOKENS), set()),
+    "plot_mask": (partial(attention.plot_mask, MASK, **TOKENS), {QUERY_AXIS, KEY_AXIS}),
+    "plot_mask_row": (
+        partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
+        {QUERY_AXIS, KEY_AXIS},
+    ),
+    "plot_merge_steps": (
+        partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
+        {"the word, from left to right", "number of the merge"},
+    ),
+    "plot_normalisation": (
+        partial(vectors.plot_normalisation, GRID, GRID / 2, row_names=["a", NAME]),
+        {"number in the vector"},
+    ),
+    "plot_parameters": (
+        partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
+        {"parameters"},
+    ),
+    "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
+    "plot_progress": (
+        partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
+        {STEPS, LOSS, "BLEU"},
+    ),
+    "plot_reach": (
+        partial(reach.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
+        {"after layer", "word that went in", "share of the influence"},
+    ),
+    "plot_run": (
+        partial(live_curve.plot_run, TrainingRun([StepRecord(1, 2.0, 0.1)], list(EVALUATIONS))),
+        {"step", LOSS, "share of held-out pairs"},
+    ),
+    "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
+    "plot_schedules": (partial(runs.plot_schedules, steps=9000), {"step", "learning rate"}),
+    "plot_scores": (partial(runs.plot_scores, {NAME: EVALUATIONS[0]}), {"share that is right"}),
+    "plot_sentence_scores": (
+        partial(
+            sentence_scores.plot_sentence_scores,
+            {NAME: -1.0, "a b": -2.0, "c": -3.0},
+            found=[NAME, "a b"],
+            alpha=0.5,
+        ),
+        {"length in tokens, the end token included", "log-probability in nats"},
+    ),
+    "plot_shape_walk": (
+        partial(
+            shape_walk.plot_shape_walk,
+            trace(nn.ModuleDict({NAME: nn.Linear(2, 3)})[NAME], torch.ones(4, 2)),
+        ),
+        set(),
+    ),
+    "plot_similarities": (
+        partial(vectors.plot_similarities, GRID, item="word", names=["a", NAME]),
+        {"word", "cosine"},
+    ),
+    "plot_symptoms": (
+        partial(runs.plot_symptoms, [STORED]),
+        {"loss", "share right", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_tables": (
+        partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
+        {"row", "column", "value"},
+    ),
+    "plot_values": (
+        partial(
+            charts.plot_values,
+            GRID,
+            row_label="row",
+            column_label="column",
+            row_names=["a", NAME],
+        ),
+        {"row", "column", "value"},
+    ),
+    "plot_wavelengths": (
+        partial(vectors.plot_wavelengths, [6, 60], [6, 60]),
+        {"pair i", "wavelength (positions)"},
+    ),
+}
+WITHOUT_NAMES = {
+    "plot_architecture",
+    "plot_head_shares",
+    "plot_layer_order",
+    "plot_run",
+    "plot_schedules",
+    "plot_shape_walk",
+    "plot_wavelengths",
+}
+OF_EVERY = pytest.mark.parametrize("name", FIGURES)
+ON_AXES = [
+    name for name, (draw, _) in FIGURES.items() if "axes" in inspect.signature(draw).parameters
+]
+
+
+@cache
+def drawn(name: str) -> Figure:
+    """The figure of the table, laid out once, with TITLE if it takes a title."""
+    draw = FIGURES[name][0]
+    takes_title = "title" in inspect.signature(draw).parameters
+    figure = draw(**({"title": TITLE} if takes_title else {}))
+    figure.draw_without_rendering()
+    return figure
+
+
+def as_written(text: Text) -> str:
+    """What a reader sees of a text that is not mathematics."""
+    return text.get_text().replace(r"\$", "$") if text.get_parse_math() else text.get_text()
+
+
+def test_every_plot_function_is_in_the_table():
+    modules = [
+        import_module(f"{figures.__name__}.{each.name}") for each in iter_modules(figures.__path__)
+    ]
+    found = {name for module in modules for name in vars(module) if name.startswith("plot_")}
+    assert found == set(FIGURES)
+
+
+@OF_EVERY
+def test_a_figure_has_its_title(name):
+    figure = drawn(name)
+    titles = {axes.get_title(loc) for axes in figure.axes for loc in ("left", "center", "right")}
+    titles = (titles | {figure.get_suptitle()}) - {""}
+    takes_title = "title" in inspect.signature(FIGURES[name][0]).parameters
+    assert TITLE in titles if takes_title else titles
+
+
+@OF_EVERY
+def test_every_axis_has_its_label(name):
+    figure = drawn(name)
+    labels = {figure.get_supxlabel(), figure.get_supylabel()}
+    for axes in figure.axes:
+        labels |= {as_written(axis.label) for axis in (axes.xaxis, axes.yaxis)}
+    assert labels - {""} == FIGURES[name][1]
+
+
+@OF_EVERY
+def test_a_name_is_drawn_as_it_is_written_and_never_as_mathematics(name):
+    texts = drawn(name).findobj(Text)
+    mathematics = [
+        each for each in texts if each.get_parse_math() and is_math_text(each.get_text())
+    ]
+    assert not any("q" in each.get_text() for each in mathematics)
+    written = [as_written(each) for each in texts if each not in mathematics]
+    assert name in WITHOUT_NAMES or any(NAME in each for each in written)
+
+
+@OF_EVERY
+def test_weights_are_colored_from_zero_to_one_and_signed_numbers_around_zero(name):
+    for image in (image for axes in drawn(name).axes for image in axes.images):
+        low, high = image.get_clim()
+        if image.get_cmap().name == "PuOr":
+            assert low == -high
+        else:
+            assert (low, high) == (0, 1)
+
+
+@OF_EVERY
+def test_lines_differ_in_more_than_color(name):
+    for axes in drawn(name).axes:
+        lines = [line for line in axes.lines if not line.get_label().startswith("_")]
+        looks = {
+            (line.get_marker(), line.get_linestyle(), line.get_markerfacecolor() == "white")
+            for line in lines
+        }
+        assert len(looks) == len(lines)
+
+
+@pytest.mark.parametrize("name", ON_AXES)
+def test_a_figure_is_drawn_on_the_axes_it_is_given_and_leaves_the_settings_alone(name):
+    figure, axes = plt.subplots()
+    before = dict(plt.rcParams)
+    draw = FIGURES[name][0]
+    takes_title = "title" in inspect.signature(draw).parameters
+    assert draw(axes=axes, **({"title": TITLE} if takes_title else {})) is figure
+    assert axes.get_children() and dict(plt.rcParams) == before
