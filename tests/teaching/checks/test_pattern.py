@@ -118,7 +118,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         (
             "12.2",
             masks_but(tgt_mask=lambda s, t: torch.ones(4, 4).bool().tril(-1)),
-            "may not look back",
+            "may not attend to earlier tokens",
         ),
         (
             "12.2",
