@@ -17,12 +17,15 @@ PUBLISHERS = {"explore", "_publish_viewer"}
 
 @cache
 def interactive_functions() -> frozenset[str]:
-    """The package's explorers and viewers: every function that calls one of PUBLISHERS."""
+    """The package's explorers and viewers: what calls one of PUBLISHERS, perhaps by a neighbor."""
     found = {"explore"}
     for path in (ROOT / "transformer_edu").rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and called(node) & PUBLISHERS:
-                found.add(node.name)
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        calls = {node.name: called(node) for node in body if isinstance(node, ast.FunctionDef)}
+        publishers = set(PUBLISHERS)
+        while new := {name for name in calls if calls[name] & publishers} - publishers:
+            publishers |= new
+        found |= publishers - PUBLISHERS
     return frozenset(found)
 
 

@@ -10,6 +10,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from tests.published import published_page
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.checks.answer import AnswerError, close, exercise, require_shape
 from transformer_edu.teaching.explorers.translation import cross_attention

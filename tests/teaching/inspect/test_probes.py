@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention, merge_heads, split_heads
+from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.probes import (
     PROBES,
@@ -56,7 +57,8 @@ class PaddingOnTheQuery(Transformer):
     """The encoder's padding mask lies along the wrong axis."""
 
     def encode(self, source_ids, *, source_mask=None):
-        return super().encode(source_ids, source_mask=source_mask.transpose(-1, -2))
+        mask = padding_mask(source_ids) if source_mask is None else source_mask
+        return super().encode(source_ids, source_mask=mask.transpose(-1, -2))
 
 
 class SeesPadding(Transformer):

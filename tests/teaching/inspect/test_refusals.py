@@ -6,14 +6,11 @@ import torch
 
 from transformer_edu.teaching.inspect.refusals import (
     require_floats,
-    require_ids,
     require_zero_to_one,
 )
 
 
 def test_right_input_passes():
-    require_ids("written", [])
-    require_ids("written", [0, 7])
     require_floats("shares", torch.ones(2, 3, dtype=torch.bfloat16))
 
 
@@ -28,10 +25,6 @@ def test_half_precision_may_overshoot_one_and_no_more(made):
 @pytest.mark.parametrize(
     ("require", "given", "error", "message"),
     [
-        (require_ids, "abc", TypeError, "x must be a list of token ids, got 'abc'"),
-        (require_ids, 3, TypeError, "x must be a list of token ids, got 3"),
-        (require_ids, [0.5], TypeError, "x must be a whole number, got 0.5"),
-        (require_ids, [-1], ValueError, "x must be at least 0, got -1"),
         (require_floats, [0.5], TypeError, "x must be a tensor of floating-point .* got list"),
         (require_floats, torch.ones(2).long(), TypeError, "x must be .* got torch.int64"),
     ],

@@ -1,26 +1,9 @@
 """What several doors of the teaching tools refuse, in one sentence each."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from torch import Tensor
 
-from transformer_edu.refusals import require_whole
-
 ABOVE_ONE = 1e-3  # what half precision adds up to beyond one
-
-
-def require_ids(name: str, token_ids: Sequence[int]) -> None:
-    """Refuse what is not a list of token ids; the list may be empty.
-
-    Raises:
-        TypeError: If token_ids is not a sequence of whole numbers.
-        ValueError: If one is negative.
-    """
-    if isinstance(token_ids, str | bytes) or not isinstance(token_ids, Sequence):
-        raise TypeError(f"{name} must be a list of token ids, got {token_ids!r}")
-    for token_id in token_ids:
-        require_whole(name, token_id, minimum=0)
 
 
 def require_floats(name: str, tensor: Tensor) -> None:
