@@ -34,7 +34,7 @@ define run_parts
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick portable ci lint unit lessons lessons-avx2 lessons-default notebooks
+.PHONY: help lab test quick portable ci lint unit devices lessons lessons-avx2 lessons-default notebooks
 .PHONY: benchmark colab clean
 
 help: ## list these commands
@@ -59,14 +59,17 @@ ci: $(READY_FOR_TESTS) ## what continuous integration runs: test and portable, e
 	$(call run_parts,$(PARTS) $(filter-out $(PARTS),$(LESSONS)))
 
 # Stored outputs name the device that computed them.
-quick unit lessons lessons-avx2 lessons-default notebooks: export TRANSFORMER_EDU_DEVICE := cpu
+quick unit devices lessons lessons-avx2 lessons-default notebooks: export TRANSFORMER_EDU_DEVICE := cpu
 
 lint: $(READY_FOR_TESTS) ## check the style of the code, in notebooks too
 	$(BIN)/python -m ruff check . && checked=0 || checked=1; \
 	$(BIN)/python -m ruff format --check . && exit $$checked
 
 unit: $(READY_FOR_TESTS) ## the unit tests and the rules for notebooks
-	$(BIN)/python -m pytest tests -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest tests --ignore tests/devices/test_lessons.py -n $(JOBS) --dist worksteal
+
+devices: $(READY_FOR_TESTS) ## every lesson on a device that is not the CPU, with every exercise solved (slow)
+	$(BIN)/python -m pytest tests/devices -n $(JOBS) --dist worksteal
 
 lessons-avx2: export ATEN_CPU_CAPABILITY := avx2
 lessons-avx2: export MKL_ENABLE_INSTRUCTIONS := AVX2
