@@ -32,6 +32,7 @@ MODES = {
     "going to": ("be going to", "present", "werden", "present"),
     "can": ("can", "present", "können", "present"),
     "could": ("could", "past", "können", "past"),
+    "could you": ("could", "present", "könnten", "present"),
     "must": ("must", "present", "müssen", "present"),
     "must not": ("must", "present", "dürfen", "present"),
     "have to": ("have to", "present", "müssen", "present"),
@@ -43,6 +44,7 @@ MODES = {
     "may": ("may", "present", "dürfen", "present"),
     "allowed": ("be allowed to", "present", "dürfen", "present"),
     "should": ("should", "present", "sollen", "past"),
+    "shall": ("should", "present", "sollen", "present"),
 }
 CONTRACTED = {"am": "'m", "are": "'re", "is": "'s", "will": "'ll", "would": "'d"}
 

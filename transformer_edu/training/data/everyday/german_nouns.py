@@ -96,6 +96,7 @@ class Noun:
         german_plural: The nominative plural; empty if there is none.
         weak: The ending of a weak masculine noun outside the nominative, else empty.
         classes: The semantic classes.
+        always_plural: Whether English has the plural only: glasses, pants.
     """
 
     english: str
@@ -105,6 +106,7 @@ class Noun:
     german_plural: str
     weak: str
     classes: frozenset[str]
+    always_plural: bool = False
 
     def german_form(self, case: str, *, plural: bool) -> str:
         """The noun's form in a case and number."""
@@ -117,11 +119,6 @@ class Noun:
             short = len(self.german) <= 5 and not self.german.endswith(("er", "el", "en", "a"))
             return self.german + ("es" if short else "s")
         return self.german
-
-    @property
-    def always_plural(self) -> bool:
-        """Whether English has the plural only: glasses, pants."""
-        return self.english == self.english_plural and self.english.endswith("s")
 
     @property
     def mass(self) -> bool:
@@ -164,4 +161,5 @@ def noun_of(row: dict[str, str]) -> Noun:
         german_plural=german_plural(german, notation),
         weak=notation[1:] if row["gender"] == "mw" else "",
         classes=frozenset(row["classes"].split()),
+        always_plural=row["plural"] == "=",
     )

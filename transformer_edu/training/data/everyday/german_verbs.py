@@ -89,10 +89,10 @@ def past(infinitive: str, person: str) -> str:
 
 
 def finite(infinitive: str, person: str, tense: str) -> str:
-    """The form for a person in the tense "present" or "past"; möchten is a verb of its own."""
-    if infinitive == "möchten":
-        endings = {"du": "st", "ihr": "t"}
-        return "möchten" if person in PLURAL else "möchte" + endings.get(person, "")
+    """The form in the tense "present" or "past"; möchten and könnten are verbs of their own."""
+    if infinitive in ("möchten", "könnten"):
+        ending = {"du": "st", "ihr": "t"}.get(person, "n" if person in PLURAL else "")
+        return infinitive[:-1] + ending
     return present(infinitive, person) if tense == "present" else past(infinitive, person)
 
 

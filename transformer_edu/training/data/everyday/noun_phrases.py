@@ -149,5 +149,8 @@ def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
 def nouns_of(classes: str) -> tuple[Noun, ...]:
     """The nouns that belong to one of some classes, separated by spaces; =key names one noun."""
     wanted = set(classes.split())
-    named = {word[1:].replace("_", " ") for word in classes.split() if word.startswith("=")}
+    named = {word[1:].replace("_", " ") for word in wanted if word.startswith("=")}
+    unknown = named - {noun.english for noun in nouns()}
+    if unknown:
+        raise ValueError(f"classes must name nouns of the table, got {sorted(unknown)}")
     return tuple(n for n in nouns() if n.classes & wanted or n.english in named)

@@ -25,7 +25,7 @@ ENGLISH_PERSONS = {  # of the pronoun that stands for a noun phrase: possessive,
     "it": "its itself",
     "they": "their themselves",
 }
-PRONOUN_WEIGHTS = {"ich": 9, "du": 4, "er": 4, "sie": 4, "wir": 5, "sie_pl": 3}
+PRONOUN_WEIGHTS = {"ich": 9, "du": 3, "er": 4, "sie": 4, "wir": 5, "sie_pl": 3}
 TITLES = (("Mr.", "Herr", "Herrn", "he", "er"), ("Ms.", "Frau", "Frau", "she", "sie"))
 
 
@@ -92,7 +92,8 @@ def relative(rng: Random, possessive: str = "my") -> NounPhrase:
     """A relative, friend or colleague: my mother, my children's grandparents excepted."""
     noun = rng.choice(nouns_of("kin mine"))
     more = rng.random() < 0.2 and noun.gender != "p" and noun.english not in (
-        "mother", "father", "husband", "wife", "boss", "family"
+        "mother", "father", "husband", "wife", "boss", "family",
+        "grandmother", "grandfather", "grandma", "grandpa",
     )  # fmt: skip
     return phrase(noun, possessive, plural=more)
 
