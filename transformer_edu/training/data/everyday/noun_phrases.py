@@ -119,7 +119,7 @@ def german_phrase(
     gender = "p" if plural or noun.gender == "p" else noun.gender
     if determiner in NUMBERS:
         start, kind = NUMBERS[determiner], ""
-    elif noun.mass and determiner == "a" and gender != "p":
+    elif determiner == "a" and (noun.mass or "illness" in noun.classes):
         start = kind = ""
     else:
         kind = DETERMINERS.get(determiner, determiner)

@@ -2,6 +2,7 @@
 
 from random import Random
 
+from transformer_edu.training.data.everyday.actions import own_determiner
 from transformer_edu.training.data.everyday.choices import person_object
 from transformer_edu.training.data.everyday.clauses import Pair, finish
 from transformer_edu.training.data.everyday.english_forms import finite_form
@@ -31,7 +32,7 @@ GIVING = (
     ("buy", "kaufen", "gift clothing toy"),
     ("send", "schicken", "mail picture"),
     ("write", "schreiben", "=letter =postcard =e-mail =message"),
-    ("bring", "bringen", "drink portable kitchen"),
+    ("bring", "bringen", "drink kitchen =book =newspaper =umbrella =key =towel"),
     ("lend", "leihen", "vehicle tool =book =umbrella =pen"),
     ("explain", "erklären", "=rule =word =sentence =exercise =problem =task"),
     ("tell", "erzählen", "=story"),
@@ -104,8 +105,7 @@ def amount(rng: Random) -> Pair:
     start, anfang, mark = rng.choice(frames)
     if "fruit" in classes and "ordered" in start:
         start, anfang, mark = BUYING[1]
-    accusative = german.replace("ein bisschen", "ein bisschen")
-    return finish((start.format(english), anfang.format(accusative)), mark)
+    return finish((start.format(english), anfang.format(german)), mark)
 
 
 def colored(rng: Random) -> Pair:
@@ -143,20 +143,21 @@ def giving(rng: Random) -> Pair:
     """I'm giving my mother flowers. Can you show me your house? He bought her a ring."""
     english, german, classes = rng.choice(GIVING)
     who = rng.choice([any_pronoun, any_pronoun, given_name, relative])(rng)
-    other = person_object(rng, who) if rng.random() < 0.6 else relative(rng, own_for(who))
+    other = person_object(rng, who) if rng.random() < 0.6 else relative(rng, own_determiner(who))
     if other.english == who.english:
         other = pronoun("sie_pl")
     noun = rng.choice(nouns_of(classes))
     determiner = rng.choice(["a", "a", "the"]) if not noun.mass else ""
+    determiner = "the" if english == "explain" else determiner
     fitting = adjectives_for(noun)
     adjective = rng.choice(fitting) if fitting and rng.random() < 0.2 else None
     thing = phrase(noun, determiner, adjective=adjective)
     receiver, empfänger, sache = other.english_object, other.german["dat"], thing.german["acc"]
-    to = f"{english_verb(english)} {thing.english} to {receiver}" if english == "explain" else ""
+    to = english == "explain"
     subject, nominative, person = who.english, who.german["nom"], who.german_person
     kind = rng.random()
     if kind < 0.4:
-        past = finite_past(english)
+        past = finite_form(english, "he", "past")
         words = f"{past} {thing.english} to {receiver}" if to else f"{past} {receiver} {thing.english}"
         haben = finite("haben", person, "present")
         return finish((f"{subject} {words}",
@@ -170,23 +171,6 @@ def giving(rng: Random) -> Pair:
         return finish((f"can you {words}", f"kannst du {empfänger} {sache} {german}"), "?")
     will = finite("werden", person, "present")
     return finish((f"{subject} will {words}", f"{nominative} {will} {empfänger} {sache} {german}"))
-
-
-def own_for(who) -> str:
-    """The possessive for a subject's relatives."""
-    from transformer_edu.training.data.everyday.actions import own_determiner
-
-    return own_determiner(who)
-
-
-def english_verb(verb: str) -> str:
-    """The base form."""
-    return verb
-
-
-def finite_past(verb: str) -> str:
-    """The past form."""
-    return finite_form(verb, "he", "past")
 
 
 def introducing(rng: Random) -> Pair:
@@ -272,12 +256,7 @@ def preferring(rng: Random) -> Pair:
     if choice < 0.85:
         return finish((f"do you like {one.english}", f"magst du {one.german['acc']}"), "?")
     return finish((f"{who.english} {like} {one.english}, but not {two.english}",
-                   f"{who.german['nom']} {mag} {one.german['acc']}, aber {negated_thing(two)}"))
-
-
-def negated_thing(thing) -> str:
-    """keinen Tee, keine Hunde."""
-    return thing.negative
+                   f"{who.german['nom']} {mag} {one.german['acc']}, aber {two.negative}"))
 
 
 def counting(rng: Random) -> Pair:
@@ -286,13 +265,12 @@ def counting(rng: Random) -> Pair:
     noun = rng.choice([n for n in nouns_of("pet furniture fruit vegetable kitchen") if n.german_plural
                        and not n.always_plural])  # fmt: skip
     thing = phrase(noun, number, plural=True)
-    rooms = nouns_of("room")
-    place = phrase(rng.choice(rooms), "the")
-    where = "on" if place.english in ("the balcony",) else "in"
-    wo = ("auf " if where == "on" else "in ") + place.german["dat"]
-    wo = wo.replace("in dem", "im")
+    rooms = "=kitchen" if not noun.classes & {"pet", "furniture"} else "=garden"
+    rooms = "=room =living_room =office =bedroom" if "furniture" in noun.classes else rooms
+    place = phrase(rng.choice(nouns_of(rooms)), "the")
+    wo = f"in {place.german['dat']}".replace("in dem", "im")
     if rng.random() < 0.5:
-        return finish((f"there are {thing.english} {where} {place.english}",
+        return finish((f"there are {thing.english} in {place.english}",
                        f"{wo} sind {thing.german['nom']}"))
     who = any_pronoun(rng)
     need = rng.choice([("need", "brauchen"), ("have", "haben"), ("buy", "kaufen"), ("see", "sehen")])
