@@ -37,11 +37,10 @@ DAYS = "Monday Montag Tuesday Dienstag Wednesday Mittwoch Thursday Donnerstag Fr
 CONTRACTIONS = (("in dem ", "im "), ("in das ", "ins "), ("an dem ", "am "), ("an das ", "ans "))
 
 
-def go_to(english: str, goal: str, *, verb: str = "go") -> Action:
-    """The action of going somewhere: gehen, or fahren where it is far."""
-    german_verb = "gehen" if verb == "go" else "fahren"
+def go_to(english: str, goal: str, *, verb: str) -> Action:
+    """The action of going somewhere: gehen, fahren where it is far, reisen farther still."""
     tags = frozenset({"fun", "social"})
-    return Action(f"go {english}", german_verb, "", "", "", goal, f"nicht {goal}", True, tags)
+    return Action(f"go {english}", verb, "", "", "", goal, f"nicht {goal}", True, tags)
 
 
 def going(rng: Random) -> Pair:
@@ -50,13 +49,13 @@ def going(rng: Random) -> Pair:
     if rng.random() < 0.4:
         row = rng.choice(read_table("countries"))
         goal = row["german_to"] or f"nach {row['german']}"
-        action = go_to(f"to {row['english']}", goal, verb="travel")
+        action = go_to(f"to {row['english']}", goal, verb="reisen" if "far" in row["kind"] else "fahren")
         modes, extra = ["past", "going to", "want to", "would like to", "past"], ("", "")
     else:
         row = rng.choice([r for r in read_table("places") if "daily" in r["classes"] or "way" in r["classes"]
                           or "trip" in r["classes"]])  # fmt: skip
         far = "trip" in row["classes"].split()
-        action = go_to(row["to"], row["german_to"], verb="travel" if far else "go")
+        action = go_to(row["to"], row["german_to"], verb="fahren" if far else "gehen")
         modes = ["past", "progressive", "have to", "want to", "going to", "would like to", "past"]
         extra = company(rng, subject) if rng.random() < 0.2 else ("", "")
     mode = rng.choice(modes)
@@ -172,7 +171,7 @@ def telling_time(rng: Random) -> Pair:
     """It is half past three. The train leaves at a quarter to nine."""
     now, jetzt = clock_time(rng)
     scheduled = phrase(rng.choice(nouns_of("scheduled =plane")), "the")
-    city = rng.choice([r for r in read_table("countries") if r["kind"] == "city"])
+    city = rng.choice([r for r in read_table("countries") if r["kind"].startswith("city") and "far" not in r["kind"]])
     shop = phrase(rng.choice(nouns_of("=supermarket =bakery =pharmacy =library =museum =bank =zoo =swimming_pool")), "the")
     event = phrase(rng.choice(nouns_of("event =movie =show")), "the")
     day = rng.choice(times("plan"))
@@ -283,12 +282,14 @@ def weather(rng: Random) -> Pair:
     english, german_text = row[tense], row[f"german_{tense}"]
     place = rng.choice(read_table("countries"))
     where, wo = f"in {place['english']}", place["german_in"] or f"in {place['german']}"
-    subject, _, rest = german_text.partition(" ist " if " ist " in german_text else " ")
+    _, _, rest = subject_and_verb(german_text)
     kind = rng.random()
     if kind < 0.45:
         if tense == "present" and rng.random() < 0.4:
             english = english.replace("it is", "it's")
-        return finish((f"{english} {where}", with_place(german_text, wo)))
+        at_end = rest.strip() and tense != "future" and "ge" not in rest
+        told = f"{german_text} {wo}" if at_end else with_place(german_text, wo)
+        return finish((f"{english} {where}", told))
     if tense == "present":
         front = rng.choice([("today", "heute"), ("here", "hier")])
         if rng.random() < 0.3:

@@ -1,0 +1,256 @@
+"""Sentences of two clauses: reasons, conditions, what somebody thinks or asks, infinitives."""
+
+from dataclasses import replace
+from random import Random
+
+from transformer_edu.training.data.everyday.actions import Action, actions, english_for
+from transformer_edu.training.data.everyday.choices import any_action, company, time_for
+from transformer_edu.training.data.everyday.clauses import (
+    Clause,
+    Pair,
+    english,
+    finish,
+    german,
+    zu_infinitive,
+)
+from transformer_edu.training.data.everyday.english_forms import ing_form
+from transformer_edu.training.data.everyday.sentences_actions import clause_about
+from transformer_edu.training.data.everyday.noun_phrases import NounPhrase, nouns_of, phrase
+from transformer_edu.training.data.everyday.subjects import any_pronoun, pronoun, somebody
+from transformer_edu.training.data.everyday.tables import read_table
+
+STATES = "is feel"
+RAIN = (
+    ("it rains", "es regnet"),
+    ("it snows", "es schneit"),
+    ("the weather is nice", "das Wetter schön ist"),
+    ("the weather is bad", "das Wetter schlecht ist"),
+    ("the sun is shining", "die Sonne scheint"),
+    ("it is too cold", "es zu kalt ist"),
+    ("it is not too hot", "es nicht zu heiß ist"),
+)
+
+
+def by_name(name: str) -> Action:
+    """The action of the table with an English name."""
+    return next(a for a in actions() if a.english == name)
+
+
+def again(subject: NounPhrase) -> NounPhrase:
+    """How a subject is named the second time: he, she, it, they."""
+    if subject.is_pronoun:
+        return subject
+    person = {"he": "er", "she": "sie", "it": "es", "they": "sie_pl"}[subject.person]
+    if subject.german_person == "sie_pl" and person == "es":
+        return pronoun("sie_pl")
+    found = pronoun(subject.german_person)
+    return found if found.english == subject.person else replace(found, **english_side(person))
+
+
+def english_side(person: str) -> dict[str, str]:
+    """The English fields of a pronoun, for a noun whose gender differs: das Kind, he."""
+    other = pronoun(person)
+    return {"english": other.english, "english_object": other.english_object, "person": other.person}
+
+
+def because(rng: Random) -> Pair:
+    """I'm tired because I slept badly. He can't come because he has to work."""
+    subject = somebody(rng)
+    second = again(subject)
+    kind = rng.random()
+    if kind < 0.45:
+        row = rng.choice(read_table("reasons"))
+        mode, _, no = row["reason_mode"].partition(" not")
+        negated = row["reason_mode"].endswith("not")
+        first = Clause(subject, by_name(row["english"]), row["mode"])
+        reason = Clause(second, by_name(row["reason"]), mode, negated=negated)
+    elif kind < 0.75:
+        fun = rng.choice([a for a in actions("social") if "rare" not in a.tags])
+        mode = rng.choice(["can", "could"])
+        time = time_for(rng, fun, "plan") if mode == "can" and rng.random() < 0.4 else ("", "")
+        first = Clause(subject, fun, mode, negated=True, time=time)
+        chore = rng.choice([a for a in actions("chore") if not a.tags & {"rare", "social", "timeless"}])
+        reason = Clause(second, chore, "have to" if mode == "can" else "had to")
+    else:
+        fun = rng.choice([a for a in actions("social") if "rare" not in a.tags])
+        state = rng.choice([a for a in actions("reason reason2")])
+        mode = rng.choice(["can", "could"])
+        first = Clause(subject, fun, mode, negated=True)
+        reason = Clause(second, state, "simple" if mode == "can" else "past")
+    told = f"{german(first)}, weil {german(reason, 'last')}"
+    return finish((f"{english(first)} because {english(reason)}", told))
+
+
+def condition(rng: Random) -> Pair:
+    """If it rains tomorrow, we'll stay home. If you have time, call me."""
+    subject = any_pronoun(rng)
+    action = any_action(rng, subject, "fun chore")
+    while action.tags & {"rare", "timeless", "bad"}:
+        action = any_action(rng, subject, "fun chore")
+    kind = rng.random()
+    mode = rng.choice(["will", "can", "want to"])
+    result = Clause(subject, action, mode)
+    if kind < 0.45:
+        first, dann = rng.choice(RAIN)
+        if "tomorrow" not in first and first.startswith("it rains") and rng.random() < 0.4:
+            first, dann = "it rains tomorrow", "es morgen regnet"
+    elif kind < 0.85:
+        state = by_name(rng.choice(["have time", "be tired", "be hungry", "feel better", "be at home",
+                                    "have vacation", "be alone", "have enough money"]))  # fmt: skip
+        early = Clause(subject, state)
+        first, dann = english(early), german(early, "last")
+    else:
+        return if_imperative(rng)
+    verbs = replace(result, mode="simple") if mode == "will" else result
+    rest = german(verbs, "first")
+    if rng.random() < 0.3:
+        return finish((f"{english(result)} if {first}", f"{german(verbs)}, wenn {dann}"))
+    return finish((f"if {first}, {english(result)}", f"wenn {dann}, {rest}"))
+
+
+def if_imperative(rng: Random) -> Pair:
+    """If you are hungry, eat an apple."""
+    *pair, mark = rng.choice([
+        ("if you have a question, ask me", "wenn du eine Frage hast, frag mich", "."),
+        ("if you have time, call me", "wenn du Zeit hast, ruf mich an", "."),
+        ("if you are tired, go to bed", "wenn du müde bist, geh ins Bett", "."),
+        ("if you are hungry, eat something", "wenn du Hunger hast, iss etwas", "."),
+        ("if you are sick, stay home", "wenn du krank bist, bleib zu Hause", "."),
+        ("if you need help, tell me", "wenn du Hilfe brauchst, sag es mir", "."),
+    ])  # fmt: skip
+    return finish(tuple(pair), mark)
+
+
+def framed(rng: Random) -> Pair:
+    """I think that he is at home. Do you know if she is coming? I forgot to buy milk."""
+    row = rng.choice(read_table("frames"))
+    mark = "?" if row["kind"].endswith("?") else "."
+    kind = row["kind"].rstrip("?")
+    if kind == "zu":
+        return infinitive(rng, row, mark)
+    subject = somebody(rng)
+    while subject.german_person in ("ich", "du") and ("say" in row["english"] or row["tags"] != "all"):
+        subject = somebody(rng)
+    if row["english"].split()[0] in ("She", "He"):
+        subject = any_pronoun(rng)
+    clause = framed_clause(rng, subject, kind, row["tags"])
+    start = row["english"]
+    if start.endswith(" that") and rng.random() < 0.4:
+        start = start.removesuffix(" that")
+    return finish((f"{start} {english(clause)}", f"{row['german']} {german(clause, 'last')}"), mark)
+
+
+def framed_clause(rng: Random, subject: NounPhrase, kind: str, tags: str) -> Clause:
+    """The clause that goes on after a frame."""
+    if kind == "wann":
+        action = any_action(rng, subject, "fun chore")
+        return Clause(subject, action, "past" if tags == "past" else rng.choice(["have to", "want to"]))
+    if tags == "good":
+        fine = ["sleep well", "find a job", "pass the exam", "have time", "be healthy", "feel better",
+                "be happy", "make new friends", "be on vacation", "be lucky", "have a garden"]
+        found = [a for a in actions() if a.english in fine]
+        action = rng.choice(found)
+        return Clause(subject, action, "simple" if action.tags & {"is", "feel"} else "past")
+    if tags == "bad":
+        sad = ["be sick", "miss the train", "fail the exam", "be tired", "be sad", "sleep badly",
+               "break one's leg", "lose one's wallet", "miss the bus", "be alone", "have a headache"]
+        found = [a for a in actions() if a.english in sad]
+        action = rng.choice(found)
+        return Clause(subject, action, "simple" if action.tags & {"is", "feel"} else "past")
+    if rng.random() < 0.4:
+        states = actions("is")
+        return Clause(subject, rng.choice(states), rng.choice(["simple", "simple", "past"]),
+                      negated=rng.random() < 0.2)  # fmt: skip
+    clause = clause_about(rng, subject)
+    while clause.mode in ("must", "may", "need to", "could"):
+        clause = clause_about(rng, subject)
+    return replace(clause, contracted=True)
+
+
+def infinitive(rng: Random, row: dict[str, str], mark: str) -> Pair:
+    """A frame with zu: I forgot to buy milk."""
+    subject = pronoun(row["subject"])
+    tags = "chore" if row["tags"] == "rule" else row["tags"]
+    action = any_action(rng, subject, tags)
+    general = row["english"].startswith("It's")
+    while (general and action_is_own(action)) or ("rare" in action.tags and "rare" not in tags
+                                                 or "bad" in action.tags):  # fmt: skip
+        action = any_action(rng, subject, tags)
+    words = english_for(action, subject)
+    start = row["english"]
+    if start.endswith("-ing"):
+        verb, _, rest = words.partition(" ")
+        text = f"{start.removesuffix('-ing')}{ing_form(verb)} {rest}".strip()
+    else:
+        text = f"{start} {words}"
+    return finish((text, f"{row['german']} {zu_infinitive(Clause(subject, action))}"), mark)
+
+
+def action_is_own(action: Action) -> bool:
+    """Whether the action speaks of the subject, which a general remark does not have."""
+    text = action.english
+    return "one's" in text or "oneself" in text or bool(action.reflexive) or " my " in f" {text} "
+
+
+def in_order_to(rng: Random) -> Pair:
+    """I'm going to the supermarket to buy milk."""
+    subject = somebody(rng)
+    to, goal, verb, purpose, zweck = rng.choice([
+        ("to the supermarket", "in den Supermarkt", "gehen", "to buy {}", "{} zu kaufen"),
+        ("to the library", "in die Bibliothek", "gehen", "to read", "zu lesen"),
+        ("to the library", "in die Bibliothek", "gehen", "to study", "zu lernen"),
+        ("to the station", "zum Bahnhof", "gehen", "to buy a ticket", "eine Fahrkarte zu kaufen"),
+        ("to the park", "in den Park", "gehen", "to play soccer", "Fußball zu spielen"),
+        ("to the city", "in die Stadt", "fahren", "to go shopping", "einzukaufen"),
+        ("to the lake", "an den See", "fahren", "to swim", "zu schwimmen"),
+        ("to the kitchen", "in die Küche", "gehen", "to cook dinner", "das Abendessen zu kochen"),
+        ("to the bank", "zur Bank", "gehen", "to withdraw money", "Geld abzuheben"),
+        ("to the post office", "zur Post", "gehen", "to pick up the package", "das Paket abzuholen"),
+    ])  # fmt: skip
+    thing = phrase(rng.choice(nouns_of("groceries drink supply")), "")
+    action = Action(f"go {to}", verb, "", "", "", goal, f"nicht {goal}", True, frozenset({"social"}))
+    clause = Clause(subject, action, rng.choice(["progressive", "past", "past"]))
+    purpose, zweck = purpose.format(thing.english), zweck.format(thing.german["acc"])
+    return finish((f"{english(clause)} {purpose}", f"{german(clause)}, um {zweck}"))
+
+
+def as_a_child(rng: Random) -> Pair:
+    """When I was a child, I often played outside."""
+    subject = rng.choice([pronoun("ich"), pronoun("ich"), pronoun("er"), pronoun("sie")])
+    found = [a for a in actions("social") if "rare" not in a.tags and "beer" not in a.english]
+    clause = Clause(subject, rng.choice(found), "past", adverb=("often", "oft"))
+    if rng.random() < 0.3:
+        clause = replace(clause, extra=company(rng, subject))
+    was = "was"
+    early = f"als {subject.german['nom']} ein Kind war"
+    return finish((f"when {subject.english} {was} a child, {english(clause)}",
+                   f"{early}, {german(clause, 'first')}"))  # fmt: skip
+
+
+def and_but(rng: Random) -> Pair:
+    """I cook and my brother sets the table. I would like to come, but I have no time."""
+    subject = any_pronoun(rng)
+    if rng.random() < 0.5:
+        fun = rng.choice([a for a in actions("social") if "rare" not in a.tags])
+        first = Clause(subject, fun, "would like to")
+        state = rng.choice([*actions("reason"), *actions("reason2"), by_name("have time")])
+        second = Clause(subject, state, "simple", negated=state.english == "have time")
+        return finish((f"{english(first)}, but {english(second)}", f"{german(first)}, aber {german(second)}"))
+    one, two = any_action(rng, subject, "now"), any_action(rng, subject, "now")
+    other = somebody(rng)
+    while other.english == subject.english or one.english == two.english:
+        other, two = somebody(rng), any_action(rng, subject, "now")
+    two = rng.choice([a for a in actions("now") if a.english != one.english])
+    mode = rng.choice(["progressive", "past"])
+    first, second = Clause(subject, one, mode), Clause(other, two, mode)
+    return finish((f"{english(first)} and {english(second)}", f"{german(first)} und {german(second)}"))
+
+
+TEMPLATES = {
+    because: 6,
+    condition: 4,
+    framed: 9,
+    in_order_to: 1,
+    as_a_child: 1,
+    and_but: 3,
+}
