@@ -1,0 +1,1 @@
+"""Data to learn from: texts, tasks, batches."""

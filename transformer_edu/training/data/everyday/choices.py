@@ -1,6 +1,5 @@
 """Choices that keep sentences sensible: times, objects, modes and company that fit an action."""
 
-from collections.abc import Callable
 from functools import cache
 from random import Random
 
@@ -28,7 +27,6 @@ from transformer_edu.training.data.everyday.subjects import (
 )
 from transformer_edu.training.data.everyday.tables import read_table
 
-Template = Callable[[Random], Pair]
 DAYTIMES = {"am", "pm", "mid"}
 STATES = {"is", "feel", "likes", "fear"}  # tags of what is said in few modes
 TOGETHER = ({"ich", "wir"}, {"du", "ihr", "Sie"})  # persons that may be the same people

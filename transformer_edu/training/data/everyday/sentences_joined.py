@@ -23,11 +23,28 @@ STATES = "is feel"
 RAIN = (
     ("it rains", "es regnet"),
     ("it snows", "es schneit"),
-    ("the weather is nice", "das Wetter schön ist"),
     ("the weather is bad", "das Wetter schlecht ist"),
-    ("the sun is shining", "die Sonne scheint"),
     ("it is too cold", "es zu kalt ist"),
+    ("it rains tomorrow", "es morgen regnet"),
+)
+SUNSHINE = (
+    ("the weather is nice", "das Wetter schön ist"),
+    ("the sun is shining", "die Sonne scheint"),
     ("it is not too hot", "es nicht zu heiß ist"),
+    ("it doesn't rain", "es nicht regnet"),
+    ("the weather is nice tomorrow", "das Wetter morgen schön ist"),
+)
+INDOORS = (
+    "stay home", "read a book", "play cards", "play chess", "bake a cake", "go to the movies",
+    "go to the museum", "go to the theater", "watch a movie", "watch TV", "listen to music",
+    "clean up one's room", "play the piano", "sit on the sofa", "cook dinner", "take the bus to work",
+    "go by bus", "do yoga", "write a letter",
+)
+OUTDOORS = (
+    "go for a walk", "play soccer", "swim in the lake", "go swimming", "work in the garden",
+    "go to the beach", "go to the zoo", "ride a bike", "go by bike", "have a picnic", "play outside",
+    "sit on the balcony", "eat an ice cream", "go fishing", "mow the lawn", "play tennis",
+    "go hiking in the mountains", "grill sausages", "hang up the laundry", "lie in the sun",
 )
 
 
@@ -69,7 +86,8 @@ def because(rng: Random) -> Pair:
         mode = rng.choice(["can", "could"])
         time = time_for(rng, fun, "plan") if mode == "can" and rng.random() < 0.4 else ("", "")
         first = Clause(subject, fun, mode, negated=True, time=time)
-        chore = rng.choice([a for a in actions("chore") if not a.tags & {"rare", "social", "timeless"}])
+        chores = [a for a in actions("chore") if "now" in a.tags]
+        chore = rng.choice([a for a in chores if not a.tags & {"rare", "social", "timeless"}])
         reason = Clause(second, chore, "have to" if mode == "can" else "had to")
     else:
         fun = rng.choice([a for a in actions("social") if "rare" not in a.tags])
@@ -84,21 +102,18 @@ def because(rng: Random) -> Pair:
 def condition(rng: Random) -> Pair:
     """If it rains tomorrow, we'll stay home. If you have time, call me."""
     subject = any_pronoun(rng)
-    action = any_action(rng, subject, "fun chore")
-    while action.tags & {"rare", "timeless", "bad"}:
-        action = any_action(rng, subject, "fun chore")
     kind = rng.random()
     mode = rng.choice(["will", "can", "want to"])
-    result = Clause(subject, action, mode)
-    if kind < 0.45:
-        first, dann = rng.choice(RAIN)
-        if "tomorrow" not in first and first.startswith("it rains") and rng.random() < 0.4:
-            first, dann = "it rains tomorrow", "es morgen regnet"
-    elif kind < 0.85:
-        state = by_name(rng.choice(["have time", "be tired", "be hungry", "feel better", "be at home",
-                                    "have vacation", "be alone", "have enough money"]))  # fmt: skip
+    if kind < 0.5:
+        weather, sensible = rng.choice([(RAIN, INDOORS), (SUNSHINE, OUTDOORS)])
+        first, dann = rng.choice(weather)
+        result = Clause(subject, by_name(rng.choice(sensible)), mode)
+    elif kind < 0.9:
+        state = by_name(rng.choice(["have time", "feel better", "have vacation", "have enough money"]))
         early = Clause(subject, state)
         first, dann = english(early), german(early, "last")
+        fitting = [a for a in actions("social") if "state" not in a.tags]
+        result = Clause(subject, rng.choice(fitting), mode)
     else:
         return if_imperative(rng)
     verbs = replace(result, mode="simple") if mode == "will" else result
@@ -171,11 +186,10 @@ def infinitive(rng: Random, row: dict[str, str], mark: str) -> Pair:
     """A frame with zu: I forgot to buy milk."""
     subject = pronoun(row["subject"])
     tags = "chore" if row["tags"] == "rule" else row["tags"]
-    action = any_action(rng, subject, tags)
     general = row["english"].startswith("It's")
-    while (general and action_is_own(action)) or ("rare" in action.tags and "rare" not in tags
-                                                 or "bad" in action.tags):  # fmt: skip
-        action = any_action(rng, subject, tags)
+    action = rng.choice(actions(tags)) if general else any_action(rng, subject, tags)
+    while not fits_frame(action, tags, general=general):
+        action = rng.choice(actions(tags)) if general else any_action(rng, subject, tags)
     words = english_for(action, subject)
     start = row["english"]
     if start.endswith("-ing"):
@@ -183,7 +197,20 @@ def infinitive(rng: Random, row: dict[str, str], mark: str) -> Pair:
         text = f"{start.removesuffix('-ing')}{ing_form(verb)} {rest}".strip()
     else:
         text = f"{start} {words}"
-    return finish((text, f"{row['german']} {zu_infinitive(Clause(subject, action))}"), mark)
+    told = zu_infinitive(Clause(subject, action))
+    start = row["german"]
+    if " " not in told or told.startswith("zu "):
+        start = start.removesuffix(",")  # Ich habe keine Lust zu baden
+    return finish((text, f"{start} {told}"), mark)
+
+
+def fits_frame(action: Action, tags: str, *, general: bool) -> bool:
+    """Whether an action makes sense behind a frame; a general one is about nobody."""
+    if general and action_is_own(action):
+        return False
+    if "timeless" in action.tags and not general:
+        return False
+    return "bad" not in action.tags and ("rare" not in action.tags or "rare" in tags)
 
 
 def action_is_own(action: Action) -> bool:
