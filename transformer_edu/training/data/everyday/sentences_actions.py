@@ -223,7 +223,7 @@ def who_does(rng: Random) -> Pair:
     while "one's" in action.english or "oneself" in action.english:
         action = any_action(rng, pronoun("ich"))
     wanted = ["past", "progressive", "want to", "would like to", "can", "have to", "will"]
-    mode = rng.choice([m for m in modes_for(action) if m in wanted])
+    mode = rng.choice([m for m in modes_for(action) if m in wanted] or ["simple"])
     if mode == "will":
         mode = "going to"
     clause = Clause(WHO, action, mode, contracted=False)
@@ -244,6 +244,7 @@ def what_object(rng: Random) -> Pair:
     thing = NounPhrase("", "", "it", {"acc": ""}, "es")
     action = with_object(row, thing, bare=True)
     modes = [m for m in modes_for(action) if m in ("past", "progressive", "want to", "would like to")]
+    modes = modes or ["simple"]
     clause = Clause(subject, action, rng.choice(modes))
     if clause.mode == "past" and rng.random() < 0.4:
         clause = Clause(subject, action, "past", time=time_for(rng, action, "past"))
