@@ -107,13 +107,11 @@ def doing_there(rng: Random) -> Pair:
         base = Action(f"wait for {other.english_object}", "warten", "", "", "",
                       f"auf {other.german['acc']}", f"nicht auf {other.german['acc']}", False, frozenset({"now"}))
     else:
-        name = {"read": "read a book", "play": "play soccer"}[kind]
+        reading = ["read a book", "drink coffee", "read the newspaper", "listen to music"]
+        ball = row["at"] in ("at the park", "in the yard", "at the lake", "in the garden")
+        playing = ["play cards"] + ["play soccer"] * ball
+        name = rng.choice(reading if kind == "read" else playing)
         base = next(a for a in actions() if a.english == name)
-        if kind == "play" and row["at"] in ("in the living room", "at the beach") or rng.random() < 0.5:
-            base = next(a for a in actions() if a.english == "play cards")
-        if kind == "read":
-            base = next(a for a in actions() if a.english == rng.choice(
-                ("read a book", "drink coffee", "read the newspaper", "listen to music")))  # fmt: skip
     mode = rng.choice(["past", "progressive", "progressive"])
     return finish(statement(Clause(subject, base, mode, extra=place)))
 
