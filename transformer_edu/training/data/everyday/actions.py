@@ -49,8 +49,9 @@ class Action:
 @cache
 def actions(tags: str = "") -> tuple[Action, ...]:
     """The whole verb phrases of the table that have one of some tags, or all of them."""
-    made = tuple(action_of(row) for row in read_table("actions"))
-    return tuple(a for a in made if not tags or a.tags & set(tags.split()))
+    if not tags:
+        return tuple(action_of(row) for row in read_table("actions"))
+    return tuple(a for a in actions() if a.tags & set(tags.split()))
 
 
 def split_verb(german: str) -> tuple[list[str], str, str, str]:

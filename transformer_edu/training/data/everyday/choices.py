@@ -129,11 +129,15 @@ def same_people(one: str, other: str) -> bool:
 
 def any_action(rng: Random, subject: NounPhrase, tags: str = "") -> Action:
     """A whole verb phrase, or a verb with an object, that has one of some tags."""
-    wanted = set(tags.split())
     if rng.random() < 0.5:
-        found = [a for a in actions(tags) if not a.tags & STATES or a.tags & wanted]
-        return rng.choice(found)
+        return rng.choice(doings(tags))
     return object_for(rng, rng.choice(verb_rows(tags)), subject)
+
+
+@cache
+def doings(tags: str) -> tuple[Action, ...]:
+    """The whole verb phrases with one of some tags; states only where they are asked for."""
+    return tuple(a for a in actions(tags) if not a.tags & STATES or a.tags & set(tags.split()))
 
 
 @cache
