@@ -75,7 +75,7 @@ def determiner_for(rng: Random, noun: Noun, subject: NounPhrase, tags: frozenset
     if "person" in noun.classes:
         return rng.choice(["the", "the", "the", "a"])
     choices = ["the", "the", "the", "a", "a", "this"]
-    if noun.classes & set(OWN.split()):
+    if noun.classes & set(OWN.split()) and "notown" not in tags:
         choices += [own_determiner(subject)] * 3
     return rng.choice(choices)
 

@@ -128,7 +128,7 @@ def may_i(rng: Random) -> Pair:
     mode = rng.choice(["may", "can", "shall", "have to"])
     tags = {"may": "fun", "can": "fun", "shall": "chore", "have to": "chore"}[mode]
     action = any_action(rng, subject, tags)
-    while action.tags & {"rare", "timeless"}:
+    while action.tags & {"rare", "timeless"} or not action.tags & {"now", "social"}:
         action = any_action(rng, subject, tags)
     time = time_for(rng, action, "plan") if rng.random() < 0.3 else ("", "")
     return finish(question(Clause(subject, action, mode, time=time)), "?")

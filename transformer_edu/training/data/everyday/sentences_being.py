@@ -34,6 +34,7 @@ THINGS = (
     "plant sky picture"
 )
 HAD = "pet vehicle device portable instrument home furniture clothing have gift"
+RIVALS = {"animal", "vehicle", "subject", "transport", "landscape", "fruit", "town", "sweet"}
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")
 UNOWNED = {"nature", "landscape", "sky", "town", "wild", "farm", "building", "media", "event"}
 
@@ -168,7 +169,7 @@ def compared(rng: Random) -> tuple[NounPhrase, NounPhrase, Adjective]:
         if kind != "be" and found:
             break
     first = rng.choice(found)
-    rivals = [n for n in found if n is not first]
+    rivals = [n for n in found if n is not first and kind in RIVALS]
     same = not rivals or rng.random() < 0.35
     if same and not first.classes & UNOWNED and not first.classes & {"person"}:
         mine, yours = rng.sample(POSSESSIVES, 2)

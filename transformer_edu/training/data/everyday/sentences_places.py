@@ -121,7 +121,7 @@ def position(rng: Random) -> Pair:
     thing_noun = rng.choice(nouns_of("portable kitchen"))
     where = rng.choice(list(WHERE))
     wo = WHERE[where]
-    target = rng.choice(nouns_of("container" if where == "in" else "surface"))
+    target = rng.choice(nouns_of("=box =drawer =basket =closet" if where == "in" else "surface"))
     if where != "in" and target.english in ("floor",):
         where, wo = "on", "auf"
     if where in ("behind", "in front of"):
