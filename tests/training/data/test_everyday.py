@@ -213,7 +213,9 @@ def test_the_verb_stands_second_in_statements_and_agrees_with_the_subject():
 def test_the_verb_stands_last_in_subordinate_clauses_and_agrees_with_the_subject():
     wrong, checked = [], 0
     for _, german in everything():
-        found = re.search(r", (?:weil|dass|ob|wenn|warum) (ich|du|er|wir) (?:.* )?(\w+)[.?]$", german)
+        found = re.search(
+            r", (?:weil|dass|ob|wenn|warum) (ich|du|er|wir) (?:.* )?(\w+)[.?]$", german
+        )
         if found and "," not in found[0][2:]:
             checked += 1
             if not agrees(found[1], found[2].removeprefix("ab").removeprefix("zu")):

@@ -171,5 +171,3 @@ def own_determiner(subject: NounPhrase) -> str:
 def is_bare(noun: Noun) -> bool:
     """Whether a noun belongs to the verb without an article: Klavier spielen."""
     return bool(noun.classes & {"instrument", "sport"})
-
-

@@ -100,6 +100,8 @@ def object_for(rng: Random, row: dict[str, str], subject: NounPhrase) -> Action:
     many = not noun.mass and not noun.always_plural and noun.gender != "p" and (
         "small" in noun.classes or "paired" in noun.classes or rng.random() < 0.12
     )  # fmt: skip
+    if determiner not in ("the", "a", "this", "") and "paired" not in noun.classes:
+        many = False
     if many and (noun.classes & {"spouse", "kin", "sky"} or not noun.german_plural):
         many = False
     fitting = adjectives_for(noun)

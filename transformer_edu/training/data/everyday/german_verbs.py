@@ -112,7 +112,9 @@ def participle(infinitive: str) -> str:
 def inseparable(infinitive: str) -> bool:
     """Whether a regular verb begins with an inseparable prefix: besuchen, not beten."""
     prefixed = re.match("(be|emp|ent|er|ge|ver|zer|über|unter|wieder|umarm)(.*)", infinitive)
-    return bool(prefixed) and (prefixed[1] == "umarm" or bool(re.search("[aeiouäöü].*e", prefixed[2])))
+    return bool(prefixed) and (
+        prefixed[1] == "umarm" or bool(re.search("[aeiouäöü].*e", prefixed[2]))
+    )
 
 
 def takes_sein(infinitive: str) -> bool:

@@ -97,9 +97,7 @@ def phrase(
         shown = "these" if determiner == "this" and (plural or noun.always_plural) else determiner
         english = f"{shown.split(' (')[0]} {words}".strip()
     gender = "p" if plural else noun.gender
-    german = {
-        case: german_phrase(noun, determiner, case, plural, adjective) for case in CASES
-    }
+    german = {case: german_phrase(noun, determiner, case, plural, adjective) for case in CASES}
     indefinite = determiner in ("", "a")
     kein = german_phrase(noun, "kein", "acc", plural, adjective) if indefinite else ""
     return NounPhrase(

@@ -1,19 +1,10 @@
 """Numbers, clock times and dates in words of both languages."""
 
-ENGLISH_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-ENGLISH_TENS = "x x twenty thirty forty fifty sixty seventy eighty ninety".split()
-GERMAN_ONES = (
-    "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn "
-    "sechzehn siebzehn achtzehn neunzehn"
-).split()
-GERMAN_TENS = "x x zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
-MONTHS = (
-    "January Januar February Februar March März April April May Mai June Juni July Juli "
-    "August August September September October Oktober November November December Dezember"
-).split()
+ENGLISH_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+ENGLISH_TENS = ["x", "x", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+GERMAN_ONES = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf", "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"]
+GERMAN_TENS = ["x", "x", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
+MONTHS = ["January", "Januar", "February", "Februar", "March", "März", "April", "April", "May", "Mai", "June", "Juni", "July", "Juli", "August", "August", "September", "September", "October", "Oktober", "November", "November", "December", "Dezember"]
 ENGLISH_ORDINALS = {
     "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
     "nine": "ninth", "twelve": "twelfth",

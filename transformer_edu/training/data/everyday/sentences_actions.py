@@ -1,9 +1,9 @@
 """Sentences about what people do: statements, questions, requests."""
 
+from dataclasses import replace
 from random import Random
 
 from transformer_edu.training.data.everyday.actions import (
-    Action,
     choose,
     english_for,
     german_for,
@@ -116,10 +116,20 @@ def asking(rng: Random) -> Pair:
         clause, tries = clause_about(rng, subject), tries + 1
     if clause.negated or clause.adverb[0]:
         clause = Clause(subject, clause.action)
+    clause = happening(clause)
     english_side, german_side = question(clause)
     if before:
         return before + english_side + "?", davor + german_side + "?"
     return finish((english_side, german_side), "?")
+
+
+def happening(clause: Clause) -> Clause:
+    """The clause in the progressive or past, if the simple present does not suit it."""
+    tags = clause.action.tags
+    lasting = tags & {"timeless", *STATES}
+    if clause.mode != "simple" or clause.time[0] or clause.adverb[0] or lasting:
+        return clause
+    return replace(clause, mode="progressive" if "now" in tags else "past")
 
 
 def may_i(rng: Random) -> Pair:
@@ -168,7 +178,11 @@ def requesting(rng: Random) -> Pair:
 def suggesting(rng: Random) -> Pair:
     """Let's go to the movies! Lass uns ins Kino gehen!"""
     action = any_action(rng, pronoun("wir"), "fun")
-    while "skill" in action.tags and "social" not in action.tags or action.tags & {"state", "timeless"}:
+    while (
+        "skill" in action.tags
+        and "social" not in action.tags
+        or action.tags & {"state", "timeless"}
+    ):
         action = any_action(rng, pronoun("wir"), "fun")
     time = time_for(rng, action, "plan") if rng.random() < 0.4 else ("", "")
     words = english_for(action, pronoun("wir"))
@@ -243,7 +257,9 @@ def what_object(rng: Random) -> Pair:
     subject = pronoun("du") if rng.random() < 0.5 else somebody(rng)
     thing = NounPhrase("", "", "it", {"acc": ""}, "es")
     action = with_object(row, thing, bare=True)
-    modes = [m for m in modes_for(action) if m in ("past", "progressive", "want to", "would like to")]
+    modes = [
+        m for m in modes_for(action) if m in ("past", "progressive", "want to", "would like to")
+    ]
     modes = modes or ["simple"]
     clause = Clause(subject, action, rng.choice(modes))
     if clause.mode == "past" and rng.random() < 0.4:

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from random import Random
 
+from transformer_edu.training.data.everyday.clauses import Pair, finish
 from transformer_edu.training.data.everyday.english_forms import (
     comparative,
     finite_form,
     negated,
     with_article,
 )
-from transformer_edu.training.data.everyday.clauses import Pair, finish
 from transformer_edu.training.data.everyday.german_nouns import Noun
 from transformer_edu.training.data.everyday.german_verbs import finite
 from transformer_edu.training.data.everyday.noun_phrases import (
@@ -85,7 +85,9 @@ def quality(rng: Random) -> Pair:
         asked = f"{be} {subject.english} {english}", f"{sein} {subject.german['nom']} {german}"
         return finish(asked, "?")
     if kind < 0.35 and degree[0] in ("", "very"):
-        return finish((deny(subject, be, english), f"{subject.german['nom']} {sein} nicht {german}"))
+        return finish(
+            (deny(subject, be, english), f"{subject.german['nom']} {sein} nicht {german}")
+        )
     return finish((affirm(rng, subject, be, english), f"{subject.german['nom']} {sein} {german}"))
 
 
@@ -229,11 +231,15 @@ def occupation(rng: Random) -> Pair:
     if kind < 0.62:
         return finish((f"{be} {who.english} {english}", f"{sein} {subject} {job}"), "?")
     if kind < 0.72:
-        return finish((deny(who, be, english), f"{subject} {sein} {'keine' if female else 'kein'} {job}"))
+        return finish(
+            (deny(who, be, english), f"{subject} {sein} {'keine' if female else 'kein'} {job}")
+        )
     if kind < 0.88:
         want = finite_form("want", who.person, "present")
         will = finite("wollen", who.german_person, "present")
-        return finish((f"{who.english} {want} to become {english}", f"{subject} {will} {job} werden"))
+        return finish(
+            (f"{who.english} {want} to become {english}", f"{subject} {will} {job} werden")
+        )
     work = finite_form("work", who.person, "present")
     arbeitet = finite("arbeiten", who.german_person, "present")
     return finish((f"{who.english} {work} as {english}", f"{subject} {arbeitet} als {job}"))
@@ -266,7 +272,15 @@ def having(rng: Random) -> Pair:
         noun = nouns_of("=brother")[0]
     fitting = [] if own or "kin" in noun.classes or "have" in noun.classes else adjectives_for(noun)
     adjective = rng.choice(fitting) if fitting and rng.random() < 0.45 else None
-    if adjective and adjective.english in ("right", "wrong", "empty", "full", "wet", "dry", "clean"):
+    if adjective and adjective.english in (
+        "right",
+        "wrong",
+        "empty",
+        "full",
+        "wet",
+        "dry",
+        "clean",
+    ):
         adjective = None
     many = "kin" in noun.classes and rng.random() < 0.5 or "paired" in noun.classes
     determiner = rng.choice(["two", "three"]) if many and "kin" in noun.classes else "a"
@@ -275,11 +289,23 @@ def having(rng: Random) -> Pair:
     have, subject = finite_form("have", who.person, "present"), who.german["nom"]
     do = finite_form("do", who.person, "present")
     kind = rng.random()
+    if adjective and kind > 0.78:
+        return having(rng)  # nobody says of what kind a thing is that is not there
     if kind < 0.6 and "lack" not in noun.classes or determiner not in ("a", ""):
-        return finish((f"{who.english} {have} {thing.english}", f"{subject} {haben} {thing.german['acc']}"))
+        return finish(
+            (f"{who.english} {have} {thing.english}", f"{subject} {haben} {thing.german['acc']}")
+        )
     if kind < 0.78 and who.english != "I":
-        return finish((f"{do} {who.english} have {thing.english}", f"{haben} {subject} {thing.german['acc']}"), "?")
-    return finish((f"{who.english} {do}n't have {thing.english}", f"{subject} {haben} {thing.negative}"))
+        return finish(
+            (
+                f"{do} {who.english} have {thing.english}",
+                f"{haben} {subject} {thing.german['acc']}",
+            ),
+            "?",
+        )
+    return finish(
+        (f"{who.english} {do}n't have {thing.english}", f"{subject} {haben} {thing.negative}")
+    )
 
 
 def belonging(rng: Random) -> Pair:

@@ -70,7 +70,8 @@ def slot(rng: Random) -> Pair:
     """A sentence of the table of dealings with its slot filled."""
     row = rng.choice(read_table("dealings"))
     noun = rng.choice(nouns_of(row["classes"]))
-    many = row["determiner"] == "-s"
+    several = row["determiner"] == "a" and noun.classes & {"small", "paired"}
+    many = row["determiner"] == "-s" or bool(several)
     determiner = "" if many else row["determiner"]
     if noun.mass and determiner == "a" and "illness" not in noun.classes:
         determiner = ""
@@ -101,7 +102,11 @@ def amount(rng: Random) -> Pair:
     noun = rng.choice([n for n in nouns_of(classes) if not many or n.english_plural])
     english = f"{quantity} {noun.english_plural if many else noun.english}"
     german = f"{menge} {noun.german_form('nom', plural=many)}"
-    frames = BUYING if "a glass" in quantity or "a cup" in quantity or "a bottle" in quantity else BUYING[:-1]
+    frames = (
+        BUYING
+        if "a glass" in quantity or "a cup" in quantity or "a bottle" in quantity
+        else BUYING[:-1]
+    )
     start, anfang, mark = rng.choice(frames)
     if "fruit" in classes and "ordered" in start:
         start, anfang, mark = BUYING[1]
@@ -116,14 +121,23 @@ def colored(rng: Random) -> Pair:
     kind = rng.random()
     this = phrase(noun, "this")
     if kind < 0.3:
-        return finish((f"excuse me, do you have {this.english} in {color.english}",
-                       f"Entschuldigung, haben Sie {this.german['acc']} auch in {color.german.capitalize()}"), "?")
+        return finish(
+            (
+                f"excuse me, do you have {this.english} in {color.english}",
+                f"Entschuldigung, haben Sie {this.german['acc']} auch in {color.german.capitalize()}",
+            ),
+            "?",
+        )
     if kind < 0.65:
         first = phrase(noun, "the", adjective=one)
         german = f"{phrase(noun, 'the', adjective=one).german['nom']} gefällt mir besser als"
         rest = f"{inflect('der', 'nom', gender_of(this))} {two.german}{'en' if gender_of(this) == 'p' else 'e'}"
-        return finish((f"I like {first.english} better than the {two.english} {'ones' if first.plural else 'one'}",
-                       f"{german} {rest}"))
+        return finish(
+            (
+                f"I like {first.english} better than the {two.english} {'ones' if first.plural else 'one'}",
+                f"{german} {rest}",
+            )
+        )
     return finish((f"I would like {phrase(noun, 'the', adjective=one).english}, please",
                    f"ich möchte bitte {phrase(noun, 'the', adjective=one).german['acc']}"))  # fmt: skip
 
@@ -151,22 +165,32 @@ def giving(rng: Random) -> Pair:
     determiner = "the" if english == "explain" else determiner
     fitting = adjectives_for(noun)
     adjective = rng.choice(fitting) if fitting and rng.random() < 0.2 else None
-    thing = phrase(noun, determiner, adjective=adjective)
+    many = "paired" in noun.classes
+    thing = phrase(noun, determiner, plural=many, adjective=adjective)
     receiver, empfänger, sache = other.english_object, other.german["dat"], thing.german["acc"]
     to = english == "explain"
     subject, nominative, person = who.english, who.german["nom"], who.german_person
     kind = rng.random()
     if kind < 0.4:
         past = finite_form(english, "he", "past")
-        words = f"{past} {thing.english} to {receiver}" if to else f"{past} {receiver} {thing.english}"
+        words = (
+            f"{past} {thing.english} to {receiver}" if to else f"{past} {receiver} {thing.english}"
+        )
         haben = finite("haben", person, "present")
-        return finish((f"{subject} {words}",
-                       f"{nominative} {haben} {empfänger} {sache} {participle(german)}"))
-    words = f"{english} {thing.english} to {receiver}" if to else f"{english} {receiver} {thing.english}"
+        return finish(
+            (f"{subject} {words}", f"{nominative} {haben} {empfänger} {sache} {participle(german)}")
+        )
+    words = (
+        f"{english} {thing.english} to {receiver}"
+        if to
+        else f"{english} {receiver} {thing.english}"
+    )
     if kind < 0.6:
         want = finite_form("want", who.person, "present")
         will = finite("wollen", person, "present")
-        return finish((f"{subject} {want} to {words}", f"{nominative} {will} {empfänger} {sache} {german}"))
+        return finish(
+            (f"{subject} {want} to {words}", f"{nominative} {will} {empfänger} {sache} {german}")
+        )
     if kind < 0.75 and other.german_person != "du":
         return finish((f"can you {words}", f"kannst du {empfänger} {sache} {german}"), "?")
     will = finite("werden", person, "present")
@@ -245,18 +269,35 @@ def preferring(rng: Random) -> Pair:
     like = finite_form("like", who.person, "present")
     choice = rng.random()
     if choice < 0.35:
-        return finish((f"{who.english} {like} {one.english} better than {two.english}",
-                       f"{who.german['nom']} {mag} {one.german['acc']} lieber als {two.german['acc']}"))
+        return finish(
+            (
+                f"{who.english} {like} {one.english} better than {two.english}",
+                f"{who.german['nom']} {mag} {one.german['acc']} lieber als {two.german['acc']}",
+            )
+        )
     if choice < 0.6:
-        return finish((f"{who.english} {like} {one.english} and {two.english}",
-                       f"{who.german['nom']} {mag} {one.german['acc']} und {two.german['acc']}"))
+        return finish(
+            (
+                f"{who.english} {like} {one.english} and {two.english}",
+                f"{who.german['nom']} {mag} {one.german['acc']} und {two.german['acc']}",
+            )
+        )
     if choice < 0.75:
-        return finish((f"do you like {one.english} or {two.english} better",
-                       f"magst du lieber {one.german['acc']} oder {two.german['acc']}"), "?")
+        return finish(
+            (
+                f"do you like {one.english} or {two.english} better",
+                f"magst du lieber {one.german['acc']} oder {two.german['acc']}",
+            ),
+            "?",
+        )
     if choice < 0.85:
         return finish((f"do you like {one.english}", f"magst du {one.german['acc']}"), "?")
-    return finish((f"{who.english} {like} {one.english}, but not {two.english}",
-                   f"{who.german['nom']} {mag} {one.german['acc']}, aber {two.negative}"))
+    return finish(
+        (
+            f"{who.english} {like} {one.english}, but not {two.english}",
+            f"{who.german['nom']} {mag} {one.german['acc']}, aber {two.negative}",
+        )
+    )
 
 
 def counting(rng: Random) -> Pair:
@@ -270,12 +311,19 @@ def counting(rng: Random) -> Pair:
     place = phrase(rng.choice(nouns_of(rooms)), "the")
     wo = f"in {place.german['dat']}".replace("in dem", "im")
     if rng.random() < 0.5:
-        return finish((f"there are {thing.english} in {place.english}",
-                       f"{wo} sind {thing.german['nom']}"))
+        return finish(
+            (f"there are {thing.english} in {place.english}", f"{wo} sind {thing.german['nom']}")
+        )
     who = any_pronoun(rng)
-    need = rng.choice([("need", "brauchen"), ("have", "haben"), ("buy", "kaufen"), ("see", "sehen")])
-    return finish((f"{who.english} {finite_form(need[0], who.person, 'present')} {thing.english}",
-                   f"{who.german['nom']} {finite(need[1], who.german_person, 'present')} {thing.german['acc']}"))
+    need = rng.choice(
+        [("need", "brauchen"), ("have", "haben"), ("buy", "kaufen"), ("see", "sehen")]
+    )
+    return finish(
+        (
+            f"{who.english} {finite_form(need[0], who.person, 'present')} {thing.english}",
+            f"{who.german['nom']} {finite(need[1], who.german_person, 'present')} {thing.german['acc']}",
+        )
+    )
 
 
 TEMPLATES = {

@@ -14,8 +14,8 @@ from transformer_edu.training.data.everyday.clauses import (
     zu_infinitive,
 )
 from transformer_edu.training.data.everyday.english_forms import ing_form
-from transformer_edu.training.data.everyday.sentences_actions import clause_about
 from transformer_edu.training.data.everyday.noun_phrases import NounPhrase, nouns_of, phrase
+from transformer_edu.training.data.everyday.sentences_actions import clause_about, happening
 from transformer_edu.training.data.everyday.subjects import any_pronoun, pronoun, somebody
 from transformer_edu.training.data.everyday.tables import read_table
 
@@ -35,16 +35,47 @@ SUNSHINE = (
     ("the weather is nice tomorrow", "das Wetter morgen schön ist"),
 )
 INDOORS = (
-    "stay home", "read a book", "play cards", "play chess", "bake a cake", "go to the movies",
-    "go to the museum", "go to the theater", "watch a movie", "watch TV", "listen to music",
-    "clean up one's room", "play the piano", "sit on the sofa", "cook dinner", "take the bus to work",
-    "go by bus", "do yoga", "write a letter",
+    "stay home",
+    "read a book",
+    "play cards",
+    "play chess",
+    "bake a cake",
+    "go to the movies",
+    "go to the museum",
+    "go to the theater",
+    "watch a movie",
+    "watch TV",
+    "listen to music",
+    "clean up one's room",
+    "play the piano",
+    "sit on the sofa",
+    "cook dinner",
+    "take the bus to work",
+    "go by bus",
+    "do yoga",
+    "write a letter",
 )
 OUTDOORS = (
-    "go for a walk", "play soccer", "swim in the lake", "go swimming", "work in the garden",
-    "go to the beach", "go to the zoo", "ride a bike", "go by bike", "have a picnic", "play outside",
-    "sit on the balcony", "eat an ice cream", "go fishing", "mow the lawn", "play tennis",
-    "go hiking in the mountains", "grill sausages", "hang up the laundry", "lie in the sun",
+    "go for a walk",
+    "play soccer",
+    "swim in the lake",
+    "go swimming",
+    "work in the garden",
+    "go to the beach",
+    "go to the zoo",
+    "ride a bike",
+    "go by bike",
+    "have a picnic",
+    "play outside",
+    "sit on the balcony",
+    "eat an ice cream",
+    "go fishing",
+    "mow the lawn",
+    "play tennis",
+    "go hiking in the mountains",
+    "grill sausages",
+    "hang up the laundry",
+    "lie in the sun",
 )
 
 
@@ -67,7 +98,11 @@ def again(subject: NounPhrase) -> NounPhrase:
 def english_side(person: str) -> dict[str, str]:
     """The English fields of a pronoun, for a noun whose gender differs: das Kind, he."""
     other = pronoun(person)
-    return {"english": other.english, "english_object": other.english_object, "person": other.person}
+    return {
+        "english": other.english,
+        "english_object": other.english_object,
+        "person": other.person,
+    }
 
 
 def because(rng: Random) -> Pair:
@@ -109,7 +144,9 @@ def condition(rng: Random) -> Pair:
         first, dann = rng.choice(weather)
         result = Clause(subject, by_name(rng.choice(sensible)), mode)
     elif kind < 0.9:
-        state = by_name(rng.choice(["have time", "feel better", "have vacation", "have enough money"]))
+        state = by_name(
+            rng.choice(["have time", "feel better", "have vacation", "have enough money"])
+        )
         early = Clause(subject, state)
         first, dann = english(early), german(early, "last")
         fitting = [a for a in actions("social") if "state" not in a.tags]
@@ -144,7 +181,8 @@ def framed(rng: Random) -> Pair:
     if kind == "zu":
         return infinitive(rng, row, mark)
     subject = somebody(rng)
-    while subject.german_person in ("ich", "du") and ("say" in row["english"] or row["tags"] != "all"):
+    others = mark == "?" or row["tags"] != "all" or row["english"].startswith("I don't know")
+    while others and subject.german_person in ("ich", "du", "wir"):
         subject = somebody(rng)
     if row["english"].split()[0] in ("She", "He"):
         subject = any_pronoun(rng)
@@ -159,16 +197,40 @@ def framed_clause(rng: Random, subject: NounPhrase, kind: str, tags: str) -> Cla
     """The clause that goes on after a frame."""
     if kind == "wann":
         action = any_action(rng, subject, "fun chore")
-        return Clause(subject, action, "past" if tags == "past" else rng.choice(["have to", "want to"]))
+        return Clause(
+            subject, action, "past" if tags == "past" else rng.choice(["have to", "want to"])
+        )
     if tags == "good":
-        fine = ["sleep well", "find a job", "pass the exam", "have time", "be healthy", "feel better",
-                "be happy", "make new friends", "be on vacation", "be lucky", "have a garden"]
+        fine = [
+            "sleep well",
+            "find a job",
+            "pass the exam",
+            "have time",
+            "be healthy",
+            "feel better",
+            "be happy",
+            "make new friends",
+            "be on vacation",
+            "be lucky",
+            "have a garden",
+        ]
         found = [a for a in actions() if a.english in fine]
         action = rng.choice(found)
         return Clause(subject, action, "simple" if action.tags & {"is", "feel"} else "past")
     if tags == "bad":
-        sad = ["be sick", "miss the train", "fail the exam", "be tired", "be sad", "sleep badly",
-               "break one's leg", "lose one's wallet", "miss the bus", "be alone", "have a headache"]
+        sad = [
+            "be sick",
+            "miss the train",
+            "fail the exam",
+            "be tired",
+            "be sad",
+            "sleep badly",
+            "break one's leg",
+            "lose one's wallet",
+            "miss the bus",
+            "be alone",
+            "have a headache",
+        ]
         found = [a for a in actions() if a.english in sad]
         action = rng.choice(found)
         return Clause(subject, action, "simple" if action.tags & {"is", "feel"} else "past")
@@ -177,9 +239,9 @@ def framed_clause(rng: Random, subject: NounPhrase, kind: str, tags: str) -> Cla
         return Clause(subject, rng.choice(states), rng.choice(["simple", "simple", "past"]),
                       negated=rng.random() < 0.2)  # fmt: skip
     clause = clause_about(rng, subject)
-    while clause.mode in ("must", "may", "need to", "could"):
+    while clause.mode in ("must", "may", "need to", "could", "can", "allowed", "will"):
         clause = clause_about(rng, subject)
-    return replace(clause, contracted=True)
+    return replace(happening(clause), contracted=True)
 
 
 def infinitive(rng: Random, row: dict[str, str], mark: str) -> Pair:
@@ -199,7 +261,7 @@ def infinitive(rng: Random, row: dict[str, str], mark: str) -> Pair:
         text = f"{start} {words}"
     told = zu_infinitive(Clause(subject, action))
     start = row["german"]
-    if " " not in told or told.startswith("zu "):
+    if (" " not in told or told.startswith("zu ")) and "darauf" not in start:
         start = start.removesuffix(",")  # Ich habe keine Lust zu baden
     return finish((text, f"{start} {told}"), mark)
 
@@ -235,7 +297,9 @@ def in_order_to(rng: Random) -> Pair:
         ("to the post office", "zur Post", "gehen", "to pick up the package", "das Paket abzuholen"),
     ])  # fmt: skip
     thing = phrase(rng.choice(nouns_of("groceries drink supply")), "")
-    action = Action(f"go {to}", verb, "", "", "", goal, f"nicht {goal}", True, frozenset({"social"}))
+    action = Action(
+        f"go {to}", verb, "", "", "", goal, f"nicht {goal}", True, frozenset({"social"})
+    )
     clause = Clause(subject, action, rng.choice(["progressive", "past", "past"]))
     purpose, zweck = purpose.format(thing.english), zweck.format(thing.german["acc"])
     return finish((f"{english(clause)} {purpose}", f"{german(clause)}, um {zweck}"))
@@ -262,7 +326,9 @@ def and_but(rng: Random) -> Pair:
         first = Clause(subject, fun, "would like to")
         state = rng.choice([*actions("reason"), *actions("reason2"), by_name("have time")])
         second = Clause(subject, state, "simple", negated=state.english == "have time")
-        return finish((f"{english(first)}, but {english(second)}", f"{german(first)}, aber {german(second)}"))
+        return finish(
+            (f"{english(first)}, but {english(second)}", f"{german(first)}, aber {german(second)}")
+        )
     one, two = any_action(rng, subject, "now"), any_action(rng, subject, "now")
     other = somebody(rng)
     while other.english == subject.english or one.english == two.english:
@@ -270,7 +336,9 @@ def and_but(rng: Random) -> Pair:
     two = rng.choice([a for a in actions("now") if a.english != one.english])
     mode = rng.choice(["progressive", "past"])
     first, second = Clause(subject, one, mode), Clause(other, two, mode)
-    return finish((f"{english(first)} and {english(second)}", f"{german(first)} und {german(second)}"))
+    return finish(
+        (f"{english(first)} and {english(second)}", f"{german(first)} und {german(second)}")
+    )
 
 
 TEMPLATES = {

@@ -2,12 +2,16 @@
 
 from random import Random
 
+from transformer_edu.training.data.everyday.actions import Action, actions
 from transformer_edu.training.data.everyday.choices import company, same_people, time_for, times
-from transformer_edu.training.data.everyday.actions import actions
-from transformer_edu.training.data.everyday.clauses import Clause, Pair, finish, german, join
-from transformer_edu.training.data.everyday.clauses import english as english_of
-from transformer_edu.training.data.everyday.clauses import question, statement
-from transformer_edu.training.data.everyday.actions import Action
+from transformer_edu.training.data.everyday.clauses import (
+    Clause,
+    Pair,
+    finish,
+    join,
+    question,
+    statement,
+)
 from transformer_edu.training.data.everyday.english_forms import finite_form
 from transformer_edu.training.data.everyday.german_verbs import finite
 from transformer_edu.training.data.everyday.noun_phrases import nouns_of, phrase
@@ -33,7 +37,7 @@ MINUTES = (0, 0, 0, 0, 15, 30, 30, 45, 5, 10, 20, 40, 50, 55)
 WHERE = {"on": "auf", "under": "unter", "next to": "neben", "behind": "hinter",
          "in front of": "vor", "in": "in"}  # fmt: skip
 STANDING = {"cup", "plate", "bowl", "pot", "pan", "wine glass", "bottle", "suitcase", "lamp"}
-DAYS = "Monday Montag Tuesday Dienstag Wednesday Mittwoch Thursday Donnerstag Friday Freitag Saturday Samstag Sunday Sonntag".split()
+DAYS = ["Monday", "Montag", "Tuesday", "Dienstag", "Wednesday", "Mittwoch", "Thursday", "Donnerstag", "Friday", "Freitag", "Saturday", "Samstag", "Sunday", "Sonntag"]
 CONTRACTIONS = (("in dem ", "im "), ("in das ", "ins "), ("an dem ", "am "), ("an das ", "ans "))
 
 
@@ -49,7 +53,9 @@ def going(rng: Random) -> Pair:
     if rng.random() < 0.4:
         row = rng.choice(read_table("countries"))
         goal = row["german_to"] or f"nach {row['german']}"
-        action = go_to(f"to {row['english']}", goal, verb="reisen" if "far" in row["kind"] else "fahren")
+        action = go_to(
+            f"to {row['english']}", goal, verb="reisen" if "far" in row["kind"] else "fahren"
+        )
         modes, extra = ["past", "going to", "want to", "would like to", "past"], ("", "")
     else:
         row = rng.choice([r for r in read_table("places") if "daily" in r["classes"] or "way" in r["classes"]
@@ -80,10 +86,18 @@ def being_somewhere(rng: Random) -> Pair:
     when, wann = (time["english"], time["german"]) if time else ("", "")
     name = subject.german["nom"]
     if kind < 0.1 and not subject.english == "I":
-        return finish((f"where {be} {subject.english} {when}".strip(), f"wo {sein} {name} {wann}".strip()), "?")
+        return finish(
+            (f"where {be} {subject.english} {when}".strip(), f"wo {sein} {name} {wann}".strip()),
+            "?",
+        )
     if kind < 0.2 and subject.english != "I":
-        return finish((join(be, subject.english, row["at"], when), join(sein, name, wann, row["german_at"])), "?")
-    return finish((join(subject.english, be, row["at"], when), join(name, sein, wann, row["german_at"])))
+        return finish(
+            (join(be, subject.english, row["at"], when), join(sein, name, wann, row["german_at"])),
+            "?",
+        )
+    return finish(
+        (join(subject.english, be, row["at"], when), join(name, sein, wann, row["german_at"]))
+    )
 
 
 def doing_there(rng: Random) -> Pair:
@@ -96,7 +110,9 @@ def doing_there(rng: Random) -> Pair:
     if kind == "meet":
         time = clock_time(rng)
         if rng.random() < 0.5:
-            return finish((f"let's meet {place[0]} at {time[0]}", f"treffen wir uns um {time[1]} {place[1]}"))
+            return finish(
+                (f"let's meet {place[0]} at {time[0]}", f"treffen wir uns um {time[1]} {place[1]}")
+            )
         day = rng.choice(times("plan"))
         english = f"{rng.choice(['we will', 'we are going to'])} meet {place[0]} {day['english']}"
         return finish((english, f"wir treffen uns {day['german']} {place[1]}"))
@@ -104,8 +120,17 @@ def doing_there(rng: Random) -> Pair:
         other = any_pronoun(rng)
         while same_people(other.german_person, subject.german_person):
             other = any_pronoun(rng)
-        base = Action(f"wait for {other.english_object}", "warten", "", "", "",
-                      f"auf {other.german['acc']}", f"nicht auf {other.german['acc']}", False, frozenset({"now"}))
+        base = Action(
+            f"wait for {other.english_object}",
+            "warten",
+            "",
+            "",
+            "",
+            f"auf {other.german['acc']}",
+            f"nicht auf {other.german['acc']}",
+            False,
+            frozenset({"now"}),
+        )
     else:
         reading = ["read a book", "drink coffee", "read the newspaper", "listen to music"]
         ball = row["at"] in ("at the park", "in the yard", "at the lake", "in the garden")
@@ -127,30 +152,59 @@ def position(rng: Random) -> Pair:
     if where in ("behind", "in front of"):
         target = rng.choice(nouns_of("=door =sofa =lamp =computer =television =box"))
     place = phrase(target, "the")
-    thing = phrase(thing_noun, rng.choice(["the", "my", "your"]), plural="paired" in thing_noun.classes)
+    thing = phrase(
+        thing_noun, rng.choice(["the", "my", "your"]), plural="paired" in thing_noun.classes
+    )
     lies = "stehen" if thing_noun.english in STANDING else "liegen"
     be = finite_form("be", thing.person, "present")
     verb = finite(lies, thing.german_person, "present")
-    dative, accusative = (contract(f"{wo} {place.german[case]} ").strip() for case in ("dat", "acc"))
+    dative, accusative = (
+        contract(f"{wo} {place.german[case]} ").strip() for case in ("dat", "acc")
+    )
     kind = rng.random()
     if kind < 0.5:
-        return finish((f"{thing.english} {be} {where} {place.english}", f"{thing.german['nom']} {verb} {dative}"))
+        return finish(
+            (
+                f"{thing.english} {be} {where} {place.english}",
+                f"{thing.german['nom']} {verb} {dative}",
+            )
+        )
     if kind < 0.65:
-        return finish((f"{be} {thing.english} {where} {place.english}", f"{verb} {thing.german['nom']} {dative}"), "?")
+        return finish(
+            (
+                f"{be} {thing.english} {where} {place.english}",
+                f"{verb} {thing.german['nom']} {dative}",
+            ),
+            "?",
+        )
     if kind < 0.8:
         some = phrase(thing_noun, "a")
         if some.plural:
             return position(rng)
-        return finish((f"there is {some.english} {where} {place.english}", f"{dative} {finite(lies, 'es', 'present')} {some.german['nom']}"))
+        return finish(
+            (
+                f"there is {some.english} {where} {place.english}",
+                f"{dative} {finite(lies, 'es', 'present')} {some.german['nom']}",
+            )
+        )
     put, imperative = ("stellen", "stell") if lies == "stehen" else ("legen", "leg")
     if kind < 0.9:
-        return finish((f"put {thing.english} {where} {place.english}", f"{imperative} {thing.german['acc']} {accusative}"))
+        return finish(
+            (
+                f"put {thing.english} {where} {place.english}",
+                f"{imperative} {thing.german['acc']} {accusative}",
+            )
+        )
     who = any_pronoun(rng)
     haben = finite("haben", who.german_person, "present")
     participle = {"stellen": "gestellt", "legen": "gelegt"}[put]
     thing = phrase(thing_noun, "the")
-    return finish((f"{who.english} put {thing.english} {where} {place.english} yesterday",
-                   f"{who.german['nom']} {haben} gestern {thing.german['acc']} {accusative} {participle}"))
+    return finish(
+        (
+            f"{who.english} put {thing.english} {where} {place.english} yesterday",
+            f"{who.german['nom']} {haben} gestern {thing.german['acc']} {accusative} {participle}",
+        )
+    )
 
 
 def contract(text: str) -> str:
@@ -169,8 +223,19 @@ def telling_time(rng: Random) -> Pair:
     """It is half past three. The train leaves at a quarter to nine."""
     now, jetzt = clock_time(rng)
     scheduled = phrase(rng.choice(nouns_of("scheduled =plane")), "the")
-    city = rng.choice([r for r in read_table("countries") if r["kind"].startswith("city") and "far" not in r["kind"]])
-    shop = phrase(rng.choice(nouns_of("=supermarket =bakery =pharmacy =library =museum =bank =zoo =swimming_pool")), "the")
+    city = rng.choice(
+        [
+            r
+            for r in read_table("countries")
+            if r["kind"].startswith("city") and "far" not in r["kind"]
+        ]
+    )
+    shop = phrase(
+        rng.choice(
+            nouns_of("=supermarket =bakery =pharmacy =library =museum =bank =zoo =swimming_pool")
+        ),
+        "the",
+    )
     event = phrase(rng.choice(nouns_of("event =movie =show")), "the")
     day = rng.choice(times("plan"))
     train, zug = scheduled.english, scheduled.german["nom"]
@@ -197,7 +262,12 @@ def telling_time(rng: Random) -> Pair:
         (f"see you {day['english']} at {now}", f"bis {day['german']} um {jetzt}", "!"),
     ]  # fmt: skip
     *pair, mark = rng.choice(possible)
-    if pair[0].startswith("see you") and day["german"][:3] in ("am ", "in ") or "nach dem" in pair[1] or "plane" in pair[0]:
+    if (
+        pair[0].startswith("see you")
+        and day["german"][:3] in ("am ", "in ")
+        or "nach dem" in pair[1]
+        or "plane" in pair[0]
+    ):
         return telling_time(rng)
     return finish(tuple(pair), mark)
 
@@ -219,7 +289,11 @@ def dated(rng: Random) -> Pair:
         (f"today is {name} {first}", f"heute ist der {erst}e {monat}", "."),
         (f"tomorrow is {name} {first}", f"morgen ist der {erst}e {monat}", "."),
         (f"today is {day}, {name} {first}", f"heute ist {tag}, der {erst}e {monat}", "."),
-        (f"{event.english} is on {name} {first}", f"{event.german['nom']} ist am {erst}en {monat}", "."),
+        (
+            f"{event.english} is on {name} {first}",
+            f"{event.german['nom']} ist am {erst}en {monat}",
+            ".",
+        ),
         (f"{event.english} is in {name}", f"{event.german['nom']} ist im {monat}", "."),
         (f"{event.english} is on {day}", f"{event.german['nom']} ist am {tag}", "."),
         (f"I was born on {name} {first}", f"ich bin am {erst}en {monat} geboren", "."),
@@ -245,14 +319,21 @@ def amounts(rng: Random) -> Pair:
         english = german = str(number)
     age = rng.randint(2, 90)
     years, jahre = english_number(age), german_number(age)
-    thing = phrase(rng.choice(nouns_of("clothing device gift instrument furniture")), rng.choice(["the", "this"]))
+    thing = phrase(
+        rng.choice(nouns_of("clothing device gift instrument furniture")),
+        rng.choice(["the", "this"]),
+    )
     if thing.plural:
         return amounts(rng)
     who = rng.choice([any_pronoun, given_name, relative])(rng)
     be, sein = be_and_sein(who, "present")
-    months = rng.choice([("days", "Tagen"), ("weeks", "Wochen"), ("months", "Monaten"), ("years", "Jahren")])
+    months = rng.choice(
+        [("days", "Tagen"), ("weeks", "Wochen"), ("months", "Monaten"), ("years", "Jahren")]
+    )
     few, wenige = english_number(rng.randint(2, 12)), ""
-    wenige = german_number(dict(zip([english_number(i) for i in range(2, 13)], range(2, 13), strict=True))[few])
+    wenige = german_number(
+        dict(zip([english_number(i) for i in range(2, 13)], range(2, 13), strict=True))[few]
+    )
     possible = [
         (f"{thing.english} costs {english} euros", f"{thing.german['nom']} kostet {german} Euro", "."),
         (f"{thing.english} only costs {english} euros", f"{thing.german['nom']} kostet nur {german} Euro", "."),
