@@ -55,7 +55,7 @@ def actions(tags: str = "") -> tuple[Action, ...]:
 
 
 def split_verb(german: str) -> tuple[list[str], str, str, str]:
-    """Words, separable prefix, infinitive and the case of sich in a phrase such as sich an|ziehen."""
+    """Words, prefix, infinitive and the case of sich in a phrase such as sich an|ziehen."""
     *words, last = german.split()
     prefix, _, verb = last.rpartition("|")
     reflexive = ""

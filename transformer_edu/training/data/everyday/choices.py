@@ -106,6 +106,7 @@ def object_for(rng: Random, row: dict[str, str], subject: NounPhrase) -> Action:
         many = False
     fitting = adjectives_for(noun)
     plain = noun.classes & set(PLAIN_OBJECTS.split()) or "topic" in noun.classes
+    plain = plain or bool({"bad", "own"} & tags)
     adjective = rng.choice(fitting) if fitting and not plain and rng.random() < 0.3 else None
     if adjective and adjective.english in ("good", "bad", "broken", "right", "wrong"):
         adjective = None

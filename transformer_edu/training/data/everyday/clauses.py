@@ -152,10 +152,8 @@ def german(clause: Clause, order: str = "second", front: str = "") -> str:
         clause.action.negative if clause.negated else clause.action.complement, clause.subject
     )
     field = join(clause.time[1], clause.adverb[1], clause.extra[1], complement)
-    if clause.subject.is_pronoun or not early:
-        inner = join(subject, early)
-    else:
-        inner = join(early, subject)  # Heute rasiert sich mein Vater
+    before = not clause.subject.is_pronoun  # Heute rasiert sich mein Vater; heute rasiere ich mich
+    inner = join(early, subject) if before and early else join(subject, early)
     if order == "last":
         return join(inner, field, joined)
     if order == "first":

@@ -8,18 +8,28 @@ from transformer_edu.training.data.everyday import (
     sentences_actions,
     sentences_being,
     sentences_dealing,
+    sentences_framed,
+    sentences_having,
     sentences_joined,
+    sentences_meeting,
     sentences_places,
+    sentences_questions,
+    sentences_times,
 )
 from transformer_edu.training.data.everyday.tables import read_table
 from transformer_edu.training.parallel_text import ParallelText, TextPair
 
 SHARES = (
-    (sentences_actions, 36),
-    (sentences_being, 18),
-    (sentences_dealing, 19),
-    (sentences_places, 18),
-    (sentences_joined, 14),
+    (sentences_actions, 30),
+    (sentences_questions, 7),
+    (sentences_being, 12),
+    (sentences_having, 7),
+    (sentences_dealing, 13),
+    (sentences_meeting, 6),
+    (sentences_places, 12),
+    (sentences_times, 7),
+    (sentences_joined, 8),
+    (sentences_framed, 6),
 )
 FRUITLESS = 2_000  # so many tries in a row without a new sentence mean that there are no more
 

@@ -1,4 +1,4 @@
-"""Sentences about what people do: statements, questions, requests."""
+"""Sentences about what people do: statements, questions to answer with yes or no, requests."""
 
 from dataclasses import replace
 from random import Random
@@ -8,7 +8,6 @@ from transformer_edu.training.data.everyday.actions import (
     english_for,
     german_for,
     pronoun_of,
-    with_object,
 )
 from transformer_edu.training.data.everyday.choices import (
     NEGATIVE_MODES,
@@ -65,6 +64,7 @@ def clause_about(rng: Random, subject: NounPhrase, tags: str = "", mode: str = "
     if "social" in action.tags and rng.random() < 0.3:
         extra = company(rng, subject)
     never = adverb[0] or extra[0] or mode in NEGATIVE_MODES or tense == "now"
+    never = never or (mode == "should" and "bad" not in action.tags)
     negative = not never and rng.random() < 0.22
     return Clause(subject, action, mode, negative, time, adverb, extra, rng.random() < 0.75)
 
@@ -195,79 +195,6 @@ def suggesting(rng: Random) -> Pair:
     return finish((join("let's", words, time[0]), told), rng.choice("!."))
 
 
-def when_and_why(rng: Random) -> Pair:
-    """A question for the time, the reason, or how often."""
-    subject = pronoun("du") if rng.random() < 0.6 else somebody(rng)
-    kind = rng.choice(["when", "when", "why", "why", "how often"])
-    clause = clause_about(rng, subject)
-    modes = {"when": ["past", "will", "going to", "want to", "have to"], "why": [], "how often": []}
-    wanted = [m for m in modes_for(clause.action) if m in modes[kind]] or ["past"]
-    if kind == "when":
-        clause = Clause(subject, clause.action, rng.choice(wanted))
-        word = "wann"
-    elif kind == "why":
-        tries = 0
-        while (clause.mode in ("can", "could", "allowed", "will", "need to", "must")) and tries < 9:
-            clause, tries = clause_about(rng, subject), tries + 1
-        time = ("", "") if clause.mode == "simple" else clause.time
-        clause = Clause(subject, clause.action, clause.mode, clause.negated, time)
-        word = "warum"
-    else:
-        action = any_action(rng, subject, "social chore")
-        while "rare" in action.tags:
-            action = any_action(rng, subject, "social chore")
-        clause, word = Clause(subject, action), "wie oft"
-    told = german(timed(clause), "first")
-    return finish((f"{kind} {english(clause, inverted=True)}", f"{word} {told}"), "?")
-
-
-def timed(clause: Clause) -> Clause:
-    """The clause with the present for the future, as a question for the time asks."""
-    if clause.mode not in ("will", "going to") or clause.time[1]:
-        return clause
-    return Clause(clause.subject, clause.action, "simple", clause.negated)
-
-
-WHO = NounPhrase("who", "whom", "he", {"nom": "wer"}, "er")
-
-
-def who_does(rng: Random) -> Pair:
-    """A question for the subject: Who is cooking dinner?"""
-    action = any_action(rng, pronoun("ich"))
-    while "one's" in action.english or "oneself" in action.english:
-        action = any_action(rng, pronoun("ich"))
-    wanted = ["past", "progressive", "want to", "would like to", "can", "have to", "will"]
-    mode = rng.choice([m for m in modes_for(action) if m in wanted] or ["simple"])
-    if mode == "will":
-        mode = "going to"
-    clause = Clause(WHO, action, mode, contracted=False)
-    shown = Clause(WHO, action, "simple") if mode == "going to" else clause
-    return finish((english(clause), german(shown)), "?")
-
-
-def what_object(rng: Random) -> Pair:
-    """A question for the object: What are you eating? Who are you waiting for?"""
-    rows = [
-        row
-        for row in read_table("verbs")
-        if not row["tags"].startswith("likes") and "|" not in row["english"] and "sich" not in row["german"]
-        and not {"person", "kin", "spouse"} & set(row["objects"].split()) and row["frame"] == "acc"
-    ]  # fmt: skip
-    row = rng.choice(rows)
-    subject = pronoun("du") if rng.random() < 0.5 else somebody(rng)
-    thing = NounPhrase("", "", "it", {"acc": ""}, "es")
-    action = with_object(row, thing, bare=True)
-    modes = [
-        m for m in modes_for(action) if m in ("past", "progressive", "want to", "would like to")
-    ]
-    modes = modes or ["simple"]
-    clause = Clause(subject, action, rng.choice(modes))
-    if clause.mode == "past" and rng.random() < 0.4:
-        clause = Clause(subject, action, "past", time=time_for(rng, action, "past"))
-    told = german(clause, "first")
-    return finish((f"what {english(clause, inverted=True)}", f"was {told}"), "?")
-
-
 TEMPLATES = {
     telling: 30,
     liking: 4,
@@ -276,7 +203,4 @@ TEMPLATES = {
     could_you: 4,
     requesting: 6,
     suggesting: 3,
-    when_and_why: 5,
-    who_does: 3,
-    what_object: 3,
 }

@@ -1,4 +1,4 @@
-"""Sentences of dealings with others: shopping, eating, health, giving, introductions."""
+"""Sentences of dealings with others: shopping, eating, on the way, giving."""
 
 from random import Random
 
@@ -6,22 +6,21 @@ from transformer_edu.training.data.everyday.actions import own_determiner
 from transformer_edu.training.data.everyday.choices import person_object
 from transformer_edu.training.data.everyday.clauses import Pair, finish
 from transformer_edu.training.data.everyday.english_forms import finite_form
-from transformer_edu.training.data.everyday.german_nouns import inflect
+from transformer_edu.training.data.everyday.german_nouns import adjective_form, inflect
 from transformer_edu.training.data.everyday.german_verbs import finite, participle
 from transformer_edu.training.data.everyday.noun_phrases import (
-    NUMBERS,
     Adjective,
+    NounPhrase,
     adjectives_for,
     nouns_of,
     phrase,
 )
+from transformer_edu.training.data.everyday.patterns import from_pattern
 from transformer_edu.training.data.everyday.subjects import (
     any_pronoun,
     given_name,
-    names,
     pronoun,
     relative,
-    titled,
 )
 from transformer_edu.training.data.everyday.tables import read_table
 
@@ -52,17 +51,6 @@ QUANTITIES = (
     ("two pieces of", "zwei Stück", "=cake =pie", False),
     ("a little", "ein bisschen", "groceries", False),
     ("a lot of", "viel", "=water =milk =fruit =meat =bread =rice =sugar =coffee =money", False),
-)
-BUYING = (
-    ("I would like {}, please", "ich hätte gern {}, bitte", "."),
-    ("I need {}", "ich brauche {}", "."),
-    ("we need {}", "wir brauchen {}", "."),
-    ("can you buy {}", "kannst du {} kaufen", "?"),
-    ("I bought {}", "ich habe {} gekauft", "."),
-    ("please bring me {}", "bitte bring mir {}", "."),
-    ("can I have {}, please", "kann ich bitte {} haben", "?"),
-    ("he ordered {}", "er hat {} bestellt", "."),
-    ("there is {} on the table", "auf dem Tisch steht {}", "."),
 )
 
 
@@ -102,47 +90,36 @@ def amount(rng: Random) -> Pair:
     noun = rng.choice([n for n in nouns_of(classes) if not many or n.english_plural])
     english = f"{quantity} {noun.english_plural if many else noun.english}"
     german = f"{menge} {noun.german_form('nom', plural=many)}"
-    frames = (
-        BUYING
-        if "a glass" in quantity or "a cup" in quantity or "a bottle" in quantity
-        else BUYING[:-1]
-    )
-    start, anfang, mark = rng.choice(frames)
-    if "fruit" in classes and "ordered" in start:
-        start, anfang, mark = BUYING[1]
-    return finish((start.format(english), anfang.format(german)), mark)
+    pair = from_pattern(rng, "quantity", amount=english, menge=german)
+    standing = quantity.startswith(("a glass", "a cup", "a bottle"))
+    odd = "on the table" in pair[0] and not standing or many and "ordered" in pair[0]
+    return amount(rng) if odd else pair
 
 
 def colored(rng: Random) -> Pair:
-    """Do you have this shirt in blue? I like the red dress better."""
+    """Do you have this shirt in blue? I like the red dress better than the blue one."""
     noun = rng.choice([n for n in nouns_of("clothing vehicle gift furniture") if not n.mass])
-    color = rng.choice(read_colors())
     one, two = rng.sample(read_colors(), 2)
     kind = rng.random()
-    this = phrase(noun, "this")
+    this, first = phrase(noun, "this"), phrase(noun, "the", adjective=one)
     if kind < 0.3:
-        return finish(
-            (
-                f"excuse me, do you have {this.english} in {color.english}",
-                f"Entschuldigung, haben Sie {this.german['acc']} auch in {color.german.capitalize()}",
-            ),
-            "?",
-        )
+        english = f"excuse me, do you have {this.english} in {one.english}"
+        color = one.german.capitalize()
+        german = f"Entschuldigung, haben Sie {this.german['acc']} auch in {color}"
+        return finish((english, german), "?")
     if kind < 0.65:
-        first = phrase(noun, "the", adjective=one)
-        german = f"{phrase(noun, 'the', adjective=one).german['nom']} gefällt mir besser als"
-        rest = f"{inflect('der', 'nom', gender_of(this))} {two.german}{'en' if gender_of(this) == 'p' else 'e'}"
-        return finish(
-            (
-                f"I like {first.english} better than the {two.english} {'ones' if first.plural else 'one'}",
-                f"{german} {rest}",
-            )
+        gender = gender_of(this)
+        ones = "ones" if first.plural else "one"
+        other = (
+            f"{inflect('der', 'nom', gender)} {adjective_form(two.german, 'der', 'nom', gender)}"
         )
-    return finish((f"I would like {phrase(noun, 'the', adjective=one).english}, please",
-                   f"ich möchte bitte {phrase(noun, 'the', adjective=one).german['acc']}"))  # fmt: skip
+        english = f"I like {first.english} better than the {two.english} {ones}"
+        return finish((english, f"{first.german['nom']} gefällt mir besser als {other}"))
+    english = f"I would like {first.english}, please"
+    return finish((english, f"ich möchte bitte {first.german['acc']}"))
 
 
-def gender_of(thing) -> str:
+def gender_of(thing: NounPhrase) -> str:
     """The German gender of a phrase, p for the plural."""
     return {"er": "m", "sie": "f", "es": "n", "sie_pl": "p"}[thing.german_person]
 
@@ -197,141 +174,9 @@ def giving(rng: Random) -> Pair:
     return finish((f"{subject} will {words}", f"{nominative} {will} {empfänger} {sache} {german}"))
 
 
-def introducing(rng: Random) -> Pair:
-    """My name is Anna. This is my brother Tom. I am from Spain and live in Berlin."""
-    who = given_name(rng)
-    name = who.english
-    country = rng.choice(read_table("countries"))
-    here, there = country["english"], country["german"]
-    origin = country["german_from"] or f"aus {there}"
-    place = country["german_in"] or f"in {there}"
-    kin = relative(rng)
-    possible = [
-        (f"my name is {name}", f"ich heiße {name}", "."),
-        (f"I am {name}", f"ich bin {name}", "."),
-        (f"I'm {name}", f"ich bin {name}", "."),
-        (f"hello, my name is {name}", f"hallo, ich heiße {name}", "."),
-        (f"is your name {name}", f"heißt du {name}", "?"),
-        (f"I am from {here}", f"ich komme {origin}", "."),
-        (f"I'm from {here}", f"ich komme {origin}", "."),
-        (f"{name} is from {here}", f"{name} kommt {origin}", "."),
-        (f"are you from {here}", f"kommst du {origin}", "?"),
-        (f"he comes from {here}", f"er kommt {origin}", "."),
-        (f"she comes from {here}", f"sie kommt {origin}", "."),
-        (f"we come from {here}", f"wir kommen {origin}", "."),
-        (f"I live in {here}", f"ich wohne {place}", "."),
-        (f"{name} lives in {here}", f"{name} wohnt {place}", "."),
-        (f"do you live in {here}", f"wohnst du {place}", "?"),
-        (f"my name is {name} and I live in {here}", f"ich heiße {name} und wohne {place}", "."),
-        (f"I was born in {here}", f"ich bin {place} geboren", "."),
-        (f"have you ever been to {here}", f"warst du schon einmal {place}", "?"),
-        (f"I have never been to {here}", f"ich war noch nie {place}", "."),
-        (f"{kin.english} {finite_form('live', kin.person, 'present')} in {here}",
-         f"{kin.german['nom']} {finite('wohnen', kin.german_person, 'present')} {place}", "."),
-        (f"good morning, {name}", f"guten Morgen, {name}", "!"),
-        (f"hello, {name}, how are you", f"hallo {name}, wie geht es dir", "?"),
-        (f"goodbye, {name}", f"tschüss, {name}", "!"),
-        (f"happy birthday, {name}", f"alles Gute zum Geburtstag, {name}", "!"),
-    ]  # fmt: skip
-    if rng.random() < 0.25:
-        return formal_greeting(rng)
-    *pair, mark = rng.choice(possible)
-    return finish(tuple(pair), mark)
-
-
-def formal_greeting(rng: Random) -> Pair:
-    """Good evening, Mr. Weber. How are you?"""
-    person = titled(rng)
-    english, german = person.english, person.german["nom"]
-    name = rng.choice(names("family"))
-    *pair, mark = rng.choice([
-        (f"good morning, {english}", f"guten Morgen, {german}", "."),
-        (f"good evening, {english}", f"guten Abend, {german}", "."),
-        (f"goodbye, {english}", f"auf Wiedersehen, {german}", "."),
-        (f"how are you, {english}", f"wie geht es Ihnen, {german}", "?"),
-        (f"thank you, {english}", f"danke, {german}", "."),
-        (f"this is {english}", f"das ist {german}", "."),
-        (f"I would like to speak to {english}", f"ich möchte mit {person.german['dat']} sprechen", "."),
-        (f"is {english} there", f"ist {german} da", "?"),
-        (f"my last name is {name}", f"mein Nachname ist {name}", "."),
-        (f"nice to meet you, {english}", f"freut mich, Sie kennenzulernen, {german}", "."),
-    ])  # fmt: skip
-    return finish(tuple(pair), mark)
-
-
-def preferring(rng: Random) -> Pair:
-    """I like tea better than coffee. I don't like cheese. Do you prefer dogs or cats?"""
-    kind = rng.choice(["drink", "groceries dishmass", "subject", "animal", "vegetable", "fruit"])
-    found = [n for n in nouns_of(kind) if n.mass or n.german_plural]
-    one, two = (phrase(n, "", plural=not n.mass) for n in rng.sample(found, 2))
-    who = rng.choice([any_pronoun, given_name, relative])(rng)
-    mag = finite("mögen", who.german_person, "present")
-    like = finite_form("like", who.person, "present")
-    choice = rng.random()
-    if choice < 0.35:
-        return finish(
-            (
-                f"{who.english} {like} {one.english} better than {two.english}",
-                f"{who.german['nom']} {mag} {one.german['acc']} lieber als {two.german['acc']}",
-            )
-        )
-    if choice < 0.6:
-        return finish(
-            (
-                f"{who.english} {like} {one.english} and {two.english}",
-                f"{who.german['nom']} {mag} {one.german['acc']} und {two.german['acc']}",
-            )
-        )
-    if choice < 0.75:
-        return finish(
-            (
-                f"do you like {one.english} or {two.english} better",
-                f"magst du lieber {one.german['acc']} oder {two.german['acc']}",
-            ),
-            "?",
-        )
-    if choice < 0.85:
-        return finish((f"do you like {one.english}", f"magst du {one.german['acc']}"), "?")
-    return finish(
-        (
-            f"{who.english} {like} {one.english}, but not {two.english}",
-            f"{who.german['nom']} {mag} {one.german['acc']}, aber {two.negative}",
-        )
-    )
-
-
-def counting(rng: Random) -> Pair:
-    """There are three chairs in the kitchen. We have four cats."""
-    number = rng.choice(list(NUMBERS))
-    noun = rng.choice([n for n in nouns_of("pet furniture fruit vegetable kitchen") if n.german_plural
-                       and not n.always_plural])  # fmt: skip
-    thing = phrase(noun, number, plural=True)
-    rooms = "=kitchen" if not noun.classes & {"pet", "furniture"} else "=garden"
-    rooms = "=room =living_room =office =bedroom" if "furniture" in noun.classes else rooms
-    place = phrase(rng.choice(nouns_of(rooms)), "the")
-    wo = f"in {place.german['dat']}".replace("in dem", "im")
-    if rng.random() < 0.5:
-        return finish(
-            (f"there are {thing.english} in {place.english}", f"{wo} sind {thing.german['nom']}")
-        )
-    who = any_pronoun(rng)
-    need = rng.choice(
-        [("need", "brauchen"), ("have", "haben"), ("buy", "kaufen"), ("see", "sehen")]
-    )
-    return finish(
-        (
-            f"{who.english} {finite_form(need[0], who.person, 'present')} {thing.english}",
-            f"{who.german['nom']} {finite(need[1], who.german_person, 'present')} {thing.german['acc']}",
-        )
-    )
-
-
 TEMPLATES = {
     slot: 14,
     amount: 4,
     colored: 3,
     giving: 8,
-    introducing: 5,
-    preferring: 5,
-    counting: 3,
 }
