@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from transformer_edu.training.data.everyday.german_nouns import adjective_form, inflect, nouns
+from transformer_edu.training.data.everyday.german_verbs import participle
 from transformer_edu.training.data.everyday.pairs import everyday_pairs, held_out, normal, phrases
 from transformer_edu.training.data.everyday.tables import FOLDER, read_table
 
@@ -119,10 +120,10 @@ def test_every_verb_phrase_of_the_tables_is_used():
         ending = ending.replace("oneself", r"\w+")
         if not re.search(ending, english):
             missing.append(row["english"])
-    verbs = {word for pair in everything() for word in pair[1].split()}
+    words = {word.strip(".!?,") for pair in everything() for word in pair[1].split()}
     for row in read_table("verbs"):
-        infinitive = row["german"].split()[-1].replace("|", "")
-        if not {infinitive, infinitive + ".", infinitive + "?", infinitive + "!"} & verbs:
+        prefix, _, verb = row["german"].split()[-1].rpartition("|")
+        if not {prefix + verb, prefix + participle(verb)} & words:
             missing.append(row["german"])
     assert not missing
 
@@ -149,7 +150,7 @@ def test_articles_agree_with_gender_and_case_of_their_nouns():
     pattern = re.compile(r"\b([dD](?:er|ie|as|en|em)|(?:[kKmMdDsS]?[eE]in)(?:e[nmrs]?)?) (\w+)\b")
     for _, german in everything():
         for article, noun in pattern.findall(german):
-            if noun not in possible_articles():
+            if noun not in possible_articles() or noun == "Uhr":  # um ein Uhr
                 continue
             checked += 1
             options = possible_articles()[noun]
@@ -192,7 +193,7 @@ def agrees(pronoun, verb):
     if pronoun == "ich":
         return verb.endswith("e") or verb in FIRST
     if pronoun == "du":
-        return verb.endswith(("st", "ßt", "tzt")) or verb in ("lässt", "isst", "liest", "tanzt")
+        return verb.endswith(("st", "ßt", "zt"))
     if pronoun in ("er", "es"):
         return verb.endswith("t") or verb in THIRD
     return verb.endswith("n") or verb == "sind"
@@ -200,8 +201,8 @@ def agrees(pronoun, verb):
 
 def test_the_verb_stands_second_in_statements_and_agrees_with_the_subject():
     wrong, checked = [], 0
-    for _, german in everything():
-        found = re.match(r"(Ich|Du|Er|Wir) (\w+)\b(?!,)", german)
+    for english, german in everything():
+        found = english not in phrases() and re.match(r"(Ich|Du|Er|Wir) (\w+)\b(?!,)", german)
         if found and german.endswith("."):
             checked += 1
             if not agrees(found[1].lower(), found[2]):

@@ -43,7 +43,8 @@ def times(tense: str) -> tuple[dict[str, str], ...]:
 
 def time_for(rng: Random, action: Action, tense: str) -> Pair:
     """A time that suits an action: no breakfast in the evening, no daily weddings."""
-    if tense == "habit" and "social" in action.tags and rng.random() < 0.2:
+    seasonal = 0.4 if tense == "habit" else 0.1 * (tense in ("past", "plan"))
+    if "social" in action.tags and rng.random() < seasonal:
         tense = "season"
     rare = bool({"rare"} & action.tags)
     daytime = action.tags & DAYTIMES
@@ -106,7 +107,7 @@ def object_for(rng: Random, row: dict[str, str], subject: NounPhrase) -> Action:
         many = False
     fitting = adjectives_for(noun)
     plain = noun.classes & set(PLAIN_OBJECTS.split()) or "topic" in noun.classes
-    plain = plain or bool({"bad", "own"} & tags)
+    plain = plain or bool({"bad", "own"} & tags) or "room" in noun.classes
     adjective = rng.choice(fitting) if fitting and not plain and rng.random() < 0.3 else None
     if adjective and adjective.english in ("good", "bad", "broken", "right", "wrong"):
         adjective = None

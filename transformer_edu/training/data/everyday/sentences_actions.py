@@ -1,6 +1,7 @@
 """Sentences about what people do: statements, questions to answer with yes or no, requests."""
 
 from dataclasses import replace
+from functools import cache
 from random import Random
 
 from transformer_edu.training.data.everyday.actions import (
@@ -52,7 +53,7 @@ def clause_about(rng: Random, subject: NounPhrase, tags: str = "", mode: str = "
         if action.tags & {"rare", "timeless", *STATES} or rng.random() < 0.25:
             tense = ""
         elif rng.random() < 0.5:
-            row = rng.choice([r for r in read_table("adverbs") if r["kind"] == "often"])
+            row = rng.choice(adverbs("often"))
             adverb, tense = (row["english"], row["german"]), ""
         else:
             tense = "habit"
@@ -72,7 +73,39 @@ def clause_about(rng: Random, subject: NounPhrase, tags: str = "", mode: str = "
 def telling(rng: Random) -> Pair:
     """A statement: My sister is reading a book. Tomorrow I have to get up early."""
     clause = clause_about(rng, somebody(rng))
+    if rng.random() < 0.06 and not clause.time[0]:
+        row = rng.choice(adverbs("front"))
+        comma = "" if row["english"] == "maybe" else ","
+        told = german(clause, front=row["german"])
+        return finish((f"{row['english']}{comma} {english(clause)}", told))
     return finish(statement(clause, front=rng.random() < 0.3))
+
+
+@cache
+def adverbs(kind: str) -> tuple[dict[str, str], ...]:
+    """The rows of the table of adverbs of a kind."""
+    return tuple(row for row in read_table("adverbs") if row["kind"] == kind)
+
+
+def feeling(rng: Random) -> Pair:
+    """I'm hungry. Were you sick yesterday? She still feels lonely. He also has a dog."""
+    subject = somebody(rng)
+    action = choose(rng, "is feel")
+    clause = Clause(subject, action, rng.choice(["simple", "simple", "past"]))
+    kind = rng.random()
+    if clause.mode == "past" and kind < 0.4:
+        clause = replace(clause, time=time_for(rng, action, "past"))
+    if kind > 0.8 and subject.german_person != "ich":
+        return finish(question(clause), "?")
+    if kind > 0.65:
+        return finish(statement(replace(clause, negated=True)))
+    if kind > 0.5:
+        row = rng.choice([*adverbs("state"), *adverbs("also")])
+        word = row["english"], row["german"]
+        if row["english"] == "again":
+            return finish((f"{english(clause)} again", german(replace(clause, adverb=word))))
+        clause = replace(clause, adverb=word)
+    return finish(statement(clause))
 
 
 def liking(rng: Random) -> Pair:
@@ -148,7 +181,7 @@ def could_you(rng: Random) -> Pair:
     """A polite request: Can you close the door, please?"""
     before, davor, person = address(rng)
     subject = pronoun(person)
-    action = any_action(rng, subject, "order")
+    action = any_action(rng, subject, "stranger" if before.startswith("Excuse") else "order")
     mode = rng.choice(["can", "could you"])
     please = rng.random() < 0.4
     adverb = ("", "bitte") if please else ("", "")
@@ -162,7 +195,7 @@ def requesting(rng: Random) -> Pair:
     """An imperative: Close the door! Anna, please close the door."""
     before, davor, person = address(rng)
     subject = pronoun(person)
-    action = any_action(rng, subject, "order")
+    action = any_action(rng, subject, "stranger" if before.startswith("Excuse") else "order")
     negated = rng.random() < 0.15
     words = english_for(action, subject)
     verb = imperative(action.verb, person)
@@ -197,6 +230,7 @@ def suggesting(rng: Random) -> Pair:
 
 TEMPLATES = {
     telling: 30,
+    feeling: 6,
     liking: 4,
     asking: 12,
     may_i: 3,

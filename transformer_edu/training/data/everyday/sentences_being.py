@@ -158,7 +158,7 @@ def compared(rng: Random) -> tuple[NounPhrase, NounPhrase, Adjective]:
     if rng.random() < 0.45:
         one = rng.choice([any_pronoun, given_name, relative])(rng)
         other = rng.choice([given_name, relative])(rng)
-        if one.english != other.english:
+        if one.english != other.english and not other.english.endswith("family"):
             fitting = [a for a in adjectives() if graded_for_people(a)]
             return one, other, rng.choice(fitting)
     while True:

@@ -28,7 +28,11 @@ def framed(rng: Random) -> Pair:
     if kind == "zu":
         return infinitive(rng, row, mark)
     subject = somebody(rng)
-    others = mark == "?" or row["tags"] != "all" or row["english"].startswith("I don't know")
+    others = (
+        mark == "?"
+        or row["tags"] != "all"
+        or row["english"].startswith(("I don't know", "I'd like"))
+    )
     while others and subject.german_person in ("ich", "du", "wir"):
         subject = somebody(rng)
     if row["english"].split()[0] in ("She", "He"):

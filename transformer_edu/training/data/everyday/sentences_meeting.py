@@ -20,6 +20,14 @@ from transformer_edu.training.data.everyday.subjects import (
 )
 from transformer_edu.training.data.everyday.tables import read_table
 
+LIKED = (
+    "drink",
+    "=cheese =yogurt =ham =honey =chocolate =fish =meat =rice =noodles",
+    "subject",
+    "animal",
+    "vegetable",
+    "fruit",
+)
 COUNTED = (("need", "brauchen"), ("have", "haben"), ("buy", "kaufen"), ("see", "sehen"))
 
 

@@ -76,7 +76,7 @@ def who_does(rng: Random) -> Pair:
 
 
 def asks_for_a_thing(row: dict[str, str]) -> bool:
-    """Whether what can be the object: of a plain verb, and not of one that people are objects of."""
+    """Whether what can be the object: of a plain verb that people are no objects of."""
     plain = row["frame"] == "acc" and "|" not in row["english"] and "sich" not in row["german"]
     people = {"person", "kin", "spouse"} & set(row["objects"].split())
     return plain and not people and not row["tags"].startswith("likes")
