@@ -33,7 +33,18 @@ THINGS = (
 )
 RIVALS = {"animal", "vehicle", "subject", "transport", "landscape", "fruit", "town", "sweet"}
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")
-UNOWNED = {"nature", "landscape", "sky", "town", "wild", "farm", "building", "media", "event"}
+UNOWNED = {
+    "nature",
+    "landscape",
+    "sky",
+    "town",
+    "wild",
+    "farm",
+    "building",
+    "media",
+    "event",
+    "transport",
+}
 
 
 def be_and_sein(subject: NounPhrase, tense: str) -> Pair:
@@ -69,9 +80,9 @@ def owner_or_the(rng: Random, noun: Noun) -> str:
 def quality(rng: Random) -> Pair:
     """The soup is very hot. Was your trip interesting?"""
     subject, adjective = described(rng)
-    tense = "present" if rng.random() < 0.8 else "past"
-    be, sein = be_and_sein(subject, tense)
     graded = "absolute" not in adjective.row["classes"].split()
+    tense = "past" if graded and rng.random() < 0.2 else "present"
+    be, sein = be_and_sein(subject, tense)
     degree = degree_word(rng) if graded and rng.random() < 0.4 else ("", "")
     if "praise" in adjective.row["classes"] and degree[0] in ("too", "a bit"):
         degree = "very", "sehr"
