@@ -17,6 +17,7 @@ from transformer_edu.training.data.everyday.choices import (
     any_action,
     company,
     modes_for,
+    object_for,
     time_for,
 )
 from transformer_edu.training.data.everyday.clauses import (
@@ -38,6 +39,7 @@ from transformer_edu.training.data.everyday.subjects import (
 )
 from transformer_edu.training.data.everyday.tables import read_table
 
+LIKED_VERBS = {"eat", "drink", "read", "feed", "pet", "draw", "photograph", "play", "study"}
 QUESTION_MODES = {"must", "need to", "could", "wanted to", "going to", "should"}
 
 
@@ -111,9 +113,13 @@ def feeling(rng: Random) -> Pair:
 def liking(rng: Random) -> Pair:
     """What somebody likes to do: I like to swim. gern belongs to the verb."""
     subject = somebody(rng)
-    clause = Clause(subject, any_action(rng, subject, "fun"))
-    while "rare" in clause.action.tags:
-        clause = Clause(subject, any_action(rng, subject, "fun"))
+    action = choose(rng, "fun")
+    while "rare" in action.tags:
+        action = choose(rng, "fun")
+    if rng.random() < 0.3:
+        liked = [row for row in read_table("verbs") if row["english"] in LIKED_VERBS]
+        action = object_for(rng, rng.choice(liked), subject)
+    clause = Clause(subject, action)
     negated = rng.random() < 0.2
     verb = finite_like(subject, negated=negated)
     base = english_for(clause.action, subject)

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from random import Random
 
-from transformer_edu.training.data.everyday.actions import Action, actions
-from transformer_edu.training.data.everyday.choices import any_action, company, time_for
+from transformer_edu.training.data.everyday.actions import Action, actions, own_determiner
+from transformer_edu.training.data.everyday.choices import any_action, time_for
 from transformer_edu.training.data.everyday.clauses import (
     Clause,
     Pair,
@@ -183,10 +183,11 @@ def as_a_child(rng: Random) -> Pair:
     found = [a for a in actions("social") if "rare" not in a.tags and "beer" not in a.english]
     clause = Clause(subject, rng.choice(found), "past", adverb=("often", "oft"))
     if rng.random() < 0.3:
-        clause = replace(clause, extra=company(rng, subject))
-    was = "was"
+        other = phrase(rng.choice(nouns_of("kin")), own_determiner(subject))
+        extra = f"with {other.english_object}", f"mit {other.german['dat']}"
+        clause = replace(clause, extra=extra)
     early = f"als {subject.german['nom']} ein Kind war"
-    return finish((f"when {subject.english} {was} a child, {english(clause)}",
+    return finish((f"when {subject.english} was a child, {english(clause)}",
                    f"{early}, {german(clause, 'first')}"))  # fmt: skip
 
 

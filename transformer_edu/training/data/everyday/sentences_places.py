@@ -13,8 +13,9 @@ from transformer_edu.training.data.everyday.clauses import (
     statement,
 )
 from transformer_edu.training.data.everyday.english_forms import finite_form
+from transformer_edu.training.data.everyday.german_nouns import Noun
 from transformer_edu.training.data.everyday.german_verbs import finite
-from transformer_edu.training.data.everyday.noun_phrases import nouns_of, phrase
+from transformer_edu.training.data.everyday.noun_phrases import NounPhrase, nouns_of, phrase
 from transformer_edu.training.data.everyday.sentences_being import be_and_sein
 from transformer_edu.training.data.everyday.sentences_times import clock_time
 from transformer_edu.training.data.everyday.subjects import (
@@ -132,69 +133,57 @@ def doing_there(rng: Random) -> Pair:
 
 
 def position(rng: Random) -> Pair:
-    """The keys are on the table. Put the cup on the table."""
-    thing_noun = rng.choice(nouns_of("portable kitchen"))
-    where = rng.choice(list(WHERE))
-    wo = WHERE[where]
-    target = rng.choice(nouns_of("=box =drawer =basket =closet" if where == "in" else "surface"))
-    if where != "in" and target.english in ("floor",):
-        where, wo = "on", "auf"
-    if where in ("behind", "in front of"):
-        target = rng.choice(nouns_of("=door =sofa =lamp =computer =television =box"))
-    place = phrase(target, "the")
-    thing = phrase(
-        thing_noun, rng.choice(["the", "my", "your"]), plural="paired" in thing_noun.classes
-    )
-    lies = "stehen" if thing_noun.english in STANDING else "liegen"
+    """The keys are on the table. Is the cup in the box? There is a bag next to the sofa."""
+    noun = rng.choice(nouns_of("portable kitchen"))
+    where, place = somewhere(rng)
+    there = f"{where} {place.english}"
+    wo = contract(f"{WHERE[where]} {place.german['dat']} ").strip()
+    lies = "stehen" if noun.english in STANDING else "liegen"
+    thing = phrase(noun, rng.choice(["the", "my", "your"]), plural="paired" in noun.classes)
     be = finite_form("be", thing.person, "present")
     verb = finite(lies, thing.german_person, "present")
-    dative, accusative = (
-        contract(f"{wo} {place.german[case]} ").strip() for case in ("dat", "acc")
-    )
     kind = rng.random()
     if kind < 0.5:
-        return finish(
-            (
-                f"{thing.english} {be} {where} {place.english}",
-                f"{thing.german['nom']} {verb} {dative}",
-            )
-        )
+        return finish((f"{thing.english} {be} {there}", f"{thing.german['nom']} {verb} {wo}"))
     if kind < 0.65:
-        return finish(
-            (
-                f"{be} {thing.english} {where} {place.english}",
-                f"{verb} {thing.german['nom']} {dative}",
-            ),
-            "?",
-        )
-    if kind < 0.8:
-        some = phrase(thing_noun, "a")
-        if some.plural:
-            return position(rng)
-        return finish(
-            (
-                f"there is {some.english} {where} {place.english}",
-                f"{dative} {finite(lies, 'es', 'present')} {some.german['nom']}",
-            )
-        )
-    put, imperative = ("stellen", "stell") if lies == "stehen" else ("legen", "leg")
-    if kind < 0.9:
-        return finish(
-            (
-                f"put {thing.english} {where} {place.english}",
-                f"{imperative} {thing.german['acc']} {accusative}",
-            )
-        )
+        asked = f"{be} {thing.english} {there}", f"{verb} {thing.german['nom']} {wo}"
+        return finish(asked, "?")
+    some = phrase(noun, "a")
+    if kind < 0.8 and not some.plural:
+        told = f"{wo} {finite(lies, 'es', 'present')} {some.german['nom']}"
+        return finish((f"there is {some.english} {there}", told))
+    return putting(rng, noun, where, place)
+
+
+def somewhere(rng: Random) -> tuple[str, NounPhrase]:
+    """A preposition and a place in a room that goes with it."""
+    where = rng.choice(list(WHERE))
+    classes = {
+        "in": "=box =drawer =basket =closet",
+        "behind": "=door =sofa =lamp =computer =television =box",
+        "in front of": "=door =sofa =lamp =computer =television =box",
+        "on": "surface",
+    }
+    target = rng.choice(nouns_of(classes.get(where, "furniture")))
+    if where in ("under", "next to") and target.english in ("mirror", "carpet", "curtain"):
+        where = "behind"
+    return where, phrase(target, "the")
+
+
+def putting(rng: Random, noun: Noun, where: str, place: NounPhrase) -> Pair:
+    """Put the cup on the table. I put the book next to the lamp yesterday."""
+    standing = noun.english in STANDING
+    thing = phrase(noun, "the")
+    goal = contract(f"{WHERE[where]} {place.german['acc']} ").strip()
+    english = f"put {thing.english} {where} {place.english}"
+    if rng.random() < 0.5:
+        verb = "stell" if standing else "leg"
+        return finish((english, f"{verb} {thing.german['acc']} {goal}"))
     who = any_pronoun(rng)
     haben = finite("haben", who.german_person, "present")
-    participle = {"stellen": "gestellt", "legen": "gelegt"}[put]
-    thing = phrase(thing_noun, "the")
-    return finish(
-        (
-            f"{who.english} put {thing.english} {where} {place.english} yesterday",
-            f"{who.german['nom']} {haben} gestern {thing.german['acc']} {accusative} {participle}",
-        )
-    )
+    done = "gestellt" if standing else "gelegt"
+    told = f"{who.german['nom']} {haben} gestern {thing.german['acc']} {goal} {done}"
+    return finish((f"{who.english} {english} yesterday", told))
 
 
 def contract(text: str) -> str:
