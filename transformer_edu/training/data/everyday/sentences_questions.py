@@ -28,9 +28,17 @@ from transformer_edu.training.data.everyday.tables import read_table
 WHO = NounPhrase("who", "whom", "he", {"nom": "wer"}, "er")
 
 
+def somebody_else(rng: Random) -> NounPhrase:
+    """A subject without the speaker, who knows what the speaker does."""
+    subject = somebody(rng)
+    while subject.german_person in ("ich", "wir"):
+        subject = somebody(rng)
+    return subject
+
+
 def when_and_why(rng: Random) -> Pair:
     """A question for the time, the reason, or how often."""
-    subject = pronoun("du") if rng.random() < 0.6 else somebody(rng)
+    subject = pronoun("du") if rng.random() < 0.6 else somebody_else(rng)
     kind = rng.choice(["when", "when", "why", "why", "how often"])
     clause = clause_about(rng, subject)
     modes = {"when": ["past", "will", "going to", "want to", "have to"], "why": [], "how often": []}
@@ -86,7 +94,7 @@ def what_object(rng: Random) -> Pair:
     """A question for the object: What are you eating? Who are you waiting for?"""
     rows = [row for row in read_table("verbs") if asks_for_a_thing(row)]
     row = rng.choice(rows)
-    subject = pronoun("du") if rng.random() < 0.5 else somebody(rng)
+    subject = pronoun("du") if rng.random() < 0.5 else somebody_else(rng)
     thing = NounPhrase("", "", "it", {"acc": ""}, "es")
     action = with_object(row, thing, bare=True)
     modes = [
