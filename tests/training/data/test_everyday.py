@@ -14,7 +14,7 @@ from transformer_edu.training.data.everyday.tables import FOLDER, read_table
 SIGNALS = {"nom": "rese", "acc": "nese", "dat": "mrmn"}
 FIRST = {"bin", "kann", "muss", "will", "darf", "mag", "war", "weiß", "werde", "soll"}
 THIRD = {"ist", "kann", "muss", "will", "darf", "mag", "war", "weiß", "wird", "soll"} | {
-    "konnte", "musste", "wollte", "möchte", "sollte", "hatte",
+    "konnte", "wusste", "durfte", "musste", "wollte", "möchte", "sollte", "hatte",
 }  # fmt: skip
 
 
