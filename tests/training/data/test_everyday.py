@@ -200,9 +200,9 @@ def agrees(pronoun, verb):
 
 
 def test_the_verb_stands_second_in_statements_and_agrees_with_the_subject():
-    wrong, checked = [], 0
+    wrong, checked, fixed = [], 0, phrases()
     for english, german in everything():
-        found = english not in phrases() and re.match(r"(Ich|Du|Er|Wir) (\w+)\b(?!,)", german)
+        found = english not in fixed and re.match(r"(Ich|Du|Er|Wir) (\w+)\b(?!,)", german)
         if found and german.endswith("."):
             checked += 1
             if not agrees(found[1].lower(), found[2]):
