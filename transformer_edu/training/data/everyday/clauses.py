@@ -1,0 +1,194 @@
+"""Clauses: subject, verb, time and the rest in the order of each language.
+
+German puts the finite verb second in a statement, first in a question and last in a subordinate
+clause; what belongs to the verb stands at the end. Between them: pronouns, time, adverb,
+company or place, complement.
+"""
+
+from dataclasses import dataclass, replace
+
+from transformer_edu.training.data.everyday.actions import (
+    Action,
+    english_for,
+    german_for,
+    pronoun_of,
+)
+from transformer_edu.training.data.everyday.english_forms import (
+    MODALS,
+    finite_form,
+    ing_form,
+    negated,
+)
+from transformer_edu.training.data.everyday.german_verbs import SIMPLE_PAST, finite, participle
+from transformer_edu.training.data.everyday.noun_phrases import NounPhrase
+
+Pair = tuple[str, str]  # English and German
+# Mode: what stands before the English verb, its tense, the German modal verb and its tense.
+MODES = {
+    "simple": ("", "present", "", "present"),
+    "progressive": ("be -ing", "present", "", "present"),
+    "past": ("", "past", "", "perfect"),
+    "will": ("will", "present", "werden", "present"),
+    "going to": ("be going to", "present", "werden", "present"),
+    "can": ("can", "present", "können", "present"),
+    "could": ("could", "past", "können", "past"),
+    "could you": ("could", "present", "könnten", "present"),
+    "must": ("must", "present", "müssen", "present"),
+    "must not": ("must", "present", "dürfen", "present"),
+    "have to": ("have to", "present", "müssen", "present"),
+    "had to": ("have to", "past", "müssen", "past"),
+    "need to": ("need to", "present", "müssen", "present"),
+    "want to": ("want to", "present", "wollen", "present"),
+    "wanted to": ("want to", "past", "wollen", "past"),
+    "would like to": ("would like to", "present", "möchten", "present"),
+    "may": ("may", "present", "dürfen", "present"),
+    "allowed": ("be allowed to", "present", "dürfen", "present"),
+    "should": ("should", "present", "sollen", "past"),
+    "shall": ("should", "present", "sollen", "present"),
+}
+CONTRACTED = {"am": "'m", "are": "'re", "is": "'s", "will": "'ll", "would": "'d"}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """All that a clause says.
+
+    Args:
+        subject: Who.
+        action: Does what.
+        mode: One of MODES.
+        negated: Whether not.
+        time: When, in both languages.
+        adverb: An adverb that English puts before the main verb: often, also.
+        extra: Company or place, in both languages.
+        contracted: Whether English contracts: I'm, don't.
+    """
+
+    subject: NounPhrase
+    action: Action
+    mode: str = "simple"
+    negated: bool = False
+    time: Pair = ("", "")
+    adverb: Pair = ("", "")
+    extra: Pair = ("", "")
+    contracted: bool = True
+
+
+def join_words(*words: str) -> str:
+    """Words with one space between them, empty ones left out."""
+    return " ".join(word for word in words if word)
+
+
+def english_verbs(clause: Clause, *, inverted: bool) -> Pair:
+    """The finite auxiliary (empty if the main verb itself is finite) and the rest of the verbs."""
+    before, tense, _, _ = MODES[clause.mode]
+    verb, _, rest = english_for(clause.action, clause.subject).partition(" ")
+    if before == "be -ing":
+        chain = f"be {ing_form(verb)} {rest}".strip()
+    else:
+        chain = join_words(before, verb, rest)
+    first, _, others = chain.partition(" ")
+    person = clause.subject.person
+    form = finite_form(first, person, tense)
+    if first in MODALS or first == "be":
+        return form, others
+    if inverted or clause.negated:
+        return finite_form("do", person, tense), chain
+    return "", join_words(form, others)
+
+
+def english(clause: Clause, *, inverted: bool = False) -> str:
+    """The English clause; inverted has the auxiliary first, for questions."""
+    auxiliary, rest = english_verbs(clause, inverted=inverted)
+    subject, adverb = clause.subject.english, clause.adverb[0]
+    end = join_words(clause.extra[0], clause.time[0])
+    if inverted:
+        if clause.negated:
+            auxiliary = negated(auxiliary, contracted=True)
+        return join_words(auxiliary, subject, adverb, rest, end)
+    short = clause.contracted and clause.subject.is_pronoun and not clause.negated
+    if clause.negated:
+        if auxiliary == "am" and clause.contracted:
+            subject, auxiliary = "I'm", "not"
+        else:
+            auxiliary = negated(auxiliary, contracted=clause.contracted)
+    elif short and auxiliary in CONTRACTED:
+        subject, auxiliary = subject + CONTRACTED[auxiliary], ""
+    return join_words(subject, auxiliary, adverb, rest, end)
+
+
+def german_verbs(clause: Clause) -> tuple[str, str, str]:
+    """The finite verb, what stands at the clause's end, and the two as they meet at its end."""
+    _, _, modal, tense = MODES[clause.mode]
+    action, person = clause.action, clause.subject.german_person
+    if modal == "werden" and clause.time[1]:
+        modal = ""  # with a time, the present speaks of the future
+    if modal == "müssen" and clause.mode == "must" and clause.negated:
+        modal = "dürfen"
+    if modal:
+        word = finite(modal, person, tense)
+        end = action.prefix + action.verb
+        return word, end, f"{end} {word}"
+    if tense == "perfect" and action.verb not in SIMPLE_PAST:
+        word = finite("sein" if action.sein else "haben", person, "present")
+        end = action.prefix + participle(action.verb)
+        return word, end, f"{end} {word}"
+    word = finite(action.verb, person, "past" if tense == "perfect" else "present")
+    return word, action.prefix, action.prefix + word
+
+
+def german(clause: Clause, order: str = "second", front: str = "") -> str:
+    """The German clause.
+
+    Args:
+        clause: What it says.
+        order: Where the finite verb stands: "second", "first" or "last".
+        front: What stands first instead of the subject, if the verb is second.
+    """
+    word, end, joined = german_verbs(clause)
+    subject = clause.subject.german["nom"]
+    early = pronoun_of(clause.action, clause.subject)
+    complement = german_for(
+        clause.action.negative if clause.negated else clause.action.complement, clause.subject
+    )
+    field = join_words(clause.time[1], clause.adverb[1], clause.extra[1], complement)
+    before = not clause.subject.is_pronoun  # Heute rasiert sich mein Vater; heute rasiere ich mich
+    inner = join_words(early, subject) if before and early else join_words(subject, early)
+    if order == "last":
+        return join_words(inner, field, joined)
+    if order == "first":
+        return join_words(word, inner, field, end)
+    if front:
+        return join_words(front, word, inner, field, end)
+    return join_words(subject, word, early, field, end)
+
+
+def zu_infinitive(clause: Clause) -> str:
+    """The German infinitive with zu and what belongs to it: früh aufzustehen."""
+    action = clause.action
+    verb = f"{action.prefix}zu{action.verb}" if action.prefix else f"zu {action.verb}"
+    complement = action.negative if clause.negated else action.complement
+    early = pronoun_of(action, clause.subject)
+    words = german_for(complement, clause.subject)
+    return join_words(early, clause.time[1], clause.extra[1], words, verb)
+
+
+def statement(clause: Clause, *, front: bool = False) -> Pair:
+    """A statement in both languages; front puts the time first."""
+    if front and clause.time[0]:
+        rest = replace(clause, time=("", ""))
+        start_english, start_german = clause.time
+        # The present stands for the future although the time has moved to the front.
+        verbs = replace(rest, mode="simple") if MODES[clause.mode][2] == "werden" else rest
+        return f"{start_english}, {english(rest)}", german(verbs, front=start_german)
+    return english(clause), german(clause)
+
+
+def question(clause: Clause) -> Pair:
+    """A question that asks for yes or no."""
+    return english(clause, inverted=True), german(clause, "first")
+
+
+def finish(pair: Pair, mark: str = ".") -> Pair:
+    """Both sides with a capital and a final mark."""
+    return tuple(text[0].upper() + text[1:] + mark for text in pair)

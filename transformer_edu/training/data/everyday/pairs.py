@@ -1,0 +1,135 @@
+"""Everyday English and German by seed: phrases and generated sentences in three parts."""
+
+from functools import cache
+from random import Random
+
+from transformer_edu.refusals import require_whole
+from transformer_edu.training.data.everyday import (
+    sentences_actions,
+    sentences_being,
+    sentences_dealing,
+    sentences_framed,
+    sentences_having,
+    sentences_joined,
+    sentences_meeting,
+    sentences_places,
+    sentences_questions,
+    sentences_times,
+)
+from transformer_edu.training.data.everyday.tables import read_table
+from transformer_edu.training.data.parallel_text import ParallelText, TextPair
+
+SHARES = (
+    (sentences_actions, 30),
+    (sentences_questions, 7),
+    (sentences_being, 12),
+    (sentences_having, 7),
+    (sentences_dealing, 13),
+    (sentences_meeting, 6),
+    (sentences_places, 12),
+    (sentences_times, 7),
+    (sentences_joined, 8),
+    (sentences_framed, 6),
+)
+FRUITLESS = 2_000  # so many tries in a row without a new sentence mean that there are no more
+
+
+def everyday_pairs(
+    seed: int = 0,
+    count: int = 150_000,
+    *,
+    validation_size: int = 1000,
+    test_size: int = 1000,
+) -> ParallelText:
+    """Different everyday sentences in English with their German translations.
+
+    The fixed phrases come first and are all in the training part. An English sentence has one
+    translation; English sentences of the same German sentence are in the same part, so that no
+    sentence of either language is in two parts. No held-out sentence is among them. You is
+    translated as du, unless somebody is addressed who is not (Mr. Weber; Excuse me), or several
+    people are.
+
+    Args:
+        seed: Decides the sentences and their parts.
+        count: How many pairs in all.
+        validation_size: At least so many of them to choose by.
+        test_size: At least so many of them to be judged by.
+
+    Raises:
+        TypeError, ValueError: If seed is not a whole number of at least 0, a size is not one of
+            at least 1, or count is too small for the sizes or larger than what can be generated.
+    """
+    require_whole("seed", seed, minimum=0)
+    for name, size in (("validation_size", validation_size), ("test_size", test_size)):
+        require_whole(name, size)
+    require_whole("count", count)
+    pairs = phrases()
+    if count < len(pairs) + validation_size + test_size:
+        raise ValueError(
+            f"count must be at least {len(pairs) + validation_size + test_size:,}, for the "
+            f"phrases, validation and test, got {count:,}"
+        )
+    generate(Random(seed), pairs, count)
+    return in_parts(pairs, validation_size, test_size, Random(seed))
+
+
+def phrases() -> dict[str, str]:
+    """The fixed phrases, German by English."""
+    return {row["english"]: row["german"] for row in read_table("phrases")}
+
+
+@cache
+def held_out() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The hand-written sentences that are never generated, with their accepted translations."""
+    rows = read_table("held_out")
+    return tuple((row["english"], tuple(row["german"].split(" | "))) for row in rows)
+
+
+def normal(text: str) -> str:
+    """A sentence without case and final mark, as held-out sentences are compared."""
+    return text.lower().rstrip(".!?")
+
+
+def generate(rng: Random, pairs: dict[str, str], count: int) -> None:
+    """Add new sentences to pairs until there are count of them."""
+    kept_out = {normal(english) for english, _ in held_out()}
+    kept_out |= {normal(text) for _, accepted in held_out() for text in accepted}
+    modules, shares = zip(*SHARES, strict=True)
+    choices = [(list(m.TEMPLATES), list(m.TEMPLATES.values())) for m in modules]
+    fruitless = 0
+    while len(pairs) < count:
+        templates, weights = rng.choices(choices, shares)[0]
+        english, german = rng.choices(templates, weights)[0](rng)
+        if english in pairs or normal(english) in kept_out or normal(german) in kept_out:
+            fruitless += 1
+            if fruitless == FRUITLESS:
+                raise ValueError(
+                    f"count must be at most about {len(pairs):,}, what the templates can "
+                    f"generate, got {count:,}"
+                )
+            continue
+        pairs[english] = german
+        fruitless = 0
+
+
+def in_parts(
+    pairs: dict[str, str], validation_size: int, test_size: int, rng: Random
+) -> ParallelText:
+    """The pairs in three parts; those of one German sentence stay together."""
+    together: dict[str, list[TextPair]] = {}
+    for english, german in pairs.items():
+        together.setdefault(normal(german), []).append((english, german))
+    fixed = {normal(german) for german in phrases().values()}
+    free = [german for german in together if german not in fixed]
+    rng.shuffle(free)
+    validation: list[TextPair] = []
+    test: list[TextPair] = []
+    taken = set()
+    for german in free:
+        part = validation if len(validation) < validation_size else test
+        if len(part) >= test_size and part is test:
+            break
+        part += together[german]
+        taken.add(german)
+    train = [pair for german in together if german not in taken for pair in together[german]]
+    return ParallelText(train, validation, test)

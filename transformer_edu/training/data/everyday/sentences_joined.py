@@ -1,0 +1,223 @@
+"""Sentences of two clauses: reasons, conditions, purposes, and, but."""
+
+from dataclasses import replace
+from random import Random
+
+from transformer_edu.training.data.everyday.actions import Action, actions, own_determiner
+from transformer_edu.training.data.everyday.choices import any_action, time_for
+from transformer_edu.training.data.everyday.clauses import (
+    Clause,
+    Pair,
+    english,
+    finish,
+    german,
+)
+from transformer_edu.training.data.everyday.noun_phrases import NounPhrase, nouns_of, phrase
+from transformer_edu.training.data.everyday.patterns import from_pattern
+from transformer_edu.training.data.everyday.subjects import any_pronoun, pronoun, somebody
+from transformer_edu.training.data.everyday.tables import read_table
+
+RAIN = (
+    ("it rains", "es regnet"),
+    ("it snows", "es schneit"),
+    ("the weather is bad", "das Wetter schlecht ist"),
+    ("it is too cold", "es zu kalt ist"),
+    ("it rains tomorrow", "es morgen regnet"),
+)
+SUNSHINE = (
+    ("the weather is nice", "das Wetter schön ist"),
+    ("the sun is shining", "die Sonne scheint"),
+    ("it is not too hot", "es nicht zu heiß ist"),
+    ("it doesn't rain", "es nicht regnet"),
+    ("the weather is nice tomorrow", "das Wetter morgen schön ist"),
+)
+INDOORS = (
+    "stay home",
+    "read a book",
+    "play cards",
+    "play chess",
+    "bake a cake",
+    "go to the movies",
+    "go to the museum",
+    "go to the theater",
+    "watch a movie",
+    "watch TV",
+    "listen to music",
+    "clean up one's room",
+    "play the piano",
+    "sit on the sofa",
+    "cook dinner",
+    "take the bus to work",
+    "go by bus",
+    "do yoga",
+    "write a letter",
+)
+OUTDOORS = (
+    "go for a walk",
+    "play soccer",
+    "swim in the lake",
+    "go swimming",
+    "work in the garden",
+    "go to the beach",
+    "go to the zoo",
+    "ride a bike",
+    "go by bike",
+    "have a picnic",
+    "play outside",
+    "sit on the balcony",
+    "eat an ice cream",
+    "go fishing",
+    "mow the lawn",
+    "play tennis",
+    "go hiking in the mountains",
+    "grill sausages",
+    "hang up the laundry",
+    "lie in the sun",
+)
+
+
+def by_name(name: str) -> Action:
+    """The action of the table with an English name."""
+    return next(a for a in actions() if a.english == name)
+
+
+def again(subject: NounPhrase) -> NounPhrase:
+    """How a subject is named the second time: he, she, it, they."""
+    if subject.is_pronoun:
+        return subject
+    person = {"he": "er", "she": "sie", "it": "es", "they": "sie_pl"}[subject.person]
+    if subject.german_person == "sie_pl" and person == "es":
+        return pronoun("sie_pl")
+    found = pronoun(subject.german_person)
+    return found if found.english == subject.person else replace(found, **english_side(person))
+
+
+def english_side(person: str) -> dict[str, str]:
+    """The English fields of a pronoun, for a noun whose gender differs: das Kind, he."""
+    other = pronoun(person)
+    return {
+        "english": other.english,
+        "english_object": other.english_object,
+        "person": other.person,
+    }
+
+
+def because(rng: Random) -> Pair:
+    """I'm tired because I slept badly. He can't come because he has to work."""
+    subject = somebody(rng)
+    second = again(subject)
+    kind = rng.random()
+    if kind < 0.45:
+        row = rng.choice(read_table("reasons"))
+        mode, _, no = row["reason_mode"].partition(" not")
+        negated = row["reason_mode"].endswith("not")
+        first = Clause(subject, by_name(row["english"]), row["mode"])
+        reason = Clause(second, by_name(row["reason"]), mode, negated=negated)
+    elif kind < 0.75:
+        fun = rng.choice([a for a in actions("social") if "rare" not in a.tags])
+        mode = rng.choice(["can", "could"])
+        time = time_for(rng, fun, "plan") if mode == "can" and rng.random() < 0.4 else ("", "")
+        first = Clause(subject, fun, mode, negated=True, time=time)
+        chores = [a for a in actions("chore") if "now" in a.tags]
+        chore = rng.choice([a for a in chores if not a.tags & {"rare", "social", "timeless"}])
+        reason = Clause(second, chore, "have to" if mode == "can" else "had to")
+    else:
+        fun = rng.choice([a for a in actions("social") if "rare" not in a.tags])
+        state = rng.choice(list(actions("reason reason2")))
+        mode = rng.choice(["can", "could"])
+        first = Clause(subject, fun, mode, negated=True)
+        reason = Clause(second, state, "simple" if mode == "can" else "past")
+    told = f"{german(first)}, weil {german(reason, 'last')}"
+    return finish((f"{english(first)} because {english(reason)}", told))
+
+
+def condition(rng: Random) -> Pair:
+    """If it rains tomorrow, we'll stay home. If you have time, call me."""
+    subject = any_pronoun(rng)
+    kind = rng.random()
+    mode = rng.choice(["will", "can", "want to"])
+    if kind < 0.5:
+        weather, sensible = rng.choice([(RAIN, INDOORS), (SUNSHINE, OUTDOORS)])
+        first, dann = rng.choice(weather)
+        result = Clause(subject, by_name(rng.choice(sensible)), mode)
+    elif kind < 0.9:
+        state = by_name(
+            rng.choice(["have time", "feel better", "have vacation", "have enough money"])
+        )
+        early = Clause(subject, state)
+        first, dann = english(early), german(early, "last")
+        fitting = [a for a in actions("social") if "state" not in a.tags]
+        result = Clause(subject, rng.choice(fitting), mode)
+    else:
+        return if_imperative(rng)
+    verbs = replace(result, mode="simple") if mode == "will" else result
+    rest = german(verbs, "first")
+    if rng.random() < 0.3:
+        return finish((f"{english(result)} if {first}", f"{german(verbs)}, wenn {dann}"))
+    return finish((f"if {first}, {english(result)}", f"wenn {dann}, {rest}"))
+
+
+def if_imperative(rng: Random) -> Pair:
+    """If you are hungry, eat something."""
+    return from_pattern(rng, "if")
+
+
+def in_order_to(rng: Random) -> Pair:
+    """I'm going to the supermarket to buy milk."""
+    subject = somebody(rng)
+    row = rng.choice(read_table("purposes"))
+    to, goal, verb = row["to"], row["german_to"], row["verb"]
+    purpose, zweck = row["purpose"], row["german_purpose"]
+    thing = phrase(rng.choice(nouns_of("groceries drink supply")), "")
+    action = Action(
+        f"go {to}", verb, "", "", "", goal, f"nicht {goal}", True, frozenset({"social"})
+    )
+    clause = Clause(subject, action, rng.choice(["progressive", "past", "past"]))
+    purpose, zweck = purpose.format(thing.english), zweck.format(thing.german["acc"])
+    return finish((f"{english(clause)} {purpose}", f"{german(clause)}, um {zweck}"))
+
+
+def as_a_child(rng: Random) -> Pair:
+    """When I was a child, I often played outside."""
+    subject = rng.choice([pronoun("ich"), pronoun("ich"), pronoun("er"), pronoun("sie")])
+    found = [a for a in actions("social") if "rare" not in a.tags and "beer" not in a.english]
+    clause = Clause(subject, rng.choice(found), "past", adverb=("often", "oft"))
+    if rng.random() < 0.3:
+        other = phrase(rng.choice(nouns_of("kin")), own_determiner(subject))
+        extra = f"with {other.english_object}", f"mit {other.german['dat']}"
+        clause = replace(clause, extra=extra)
+    early = f"als {subject.german['nom']} ein Kind war"
+    return finish((f"when {subject.english} was a child, {english(clause)}",
+                   f"{early}, {german(clause, 'first')}"))  # fmt: skip
+
+
+def and_but(rng: Random) -> Pair:
+    """I cook and my brother sets the table. I would like to come, but I have no time."""
+    subject = any_pronoun(rng)
+    if rng.random() < 0.5:
+        fun = rng.choice([a for a in actions("social") if "rare" not in a.tags])
+        first = Clause(subject, fun, "would like to")
+        state = rng.choice([*actions("reason"), *actions("reason2"), by_name("have time")])
+        second = Clause(subject, state, "simple", negated=state.english == "have time")
+        return finish(
+            (f"{english(first)}, but {english(second)}", f"{german(first)}, aber {german(second)}")
+        )
+    one, two = any_action(rng, subject, "now"), any_action(rng, subject, "now")
+    other = somebody(rng)
+    while other.english == subject.english or one.english == two.english:
+        other, two = somebody(rng), any_action(rng, subject, "now")
+    two = rng.choice([a for a in actions("now") if a.english != one.english])
+    mode = rng.choice(["progressive", "past"])
+    first, second = Clause(subject, one, mode), Clause(other, two, mode)
+    return finish(
+        (f"{english(first)} and {english(second)}", f"{german(first)} und {german(second)}")
+    )
+
+
+TEMPLATES = {
+    because: 6,
+    condition: 4,
+    in_order_to: 1,
+    as_a_child: 1,
+    and_but: 3,
+}
