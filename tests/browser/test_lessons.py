@@ -134,7 +134,7 @@ def point_at_tokens(frame, name: str) -> None:
         readout = viewer.locator("[data-part=readout]")
         assert "Point at a token" in readout.inner_text()
         viewer.locator("[aria-label^='query 1:']").hover()
-        assert re.match(r"“.+” looks at “.+” (\(no\. \d+\) )?[01]\.\d{3}", readout.inner_text())
+        assert re.match(r"“.+” attends to “.+” (\(no\. \d+\) )?[01]\.\d{3}", readout.inner_text())
         keep(frame, f"{name}-{view}")
         viewer.locator("[data-part=place]").hover()
 
