@@ -22,7 +22,9 @@ def require_whole(name: str, value: int, *, minimum: int = 1, maximum: int | Non
 
 
 def require_probability(name: str, value: float) -> None:
-    """Refuse a number outside of 0 to 1, and NaN."""
+    """Refuse what is not a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
     if not 0 <= value <= 1:
         raise ValueError(f"{name} must be from 0 to 1, got {value}")
 

@@ -112,8 +112,6 @@ def test_a_result_shows_its_score_and_its_signature():
         (([], []), {}, ValueError, "hypotheses must hold at least one text, got none"),
         (("a", ["a"]), {}, TypeError, "hypotheses must be a list of texts, got 'a'"),
         ((["a"], "a"), {}, TypeError, "references must be a list of texts, got 'a'"),
-        ((["a"], [["a"]]), {}, TypeError, r"references must hold texts, got \['a'\]"),
-        (([None], ["a"]), {}, TypeError, "hypotheses must hold texts, got None"),
         ((["a"], ["a"]), {"tokenize": "mine"}, ValueError, "tokenize must be one of 13a, .* 'mine"),
         (
             (["a"], ["a"]),
@@ -121,9 +119,8 @@ def test_a_result_shows_its_score_and_its_signature():
             ValueError,
             "tokenize must be one of 13a, .* got None",
         ),
-        ((["a"], ["a"]), {"lowercase": 1}, TypeError, "lowercase must be True or False, got 1"),
     ],
-    ids=range(9),
+    ids=range(6),
 )
 def test_what_cannot_be_compared_is_refused(arguments, changes, error, message):
     with pytest.raises(error, match=message):
