@@ -1,6 +1,10 @@
 """What a run learns, by the name of its task: pairs, tokens, and the judge of its progress."""
 
+from dataclasses import replace
+from random import Random
+
 from transformer_edu.generation.translator import TextCoder
+from transformer_edu.training.data.everyday.pairs import everyday_pairs, given_names, phrases
 from transformer_edu.training.data.multi30k import load_multi30k
 from transformer_edu.training.data.parallel_text import (
     ParallelText,
@@ -10,11 +14,15 @@ from transformer_edu.training.data.parallel_text import (
 )
 from transformer_edu.training.data.tokenizer import load_tokenizer, train_tokenizer
 from transformer_edu.training.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
+from transformer_edu.training.data.variants import vary
 from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.runs.fine_tuning import extend_tokenizer
 from transformer_edu.training.runs.judging import BleuJudge, ExactMatchJudge, Judge
-from transformer_edu.training.runs.presets import RunSettings
+from transformer_edu.training.runs.presets import EVERYDAY_TASKS, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
+from transformer_edu.training.runs.saved_translator import load_translator
 
+READINGS_OF_PHRASES = 10  # in an epoch, more than of a generated sentence: they are what people say
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
 
 
@@ -38,7 +46,14 @@ def load_run_task(
         return task, ExactMatchJudge()
     texts = load_texts(settings)
     tokenizer = _tokenizer(texts, settings, folder, processes)
-    task = translation_task(texts, tokenizer, max_length=settings.longest, name=settings.task)
+    task = translation_task(
+        _as_read(texts, settings),
+        tokenizer,
+        max_length=settings.longest,
+        name=settings.task,
+        bpe_dropout=settings.bpe_dropout,
+        seed=settings.seed,
+    )
     watched = task.texts.validation[: settings.evaluate_on]
     return task, BleuJudge(tokenizer, watched, processes=processes)
 
@@ -47,7 +62,26 @@ def load_texts(settings: RunSettings) -> ParallelText:
     """The sentences of a text task, in three parts."""
     if settings.task == "multi30k":
         return load_multi30k()
+    if settings.task == "everyday":
+        return everyday_pairs()
+    if settings.task == "multi30k+everyday":  # watched and judged by captions first
+        captions, everyday = load_multi30k(), everyday_pairs()
+        return ParallelText(
+            captions.train + everyday.train,
+            captions.validation + everyday.validation,
+            captions.test + everyday.test,
+        )
     return split_pairs(read_parallel(settings.source, settings.target))
+
+
+def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
+    """What an epoch reads of the texts: copies of captions, everyday English as people type it."""
+    if settings.task not in EVERYDAY_TASKS:
+        return replace(texts, train=texts.train * settings.copies)
+    captions = len(texts.train) - len(everyday_pairs().train)
+    fixed = list(phrases().items()) * READINGS_OF_PHRASES
+    copied = texts.train[:captions] * settings.copies + texts.train[captions:] + fixed
+    return replace(texts, train=vary(copied, Random(settings.seed), given_names()))
 
 
 def _tokenizer(
@@ -57,6 +91,11 @@ def _tokenizer(
     is_missing = not folder.tokenizer_file.exists()
     if is_missing or (processes.is_first and not folder.holds_a_run()):
         lines = [text for pair in texts.train for text in pair]
-        made = train_tokenizer(lines, vocabulary_size=settings.vocabulary_size)
+        size = settings.vocabulary_size
+        if settings.begin_with is None:
+            made = train_tokenizer(lines, vocabulary_size=size)
+        else:
+            begun = load_translator(settings.begin_with).tokenizer
+            made = extend_tokenizer(begun, lines, vocabulary_size=size)
         made.save(folder.tokenizer_file)
     return load_tokenizer(folder.tokenizer_file)
