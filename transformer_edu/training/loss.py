@@ -113,9 +113,13 @@ def projected_loss(
     Returns:
         A scalar in nats per token, with first derivatives only.
     """
-    real = label_ids != padding_id
+    real, kind = label_ids != padding_id, decoded.device.type
+    decoded, weight, bias = decoded[real], projection.weight, projection.bias
+    if torch.is_autocast_enabled(kind):
+        narrow = torch.get_autocast_dtype(kind)
+        decoded, weight, bias = (x.to(narrow) for x in (decoded, weight, bias))
     total = _ChunkedCrossEntropy.apply(
-        decoded[real], projection.weight, projection.bias, label_ids[real].long(), label_smoothing
+        decoded, weight, bias, label_ids[real].long(), label_smoothing
     )
     return total / real.sum().clamp(min=1)
 
@@ -139,32 +143,31 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         """From vectors (position, d_model) and labels (position,) to a scalar."""
         wide = torch.promote_types(decoded.dtype, torch.float32)
         vocabulary_size, chunk = weight.shape  # a chunk's logits are as many as the weights
-        by_decoded = torch.empty_like(decoded, dtype=wide)
-        by_weight, by_bias = (torch.zeros_like(found, dtype=wide) for found in (weight, bias))
+        by_decoded, by_weight, by_bias = map(torch.zeros_like, (decoded, weight, bias))
         total = decoded.new_zeros((), dtype=wide)
         for start in range(0, len(decoded), chunk):
             rows = slice(start, start + chunk)
             vectors, true = decoded[rows], label_ids[rows].unsqueeze(1)
-            log_probabilities = F.linear(vectors, weight, bias).to(wide).log_softmax(dim=-1)
-            total -= (1 - epsilon) * log_probabilities.gather(1, true).sum()
-            if epsilon > 0:
-                total -= epsilon * log_probabilities.mean(dim=-1).sum()
-            by_logits = log_probabilities.exp_().sub_(epsilon / vocabulary_size)
+            scores = F.linear(vectors, weight, bias).to(wide)
+            scores -= scores.amax(dim=-1, keepdim=True)  # the softmax stays, exp cannot overflow
+            total -= (1 - epsilon) * scores.gather(1, true).sum()
+            total -= epsilon * scores.mean(dim=-1).sum()
+            sums = scores.exp_().sum(dim=-1, keepdim=True)
+            total += sums.log().sum()
+            by_logits = scores.div_(sums).sub_(epsilon / vocabulary_size)
             by_logits.scatter_add_(1, true, by_logits.new_full(true.shape, epsilon - 1))
-            by_bias += by_logits.sum(dim=0)
             by_logits = by_logits.to(weight.dtype)
-            by_decoded[rows] = by_logits @ weight
-            by_weight += by_logits.T @ vectors
-        ctx.save_for_backward(
-            by_decoded.to(decoded.dtype), by_weight.to(weight.dtype), by_bias.to(bias.dtype)
-        )
+            torch.mm(by_logits, weight, out=by_decoded[rows])
+            by_weight.addmm_(by_logits.T, vectors)
+            by_bias += by_logits.sum(dim=0)
+        ctx.save_for_backward(by_decoded, by_weight, by_bias)
         return total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: FunctionCtx, by_total: Tensor) -> tuple[Tensor | None, ...]:
-        """The chain rule's last step: everything times the derivative by the sum."""
-        return *(by_total * found for found in ctx.saved_tensors), None, None
+        """The chain rule's last step: everything times the derivative by the sum, in place."""
+        return *(found.mul_(by_total) for found in ctx.saved_tensors), None, None
 
 
 def smoothing_floor(
