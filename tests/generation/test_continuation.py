@@ -22,9 +22,9 @@ from transformer_edu.generation.continuation import (
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
 from transformer_edu.model.masks import padding_mask
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.peers import PytorchTransformer
 from transformer_edu.training.faults import FAULTS
 
 CONFIG = TransformerConfig(

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from tests.generation.test_greedy import SOURCES, VOCABULARY, Copyist, padded, transformer
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import candidate_probabilities, draw, sample
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.peers import PytorchTransformer
 
 ROWS, POSITIONS = 3, 4
 
