@@ -1,4 +1,4 @@
-"""The ways a lesson shows something: a figure, one with controls, and one that is redrawn.
+"""The ways a lesson shows something: a figure, and a figure with controls.
 
 Both publish a plain picture with its alternative text, so that nothing is lost on GitHub, in
 exported HTML or on slides; controls come on top where a live kernel is.
@@ -41,34 +41,6 @@ def show(figure: Figure, alt: str) -> None:
     """
     _require_alt(alt)
     publish(encode_png(figure), alt)
-
-
-def show_live(figure: Figure, alt: str) -> Callable[[Figure, str], None]:
-    """Show a figure that others can take the place of, while a cell runs.
-
-    What a saved notebook keeps is the first one.
-
-    Args:
-        figure: Drawn, and closed by this function.
-        alt: What a reader who cannot see the picture should know.
-
-    Returns:
-        A function that takes the next figure and its words.
-
-    Raises:
-        TypeError: If figure is not a matplotlib figure.
-        ValueError: If alt is empty.
-    """
-    _require_alt(alt)
-    png = encode_png(figure)
-    picture = widgets.HTML(_img(png, alt))
-    publish(png, alt, **_view(picture))
-
-    def replace(figure: Figure, alt: str) -> None:
-        _require_alt(alt)
-        picture.value = _img(encode_png(figure), alt)
-
-    return replace
 
 
 def explore(
