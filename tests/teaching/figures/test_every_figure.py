@@ -155,8 +155,8 @@ FIGURES = {
         partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
         {"the word, from left to right", "number of the merge"},
     ),
-    "plot_normalisation": (
-        partial(vectors.plot_normalisation, GRID, GRID / 2, row_names=["a", NAME]),
+    "plot_normalization": (
+        partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"number in the vector"},
     ),
     "plot_parameters": (

@@ -26,6 +26,7 @@ from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.transformer import Transformer
+from transformer_edu.teaching.inspect.recording import removed_at_the_end
 from transformer_edu.training.machine.device import random_state_restored
 
 MACHINERY = ("torch.nn.modules.module", "torch.utils._contextlib", __name__)  # calls our hooks
@@ -51,7 +52,7 @@ OUT_OF = {
     (MultiHeadAttention, "output_projection"): ("times W_O", QUERIES),
     (FeedForward, "widen"): ("widened: x W₁ + b₁", WIDE),
     (FeedForward, "narrow"): ("narrowed: · W₂ + b₂", VECTORS),
-    (AddAndNorm, "norm"): ("normalised", VECTORS),
+    (AddAndNorm, "norm"): ("normalized", VECTORS),
     (TokenEmbedding, "table"): ("looked up", VECTORS),
     (Transformer, "output_projection"): ("logits", ("batch", "position", "vocabulary")),
 }
@@ -123,8 +124,7 @@ def trace(model: nn.Module, *inputs: object, **named_inputs: object) -> list[Ste
         TypeError: If model is not a module.
     """
     recorder = _Recorder(model)
-    as_written = torch.compiler.set_stance("force_eager")  # compiled code skips new hooks
-    with evaluation_mode(model), random_state_restored(), recorder.watching(), as_written:
+    with evaluation_mode(model), random_state_restored(), recorder.watching():
         model(*inputs, **named_inputs)
     return recorder.steps
 
@@ -142,15 +142,12 @@ class _Recorder:
     @contextmanager
     def watching(self) -> Iterator[None]:
         hooks = []
-        try:
-            for path, module in self.model.named_modules():
-                before, after = partial(self.before, path), partial(self.after, path)
-                hooks.append(module.register_forward_pre_hook(before, with_kwargs=True))
-                hooks.append(module.register_forward_hook(after))
+        for path, module in self.model.named_modules():
+            before, after = partial(self.before, path), partial(self.after, path)
+            hooks.append(module.register_forward_pre_hook(before, with_kwargs=True))
+            hooks.append(module.register_forward_hook(after))
+        with removed_at_the_end(hooks):
             yield
-        finally:
-            for hook in hooks:
-                hook.remove()
 
     def parent(self, path: str) -> tuple[str, nn.Module | None]:
         above = path.rpartition(".")[0]
@@ -166,10 +163,10 @@ class _Recorder:
             if not isinstance(tensor, Tensor) or self.is_seen(tensor):
                 continue
             if inside:
-                self.look_inside(above, parent, tensor)
+                self.note_inside(above, parent, tensor)
             names = " = ".join(str(name) for name, value in given.items() if value is tensor)
-            spoken = not path or names.endswith("mask")
-            self.note(path, tensor, into=True, words=names if spoken else None)
+            is_named = not path or names.endswith("mask")
+            self.note(path, tensor, into=True, words=names if is_named else None)
 
     def after(self, path: str, module: nn.Module, args: tuple, output: object) -> None:
         for tensor in output if isinstance(output, tuple | list) else (output,):
@@ -201,12 +198,12 @@ class _Recorder:
         self.steps.append(replace(step, is_input=into and not path))
         self.seen.append((tensor, self.steps[-1].tensor))
 
-    def look_inside(self, path: str, attention: MultiHeadAttention, merged: Tensor) -> None:
+    def note_inside(self, path: str, attention: MultiHeadAttention, merged: Tensor) -> None:
         """What attention computes between its projections and the merged heads."""
         start = f"{path}." if path else ""
         projections = [f"{start}{name}_projection" for name in ("query", "key", "value")]
         if path not in self.masks or not all(name in self.projected for name in projections):
-            return  # a learner's subclass that goes another way
+            return  # a learner's subclass with a different forward
         steps = [self.projected[name] for name in projections]
         place, fused = steps[0].place, _definition(attention, "scaled_dot_product_attention")
         query, key, value = (split_heads(step.tensor, attention.num_heads) for step in steps)
