@@ -16,22 +16,22 @@ from transformer_edu.teaching.checks.answer import AnswerError, close, exercise,
 from transformer_edu.teaching.explorers.translation import cross_attention
 from transformer_edu.teaching.figures.attention import (
     plot_attention,
+    plot_attention_steps,
     plot_heads,
     plot_links,
     plot_mask,
     plot_mask_row,
+    plot_reach,
 )
-from transformer_edu.teaching.figures.attention import plot_attention_steps
-from transformer_edu.teaching.figures.vectors import plot_values
+from transformer_edu.teaching.figures.decoding_steps import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.embeddings import plot_embedding_map
 from transformer_edu.teaching.figures.heads import plot_head_shares, plot_head_split
 from transformer_edu.teaching.figures.parameters import count_parameters
-from transformer_edu.teaching.figures.attention import plot_reach
-from transformer_edu.teaching.figures.decoding_steps import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.vectors import (
     plot_normalization,
     plot_similarities,
     plot_tables,
+    plot_values,
 )
 from transformer_edu.teaching.inspect.ablation import heads_made_uniform, heads_switched_off
 from transformer_edu.teaching.inspect.corruption import accuracy_by_distance

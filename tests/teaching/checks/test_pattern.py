@@ -90,7 +90,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("12.1", 12, "where is the count"),
         ("12.1", 11, "counting starts at 0|longer ones fill"),
         ("12.1", 14, "Counting starts at 0"),
-        ("12.1", 20, "yours is inf"),
+        ("12.1", 20, "number them from 0"),
         ("12.1", "thirteen", "whole number"),
         ("12.1", math.inf, "yours is inf"),
         ("12.2", lambda s, t: {"tgt_mask": 1}, "exactly these names"),

@@ -12,7 +12,7 @@ from transformer_edu.teaching.explorers.replay import (
     explore_training,
     plot_training,
 )
-from transformer_edu.teaching.inspect.replay import TrainingReplay, uniform_sharpness, sharpness
+from transformer_edu.teaching.inspect.replay import TrainingReplay, sharpness, uniform_sharpness
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import StepRecord, TrainingRun
 

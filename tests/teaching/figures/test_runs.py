@@ -8,6 +8,7 @@ from transformer_edu.teaching.figures.runs import (
     PAPER_AND_OTHERS,
     describe_progress,
     describe_runs,
+    generated_table,
     plot_floors,
     plot_progress,
     plot_runs,
@@ -15,7 +16,6 @@ from transformer_edu.teaching.figures.runs import (
     plot_scores,
     plot_symptoms,
     run_table,
-    generated_table,
 )
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation

@@ -14,8 +14,8 @@ from transformer_edu.teaching.figures.search import (
     branches_by_step,
     describe_beam_tree,
     finished_sentences,
-    plot_beam_tree,
     path_to,
+    plot_beam_tree,
 )
 from transformer_edu.teaching.inspect.table_model import TableModel
 

@@ -9,10 +9,10 @@ from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.probes import (
     PROBES,
-    probe_rows,
     probe_future,
     probe_order,
     probe_padding,
+    probe_rows,
     probe_step_by_step,
     run_probes,
 )

@@ -11,9 +11,9 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.replay import (
     TrainingReplay,
-    uniform_sharpness,
     read_pair,
     sharpness,
+    uniform_sharpness,
 )
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import make_batch
