@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.pytorch import to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.peers import PytorchTransformer, build_marian
@@ -81,15 +80,6 @@ def test_the_peer_of_torch_nn_passes_every_probe():
     target_ids = torch.tensor([[1, 5, 8, 10], [1, 6, 7, 12]])
     for result in run_probes(peer, source_ids, target_ids):
         assert result.passed is not False, str(result)
-
-
-def test_greedy_search_takes_the_peer_of_torch_nn():
-    torch.manual_seed(0)
-    peer = PytorchTransformer(TransformerConfig(**SIZES))
-    together = greedy_search(peer, SOURCE_IDS, max_length=6)
-    alone = greedy_search(peer, SOURCE_IDS[1:, :3], max_length=6)
-    assert together[1:] == alone
-    assert peer.training
 
 
 @pytest.mark.parametrize("switch", [{"target_vocabulary_size": 9}, {"tie_embeddings": False}])
