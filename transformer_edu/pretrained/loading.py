@@ -49,8 +49,11 @@ def model_card() -> str:
     return (FOLDER / CARD).read_text("utf-8")
 
 
-def training_history() -> tuple[RunSettings, list[dict[str, float]]]:
+def training_history(*, first: bool = False) -> tuple[RunSettings, list[dict[str, float]]]:
     """How the translator learned: every choice of its run, and a record for every evaluation.
+
+    Args:
+        first: Where a run went on from another one: that one, which began at random.
 
     Returns:
         The settings, and the records as the run's folder had them: step, loss, validation_loss,
@@ -63,6 +66,8 @@ def training_history() -> tuple[RunSettings, list[dict[str, float]]]:
     path = FOLDER / HISTORY
     try:
         content = read_json(path)
+        if first and content.get("began_with"):
+            content = content["began_with"]
         return RunSettings(**content["settings"]), content["evaluations"]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{path} must hold the history of a run, got something else") from error

@@ -7,6 +7,7 @@ import pytest
 
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.runs.card import TERMS, Trial, best_of, command_of, describe_run
+from transformer_edu.training.runs.everyday_scores import EverydayScore
 from transformer_edu.training.runs.options import build_parser, read_settings
 from transformer_edu.training.runs.presets import TINY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
@@ -94,3 +95,34 @@ def test_the_command_in_the_card_repeats_the_run(tmp_path, changes):
 
 def test_the_command_always_names_steps_and_seed():
     assert f" --steps {TINY.steps} --seed {TINY.seed} " in command_of(TINY)
+
+
+def test_a_card_tells_how_many_everyday_sentences_are_right(tmp_path):
+    run = made_run(tmp_path / "run", TINY)
+    bleu = {"cased": Bleu(30.0, "a|b")}
+    trials = [Trial("the mean", 0.6, bleu, 0.25), Trial("the best", 1.0, bleu, 0.5)]
+    everyday = {("written by hand", 5): EverydayScore(count=155, exact=0.5, unbroken=0.975)}
+    card = describe_run(run, TINY, trials, {}, everyday=everyday)
+    assert "- the best: α 1 30.0 and 50.0%" in card
+    assert "is published, with α 1." in card
+    assert (
+        "- written by hand, beam 5: **50.0%** of 155 exactly right, 97.5% without an unknown word"
+        in card
+    )
+
+
+def test_a_card_names_the_terms_of_every_corpus(tmp_path):
+    settings = replace(TINY, task="multi30k+everyday")
+    run = made_run(tmp_path / "run", settings)
+    card = describe_run(run, settings, [Trial("the mean", 0.6, {"cased": Bleu(1.0, "a")})], {})
+    assert all(TERMS[corpus] in card for corpus in ("multi30k", "everyday"))
+
+
+def test_a_card_tells_the_run_that_another_began_with(tmp_path):
+    settings = replace(TINY, begin_with="runs/captions", steps=9)
+    run = made_run(tmp_path / "run", settings)
+    trials = [Trial("the mean", 0.6, {"cased": Bleu(1.0, "a")})]
+    card = describe_run(run, settings, trials, {}, began_with=replace(TINY, steps=7))
+    first, second = (line for line in card.split("\n") if line.startswith("python -m"))
+    assert "--steps 7" in first and first.endswith("--out runs/captions")
+    assert "--steps 9" in second and "--begin-with runs/captions" in second
