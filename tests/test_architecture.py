@@ -171,18 +171,11 @@ def test_every_folder_of_modules_says_what_it_is_for():
 
 
 @every_module
-def test_a_module_is_of_readable_size(path):
+def test_a_module_is_readable_documented_and_safe(path):
+    tree = tree_of(path)
     assert not list(oversize(path.read_text(encoding="utf-8")))
-
-
-@every_module
-def test_everything_public_has_a_docstring(path):
-    assert not list(without_docstring(tree_of(path)))
-
-
-@every_module
-def test_no_module_runs_text_or_opens_a_shell_or_hides_errors(path):
-    assert not [*unsafe_code(tree_of(path)), *assertions(tree_of(path))]
+    assert not list(without_docstring(tree))
+    assert not [*unsafe_code(tree), *assertions(tree)]
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("__init__.py")), ids=module_name)

@@ -184,16 +184,6 @@ def test_the_command_writes_and_says_how_much(text_run, tmp_path, capsys):
     assert re.fullmatch(r".*to: [\d,]+ bytes\n", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("error", [ValueError, TypeError, OSError, ImportError])
-def test_an_error_is_told_in_one_line(error, tmp_path, monkeypatch, capsys):
-    def fail(*_: object, **__: object) -> int:
-        raise error("name must be so, got else")
-
-    monkeypatch.setattr(module, "export", fail)
-    assert main(["runs/x", "--to", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == "error: name must be so, got else\n"
-
-
 def test_what_is_too_large_or_a_toy_is_refused(exported, text_run, tmp_path, monkeypatch, capsys):
     size = exported.model.stat().st_size + exported.tokenizer_file.stat().st_size
     monkeypatch.setattr(module, "LARGEST", size - 1)
