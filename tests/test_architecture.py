@@ -1,6 +1,7 @@
 """The package keeps its shape: who imports whom, how long things are, what they never do."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -168,6 +169,22 @@ def test_a_circle_is_noticed():
 def test_every_folder_of_modules_says_what_it_is_for():
     for folder in {path.parent for path in MODULES}:
         assert (folder / "__init__.py").exists(), f"{folder.name} has no __init__.py"
+
+
+MAPS = [PACKAGE, *(path for path in PACKAGE.rglob("*") if (path / "__init__.py").exists())]
+MAPS += [ROOT / "tools", ROOT / "experiments", ROOT / "experiments" / "benchmark"]
+
+
+@pytest.mark.parametrize("folder", MAPS, ids=lambda folder: folder.name)
+def test_the_map_of_a_folder_names_what_is_there_and_nothing_else(folder):
+    text = ast.get_docstring(tree_of(folder / "__init__.py"))
+    there = {path.stem for path in folder.iterdir() if not path.name.startswith(("_", "."))}
+    modules = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    named = set(re.findall(r"\w+", text))
+    families = tuple(re.findall(r"(\w+_)\*", text)) or ("*",)  # sentences_*
+    assert {name for name in modules - named if not name.startswith(families)} == set()
+    columns = re.findall(r"^([a-z_0-9,→/ ]+?) {2,}\S", text, flags=re.MULTILINE)
+    assert set(re.findall(r"\w+", " ".join(columns))) <= there
 
 
 @every_module

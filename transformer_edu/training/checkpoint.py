@@ -1,7 +1,7 @@
 """Checkpoints: stop today, go on tomorrow, and get the very same bits as without a break.
 
-Used by fit in loop.py. What keeps a file whole stands in checkpoint_file.py, what makes two runs
-the same in same_run.py.
+A checkpoint holds the weights, the optimizer's state, the history (steps and evaluations), the
+choices of the run and the format's version. fit writes it; machine/whole_file.py keeps it whole.
 """
 
 import json
