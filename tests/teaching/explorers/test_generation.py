@@ -166,7 +166,7 @@ def test_before_the_last_step_the_tree_does_not_tell_the_winner(explored):
 def test_off_switches_a_limit_off(explored):
     explore_candidates(STEPS[0].logits, tokens=TOKENS)
     ((draw, describe, _),) = explored
-    off = {"temperature": 1.0, "top_k": None, "top_p": None}
+    off = {"temperature": 1.0, "top_k": 0, "top_p": 0}
     assert "top-k off, top-p off" in describe(**off)
     assert "2 of" in draw(**(off | {"top_k": 2})).axes[0].get_title(loc="left")
 

@@ -1,0 +1,23 @@
+"""Lines and bars show what they are given."""
+
+import numpy as np
+
+from transformer_edu.teaching.figures.charts import plot_bars, plot_lines
+
+
+def test_every_line_is_drawn_over_x_in_its_own_color():
+    lines = {"a": [3, 2, 1], "b": [1, 1, 1]}
+    axes = plot_lines(lines, x=[1, 2, 8], x_label="x", y_label="y", title="t", log_x=True).axes[0]
+    for line, y in zip(axes.lines, lines.values(), strict=True):
+        np.testing.assert_array_equal(line.get_data(), ([1, 2, 8], y))
+    assert axes.lines[0].get_color() != axes.lines[1].get_color()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "8"]
+
+
+def test_every_bar_carries_its_number():
+    bars = {"with": 1.0, "without": 0.25}
+    axes = plot_bars(bars, y_label="y", title="t", number="{:.0%}", top=2).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["100%", "25%"]
+    assert [bar.get_height() for bar in axes.patches] == [1.0, 0.25]
+    assert axes.get_ylim()[1] > 2
