@@ -69,12 +69,12 @@ FIGURES = {
     "values": lambda on: plot_values(on(NUMBERS), **LABELS, **TITLE),
     "shares": lambda on: plot_head_shares(on(WEIGHTS[0]), label="share", **TITLE),
     "split": lambda on: plot_head_split({"right": on(SPLIT)}, tokens=QUERIES, d_model=4, **TITLE),
-    "normalisation": lambda on: plot_normalization(
+    "normalization": lambda on: plot_normalization(
         on(NUMBERS), on(NUMBERS) * 2, row_names=QUERIES, **TITLE
     ),
     "reach": lambda on: plot_reach({"all": on(WEIGHTS[0])}, words=KEYS, **TITLE),
     "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
-    "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", **TITLE),
+    "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", names=QUERIES, **TITLE),
     "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),
     "map": lambda on: plot_embedding_map(on(NUMBERS), MAP, **TITLE),
 }

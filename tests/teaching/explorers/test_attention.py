@@ -99,8 +99,3 @@ def test_each_head_is_drawn_as_it_is(explored):
     ((draw, _, _),) = explored
     drawn = draw(head=2).axes[0].images[0].get_array()
     torch.testing.assert_close(torch.tensor(drawn), weights[1])
-
-
-def test_one_map_is_no_set_of_heads():
-    with pytest.raises(ValueError, match=r"must have shape \(4, 5\) to fit the tokens, got \(5,\)"):
-        explore_heads(torch.rand(4, 5), query_tokens="abcd", key_tokens="vwxyz")

@@ -210,28 +210,6 @@ def test_positions_that_depend_on_the_length_are_found_step_by_step_only():
     assert "position" in result.sentence
 
 
-def test_a_writer_of_single_tokens_is_compared_with_one_pass():
-    model = built().eval()
-
-    def by_prefix(first_position):
-        def write(source_ids, target_ids):
-            memory = model.encode(source_ids)
-            mask = model.source_mask(source_ids)
-            steps = []
-            for end in range(1, target_ids.size(1) + 1):
-                ids = target_ids[:, first_position(end) : end]
-                decoded = model.decode(ids, memory, source_mask=mask)
-                steps.append(model.project(decoded)[:, -1:])
-            return torch.cat(steps, dim=1)
-
-        return write
-
-    right, alone_at_zero = by_prefix(lambda end: 0), by_prefix(lambda end: end - 1)
-    assert probe_step_by_step(model, SOURCE, TARGET, step_by_step=right).passed
-    wrong = probe_step_by_step(model, SOURCE, TARGET, step_by_step=alone_at_zero)
-    assert wrong.passed is False
-
-
 def test_a_plain_function_is_probed_as_far_as_that_is_possible():
     model = built().eval()
     results = run_probes(lambda source, target: model(source, target), SOURCE, TARGET)

@@ -29,8 +29,8 @@ from transformer_edu.teaching.inspect.table_model import TableModel
 WIDTHS = (1, 2, 3, 4, 5)
 ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0)
-TOP_KS = (("off", None), ("10", 10), ("5", 5), ("3", 3), ("2", 2), ("1", 1))
-TOP_PS = (("off", None), ("0.95", 0.95), ("0.9", 0.9), ("0.7", 0.7), ("0.5", 0.5), ("0.2", 0.2))
+TOP_KS = (("off", 0), ("10", 10), ("5", 5), ("3", 3), ("2", 2), ("1", 1))
+TOP_PS = (("off", 0), ("0.95", 0.95), ("0.9", 0.9), ("0.7", 0.7), ("0.5", 0.5), ("0.2", 0.2))
 
 
 def explore_decoding(steps: Sequence[DecodingStep], *, tokens: Sequence[str], step: int) -> None:
@@ -63,19 +63,24 @@ def explore_candidates(logits: Tensor, *, tokens: Sequence[str]) -> None:
         tokens: The token of every id.
     """
 
-    def draw(**choice: float | None) -> Figure:
-        return plot_candidates(logits, tokens=tokens, **choice)
+    def draw(**choice: float) -> Figure:
+        return plot_candidates(logits, tokens=tokens, **_without_zeros(choice))
 
-    def describe(**choice: float | None) -> str:
-        return describe_candidates(logits, tokens=tokens, **choice)
+    def describe(**choice: float) -> str:
+        return describe_candidates(logits, tokens=tokens, **_without_zeros(choice))
 
     explore(
         draw,
         describe,
         temperature=_slider("temperature", TEMPERATURES, 1.0),
-        top_k=_slider("top-k", TOP_KS, None),
-        top_p=_slider("top-p", TOP_PS, None),
+        top_k=_slider("top-k", TOP_KS, 0),
+        top_p=_slider("top-p", TOP_PS, 0),
     )
+
+
+def _without_zeros(choice: dict[str, float]) -> dict[str, float]:
+    """The values of the sliders that are not off."""
+    return {name: value for name, value in choice.items() if value}
 
 
 def explore_beams(
@@ -182,5 +187,5 @@ def _search_all(model: nn.Module, source_ids: Tensor) -> dict[tuple[int, float],
     return searches
 
 
-def _slider(description: str, options: Sequence, value: float | None) -> widgets.SelectionSlider:
+def _slider(description: str, options: Sequence, value: float) -> widgets.SelectionSlider:
     return widgets.SelectionSlider(options=options, value=value, description=description)

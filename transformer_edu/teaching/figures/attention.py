@@ -289,8 +289,7 @@ def plot_attention_steps(
     """Draw Q, K, the scaled scores, the weights, V and the output, with every number in its place.
 
     Above: Q and K give the scores. Below: the softmax of each row of scores gives the weights,
-    and the weights average V. Signed numbers are orange below zero and purple above it; weights
-    have the colors of every attention map of the course.
+    and the weights average V. Weights have the colors of every attention map of the course.
 
     Args:
         query: Shape (query, d_k).

@@ -140,7 +140,7 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
     """
     # Single bytes need the most room; with room for them the picture never jumps.
     single_bytes = Tokenizer([])
-    room = max(len(_lines(_pieces(single_bytes, name, text))) for name, text in texts.items())
+    room = max(len(_lines(_pieces(single_bytes, text))) for text in texts.values())
 
     def draw(num_merges: int) -> Figure:
         tokenizer = Tokenizer(merges[:num_merges])

@@ -23,7 +23,7 @@ class MapWord(NamedTuple):
     token_id: int
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """A token and those that point most nearly the same way, the nearest first."""
 
     token: str
@@ -102,7 +102,7 @@ def nearest(
     tokens: Sequence[str],
     count: int = 5,
     among: Sequence[int] | None = None,
-) -> list[Neighbours]:
+) -> list[Neighbors]:
     """Each token's neighbors by cosine, in all dimensions; a token is not its own neighbor.
 
     Args:
@@ -125,5 +125,5 @@ def nearest(
         best = cosines.topk(count)
         names = [tokens[place] for place in others[best.indices].tolist()]
         pairs = zip(names, best.values.tolist(), strict=True)
-        answers.append(Neighbours(tokens[token_id], tuple(pairs)))
+        answers.append(Neighbors(tokens[token_id], tuple(pairs)))
     return answers
