@@ -81,7 +81,7 @@ CONFIGS = [
     ({"dropout": float("nan")}, "dropout must be from 0 to 1, got nan"),
 ]
 WIDE = {"d_model": 16, "num_heads": 3}
-VECTORS = "x must be 12 floats wide, got"
+VECTORS = "x must be floats of width 12, got"
 FLOATING = "must be of a floating-point type, got"
 EVEN = "d_model must be even for sinusoidal positions, got 3"
 AXES = "must have the same leading axes, got"

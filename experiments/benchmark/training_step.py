@@ -14,7 +14,8 @@ from experiments.benchmark.timing import LEGEND, Step, compare, machine, markdow
 from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID, UNKNOWN_ID
-from transformer_edu.training.loss import token_loss
+from transformer_edu.training.data.batches import Batch
+from transformer_edu.training.loss import batch_loss
 from transformer_edu.training.machine.device import autocast_for, has_fast_bfloat16
 
 if TYPE_CHECKING:
@@ -131,13 +132,12 @@ def build_trainer(name: str, workload: Workload, *, precision: str = "float32") 
     )
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     source_ids, target_ids = draw_batch(workload)
-    inputs, labels = target_ids[:, :-1], target_ids[:, 1:]
+    batch = Batch(source_ids, target_ids[:, :-1], target_ids[:, 1:])
 
     def step() -> float:
         optimiser.zero_grad()
         with autocast_for(model, precision):
-            logits = model(source_ids, inputs)
-        loss = token_loss(logits, labels)
+            loss = batch_loss(model, batch)
         loss.backward()
         optimiser.step()
         return loss.item()

@@ -109,7 +109,8 @@ class PositionalEncoding(nn.Module):
                 than the table.
         """
         if x.size(-1) != self.d_model or not x.is_floating_point():
-            raise ValueError(f"x must be {self.d_model} floats wide, got {x.dtype} {(*x.shape,)}")
+            got = f"{x.dtype} {tuple(x.shape)}"
+            raise ValueError(f"x must be floats of width {self.d_model}, got {got}")
         end = offset + x.size(1)
         if end > self.max_length:
             raise ValueError(f"sequence length must be at most {self.max_length}, got {end}")

@@ -1,6 +1,7 @@
 """Checkpoints: a run that stops and continues later gives the same bits as one without a break.
 
-``fit`` in loop.py uses them. machine/whole_file.py writes and reads the file.
+A checkpoint holds the weights, the optimizer's state, the history (steps and evaluations), the
+choices of the run and the format's version. fit writes it; machine/whole_file.py keeps it whole.
 """
 
 import json

@@ -8,11 +8,8 @@ from torch import nn
 
 from experiments.benchmark import training_step
 from experiments.benchmark.training_step import (
-    BASE,
     OURS,
     PYTORCH,
-    SMALL,
-    TINY,
     Workload,
     build_marian,
     build_trainer,
@@ -27,12 +24,6 @@ TOY = Workload(
     length=9,
     rounds=3,
 )
-
-
-def test_the_workloads_are_described_by_their_sizes():
-    assert str(SMALL) == "128/4/3+3/512, batch 64 × 20, vocabulary 8,000"
-    assert str(TINY) == "128/4/4+4/256, batch 128 × 16, vocabulary 8,000"
-    assert str(BASE) == "512/8/6+6/2048, batch 16 × 30, vocabulary 8,000"
 
 
 def test_both_models_train_on_the_same_padded_batch():
@@ -62,14 +53,6 @@ def test_the_report_has_a_row_for_each_size():
     report = "\n".join(training_step.report_train([TOY]))
     assert f"torch {torch.__version__}" in report
     assert "| 8/2/1+1/12, batch 5 × 9, vocabulary 13 |" in report
-
-
-def test_precision_is_measured_for_each_size_where_the_cpu_has_bfloat16(monkeypatch):
-    monkeypatch.setattr(training_step, "has_fast_bfloat16", lambda device: True)
-    report = "\n".join(training_step.report_precision([TOY]))
-    assert "| bfloat16, ms" in report
-    assert "| 8/2/1+1/12, batch 5 × 9, vocabulary 13 |" in report
-    assert f"torch {torch.__version__}" in report
 
 
 def test_precision_puts_bfloat16_first_and_float32_second(monkeypatch):
