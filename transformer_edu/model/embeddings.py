@@ -57,16 +57,20 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
         Shape (length, d_model).
 
     Raises:
+        TypeError: If dtype is not a floating-point type.
         ValueError: If d_model is odd.
     """
     if d_model % 2 != 0:
         raise ValueError(f"d_model must be even for sinusoidal positions, got {d_model}")
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if not dtype.is_floating_point:
+        raise TypeError(f"dtype must be a floating-point type, got {dtype}")
     exact = {"dtype": torch.float64, "device": "cpu"}
     position = torch.arange(length, **exact).unsqueeze(1)  # (position, 1)
     even = torch.arange(0, d_model, 2, **exact)  # the paper's 2i
     angle = position / 10_000 ** (even / d_model)  # (position, d_model / 2)
     pairs = torch.stack([angle.sin(), angle.cos()], dim=-1)  # (position, d_model / 2, 2)
-    return pairs.flatten(-2).to(torch.get_default_device(), dtype or torch.get_default_dtype())
+    return pairs.flatten(-2).to(torch.get_default_device(), dtype)
 
 
 class PositionalEncoding(nn.Module):
