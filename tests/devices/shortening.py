@@ -10,6 +10,7 @@ import ast
 import copy
 import functools
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import matplotlib.pyplot as plt
@@ -23,6 +24,7 @@ from transformer_edu.training import loop
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data import batches
 from transformer_edu.training.data.batches import Batch
+from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import TrainingRun
 
 ADVICE = "again"  # run … again
@@ -53,10 +55,12 @@ def without_trained_claims(notebook: NotebookNode) -> NotebookNode:
 def shorten(steps: int) -> None:
     """In the lesson's process, before its imports: a model learns for so many steps at most.
 
-    ``fit`` takes all its steps, with its evaluations and whatever else belongs to them, but the
-    later ones change no weight. A loop in a lesson gets so many batches from ``epoch``.
+    ``fit`` takes all its steps, with whatever belongs to them, but the later ones change no weight,
+    and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
+    ``epoch``.
     """
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
+    evaluate, evaluated = loop.evaluate, {}
 
     @functools.wraps(find_gradients)
     def find_first_gradients(
@@ -72,11 +76,22 @@ def shorten(steps: int) -> None:
         if step <= steps:
             seed_dropout(model, seed, step, process)
 
+    def evaluate_while_it_changes(
+        model: nn.Module, *pairs: object, step: int, **other: object
+    ) -> Evaluation:
+        if model in evaluated:
+            return replace(evaluated[model], step=step)
+        found = evaluate(model, *pairs, step=step, **other)
+        if step >= steps:
+            evaluated[model] = found
+        return found
+
     @functools.wraps(epoch)
     def begin_epoch(*pairs: object, **options: object) -> Iterator[Batch]:
         return islice(epoch(*pairs, **options), steps)
 
     loop.find_gradients, loop._seed_dropout = find_first_gradients, seed_first_dropout
+    loop.evaluate = evaluate_while_it_changes
     batches.epoch, display._image = begin_epoch, _blank
 
 

@@ -22,8 +22,11 @@ from tools.notebooks import lesson_paths, read
 
 WHOLE = bool(os.environ.get("WHOLE_LESSONS"))
 STEPS = 20  # of each training: lesson 10 draws means of 10 steps, lessons 10 and 12 compare 20
-# These look for something that only a trained model does: a mistake that a beam mends, a sharp map.
-MORE_STEPS = {"11_generation": 100, "15_looking_inside": 350}
+OTHER_STEPS = {
+    "11_generation": 100,  # looks for a mistake that a beam mends: only a trained model makes one
+    "14_translation": 4,  # a large model
+    "15_looking_inside": 350,  # looks for the first sharp attention map, and 100 steps after it
+}
 
 
 @pytest.mark.slow
@@ -32,7 +35,7 @@ def test_a_lesson_with_every_exercise_solved_runs_to_its_end_on_another_device(p
     notebook, steps = solved(read(path)), None
     if not WHOLE:
         notebook = without_trained_claims(notebook)
-        steps = MORE_STEPS.get(path.stem, STEPS)
+        steps = OTHER_STEPS.get(path.stem, STEPS)
     report = run_on_pretend_device(notebook, path.name, steps=steps)
     assert report.strangers == [], "these modules were called with weights that lie elsewhere"
     assert report.computations > 0, "nothing was computed on the device"

@@ -35,8 +35,8 @@ def test_a_model_on_the_device_is_no_stranger_and_one_elsewhere_is_named_by_its_
     report = run(MODEL, CALL)
     assert report.printed == {0: "", 1: "(1, 3)\n"}
     assert report.strangers == [] and report.computations > 0
-    report = run(MODEL.replace(".to(device)", ""), CALL)
-    assert report.strangers == [f"Linear in {CALL!r}"]
+    report = run(MODEL.replace(".to(device)", ""), CALL, "models = {'A': model}; del model")
+    assert report.strangers == [f"Linear in {CALL!r}", "Linear in 'models'"]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,7 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
     for place, name in (
         (loop, "find_gradients"),
         (loop, "_seed_dropout"),
+        (loop, "evaluate"),
         (batches, "epoch"),
         (display, "_image"),
     ):

@@ -30,7 +30,7 @@ class Report(NamedTuple):
     """What has been seen while a lesson ran."""
 
     printed: dict[int, str]  # by every code cell
-    strangers: list[str]  # the modules that were called with weights elsewhere
+    strangers: list[str]  # the modules that were called or left with weights elsewhere
     computations: int  # so many operations were computed on the device
 
 
@@ -85,7 +85,19 @@ def _run(sources: dict[int, str], name: str, steps: int | None) -> Report:
         if warned.getvalue().strip():
             raise LessonError(f"{name}, cell {index + 1} warns: {warned.getvalue().strip()}")
         printed[index] = written.getvalue()
-    return Report(printed, sorted(strangers), PretendTensor.computations)
+    return Report(printed, sorted(strangers | _left_behind(namespace)), PretendTensor.computations)
+
+
+def _left_behind(namespace: dict[str, object]) -> set[str]:
+    """The lesson's variables with a model elsewhere in them, called or not ("meta" is nowhere)."""
+    found = set()
+    for name, value in namespace.items():
+        values = value.values() if isinstance(value, dict) else value
+        for each in values if isinstance(value, dict | list | tuple) else [value]:
+            weights = each.parameters() if isinstance(each, nn.Module) else ()
+            if not all(weight.device == DEVICE or weight.is_meta for weight in weights):
+                found.add(f"{type(each).__name__} in {name!r}")
+    return found
 
 
 def _note(module: nn.Module, given: tuple) -> None:
