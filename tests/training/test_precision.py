@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from tests.small_model import small_transformer
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import reverse_task
@@ -24,9 +25,7 @@ SHORT = TrainingConfig(steps=5, batch_size=22, evaluate_every=5, seed=3)  # 60 =
 
 @pytest.fixture
 def model() -> Transformer:
-    torch.manual_seed(0)
-    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.0}
-    return Transformer(TransformerConfig(vocabulary_size=12, **sizes))
+    return small_transformer(dropout=0.0)
 
 
 def weights(model: nn.Module) -> Tensor:
@@ -73,25 +72,6 @@ def test_a_whole_run_in_parts_is_the_run_in_one(model):
     expected = [record.loss for record in run.steps]
     assert [record.loss for record in other.steps] == pytest.approx(expected, rel=1e-9)
     torch.testing.assert_close(weights(in_parts), weights(model), rtol=0, atol=1e-9)
-
-
-def test_a_batch_of_padding_is_cut_too_and_weighs_nothing():
-    batch = make_batch(TASK.train[:4])
-    empty = replace(batch, label_ids=torch.zeros_like(batch.label_ids))
-    assert [share for _, share in empty.parts(2)] == [0, 0]
-
-
-@pytest.mark.parametrize(("count", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError)])
-def test_no_parts_are_refused(count, error):
-    with pytest.raises(error, match=f"count must be .*, got {count}"):
-        make_batch(TASK.train[:4]).parts(count)
-
-
-def test_one_part_is_bit_for_bit_the_batch(model):
-    batch = make_batch(TASK.train[:4])
-    [(part, share)] = batch.parts(1)
-    assert share == 1
-    assert part.label_ids.equal(batch.label_ids)
 
 
 @pytest.mark.parametrize(("precision", "bits"), [("bfloat16", 8), ("float16", 11)])

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tests.small_model import small_transformer
 from tools.notebooks import ROOT
-from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.runs.presets import TINY
@@ -129,9 +129,7 @@ def test_the_words_of_a_task_are_noted(folder):
 
 
 def test_only_the_last_weights_are_kept(folder):
-    torch.manual_seed(0)
-    sizes = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 12}
-    model = Transformer(TransformerConfig(vocabulary_size=9, **sizes))
+    model = small_transformer()
     for step in (2, 4, 6, 8):
         with torch.no_grad():
             model.output_projection.bias.fill_(step)

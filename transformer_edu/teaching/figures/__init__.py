@@ -1,11 +1,10 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention, attention_steps, heads  weights as grids, links, step by step, head by head
-vectors, embeddings, pieces        vectors and tables, word maps, texts cut into pieces
-charts, runs                       lines and bars; training runs and their symptoms
-search, sentence_scores            beam search as a tree; short against long sentences
-sampling, decoding_steps           which tokens may be drawn; one step of writing
-architecture, layer_order, parameters, shape_walk, reach   the model: map, order, sizes, shapes
-live_curve                         a curve that grows while a model trains
-grid, pen                          what they draw with
+attention, heads                             weights as grids, as links, step by step; head by head
+vectors, embeddings, pieces                  vectors and tables, word maps, texts cut into pieces
+charts, runs                                 lines and bars; training runs and their symptoms
+search                                       plot_beam_tree; short against long sentences
+decoding_steps                               one step of writing; which tokens may be drawn
+architecture, parameters, shape_walk         the model: the map, sizes, shapes
+grid, pen                                    what they draw with
 """
