@@ -11,13 +11,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from experiments.benchmark.training_step import build_marian
 from tests.generation.test_greedy import SOURCES, Copyist, padded, transformer
 from transformer_edu.generation.beam import beam_search, best_continuations
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import BeamStep, Hypothesis
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.peers import build_marian
 
 ALPHAS = [0, 0.6, 1, 2]
 

@@ -17,9 +17,9 @@ from transformer_edu.generation.continuation import (
     padding_id_of,
 )
 from transformer_edu.model.masks import padding_mask
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.peers import PytorchTransformer
 from transformer_edu.training.faults import FAULTS
 
 CONFIG = TransformerConfig(

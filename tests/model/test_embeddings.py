@@ -82,12 +82,6 @@ def test_the_table_follows_the_default_type():
     assert table[2, 2].item() == math.sin(2 / 100)
 
 
-@pytest.mark.parametrize("dtype", [int, torch.int64, torch.bool, "float32"])
-def test_sines_are_rounded_to_floating_point_numbers_only(dtype):
-    with pytest.raises(TypeError, match="dtype must be a floating-point torch.dtype, got"):
-        sinusoidal_positions(3, 4, dtype=dtype)
-
-
 def test_positions_are_added_along_the_sequence_to_every_row_alike(positions):
     x = torch.randn(BATCH, POSITION, D_MODEL)
     added = positions(x) - x

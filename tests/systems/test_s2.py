@@ -15,8 +15,8 @@ from experiments.pattern_bar import (
 )
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.embeddings import PositionalEncoding
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID
-from transformer_edu.peers import PytorchTransformer
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import epoch
 from transformer_edu.training.data.pattern import (

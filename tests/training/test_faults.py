@@ -14,16 +14,16 @@ CONFIG = TransformerConfig(
 )
 # What the probes say of each. None of them sees a missing residual connection.
 FAILED_PROBES = {
-    "no causal mask": {"the future is hidden", "token by token is one pass"},
-    "target not shifted": {"the future is hidden", "token by token is one pass"},
+    "no causal mask": {"the future is hidden", "step by step equals one pass"},
+    "target not shifted": {"the future is hidden", "step by step equals one pass"},
     "softmax over queries": {
         "the future is hidden",
         "padding does not matter",
         "attention rows sum to one",
-        "token by token is one pass",
+        "step by step equals one pass",
     },
     "no positions": {"word order matters"},
-    "positions along the batch": {"word order matters", "company does not matter"},
+    "positions along the batch": {"word order matters", "rows are independent"},
     "no residual": set(),
 }
 

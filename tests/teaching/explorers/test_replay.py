@@ -12,7 +12,7 @@ from transformer_edu.teaching.explorers.replay import (
     explore_training,
     plot_training,
 )
-from transformer_edu.teaching.inspect.replay import TrainingReplay, even_share, sharpness
+from transformer_edu.teaching.inspect.replay import TrainingReplay, sharpness, uniform_sharpness
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import StepRecord, TrainingRun
 
@@ -76,7 +76,7 @@ def test_both_curves_run_over_all_moments_and_mark_the_one_shown(replay):
         assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (50, pytest.approx(values[2]))
         assert f"{values[2]:.2f}" in axes.get_title("left")
     assert losses.get_xlim() == shares.get_xlim()
-    even = even_share([moment.maps[1].weights for moment in replay.moments])
+    even = uniform_sharpness([moment.maps[1].weights for moment in replay.moments])
     assert even == pytest.approx(1 / 4)
     assert any(set(line.get_ydata()) == {even} for line in shares.lines)
 
@@ -89,7 +89,9 @@ def test_a_line_marks_the_step_and_losses_begin_at_zero(replay):
 
 
 @pytest.mark.parametrize(("layer", "keys_seen"), [(1, [1, 2, 3, 4, 5, 6]), (2, [4])])
-def test_the_even_share_is_the_layers_own_with_its_name_where_there_is_room(layer, keys_seen):
+def test_the_uniform_sharpness_is_the_layers_own_with_its_name_where_there_is_room(
+    layer, keys_seen
+):
     """Six tokens that look back at one another, and at four of the source."""
     layers = ["decoder.layers.1.self_attention", CROSS[0]]
     made = TrainingReplay(([4, 5, 6, 7], [6, 5, 4, 7, 7]), TOKENS, layers)

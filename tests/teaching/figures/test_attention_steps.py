@@ -7,7 +7,7 @@ import pytest
 import torch
 from matplotlib.axes import Axes
 
-from transformer_edu.teaching.figures.attention_steps import LARGEST_STEPS, plot_attention_steps
+from transformer_edu.teaching.figures.attention import LARGEST_STEPS, plot_attention_steps
 
 # Every axis has its own length, so that no two can be swapped unnoticed.
 QUERY, KEY, VALUE = torch.randn(2, 4), torch.randn(3, 4), torch.randn(3, 5)

@@ -25,7 +25,6 @@ from transformer_edu.teaching.figures import (
     embeddings,
     heads,
     layer_order,
-    live_curve,
     parameters,
     pieces,
     reach,
@@ -43,7 +42,6 @@ from transformer_edu.teaching.inspect.trace import trace
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
-from transformer_edu.training.state import StepRecord, TrainingRun
 
 NAME = "$q$"  # mathtext would draw an italic letter without its dollars
 TITLE = "What to see"
@@ -157,8 +155,8 @@ FIGURES = {
         partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
         {"the word, from left to right", "number of the merge"},
     ),
-    "plot_normalisation": (
-        partial(vectors.plot_normalisation, GRID, GRID / 2, row_names=["a", NAME]),
+    "plot_normalization": (
+        partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"number in the vector"},
     ),
     "plot_parameters": (
@@ -173,10 +171,6 @@ FIGURES = {
     "plot_reach": (
         partial(reach.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
         {"after layer", "word that went in", "share of the influence"},
-    ),
-    "plot_run": (
-        partial(live_curve.plot_run, TrainingRun([StepRecord(1, 2.0, 0.1)], list(EVALUATIONS))),
-        {"step", LOSS, "share of held-out pairs"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_schedules": (partial(runs.plot_schedules, steps=9000), {"step", "learning rate"}),
@@ -228,7 +222,6 @@ WITHOUT_NAMES = {
     "plot_architecture",
     "plot_head_shares",
     "plot_layer_order",
-    "plot_run",
     "plot_schedules",
     "plot_shape_walk",
     "plot_wavelengths",

@@ -1,7 +1,7 @@
 """The drawing of a layer follows its switch."""
 
 from transformer_edu.model.encoder import EncoderLayer
-from transformer_edu.teaching.figures.layer_order import (
+from transformer_edu.teaching.figures.architecture import (
     STREAM,
     describe_layer_order,
     plot_layer_order,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.hatching import hatched_corners
-from transformer_edu.teaching.figures.reach import plot_reach
+from transformer_edu.teaching.figures.attention import plot_reach
 
 WORDS = ["bank", "of", "$river$"]
 SHARES = torch.tensor([[0.995, 0.005, 0.0], [0.5, 0.3, 0.2]])

@@ -8,6 +8,7 @@ from transformer_edu.teaching.figures.runs import (
     PAPER_AND_OTHERS,
     describe_progress,
     describe_runs,
+    generated_table,
     plot_floors,
     plot_progress,
     plot_runs,
@@ -15,7 +16,6 @@ from transformer_edu.teaching.figures.runs import (
     plot_scores,
     plot_symptoms,
     run_table,
-    written_table,
 )
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation
@@ -235,7 +235,7 @@ def test_the_name_of_a_row_s_axis_stands_once_and_in_the_middle_of_the_sheet(cou
 def test_what_each_writes_stands_below_what_was_asked_for():
     empty = Glance(source=("a",), target=("c", "b"), written=(), head=0, weights=())
     silent = StoredRuns(variant="silent", settings={}, runs=stored().runs, glance=empty)
-    lines = written_table([stored("no positions"), silent]).splitlines()
+    lines = generated_table([stored("no positions"), silent]).splitlines()
     assert lines == ["asked for     c b", "no positions  c", "silent        (nothing)"]
 
 

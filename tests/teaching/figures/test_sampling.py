@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer_edu.generation.sampling import candidate_probabilities
-from transformer_edu.teaching.figures.sampling import (
+from transformer_edu.teaching.figures.decoding_steps import (
     MOST_BARS,
     describe_candidates,
     plot_candidates,

@@ -14,8 +14,8 @@ from transformer_edu.teaching.figures.search import (
     branches_by_step,
     describe_beam_tree,
     finished_sentences,
+    path_to,
     plot_beam_tree,
-    way_to,
 )
 from transformer_edu.teaching.inspect.table_model import TableModel
 
@@ -169,7 +169,7 @@ def test_a_sentence_is_read_along_its_way():
 def test_the_way_to_a_branch_goes_through_its_parents():
     columns = branches_by_step(search_records())
     for place, branch in enumerate(columns[2]):
-        assert way_to(columns, 2, place) == [0, branch.parent, place]
+        assert path_to(columns, 2, place) == [0, branch.parent, place]
 
 
 def test_of_several_sources_the_first_is_read():

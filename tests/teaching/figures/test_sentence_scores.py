@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from transformer_edu.generation.hypotheses import length_penalty
-from transformer_edu.teaching.figures.sentence_scores import (
+from transformer_edu.teaching.figures.search import (
     best_sentence,
     describe_sentence_scores,
     plot_sentence_scores,

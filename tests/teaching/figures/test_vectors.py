@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from transformer_edu.teaching.figures.vectors import (
-    plot_normalisation,
+    plot_normalization,
     plot_similarities,
     plot_tables,
     plot_wavelengths,
@@ -65,7 +65,7 @@ NAMES = ["first", "$x$"]
 
 
 def draw(before=BEFORE, after=AFTER, names=NAMES):
-    return plot_normalisation(before, after, row_names=names, title="levelled")
+    return plot_normalization(before, after, row_names=names, title="levelled")
 
 
 def test_every_number_is_written_where_it_belongs():

@@ -9,7 +9,7 @@ from transformer_edu.teaching.inspect.head_roles import (
     Seen,
     partner_cells,
     position_cells,
-    see_pairs,
+    record_pairs,
     share_on,
     word_places,
 )
@@ -144,7 +144,7 @@ def model() -> Transformer:
 
 def test_pairs_are_seen_as_the_model_reads_them(model):
     pairs = [([4, 5, 6, 7], [7, 6]), ([5, 8], [4, 5, 6, 7, 8])]
-    seen = see_pairs(model, pairs)
+    seen = record_pairs(model, pairs)
     assert model.training
     assert (seen.source_lengths, seen.target_lengths) == ([4, 2], [3, 6])
     batch = make_batch(pairs)
@@ -161,7 +161,7 @@ def test_pairs_are_seen_as_the_model_reads_them(model):
 
 def test_the_shares_of_a_kind_are_those_of_its_own_lengths(model):
     pairs = [([4, 5, 6, 7], [7, 6, 5, 4, 5]), ([5, 8, 6], [4, 5])]
-    seen = see_pairs(model, pairs)
+    seen = record_pairs(model, pairs)
     sources, targets = [4, 3], [6, 3]
     for kind, queries, keys in (
         ("encoder.self_attention", sources, sources),
@@ -190,7 +190,7 @@ class Wrapper(torch.nn.Module):
 
 def test_a_wrapped_model_is_seen_as_the_model_is(model):
     pairs = [([4, 5, 6, 7], [7, 6, 5, 4, 5]), ([5, 8, 6], [4, 5])]
-    seen, wrapped = see_pairs(model, pairs), see_pairs(Wrapper(model), pairs)
+    seen, wrapped = record_pairs(model, pairs), record_pairs(Wrapper(model), pairs)
     assert all(name.startswith("inner.") for name in wrapped.attention)
     for kind in ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention"):
         torch.testing.assert_close(wrapped.of(kind), seen.of(kind))
@@ -208,7 +208,7 @@ def test_an_attention_without_a_place_in_the_model_has_no_roles():
 
 @pytest.mark.parametrize("kind", ["cross", "encoder.cross_attention", "encoder.", "ncoder.self"])
 def test_a_kind_that_is_not_there_is_refused(model, kind):
-    seen = see_pairs(model, [([4, 5], [6])])
+    seen = record_pairs(model, [([4, 5], [6])])
     known = "encoder.self_attention, decoder.self_attention, decoder.cross_attention"
     with pytest.raises(ValueError, match=f"kind must be one of {known}, got '{kind}'"):
         seen.of(kind)
@@ -241,4 +241,4 @@ def test_what_was_seen_names_its_kinds_even_where_there_is_one():
 
 def test_what_is_no_model_is_refused():
     with pytest.raises(TypeError, match="model must be a torch.nn.Module, got NoneType"):
-        see_pairs(None, [([4], [5])])
+        record_pairs(None, [([4], [5])])

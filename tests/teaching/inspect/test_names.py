@@ -7,7 +7,7 @@ from torch import nn
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.inspect.names import in_words, name_tensor, place_in_words
+from transformer_edu.teaching.inspect.trace import in_words, name_tensor, place_in_words
 
 
 @pytest.mark.parametrize(

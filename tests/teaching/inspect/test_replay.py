@@ -11,9 +11,9 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.replay import (
     TrainingReplay,
-    even_share,
     read_pair,
     sharpness,
+    uniform_sharpness,
 )
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import make_batch
@@ -200,28 +200,28 @@ def test_only_the_layers_asked_for_are_kept(replayed_model, task):
     assert [each.name for each in replay.moments[0].maps] == [CROSS]
 
 
-def test_sharpness_is_one_for_a_single_favourite_and_the_even_share_without_any():
+def test_sharpness_is_one_for_a_single_favourite_and_the_uniform_sharpness_without_any():
     assert sharpness(np.eye(3, 5)) == 1
     assert sharpness(np.full((3, 5), 0.2)) == pytest.approx(0.2)
     assert sharpness(np.array([[0.7, 0.3], [0.5, 0.5]])) == pytest.approx(0.6)
 
 
-def test_the_even_share_counts_only_what_may_be_looked_at():
+def test_the_uniform_sharpness_counts_only_what_may_be_looked_at():
     causal = np.tril(np.ones((3, 3)))
     weights = np.stack([causal / causal.sum(axis=1, keepdims=True)] * 2)  # (heads, query, key)
-    assert even_share([weights]) == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+    assert uniform_sharpness([weights]) == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
     # A weight that has become exactly zero may still be looked at: it was not zero before.
     settled = np.stack([np.eye(3)] * 2)
-    assert even_share([weights, settled]) == pytest.approx(even_share([weights]))
+    assert uniform_sharpness([weights, settled]) == pytest.approx(uniform_sharpness([weights]))
     # What one head looks at, another may look at too.
-    assert even_share([np.stack([np.eye(2, 5), np.eye(2, 5, 1)])]) == pytest.approx(1 / 2)
-    assert even_share([np.array([[[1.0, 0, 0], [0.5, 0.5, 0]]])]) == pytest.approx(3 / 4)
+    assert uniform_sharpness([np.stack([np.eye(2, 5), np.eye(2, 5, 1)])]) == pytest.approx(1 / 2)
+    assert uniform_sharpness([np.array([[[1.0, 0, 0], [0.5, 0.5, 0]]])]) == pytest.approx(3 / 4)
 
 
 def test_a_query_that_may_look_at_nothing_has_no_share():
     weights = np.array([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]])
     with np.errstate(divide="raise"):
-        assert even_share([weights[None]]) == pytest.approx((1 / 2 + 0) / 2)
+        assert uniform_sharpness([weights[None]]) == pytest.approx((1 / 2 + 0) / 2)
     assert sharpness(weights) == pytest.approx((0.75 + 0) / 2)
 
 

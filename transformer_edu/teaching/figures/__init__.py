@@ -6,6 +6,5 @@ charts, runs                       lines and bars; training runs and their sympt
 search, sentence_scores            beam search as a tree; short against long sentences
 sampling, decoding_steps           which tokens may be drawn; one step of writing
 architecture, layer_order, parameters, shape_walk, reach   the model: map, order, sizes, shapes
-live_curve                         a curve that grows while a model trains
 grid, pen                          what they draw with
 """
