@@ -10,7 +10,6 @@ import torch
 
 from tests.small_model import small_transformer
 from transformer_edu.training.checkpoint import load_model
-from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.runs.presets import TINY
 from transformer_edu.training.runs.run_folder import RunFolder
 
@@ -119,12 +118,6 @@ def test_one_process_at_a_time_has_the_folder_and_a_dead_one_stops_nobody(folder
         other.communicate()
     with folder.locked():
         assert folder.lock_file.exists()
-
-
-def test_the_words_of_a_task_are_noted(folder):
-    folder.write_words(Vocabulary(["zwölf", "two"]))
-    words = json.loads(folder.words_file.read_text("utf-8"))
-    assert words == ["<pad>", "<s>", "</s>", "<unk>", "zwölf", "two"]
 
 
 def test_only_the_last_weights_are_kept(folder):
