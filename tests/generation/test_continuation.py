@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
+from transformer_edu.generation import continuation
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
     EXTRA_LENGTH,
@@ -61,13 +62,15 @@ def test_the_logits_are_those_of_the_whole_target_in_half_precision_too():
 
 
 @torch.no_grad()
-def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
+@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
+def test_reordered_and_kept_rows_go_on_with_what_they_have_written(monkeypatch, steps):
+    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
     ours = model()
     with_cache, without = (
         Continuation(ours, SOURCE_IDS, start_id=1, longest=5, cached=cached)
         for cached in (True, False)
     )
-    assert with_cache.cache is not None and without.cache is None
+    assert (with_cache.cache is None) is steps and without.cache is without.stepwise is None
     for each in (with_cache, without):
         each.next_logits()
         each.keep(torch.tensor([0, 0, 1, 1]))  # two for each source from now on
@@ -85,12 +88,14 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
 
 
 @torch.no_grad()
-def test_the_cache_has_room_for_what_will_be_appended_and_no_more():
+def test_the_cache_has_room_for_what_will_be_appended_and_no_more(monkeypatch):
+    monkeypatch.setattr(continuation, "can_step", lambda _: False)
     assert Continuation(model(), SOURCE_IDS, start_id=1, longest=4).cache.max_length == 4
 
 
 @torch.no_grad()
-def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places():
+def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places(monkeypatch):
+    monkeypatch.setattr(continuation, "can_step", lambda _: False)
     found = Continuation(model(), SOURCE_IDS[[0, 0]], start_id=1, longest=4)
     found.next_logits()
     before = [layer.cross_attention.keys.data_ptr() for layer in found.cache.layers]

@@ -12,6 +12,7 @@ from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding
+from transformer_edu.model.stepwise import StepwiseDecoder, can_step
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import require_flag, require_token_ids, require_whole
@@ -45,8 +46,10 @@ class Continuation:
         self.source_mask = model.source_mask(source_ids)  # (batch, 1, 1, source position)
         self.memory = model.encode(source_ids, source_mask=self.source_mask)
         self.written = source_ids.new_full((len(source_ids), 1), start_id)  # (rows, position)
-        self.cache = None
-        if cached and can_cache(model):
+        self.cache = self.stepwise = None
+        if cached and can_step(model):
+            self.stepwise = StepwiseDecoder(model, self.memory, self.source_mask)
+        elif cached and can_cache(model):
             layers = len(model.decoder.layers)
             self.cache = DecoderCache(num_layers=layers, max_length=longest)
 
@@ -57,7 +60,10 @@ class Continuation:
             ValueError: If the best logit of a row is NaN or infinite; the message names the step,
                 the first being 1.
         """
-        if self.cache is None:
+        if self.stepwise is not None:
+            for newest in self.written[:, self.stepwise.length :].unbind(1):  # one, as a rule
+                decoded = self.stepwise(newest).unsqueeze(1)
+        elif self.cache is None:
             decoded = self.model.decode(self.written, self.memory, source_mask=self.source_mask)
         else:
             newest = self.written[:, self.cache.length :]  # (rows, 1)
@@ -84,6 +90,8 @@ class Continuation:
             rows: Row numbers, shape (rows,).
         """
         self.written = self.written[rows]
+        if self.stepwise is not None:
+            self.stepwise.keep(rows, same_sources=True)
         if self.cache is not None:
             self.cache.keep(rows, same_sources=True)
 
@@ -94,6 +102,9 @@ class Continuation:
             rows: Row numbers, shape (new rows,).
         """
         self.written = self.written[rows]
+        if self.stepwise is not None:
+            self.stepwise.keep(rows)
+            return
         self.source_mask, self.memory = self.source_mask[rows], self.memory[rows]
         if self.cache is not None:
             self.cache.keep(rows)
