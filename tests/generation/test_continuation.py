@@ -17,6 +17,7 @@ from transformer_edu.generation.continuation import (
     Targets,
     can_cache,
     length_limits,
+    looping_tokens,
     padding_id_of,
     require_width,
 )
@@ -286,3 +287,64 @@ def test_every_search_refuses_bad_input_in_a_sentence(search, changes, error, me
     given = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
     with pytest.raises(error, match=message):
         search(given.pop("model"), given.pop("source_ids"), **given)
+
+
+@pytest.mark.parametrize(
+    ("row", "loops"),
+    [
+        ([1, 7, 7], [7]),
+        ([1, 7, 8], []),
+        ([1, 5, 6, 5, 6, 5], [6]),
+        ([1, 5, 6, 5, 6], []),
+        ([1, 9, 5, 5, 6, 5, 5, 6, 5, 5], [5, 6]),
+        ([1, 7, 7, 8, 7, 7, 8, 7, 7], [7, 8]),
+        ([1, *range(4, 12), *range(4, 12), *range(4, 11)], [11]),  # as long as is watched
+        ([1, *range(4, 13), *range(4, 13), *range(4, 12)], []),
+        ([1], []),
+    ],
+)
+def test_a_token_that_makes_an_n_gram_stand_three_times_is_found(row, loops):
+    rows, token_ids = looping_tokens(torch.tensor([[1, *range(20, 19 + len(row))], row]))
+    assert sorted(token_ids.tolist()) == loops
+    assert set(rows.tolist()) <= {1}
+
+
+def most_repeated(written: list[int]) -> int:
+    """How often an n-gram of up to 8 tokens stands in a row at the most."""
+    longest = 1
+    for n in range(1, 9):
+        same = 0
+        for here, before in zip(written[n:], written, strict=False):
+            same = same + 1 if here == before else 0
+            longest = max(longest, 1 + same // n)
+    return longest
+
+
+@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_search_that_ends_loops_writes_nothing_three_times_and_no_more_than_twice_the_source(
+    monkeypatch, steps, width
+):
+    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
+    torch.manual_seed(2)
+    ours = Transformer(replace(CONFIG, max_length=60))
+    with torch.no_grad():
+        ours.output_projection.bias[END_ID] = -30.0
+        ours.output_projection.bias[5:7] = 4.0  # two tokens that it cannot leave
+
+    def write(end_loops: bool) -> list[list[int]]:
+        if width == 1:
+            return greedy_search(ours, SOURCE_IDS, end_loops=end_loops)
+        found = beam_search(ours, SOURCE_IDS, width=width, end_loops=end_loops)
+        return [best.token_ids for best, *_ in found]
+
+    assert max(map(most_repeated, write(False))) > 2
+    ended = write(True)
+    assert max(map(most_repeated, ended)) == 2
+    lengths = ours.source_mask(SOURCE_IDS).flatten(1).sum(dim=1).tolist()
+    assert [len(ids) for ids in ended] == [2 * length + 10 for length in lengths]
+
+
+def test_a_switch_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="end_loops must be True or False, got 3"):
+        greedy_search(model(), SOURCE_IDS, end_loops=3)
