@@ -30,9 +30,8 @@ def greedy_search(
     A row ends at its end token or at its maximum length, whenever the other rows end.
 
     Args:
-        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has. It
-            runs in evaluation mode and without gradients; its modes are restored.
-        source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
+        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``; its modes are restored.
+        source_ids: Sources, padded at the end, shape (batch, source position).
         max_length: The most tokens to write in a row, the end token included; None allows
             EXTRA_LENGTH more than the row's source has, and never more than the model can.
         start_id, end_id: The decoder's first input, and the token that ends a row.

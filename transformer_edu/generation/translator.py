@@ -136,17 +136,16 @@ def write_all(
         model: As for greedy_search.
         sources: Token ids of each source, none of them empty.
         width: Hypotheses of beam search; 1 is greedy search.
-        alpha: How much beam search favours long targets.
-        batch_size: Sources to compute at once; the result does not depend on it.
-        end_loops: As in greedy_search; here it is on, since whoever reads a translation wants none.
+        alpha: How much beam search favors long targets.
+        batch_size: Sources to compute at once.
+        end_loops: As in greedy_search, but on unless it is switched off.
 
     Returns:
         The ids written, in the order of the sources.
 
     Raises:
-        TypeError, ValueError: If model lacks a method, sources is no list, a source is no list of
-            token ids or holds none, width or batch_size is not a whole number in its range, or
-            alpha not a number of at least 0.
+        TypeError, ValueError: If model lacks a method, a source is no list of token ids or empty,
+            or a number is out of its range.
     """
     require_model(model)
     require_width("width", width)
@@ -167,8 +166,7 @@ def write_all(
         if width == 1:
             answers = greedy_search(model, source_ids, end_loops=end_loops)
         else:
-            asked = {"width": width, "alpha": alpha, "end_loops": end_loops}
-            found = beam_search(model, source_ids, **asked)
+            found = beam_search(model, source_ids, width=width, alpha=alpha, end_loops=end_loops)
             answers = [hypotheses[0].token_ids for hypotheses in found]
         for number, answer in zip(numbers, answers, strict=True):
             written[number] = answer

@@ -91,18 +91,18 @@ def score_everyday(
 
 def is_broken(text: str, source: str, known: Collection[str]) -> bool:
     """Whether a translation has an unknown word, or says something three times in a row."""
-    words = words_of(text)
-    return not words <= words_of(source) | set(known) or bool(REPEATS.search(text.lower()))
+    words = _words_in(text)
+    return not words <= _words_in(source) | set(known) or bool(REPEATS.search(text.lower()))
 
 
-def words_of(text: str) -> set[str]:
+def _words_in(text: str) -> set[str]:
     """The words of a text in small letters."""
     return set(re.findall(r"\w+", text.lower()))
 
 
 def known_words(pairs: Iterable[TextPair]) -> set[str]:
     """The words of all translations."""
-    return set().union(*(words_of(target) for _, target in pairs))
+    return set().union(*(_words_in(target) for _, target in pairs))
 
 
 def as_sentences(pairs: Iterable[TextPair]) -> list[Sentence]:
