@@ -75,6 +75,7 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (loop, "find_gradients"),
         (loop, "_seed_dropout"),
         (loop, "evaluate"),
+        (loop, "WORTH_A_BUDGET"),
         (batches, "epoch"),
         (display, "_image"),
     ):
