@@ -159,7 +159,7 @@ def report_train(workloads: Sequence[Workload]) -> Iterator[str]:
 def report_precision(workloads: Sequence[Workload]) -> Iterator[str]:
     """Measure a training step of ours in half precision beside float32, and tell line by line."""
     if not has_fast_bfloat16(torch.device("cpu")):
-        yield f"No AVX512-BF16 here, so bfloat16 is not chosen: float32 is faster. {machine()}."
+        yield f"A product in bfloat16 is not faster here, so float32 is chosen. {machine()}."
         return
     yield f"Training step of ours: bfloat16 autocast beside float32. {machine()}.\n"
     rows = []

@@ -48,6 +48,17 @@ def test_a_line_for_a_line(run, translator, monkeypatch, capsys):
     assert expected[0]
 
 
+def test_loops_can_be_asked_for(run, translator, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(
+        Translator, "translate", lambda self, text, **given: asked.append(given["end_loops"]) or ""
+    )
+    for options in ([], ["--loops"]):
+        typed(monkeypatch, b"one\n")
+        assert main([str(run.path), *options]) == 0
+    assert asked == [True, False]
+
+
 def test_a_line_is_translated_before_the_next_is_read(translator):
     read = []
 

@@ -8,14 +8,18 @@ import torch
 from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
+from transformer_edu.generation import continuation
+from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
     EXTRA_LENGTH,
     Continuation,
     Targets,
     can_cache,
     length_limits,
+    looping_tokens,
     padding_id_of,
 )
+from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -47,13 +51,15 @@ def test_the_logits_are_those_of_the_whole_target(half):
 
 
 @torch.no_grad()
-def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
+@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
+def test_reordered_and_kept_rows_go_on_with_what_they_have_written(monkeypatch, steps):
+    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
     ours = model()
     with_cache, without = (
         Continuation(ours, SOURCE_IDS, start_id=1, longest=5, cached=cached)
         for cached in (True, False)
     )
-    assert with_cache.cache is not None and without.cache is None
+    assert (with_cache.cache is None) is steps and without.cache is without.stepwise is None
     for each in (with_cache, without):
         each.next_logits()
         each.keep(torch.tensor([0, 0, 1, 1]))  # two for each source from now on
@@ -71,12 +77,14 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
 
 
 @torch.no_grad()
-def test_the_cache_has_room_for_what_will_be_appended_and_no_more():
+def test_the_cache_has_room_for_what_will_be_appended_and_no_more(monkeypatch):
+    monkeypatch.setattr(continuation, "can_step", lambda _: False)
     assert Continuation(model(), SOURCE_IDS, start_id=1, longest=4).cache.max_length == 4
 
 
 @torch.no_grad()
-def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places():
+def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places(monkeypatch):
+    monkeypatch.setattr(continuation, "can_step", lambda _: False)
     found = Continuation(model(), SOURCE_IDS[[0, 0]], start_id=1, longest=4)
     found.next_logits()
     before = [layer.cross_attention.keys.data_ptr() for layer in found.cache.layers]
@@ -197,3 +205,64 @@ def test_a_row_is_read_up_to_its_end_without_start_and_padding():
     targets = begun()
     assert targets.read([START_ID, 7, PADDING_ID, 8, START_ID, END_ID, 9]) == [7, 8]
     assert targets.read([START_ID, 7, 8]) == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("row", "loops"),
+    [
+        ([1, 7, 7], [7]),
+        ([1, 7, 8], []),
+        ([1, 5, 6, 5, 6, 5], [6]),
+        ([1, 5, 6, 5, 6], []),
+        ([1, 9, 5, 5, 6, 5, 5, 6, 5, 5], [5, 6]),
+        ([1, 7, 7, 8, 7, 7, 8, 7, 7], [7, 8]),
+        ([1, *range(4, 12), *range(4, 12), *range(4, 11)], [11]),  # as long as is watched
+        ([1, *range(4, 13), *range(4, 13), *range(4, 12)], []),
+        ([1], []),
+    ],
+)
+def test_a_token_that_makes_an_n_gram_stand_three_times_is_found(row, loops):
+    rows, token_ids = looping_tokens(torch.tensor([[1, *range(20, 19 + len(row))], row]))
+    assert sorted(token_ids.tolist()) == loops
+    assert set(rows.tolist()) <= {1}
+
+
+def most_repeated(written: list[int]) -> int:
+    """How often an n-gram of up to 8 tokens stands in a row at the most."""
+    longest = 1
+    for n in range(1, 9):
+        same = 0
+        for here, before in zip(written[n:], written, strict=False):
+            same = same + 1 if here == before else 0
+            longest = max(longest, 1 + same // n)
+    return longest
+
+
+@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_search_that_ends_loops_writes_nothing_three_times_and_no_more_than_twice_the_source(
+    monkeypatch, steps, width
+):
+    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
+    torch.manual_seed(2)
+    ours = Transformer(replace(CONFIG, max_length=60))
+    with torch.no_grad():
+        ours.output_projection.bias[END_ID] = -30.0
+        ours.output_projection.bias[5:7] = 4.0  # two tokens that it cannot leave
+
+    def write(end_loops: bool) -> list[list[int]]:
+        if width == 1:
+            return greedy_search(ours, SOURCE_IDS, end_loops=end_loops)
+        found = beam_search(ours, SOURCE_IDS, width=width, end_loops=end_loops)
+        return [best.token_ids for best, *_ in found]
+
+    assert max(map(most_repeated, write(False))) > 2
+    ended = write(True)
+    assert max(map(most_repeated, ended)) == 2
+    lengths = ours.source_mask(SOURCE_IDS).flatten(1).sum(dim=1).tolist()
+    assert [len(ids) for ids in ended] == [2 * length + 10 for length in lengths]
+
+
+def test_a_switch_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="end_loops must be True or False, got 3"):
+        greedy_search(model(), SOURCE_IDS, end_loops=3)

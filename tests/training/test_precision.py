@@ -13,7 +13,6 @@ from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import reverse_task
 from transformer_edu.training.loop import NotFiniteError, find_gradients, fit
-from transformer_edu.training.machine import device
 from transformer_edu.training.machine.device import gradient_scaler
 from transformer_edu.training.state import TrainingRun
 
@@ -104,20 +103,6 @@ def test_evaluations_are_in_float32(model):
     )
     fit(model, TASK, replace(SHORT, steps=1, precision="bfloat16"))
     assert set(seen) == {(True, torch.bfloat16), (False, torch.float32)}
-
-
-def test_auto_computes_small_models_in_float32_and_large_ones_as_the_device_likes(
-    model, monkeypatch
-):
-    seen = []
-    model.output_projection.register_forward_hook(lambda *call: seen.append(call[-1].dtype))
-    config = replace(SHORT, steps=1, evaluate_every=1, precision="auto")
-    monkeypatch.setattr(device, "has_fast_bfloat16", lambda _: True)
-    fit(model, TASK, config)
-    assert set(seen) == {torch.float32}
-    monkeypatch.setattr(device, "SMALL_MODEL", 10)
-    fit(model, TASK, config)
-    assert torch.bfloat16 in seen
 
 
 def test_an_update_that_overflows_float16_is_skipped_and_the_next_ones_are_not(model):

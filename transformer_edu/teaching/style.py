@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 # Okabe and Ito's colors with at least 3 : 1 contrast on white; never the only carrier of meaning.
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
-PALE, GREY = "#E3E8EE", "#8A94A0"  # for what is less important; grey hatching means hidden
-WEIGHT_COLOURS = "cividis"  # reads the same with any color vision, and in grey
-SIGNED_COLOURS = "PuOr"  # white is zero
+PALE, GRAY = "#E3E8EE", "#8A94A0"  # for what is less important; gray hatching means hidden
+WEIGHT_COLORS = "cividis"  # reads the same with any color vision, and in gray
+SIGNED_COLORS = "PuOr"  # white is zero
 LONGEST_TOKEN = 24  # characters of a token that are drawn
 
 _STYLE = Path(__file__).with_name("course.mplstyle")

@@ -71,7 +71,7 @@ def test_without_bfloat16_the_report_says_so_and_measures_nothing(monkeypatch):
     monkeypatch.setattr(training_step, "has_fast_bfloat16", lambda device: False)
     monkeypatch.setattr(training_step, "build_trainer", None)
     [line] = training_step.report_precision([TOY])
-    assert line.startswith("No AVX512-BF16 here, so bfloat16 is not chosen: float32 is faster.")
+    assert line.startswith("A product in bfloat16 is not faster here, so float32 is chosen.")
 
 
 def test_a_step_in_bfloat16_is_another_computation_with_nearly_the_same_loss():

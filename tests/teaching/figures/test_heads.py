@@ -6,7 +6,7 @@ import torch
 from matplotlib.patches import Rectangle
 
 from transformer_edu.teaching.figures.heads import (
-    WORD_COLOURS,
+    WORD_COLORS,
     describe_head_grids,
     plot_head_grids,
     plot_head_shares,
@@ -134,7 +134,7 @@ def test_a_cell_has_the_color_of_its_word():
     axes = draw(wrong=WRONG).axes[0]
     patches = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     colors = [patch.get_facecolor() for patch in patches]
-    assert len(colors) == 12 and len(set(colors)) == len(TOKENS) <= len(WORD_COLOURS)
+    assert len(colors) == 12 and len(set(colors)) == len(TOKENS) <= len(WORD_COLORS)
 
 
 def test_an_unsplit_matrix_is_drawn_without_heads():

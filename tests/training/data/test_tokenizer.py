@@ -172,6 +172,7 @@ def test_many_texts_are_encoded_as_each_alone(tokenizer):
     texts = [*TEXTS, *LINES]
     assert tokenizer.encode_all(texts) == [tokenizer.encode(text) for text in texts]
     assert tokenizer.encode_all([]) == []
+    assert tokenizer.encode("") == []
 
 
 def test_tokens_are_pieces_to_look_at(tokenizer):

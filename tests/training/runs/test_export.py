@@ -179,9 +179,12 @@ def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
     assert history_of(run, run.read_settings())["evaluations"] == records
 
 
-def test_the_command_writes_and_says_how_much(text_run, tmp_path, capsys):
-    assert main([str(text_run), "--to", str(tmp_path / "to")]) == 0
-    assert re.fullmatch(r".*to: [\d,]+ bytes\n", capsys.readouterr().out)
+def test_the_command_writes_and_says_how_much(tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(module, "export", lambda *given, **named: asked.append(named) or 12345)
+    assert main(["runs/x", "--to", str(tmp_path), "--machine", "an abacus"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}: 12,345 bytes\n"
+    assert asked == [{"machine": "an abacus"}]
 
 
 def test_what_is_too_large_or_a_toy_is_refused(exported, text_run, tmp_path, monkeypatch, capsys):

@@ -76,25 +76,25 @@ def check_normalize(answer: Callable[[Tensor], Tensor]) -> None:
     x = 2 * torch.randn(SHAPE, generator=torch.Generator().manual_seed(6)) + 1
     x[0, 0] *= 1e-3  # so small that the place of ε matters
     normed = require_shape(ask(answer, x.clone()), SHAPE, "(batch, position, d_model)")
-    centred = x - x.mean(dim=-1, keepdim=True)
-    std = centred.square().mean(dim=-1, keepdim=True).sqrt()
-    if close(normed, centred / (std.square() + EPS).sqrt()):
+    centered = x - x.mean(dim=-1, keepdim=True)
+    std = centered.square().mean(dim=-1, keepdim=True).sqrt()
+    if close(normed, centered / (std.square() + EPS).sqrt()):
         return
     unbiased = x.std(dim=-1, keepdim=True)
     known_mistakes = {
         "Your variance divides by n - 1; divide by n: correction=0.": (
-            centred / (unbiased.square() + EPS).sqrt()
+            centered / (unbiased.square() + EPS).sqrt()
         ),
         "Two things: divide the variance by n (correction=0), and put ε inside the root.": (
-            centred / (unbiased + EPS)
+            centered / (unbiased + EPS)
         ),
         "ε belongs inside the root: √(variance + ε). A small vector shows the difference.": (
-            centred / (std + EPS)
+            centered / (std + EPS)
         ),
-        "You divided by the variance; divide by its root.": centred / (std.square() + EPS),
-        "ε is missing: a vector of equal numbers would give 0/0.": centred / std,
+        "You divided by the variance; divide by its root.": centered / (std.square() + EPS),
+        "ε is missing: a vector of equal numbers would give 0/0.": centered / std,
         "The mean is still there: subtract it before you divide.": x / (std.square() + EPS).sqrt(),
-        "Nothing was divided: the standard deviation must become 1.": centred,
+        "Nothing was divided: the standard deviation must become 1.": centered,
     }
     refuse_mistakes(normed, known_mistakes)
     _require_last_axis(x, normed)

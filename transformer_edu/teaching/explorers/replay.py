@@ -39,7 +39,7 @@ MOST_BATCHES = 500  # whose loss is drawn; of longer runs that of every second, 
 def plot_training(replay: TrainingReplay, *, step: int, layer: int, head: int) -> Figure:
     """Draw one recorded step: the map on the left, where training stands on the right.
 
-    Above are the losses: of every batch in grey, where the run is known, and of the pair. Below
+    Above are the losses: of every batch in gray, where the run is known, and of the pair. Below
     is the largest weight of a query, on average, and what it would be if attention were uniform.
 
     Args:
@@ -137,7 +137,7 @@ def _draw_losses(axes: Axes, replay: TrainingReplay, place: int) -> None:
     if batches:
         steps, losses = [each.step for each in batches], [each.loss for each in batches]
         axes.plot(steps, losses, color=REFERENCE, lw=1, marker="")
-        text = axes.text(1, 0.97, "grey: training batches", transform=axes.transAxes)
+        text = axes.text(1, 0.97, "gray: training batches", transform=axes.transAxes)
         text.set(ha="right", va="top", fontsize=SMALL, backgroundcolor="white")
         text.get_bbox_patch().set_boxstyle("square", pad=0.05)
     _draw_curve(axes, replay, [moment.loss for moment in replay.moments], place)

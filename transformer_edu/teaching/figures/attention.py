@@ -27,7 +27,7 @@ from transformer_edu.teaching.figures.grid import (
     require_weights,
     wrap_title,
 )
-from transformer_edu.teaching.style import BLUE, WEIGHT_COLOURS, literal, styled, title_above
+from transformer_edu.teaching.style import BLUE, WEIGHT_COLORS, literal, styled, title_above
 
 BAR_TICKS = (0, 0.5, 1)  # a small grid's color bar has no room for more
 TITLE_PAD = 10  # points: the color bar's uppermost number needs some of them
@@ -263,7 +263,7 @@ def plot_reach(reach: Mapping[str, Tensor], *, words: Sequence[str], title: str)
 def _draw_reach(axes: Axes, shares: Tensor) -> AxesImage:
     """One grid, a row for each layer, its shares written in per cent."""
     numbers = as_array(shares)
-    image = axes.imshow(numbers, cmap=WEIGHT_COLOURS, vmin=0, vmax=1, aspect="auto")
+    image = axes.imshow(numbers, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
     hatch(axes, shares == 0)
     number_cells(
         axes,
@@ -333,7 +333,7 @@ def _draw_matrix(axes: Axes, numbers: Tensor, *, is_weights: bool) -> None:
     """One matrix with its numbers."""
     values = as_array(numbers)
     if is_weights:
-        axes.imshow(values, cmap=WEIGHT_COLOURS, vmin=0, vmax=1, aspect="auto")
+        axes.imshow(values, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
         number_cells(axes, values, "{:.2f}".format, is_dark=lambda weight: weight <= 0.5)
     else:
         draw_signed(axes, numbers, paleness=1.6)

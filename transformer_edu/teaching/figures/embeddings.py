@@ -12,7 +12,7 @@ from torch import Tensor
 from transformer_edu.teaching.inspect.embedding_map import MapWord, Projection, principal_axes
 from transformer_edu.teaching.style import BLACK, BLUE, GREEN, PURPLE, VERMILION, literal, styled
 
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, BLACK)  # of groups
+COLORS = (BLUE, VERMILION, GREEN, PURPLE, BLACK)  # of groups
 MARKERS = ("o", "s", "^")  # of languages; those of the first are filled, the others hollow
 SIZE = (9, 5.6)  # inches
 PLACE = (0.09, 0.11, 0.72, 0.78)  # left, bottom, width and height of the map, in parts of SIZE
@@ -77,7 +77,7 @@ def describe_embedding_map(vectors: Tensor, words: Sequence[MapWord]) -> str:
 
 def _look(group: int, language: int) -> dict[str, object]:
     """How a point is drawn."""
-    color = COLOURS[group]
+    color = COLORS[group]
     return {
         "marker": MARKERS[language],
         "color": color,
@@ -96,11 +96,11 @@ def _axis_name(projection: Projection, axis: int) -> str:
 def _draw_legend(axes: Axes, groups: Sequence[str], languages: Sequence[str]) -> None:
     """First the groups by their colors, then the languages by their markers."""
     handles = [
-        Line2D([], [], linewidth=7, color=COLOURS[place], label=literal(name), marker="")
+        Line2D([], [], linewidth=7, color=COLORS[place], label=literal(name), marker="")
         for place, name in enumerate(groups)
     ]
     for place, name in enumerate(languages):
-        look = _look(COLOURS.index(BLACK), place)
+        look = _look(COLORS.index(BLACK), place)
         handles.append(Line2D([], [], linestyle="none", label=literal(name), **look))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), handlelength=1)
 

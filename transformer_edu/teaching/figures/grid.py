@@ -19,7 +19,7 @@ from matplotlib.transforms import Affine2D
 from torch import Tensor
 
 from transformer_edu.teaching.inspect.attention_maps import require_zero_to_one
-from transformer_edu.teaching.style import GREY, SIGNED_COLOURS, WEIGHT_COLOURS, literal
+from transformer_edu.teaching.style import GRAY, SIGNED_COLORS, WEIGHT_COLORS, literal
 
 LARGEST_NUMBERED_GRID = 10  # in larger grids the numbers would collide
 LARGEST_NUMBER_OF_LABELS = 40  # along one axis; in larger grids every second, third … is named
@@ -45,7 +45,7 @@ def draw_weights(
 ) -> AxesImage:
     """One grid of weights with its labels, and its numbers where they fit."""
     weights = require_weights(attention_weights, query_tokens, key_tokens)
-    image = axes.imshow(weights, cmap=WEIGHT_COLOURS, vmin=0, vmax=1)
+    image = axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=1)
     label_grid(axes, query_tokens, key_tokens)
     if numbered and max(weights.shape) <= LARGEST_NUMBERED_GRID:
         number_cells(axes, weights, "{:.2f}".format, is_dark=lambda weight: weight <= 0.5)
@@ -70,7 +70,7 @@ def draw_signed(
     """
     values = as_array(numbers)
     end = paleness * (largest or float(abs(values).max()) or 1.0)
-    return axes.imshow(values, cmap=SIGNED_COLOURS, vmin=-end, vmax=end, aspect="auto")
+    return axes.imshow(values, cmap=SIGNED_COLORS, vmin=-end, vmax=end, aspect="auto")
 
 
 def number_cells(
@@ -206,7 +206,7 @@ def hatch(axes: Axes, hidden: Tensor) -> None:
             Path.make_compound_path(*cells),  # one patch: a patch for each would take seconds
             fill=False,
             hatch="///",
-            edgecolor=GREY,
+            edgecolor=GRAY,
             linewidth=0.5,
             snap=True,
         )

@@ -25,7 +25,7 @@ from transformer_edu.teaching.style import (
     GREEN,
     PURPLE,
     VERMILION,
-    WEIGHT_COLOURS,
+    WEIGHT_COLORS,
     literal,
     styled,
     title_above,
@@ -86,7 +86,7 @@ def _draw_grid(axes: Axes, grid: Tensor, *, top: float) -> AxesImage:
     axes.set_xticks([])
     axes.set_yticks([])
     axes.tick_params(length=0)
-    return axes.imshow(as_array(grid), cmap=WEIGHT_COLOURS, vmin=0, vmax=top)
+    return axes.imshow(as_array(grid), cmap=WEIGHT_COLORS, vmin=0, vmax=top)
 
 
 def _name_layers_and_heads(grids: Grids, columns: list[str], places: np.ndarray) -> None:
@@ -130,7 +130,7 @@ def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
     return axes.figure
 
 
-WORD_COLOURS = (BLUE, VERMILION, GREEN, PURPLE)
+WORD_COLORS = (BLUE, VERMILION, GREEN, PURPLE)
 CELL = 0.5  # inches
 HEAD_GAP = 0.8  # between two heads, in cells
 CAPTION_ROOM = 1.1  # above the cells, in cells
@@ -182,7 +182,7 @@ def _draw_split(
         for position, cells in enumerate(head):
             for column, cell in enumerate(cells):
                 word, place = divmod(cell, d_model)
-                _draw_cell(axes, left + column, position, tokens[word], place, WORD_COLOURS[word])
+                _draw_cell(axes, left + column, position, tokens[word], place, WORD_COLORS[word])
         left += width + HEAD_GAP
     axes.set(xlim=(-0.05, left - HEAD_GAP + 0.05), ylim=(len(tokens) + 0.05, 0.3 - CAPTION_ROOM))
     axes.set_aspect("equal")

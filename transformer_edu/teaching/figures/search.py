@@ -18,7 +18,7 @@ from matplotlib.path import Path
 
 from transformer_edu.generation.hypotheses import BeamStep, Branch, length_penalty
 from transformer_edu.model.vocabulary import START_ID
-from transformer_edu.teaching.style import BLACK, BLUE, GREY, VERMILION, literal, styled
+from transformer_edu.teaching.style import BLACK, BLUE, GRAY, VERMILION, literal, styled
 
 NODE_WIDTH, NODE_HEIGHT = 0.74, 0.7  # of the distance to the next node
 # In inches: the distance between nodes, the room on the left, above and below.
@@ -38,7 +38,7 @@ class Look(NamedTuple):
     weight: str
 
 
-DROPPED = Look("dropped later", GREY, 1.2, (0, (3, 2)), "white", "#5C6670", "normal")
+DROPPED = Look("dropped later", GRAY, 1.2, (0, (3, 2)), "white", "#5C6670", "normal")
 KEPT = Look("kept or finished", BLACK, 2.0, "-", "white", BLACK, "bold")
 BEST = Look("best finished so far", BLUE, 3.5, "-", BLUE, "white", "bold")
 
@@ -55,7 +55,7 @@ def plot_beam_tree(
 
     A node shows its token and the log-probability up to it; an end token shows its score. The best
     is at the top. The path to the best finished hypothesis is blue and thick; what was dropped
-    one step later is grey and dashed.
+    one step later is gray and dashed.
 
     Args:
         steps: The records of the search, from its first step on.
@@ -346,7 +346,7 @@ def _draw_points(
     for names, style in (
         (
             log_probabilities.keys() - found,
-            {"mec": GREY, "mfc": "white", "ms": 7, "label": "not found by this beam"},
+            {"mec": GRAY, "mfc": "white", "ms": 7, "label": "not found by this beam"},
         ),
         (found - {best}, {"color": BLUE, "ms": 9, "label": "found"}),
         ({best}, {"color": VERMILION, "marker": "*", "ms": 19, "label": "found, best score"}),

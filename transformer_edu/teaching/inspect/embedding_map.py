@@ -61,14 +61,14 @@ def principal_axes(vectors: Tensor) -> Projection:
     Args:
         vectors: Shape (vector, width), at least three that differ.
     """
-    centred = vectors.detach().cpu().double()
-    centred = centred - centred.mean(dim=0)
-    _, lengths, directions = torch.linalg.svd(centred, full_matrices=False)
+    centered = vectors.detach().cpu().double()
+    centered = centered - centered.mean(dim=0)
+    _, lengths, directions = torch.linalg.svd(centered, full_matrices=False)
     variances = lengths.square()  # of each axis, times the number of vectors
     axes = directions[:2]
     largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
     axes = axes * largest.sign()
-    return Projection(centred @ axes.T, axes, variances[:2] / variances.sum())
+    return Projection(centered @ axes.T, axes, variances[:2] / variances.sum())
 
 
 def find_words(
@@ -110,7 +110,7 @@ def nearest(
         token_ids: The tokens whose neighbors are wanted.
         tokens: The token of every id.
         count: How many for each.
-        among: The ids that may be neighbours; all when None.
+        among: The ids that may be neighbors; all when None.
 
     Returns:
         One for each id; printed, each is a line.

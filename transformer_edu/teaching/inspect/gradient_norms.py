@@ -28,7 +28,7 @@ def gradient_norms(model: Transformer, batch: Batch) -> dict[str, float]:
 
     Returns:
         Norms by name: "embeddings" (everything outside the layers, the output projection too),
-        "encoder 1" …, "decoder 1" …; a final normalisation counts with the layer before it.
+        "encoder 1" …, "decoder 1" …; a final normalization counts with the layer before it.
 
     """
     weights = {name: each for name, each in model.named_parameters() if each.requires_grad}

@@ -171,7 +171,7 @@ def probe_attention_rows(model: Model, source_ids: Tensor, target_ids: Tensor) -
 
 
 def probe_parameters(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
-    """Look for weights that an optimiser, ``.to`` or ``state_dict`` would miss.
+    """Look for weights that an optimizer, ``.to`` or ``state_dict`` would miss.
 
     Every layer and tensor must be registered, every parameter must get a gradient. Fails for
     layers in a plain list and for a tensor that is no buffer. Applies to torch.nn.Modules.
