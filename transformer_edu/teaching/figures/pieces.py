@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Patch
 
 from transformer_edu.teaching.display import explore
-from transformer_edu.teaching.style import BLACK, BLUE, GREY, PALE, literal, styled
+from transformer_edu.teaching.style import BLACK, BLUE, GRAY, PALE, literal, styled
 from transformer_edu.training.data.tokenizer import SPACE, Tokenizer, readable
 
 FONT_SIZE, FONT = 12, "DejaVu Sans Mono"
@@ -33,8 +33,8 @@ class PieceLook(NamedTuple):
 
 
 WHOLE_WORD = PieceLook("a whole word", BLUE, BLUE, "white", "bold")
-PART = PieceLook("part of a word", PALE, GREY, BLACK, "normal")
-SINGLE_BYTE = PieceLook("a single byte", "white", GREY, BLACK, "normal")
+PART = PieceLook("part of a word", PALE, GRAY, BLACK, "normal")
+SINGLE_BYTE = PieceLook("a single byte", "white", GRAY, BLACK, "normal")
 
 
 def piece_label(piece: bytes) -> str:
