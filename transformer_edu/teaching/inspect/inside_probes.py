@@ -185,7 +185,7 @@ def probe_parameters(model: Model, source_ids: Tensor, target_ids: Tensor) -> Pr
         TypeError, ValueError: If the sample shows nothing or the model gives no logits.
     """
     require_sample(model, source_ids, target_ids)
-    name = "every weight is registered and learns"
+    name = "every weight is registered"
     if not isinstance(model, nn.Module):
         return ProbeResult(name, None, None, "The model is not a torch.nn.Module.")
     missed = list(_unregistered(model))
