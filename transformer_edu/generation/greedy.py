@@ -27,8 +27,7 @@ def greedy_search(
 ) -> list[list[int]]:
     """Write one target for each source, every token the argmax of the model's logits.
 
-    No token is forbidden, unless end_loops is set. A row ends at its end token or at its maximum
-    length, whenever the other rows end.
+    A row ends at its end token or at its maximum length, whenever the other rows end.
 
     Args:
         model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has. It
@@ -39,8 +38,8 @@ def greedy_search(
         start_id, end_id: The decoder's first input, and the token that ends a row.
         cached: Whether to keep keys and values from step to step: less work, same tokens. A model
             whose decoder has parts of another class never does.
-        end_loops: Whether to forbid the token that would make an n-gram stand three times in a row
-            (``looping_tokens``), and to allow at most twice the source and LOOP_LENGTH tokens.
+        end_loops: Whether to forbid what ``looping_tokens`` finds, otherwise no token is forbidden,
+            and to allow at most twice the source's tokens and LOOP_LENGTH.
         after_step: Called after every step with all ids so far, start token first, shape
             (batch, target position); rows that have ended repeat their end token.
 
