@@ -5,17 +5,21 @@ Both sides train on the same padded batches with the same loss and the same Adam
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from experiments.benchmark.timing import LEGEND, Step, compare, machine, markdown_table
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID, UNKNOWN_ID
-from transformer_edu.peers import PytorchTransformer, build_marian
 from transformer_edu.training.data.batches import Batch
 from transformer_edu.training.loss import batch_loss
 from transformer_edu.training.machine.device import autocast_for, has_fast_bfloat16
+
+if TYPE_CHECKING:
+    from transformers import MarianConfig
 
 SIZES, FASTER = "d_model/heads/layers/d_ff", "times as fast"
 OURS, PYTORCH, MARIAN = "ours", "nn.Transformer", "Hugging Face Marian"
@@ -74,6 +78,50 @@ def draw_batch(workload: Workload) -> tuple[Tensor, Tensor]:
         source_ids[row, workload.length - row % 5 :] = PADDING_ID
         target_ids[row, workload.length + 1 - row % 7 :] = PADDING_ID
     return source_ids[:, :-1], target_ids
+
+
+def build_marian(config: TransformerConfig) -> nn.Module:
+    """Hugging Face's MarianMTModel of the same sizes, called like our model, without download."""
+    from transformers import MarianMTModel
+
+    class Marian(MarianMTModel):
+        """Takes token ids and returns logits."""
+
+        def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
+            """Hide the padding of both, as Transformer does."""
+            outputs = super().forward(
+                input_ids=source_ids,
+                attention_mask=source_ids != PADDING_ID,
+                decoder_input_ids=target_ids,
+                decoder_attention_mask=target_ids != PADDING_ID,
+            )
+            return outputs.logits
+
+    return Marian(marian_config(config))
+
+
+def marian_config(config: TransformerConfig) -> "MarianConfig":
+    """The sizes of our model under Hugging Face's names."""
+    from transformers import MarianConfig
+
+    sizes = {
+        f"{stack}_{name}": value
+        for stack in ("encoder", "decoder")
+        for name, value in (
+            ("layers", config.num_layers),
+            ("attention_heads", config.num_heads),
+            ("ffn_dim", config.d_ff),
+        )
+    }
+    return MarianConfig(
+        vocab_size=config.vocabulary_size,
+        d_model=config.d_model,
+        dropout=config.dropout,
+        activation_function="relu",
+        scale_embedding=True,
+        pad_token_id=PADDING_ID,
+        **sizes,
+    )
 
 
 def build_trainer(name: str, workload: Workload, *, precision: str = "float32") -> Step:

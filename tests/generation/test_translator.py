@@ -4,13 +4,11 @@ import pytest
 import torch
 
 from tests.generation.test_greedy import Copyist
+from tests.small_model import small_transformer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
-from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
-
-SIZES = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "max_length": 12}
 
 
 class Letters:
@@ -25,8 +23,7 @@ class Letters:
 
 @pytest.fixture
 def translator() -> Translator:
-    torch.manual_seed(1)
-    model = Transformer(TransformerConfig(vocabulary_size=11, **SIZES))
+    model = small_transformer(11, seed=1, max_length=12)
     with torch.no_grad():
         model.output_projection.bias[: UNKNOWN_ID + 1] = -5.0  # let it write letters
     return Translator(model, Letters())
@@ -112,9 +109,7 @@ def test_what_cannot_be_translated_is_refused(translator, ask, error, message):
 
 
 def test_sources_are_padded_with_the_models_own_padding():
-    torch.manual_seed(1)
-    config = TransformerConfig(vocabulary_size=11, padding_id=3, tie_embeddings=False, **SIZES)
-    model = Transformer(config).double()
+    model = small_transformer(11, seed=1, padding_id=3, tie_embeddings=False).double()
     with torch.no_grad():
         model.output_projection.bias[: UNKNOWN_ID + 1] = -5.0  # let it write letters
     sources = [[4], [5, 6, 7, 8], [9, 10]]

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.generation.ranking import require_possible
+from transformer_edu.generation.stepwise import StepwiseDecoder, can_step
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding
-from transformer_edu.model.stepwise import StepwiseDecoder, can_step
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import require_flag, require_token_ids, require_whole

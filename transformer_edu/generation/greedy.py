@@ -36,10 +36,10 @@ def greedy_search(
         max_length: The most tokens to write in a row, the end token included; None allows
             EXTRA_LENGTH more than the row's source has, and never more than the model can.
         start_id, end_id: The decoder's first input, and the token that ends a row.
-        cached: Whether to keep keys and values from step to step: less work, same tokens. A model
-            whose decoder has parts of another class never does.
-        end_loops: Whether to forbid what ``looping_tokens`` finds, otherwise no token is forbidden,
-            and to allow at most twice the source's tokens and LOOP_LENGTH.
+        cached: Whether to keep keys and values from step to step; a model whose decoder has parts
+            of another class never does.
+        end_loops: Whether to forbid a token that would repeat an n-gram three times in a row (see
+            ``looping_tokens``), and targets longer than twice the source and LOOP_LENGTH.
         after_step: Called after every step with all ids so far, start token first, shape
             (batch, target position); rows that have ended repeat their end token.
 

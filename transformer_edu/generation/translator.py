@@ -112,7 +112,9 @@ class Translator:
     def _encode(self, text: str) -> list[int]:
         if not isinstance(text, str):
             raise TypeError(f"text must be a text, got {text!r}")
-        ids = self.tokenizer.encode(text.strip())  # as training texts are
+        text = text.strip()  # as training texts are
+        # Capitals only would be one piece a letter, which nobody has learned to read.
+        ids = self.tokenizer.encode(text.lower() if text.isupper() else text)
         room = getattr(getattr(self.model, "config", None), "max_length", len(ids))
         if len(ids) > room:
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")

@@ -1,6 +1,6 @@
 """What a Transformer is: every box of the paper's Figure 1, one module each (paper §3).
 
 masks → attention, feed_forward → add_and_norm → encoder, decoder → transformer;
-embeddings holds words and positions, cache what decoding keeps from step to step, stepwise the
-decoder as searches run it, pytorch carries weights to and from torch.nn.
+embeddings holds words and positions, cache what decoding keeps from step to step, pytorch carries
+weights to and from torch.nn, vocabulary the special token ids.
 """

@@ -35,9 +35,9 @@ test_a_right_answer_is_correct = right_answers(
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("2.1", [0, 0], "not receiving nothing"),
+        ("2.1", [0, 0], "the weights are not"),
         ("2.1", [3, 6], "sum of the values"),
-        ("2.1", [1.5, 3.0], "is a value too"),
+        ("2.1", [1.5, 3.0], "three values to average"),
         ("2.1", [1, 3], "three weights are equal"),
         ("2.1", [1], "shape must be"),
         ("2.1", [math.nan, math.nan], "NaN"),

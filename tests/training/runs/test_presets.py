@@ -7,7 +7,7 @@ import pytest
 
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
-from transformer_edu.training.runs.presets import BASE, PRESETS, TASKS, TINY, TOY, choose_settings
+from transformer_edu.training.runs.presets import BASE, PRESETS, TINY, TOY, choose_settings
 
 
 def test_every_preset_makes_both_configs_with_its_numbers():
@@ -68,7 +68,7 @@ def test_who_counts_pairs_does_not_count_tokens():
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"task": "chess"}, ValueError, f"task must be one of {', '.join(TASKS)}, got 'chess'"),
+        ({"task": "chess"}, ValueError, "task must be one of multi30k, .*, got 'chess'"),
         ({"preset": "huge"}, ValueError, "preset must be one of toy, tiny, base, got 'huge'"),
         ({"schedule": "flat"}, ValueError, "schedule must be one of inverse-.*, got 'flat'"),
         ({"task": "files"}, ValueError, "source must be given for the task files, got None"),

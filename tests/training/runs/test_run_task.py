@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from transformer_edu.training.data.everyday.pairs import everyday_pairs
 from transformer_edu.training.data.tokenizer import train_tokenizer
+from transformer_edu.training.runs import run_task
 from transformer_edu.training.runs.judging import BleuJudge, ExactMatchJudge
-from transformer_edu.training.runs.presets import TINY, TOY
+from transformer_edu.training.runs.presets import TINY, TOY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.run_task import load_run_task, load_texts
 from transformer_edu.training.runs.saved_translator import load_tokens
@@ -65,3 +67,27 @@ def test_multi30k_is_read_from_the_folder_that_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("TRANSFORMER_EDU_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="must be a folder with train.en.gz"):
         load_texts(TINY)
+
+
+def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folder, files):
+    captions = load_texts(files)
+    everyday = everyday_pairs(count=3_000)
+    monkeypatch.setattr(run_task, "load_multi30k", lambda: captions)
+    monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday)
+    settings = RunSettings(
+        task="multi30k+everyday", vocabulary_size=300, copies=3, bpe_dropout=0.1, evaluate_on=4
+    )
+    task, judge = load_run_task(settings, folder)
+    assert judge.references == [target for _, target in captions.validation[:4]]
+    assert task.texts.validation == captions.validation + everyday.validation
+    assert task.texts.test == captions.test + everyday.test
+    targets = [target for _, target in task.texts.train]
+    assert all(targets.count(german) >= 3 for _, german in captions.train[:20])
+    assert targets.count("Hallo!") > 5  # what everybody says is read more often
+    assert set(targets) > {german for _, german in captions.train}
+
+
+def test_everyday_english_is_a_task_of_its_own(monkeypatch):
+    monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday_pairs(count=3_000))
+    texts = load_texts(RunSettings(task="everyday"))
+    assert texts == everyday_pairs(count=3_000)

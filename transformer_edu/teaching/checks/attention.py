@@ -6,25 +6,32 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    require_shape,
+)
 
-QUERIES, KEYS, D_K, D_V = 3, 5, 4, 2  # every length another, so that no axis passes for another
+QUERIES, KEYS, D_K, D_V = 3, 5, 4, 2  # all lengths differ, so that no axis is mistaken for another
 LEAST_SHARE = 0.9
 
 
 @exercise("2.1")
-def check_indifferent_query(answer: Sequence[float]) -> None:
-    """Exercise 2.1: what a query of zeros receives from the values (0, 0), (3, 0), (0, 6)."""
+def check_zero_query(answer: Sequence[float]) -> None:
+    """Exercise 2.1: the output of a query of zeros for the values (0, 0), (3, 0), (0, 6)."""
     received = require_shape(torch.as_tensor(answer, dtype=torch.float32), (2,), "(two numbers)")
     if close(received, torch.tensor([0.0, 0.0])):
         raise AnswerError(
-            "Asking for nothing is not receiving nothing: the scores are 0, but what does the "
-            "softmax make of three equal scores?"
+            "The scores are 0, but the weights are not: what does the softmax make of three equal "
+            "scores?"
         )
     if close(received, torch.tensor([3.0, 6.0])):
         raise AnswerError("That is the sum of the values. The weights sum to one: average them.")
     if close(received, torch.tensor([1.5, 3.0])):
-        raise AnswerError("The value (0, 0) is a value too: there are three words to average.")
+        raise AnswerError("The value (0, 0) counts, too: there are three values to average.")
     if not close(received, torch.tensor([1.0, 2.0])):
         raise AnswerError("All three scores are 0, so the three weights are equal. Average.")
 
@@ -51,9 +58,7 @@ def check_attend(answer: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
         "You divided after the softmax; divide the scores before it.": scores.softmax(dim=-1)
         / math.sqrt(D_K),
     }
-    for hint, weights in known_mistakes.items():
-        if close(received, weights @ value):
-            raise AnswerError(hint)
+    refuse_mistakes(received, {hint: each @ value for hint, each in known_mistakes.items()})
     if not close(received, (scores / math.sqrt(D_K)).softmax(dim=-1) @ value):
         raise AnswerError(
             "The shape is right, the numbers are not. Three steps: scores = QKᵀ/√d_k, a softmax "
@@ -62,7 +67,7 @@ def check_attend(answer: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
 
 
 @exercise("2.3")
-def check_looks_ahead(answer: Tensor) -> None:
+def check_attend_to_next(answer: Tensor) -> None:
     """Exercise 2.3: a query matrix with which each one-hot position attends to the next."""
     matrix = require_shape(answer, (KEYS, KEYS), "(position, position)").float()
     weights = (matrix / math.sqrt(KEYS)).softmax(dim=-1)  # position and keys are one-hot
@@ -72,16 +77,18 @@ def check_looks_ahead(answer: Tensor) -> None:
             "Every word attends to the word before it: move the numbers the other way."
         )
     if (weights.diagonal() > LEAST_SHARE).all():
-        raise AnswerError("Every word attends to itself: the query must name the place p + 1.")
+        raise AnswerError(
+            "Every word attends to itself: the query must match the key of position p + 1."
+        )
     if (ahead >= LEAST_SHARE).all():
         return
     if (matrix[:-1].argmax(dim=-1) == torch.arange(1, KEYS)).all():
         raise AnswerError(
-            f"The direction is right, but a word gives the next one only {ahead.min():.2f} of its "
-            "attention: the softmax needs larger numbers."
+            f"The direction is right, but the weight of the next word is only "
+            f"{ahead.min():.2f}: the softmax needs larger numbers."
         )
     raise AnswerError(
-        "Row p of the matrix is the query of place p: its largest number belongs at p + 1."
+        "Row p of the matrix is the query of position p: its largest number belongs at p + 1."
     )
 
 
@@ -107,7 +114,9 @@ def check_repaired_weights(answer: Tensor, *, query: Tensor, key: Tensor) -> Non
     if close(weights, (query @ key.T).softmax(dim=-1)):
         raise AnswerError("The rows sum to one; now divide the scores by √d_k as before.")
     if not close(weights, scores.softmax(dim=-1)):
-        raise AnswerError("Let the target's queries meet the source's keys, then softmax each row.")
+        raise AnswerError(
+            "Multiply the target's queries with the source's keys, then softmax each row."
+        )
 
 
 def _random_attention() -> tuple[Tensor, Tensor, Tensor]:

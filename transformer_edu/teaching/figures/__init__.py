@@ -1,11 +1,10 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention, attention_steps, heads  weights as grids, links, step by step, head by head
-vectors, embeddings, pieces        vectors and tables, word maps, texts cut into pieces
-charts, runs                       lines and bars; training runs and their symptoms
-search, sentence_scores            beam search as a tree; short against long sentences
-sampling, decoding_steps           which tokens may be drawn; one step of writing
-architecture, layer_order, parameters, shape_walk, reach   the model: map, order, sizes, shapes
-live_curve                         a curve that grows while a model trains
-grid, pen                          what they draw with
+attention                    weights as grids, links and steps of the formula; masks; reach of words
+heads                        a number for every head; how vectors are split into heads
+vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
+charts, runs                 lines and bars; training runs and their symptoms
+search, decoding_steps       beam search as a tree; one step of generation and its candidates
+architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
+grid, pen                    what they draw with
 """

@@ -3,21 +3,21 @@
 import gzip
 import io
 import os
-import random
 import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS
 from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.data.toy_tasks import Pair, Task
+from transformer_edu.training.data.variants import RandomSplits, TextPair
 from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.machine.whole_file import require_path
 
-TextPair = tuple[str, str]  # a source text and its translation
 LARGEST_PART = 1000  # pairs that are held out for watching, and for judging, if nobody says more
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors begin a file with it
 
@@ -166,7 +166,7 @@ def split_pairs(
             f"test, got {len(together):,}"
         )
     sources = list(together)
-    random.Random(seed).shuffle(sources)
+    Random(seed).shuffle(sources)
     cuts = (slice(held_out, None), slice(validation_size), slice(validation_size, held_out))
     return ParallelText(*([pair for s in sources[cut] for pair in together[s]] for cut in cuts))
 
@@ -195,6 +195,8 @@ def translation_task(
     *,
     max_length: int = 128,
     name: str = "translation",
+    bpe_dropout: float = 0.0,
+    seed: int = 0,
 ) -> TranslationTask:
     """Encode texts for fit; pairs that are too long for the model are left out and counted.
 
@@ -203,24 +205,22 @@ def translation_task(
         tokenizer: Made from parallel.train only, or the others would not be unseen.
         max_length: Positions of a side at the most, the end token included.
         name: What the task is called in messages.
+        bpe_dropout: How likely a merge is left out in half of the training sentences.
+        seed: Decides which.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If max_length is below 2, or a part has no pair that fits.
+        ValueError: If max_length is below 2, bpe_dropout not in [0, 1), or no pair of a part fits.
     """
-    if not isinstance(parallel, ParallelText):
-        raise TypeError(f"parallel must be a ParallelText, got {type(parallel).__name__}")
-    if not isinstance(tokenizer, Tokenizer):
-        raise TypeError(f"tokenizer must be a Tokenizer, got {type(tokenizer).__name__}")
     require_whole("max_length", max_length, minimum=2)
     encoded: dict[str, list[Pair]] = {}
     texts: dict[str, list[TextPair]] = {}
     left_out = {}
     for part in PARTS:
         given = getattr(parallel, part)
+        splits = RandomSplits(tokenizer, bpe_dropout, Random(seed)) if part == "train" else None
         fitting = [
             (pair, text)
-            for pair, text in zip(_encode(given, tokenizer), given, strict=True)
+            for pair, text in zip(_encode(given, tokenizer, splits), given, strict=True)
             if 0 < len(pair[0]) < max_length and 0 < len(pair[1]) < max_length
         ]
         if not fitting:
@@ -241,8 +241,10 @@ def translation_task(
     )
 
 
-def _encode(pairs: list[TextPair], tokenizer: Tokenizer) -> list[Pair]:
+def _encode(pairs: list[TextPair], tokenizer: Tokenizer, splits: RandomSplits | None) -> list[Pair]:
     """The ids of sources and targets, pair by pair."""
-    sources = tokenizer.encode_all([source for source, _ in pairs])
-    targets = tokenizer.encode_all([target for _, target in pairs])
-    return list(zip(sources, targets, strict=True))
+    sides = []
+    for texts in zip(*pairs, strict=True):
+        ids = tokenizer.encode_all(texts)
+        sides.append(splits.encode_some(texts, ids) if splits and splits.dropout else ids)
+    return list(zip(*sides, strict=True))

@@ -140,6 +140,11 @@ class Tokenizer:
             encoding.ids if text else [] for text, encoding in zip(checked, encodings, strict=True)
         ]
 
+    def words(self, text: str) -> list[bytes]:
+        """The text cut where no piece crosses: words, each with the space before it."""
+        cut = self._library.pre_tokenizer.pre_tokenize_str(f" {text}" if text else "")
+        return [spelt_bytes(spelt) for spelt, _ in cut]
+
     def decode(self, ids: Iterable[int]) -> str:
         """The text of any token ids; padding, start and end are left out.
 

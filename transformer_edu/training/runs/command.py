@@ -31,10 +31,12 @@ from transformer_edu.training.machine.processes import (
     process_count,
 )
 from transformer_edu.training.machine.whole_file import CheckpointError
+from transformer_edu.training.runs.fine_tuning import with_more_tokens
 from transformer_edu.training.runs.options import PROGRAM, build_parser, read_settings
 from transformer_edu.training.runs.presets import RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder, write_json
 from transformer_edu.training.runs.run_task import load_run_task
+from transformer_edu.training.runs.saved_translator import load_translator
 from transformer_edu.training.runs.told_errors import FAILED, INTERRUPTED, with_told_errors
 from transformer_edu.training.runs.watching import Watcher
 from transformer_edu.training.state import TrainingRun
@@ -98,7 +100,7 @@ def train_in_folder(
     with processes.first_before_others():
         task, judge = load_run_task(settings, folder, processes=processes)
     torch.manual_seed(settings.seed)
-    model = Transformer(settings.model_config(len(task.vocabulary))).to(device)
+    model = first_model(settings, task).to(device)
     if settings.precision == "auto":  # a resumed run keeps it, also on another machine
         settings = replace(settings, precision=pick_precision(model))
     if processes.is_first:
@@ -118,6 +120,15 @@ def train_in_folder(
         if processes.is_first:
             print(name, *(f"{measure} {value:.4g}" for measure, value in scores.items()))
     return 0
+
+
+def first_model(settings: RunSettings, task: Task) -> Transformer:
+    """The model before the first step: drawn at random, or a trained one with more tokens."""
+    config = settings.model_config(len(task.vocabulary))
+    if settings.begin_with is None:
+        return Transformer(config)
+    begun = load_translator(settings.begin_with)
+    return with_more_tokens(begun.model, begun.tokenizer, task.tokenizer, config)
 
 
 def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:

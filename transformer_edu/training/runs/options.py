@@ -27,6 +27,8 @@ NUMBERS = {  # options that are a number, their setting, and what is said about 
     "--warmup": ("warmup_steps", int, "steps until the learning rate is highest"),
     "--batch-tokens": ("batch_tokens", int, "target tokens in a batch"),
     "--batch-size": ("batch_size", int, "pairs in a batch, where tokens are not counted"),
+    "--bpe-dropout": ("bpe_dropout", float, "probability of splitting words at random"),
+    "--copies": ("copies", int, "readings of each caption in an epoch, in other forms"),
     "--longest": ("longest", int, "most tokens of a side of a training pair"),
     "--label-smoothing": ("label_smoothing", float, "share of probability spread over all"),
     "--largest-gradient": ("largest_gradient", float, "longer gradients are shortened"),
@@ -40,6 +42,7 @@ OPTIONS = {  # the option of every setting, but for those that are the task itse
     **{setting: option for option, (setting, _, _) in NUMBERS.items()},
     "source": "--source",
     "target": "--target",
+    "begin_with": "--begin-with",
     "schedule": "--schedule",
     "precision": "--precision",
 }
@@ -52,6 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--task", choices=TASKS, help="what is learned (multi30k)")
     parser.add_argument("--source", help="file of source sentences, for --task files")
     parser.add_argument("--target", help="file of their translations")
+    parser.add_argument("--begin-with", help="folder of a trained translator to go on from")
     parser.add_argument("--preset", choices=PRESETS, help="sizes and numbers to begin with")
     parser.add_argument("--out", required=True, help="folder of the run")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")

@@ -7,7 +7,13 @@ from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.refusals import require_whole
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
 
-TEXT_TASKS = ("multi30k", "files")  # judged by BLEU; all others by exact match
+EVERYDAY = "everyday"  # the corpus of our own
+TEXT_TASKS = (
+    "multi30k",
+    EVERYDAY,
+    f"multi30k+{EVERYDAY}",
+    "files",
+)  # judged by BLEU; all others by exact match
 TOY_TASKS = ("numbers", "copy", "reverse")
 TASKS = (*TEXT_TASKS, *TOY_TASKS)
 SCHEDULES = ("inverse-square-root", "linear")
@@ -23,6 +29,7 @@ class RunSettings:
         source: File of source sentences, for the task files.
         target: File of their translations, line by line.
         preset: The name of the settings that these began as.
+        begin_with: Folder of a trained translator to go on from; None begins at random.
         steps: Weight updates.
         seed: Decides the first weights, the order of the pairs and what dropout drops.
         vocabulary_size: The most tokens of the joint vocabulary; toy tasks bring their own.
@@ -32,6 +39,8 @@ class RunSettings:
         schedule: One of SCHEDULES: what follows the warm-up.
         batch_tokens: Padded target tokens in a batch; None takes batch_size pairs instead.
         batch_size: Pairs in a batch, unless batch_tokens is given.
+        bpe_dropout: How likely a merge is left out in half of the training sentences.
+        copies: How often an epoch reads each caption, each time in another form.
         longest: Pairs with more tokens on a side are left out of training.
         label_smoothing, largest_gradient, accumulate, precision: As for TrainingConfig.
         evaluate_every: Steps between two evaluations, each of which keeps the weights.
@@ -48,6 +57,7 @@ class RunSettings:
     source: str | None = None
     target: str | None = None
     preset: str = "tiny"
+    begin_with: str | None = None
     steps: int = 8000
     seed: int = 0
     vocabulary_size: int = 10_000
@@ -62,6 +72,8 @@ class RunSettings:
     schedule: str = "inverse-square-root"
     batch_tokens: int | None = 4096
     batch_size: int = 64
+    bpe_dropout: float = 0.0
+    copies: int = 1
     longest: int = 256
     label_smoothing: float = 0.1
     largest_gradient: float | None = 1.0
@@ -76,6 +88,10 @@ class RunSettings:
         """Refuse what cannot be trained; the two configs check the numbers that are theirs."""
         if self.task not in TASKS:
             raise ValueError(f"task must be one of {', '.join(TASKS)}, got {self.task!r}")
+        if self.begin_with is not None and not self.is_text:
+            raise ValueError(
+                f"begin_with must be left out for the task {self.task}, got {self.begin_with!r}"
+            )
         if self.schedule not in SCHEDULES:
             known = ", ".join(SCHEDULES)
             raise ValueError(f"schedule must be one of {known}, got {self.schedule!r}")
@@ -84,9 +100,11 @@ class RunSettings:
                 wanted = "be given" if self.task == "files" else "be left out"
                 got = getattr(self, name)
                 raise ValueError(f"{name} must {wanted} for the task {self.task}, got {got!r}")
-        for name in ("vocabulary_size", "keep"):
+        for name in ("vocabulary_size", "keep", "copies"):
             require_whole(name, getattr(self, name))
         require_whole("longest", self.longest, minimum=2)
+        if not 0 <= self.bpe_dropout < 1:
+            raise ValueError(f"bpe_dropout must be from 0 to below 1, got {self.bpe_dropout}")
         if self.patience is not None:
             require_whole("patience", self.patience)
         self.model_config(self.vocabulary_size)

@@ -1,8 +1,13 @@
 """What a run learns, by the name of its task: pairs, tokens, and the judge of its progress."""
 
+from dataclasses import replace
+from random import Random
+
 from transformer_edu.generation.translator import TextCoder
+from transformer_edu.training.data.everyday.pairs import everyday_pairs, given_names, phrases
 from transformer_edu.training.data.multi30k import load_multi30k
 from transformer_edu.training.data.parallel_text import (
+    PARTS,
     ParallelText,
     read_parallel,
     split_pairs,
@@ -10,11 +15,15 @@ from transformer_edu.training.data.parallel_text import (
 )
 from transformer_edu.training.data.tokenizer import load_tokenizer, train_tokenizer
 from transformer_edu.training.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
+from transformer_edu.training.data.variants import vary
 from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.runs.fine_tuning import extend_tokenizer
 from transformer_edu.training.runs.judging import BleuJudge, ExactMatchJudge, Judge
-from transformer_edu.training.runs.presets import RunSettings
+from transformer_edu.training.runs.presets import EVERYDAY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
+from transformer_edu.training.runs.saved_translator import load_translator
 
+READINGS_OF_PHRASES = 10  # in an epoch, more than of a generated sentence: they are what people say
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
 
 
@@ -38,16 +47,42 @@ def load_run_task(
         return task, ExactMatchJudge()
     texts = load_texts(settings)
     tokenizer = _tokenizer(texts, settings, folder, processes)
-    task = translation_task(texts, tokenizer, max_length=settings.longest, name=settings.task)
+    task = translation_task(
+        _as_read(texts, settings),
+        tokenizer,
+        max_length=settings.longest,
+        name=settings.task,
+        bpe_dropout=settings.bpe_dropout,
+        seed=settings.seed,
+    )
     watched = task.texts.validation[: settings.evaluate_on]
     return task, BleuJudge(tokenizer, watched, processes=processes)
 
 
+def load_corpora(settings: RunSettings) -> dict[str, ParallelText]:
+    """The texts of a text task by the name of their corpus; a run is watched by the first."""
+    if settings.task == "files":
+        return {"files": split_pairs(read_parallel(settings.source, settings.target))}
+    loaders = {"multi30k": load_multi30k, EVERYDAY: everyday_pairs}
+    return {name: loaders[name]() for name in settings.task.split("+")}
+
+
 def load_texts(settings: RunSettings) -> ParallelText:
-    """The sentences of a text task, in three parts."""
-    if settings.task == "multi30k":
-        return load_multi30k()
-    return split_pairs(read_parallel(settings.source, settings.target))
+    """The sentences of a text task, in three parts; those of the first corpus come first."""
+    corpora = load_corpora(settings).values()
+    return ParallelText(
+        *([pair for texts in corpora for pair in getattr(texts, part)] for part in PARTS)
+    )
+
+
+def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
+    """What an epoch reads of the texts: copies of captions, everyday English as people type it."""
+    if EVERYDAY not in settings.task:
+        return replace(texts, train=texts.train * settings.copies)
+    captions = len(texts.train) - len(everyday_pairs().train)
+    fixed = list(phrases().items()) * READINGS_OF_PHRASES
+    copied = texts.train[:captions] * settings.copies + texts.train[captions:] + fixed
+    return replace(texts, train=vary(copied, Random(settings.seed), given_names()))
 
 
 def _tokenizer(
@@ -57,6 +92,11 @@ def _tokenizer(
     is_missing = not folder.tokenizer_file.exists()
     if is_missing or (processes.is_first and not folder.holds_a_run()):
         lines = [text for pair in texts.train for text in pair]
-        made = train_tokenizer(lines, vocabulary_size=settings.vocabulary_size)
+        size = settings.vocabulary_size
+        if settings.begin_with is None:
+            made = train_tokenizer(lines, vocabulary_size=size)
+        else:
+            begun = load_translator(settings.begin_with).tokenizer
+            made = extend_tokenizer(begun, lines, vocabulary_size=size)
         made.save(folder.tokenizer_file)
     return load_tokenizer(folder.tokenizer_file)

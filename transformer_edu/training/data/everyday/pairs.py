@@ -34,6 +34,7 @@ SHARES = (
 FRUITLESS = 2_000  # so many tries in a row without a new sentence mean that there are no more
 
 
+@cache
 def everyday_pairs(
     seed: int = 0,
     count: int = 150_000,
@@ -83,6 +84,11 @@ def held_out() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The hand-written sentences that are never generated, with their accepted translations."""
     rows = read_table("held_out")
     return tuple((row["english"], tuple(row["german"].split(" | "))) for row in rows)
+
+
+def given_names() -> frozenset[str]:
+    """The names of the people in the sentences."""
+    return frozenset(row["name"] for row in read_table("people"))
 
 
 def normal(text: str) -> str:

@@ -11,7 +11,7 @@ from transformer_edu.generation import continuation
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
-from transformer_edu.model.stepwise import FIRST_ROOM, StepwiseDecoder, can_step
+from transformer_edu.generation.stepwise import FIRST_ROOM, StepwiseDecoder, can_step
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.faults import SoftmaxOverQueries, WithoutCausalMask, WithoutResidual
 

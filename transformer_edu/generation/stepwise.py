@@ -2,7 +2,7 @@
 
 ``Decoder`` with a cache computes the same numbers, and is the one to read. A search runs a decoder
 a hundred times for a few vectors: there calling modules, checking tensors and making masks takes
-longer than multiplying. So here all that is done once. tests/model/test_stepwise.py ties the two.
+longer than multiplying. So here all that is done once. A test (test_stepwise.py) ties the two.
 """
 
 import math

@@ -1,0 +1,100 @@
+"""Go on from a trained translator: its weights, and its tokens with more of the new texts' own.
+
+A run that begins with another's weights needs a third of the steps, and keeps what was learned.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from random import Random
+
+import torch
+
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import SPECIAL_TOKENS
+from transformer_edu.training.data.tokenizer import RAREST_PAIR, Tokenizer
+from transformer_edu.training.data.variants import RandomSplits
+
+PiecePair = tuple[bytes, bytes]
+
+
+def extend_tokenizer(
+    tokenizer: Tokenizer, lines: Iterable[str], *, vocabulary_size: int
+) -> Tokenizer:
+    """Learn more merges from other texts; every id that there is keeps its piece.
+
+    Args:
+        tokenizer: The one to go on from.
+        lines: The other texts.
+        vocabulary_size: Number of ids at the most; there are fewer if no pair comes twice.
+    """
+    counts = Counter(word for line in lines for word in tokenizer.words(line))
+    plain = RandomSplits(tokenizer, 0.0, Random(0))
+    words = [(plain.split(word), count) for word, count in counts.items()]
+    pairs: Counter[PiecePair] = Counter()
+    where: defaultdict[PiecePair, set[int]] = defaultdict(set)  # words that have the pair
+    for number, (split, count) in enumerate(words):
+        for pair in zip(split, split[1:], strict=False):
+            pairs[pair] += count
+            where[pair].add(number)
+    merges, pieces = list(tokenizer.merges), {piece for piece in tokenizer.pieces if piece}
+    while len(SPECIAL_TOKENS) + len(pieces) < vocabulary_size:
+        best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)
+        if best is None or pairs[best] < RAREST_PAIR:
+            break
+        merges.append(best)
+        pieces.add(b"".join(best))
+        for number in where.pop(best):
+            split, count = words[number]
+            for pair in zip(split, split[1:], strict=False):
+                pairs[pair] -= count
+            join(split, best)
+            for pair in zip(split, split[1:], strict=False):
+                pairs[pair] += count
+                where[pair].add(number)
+        del pairs[best]
+    return Tokenizer(merges)
+
+
+def join(split: list[bytes], pair: PiecePair) -> None:
+    """Make one piece of every such pair of neighbors, from left to right."""
+    place = 0
+    while place + 1 < len(split):
+        if (split[place], split[place + 1]) == pair:
+            split[place : place + 2] = [b"".join(pair)]
+        place += 1
+
+
+def with_more_tokens(
+    model: Transformer, before: Tokenizer, after: Tokenizer, config: TransformerConfig
+) -> Transformer:
+    """A model that knows more tokens: a new one's vector is the mean of those that spelled it.
+
+    Args:
+        model: What was trained with the tokenizer before.
+        before: Its tokenizer.
+        after: The same with more merges.
+        config: Of the new model; sizes and switches of weights as in model.
+
+    Returns:
+        A new model on the CPU, in training mode.
+
+    Raises:
+        ValueError: If the config makes weights of other shapes.
+    """
+    plain = RandomSplits(before, 0.0, Random(0))
+    new = after.pieces[len(before) :]
+    parts = [torch.tensor([plain.ids[piece] for piece in plain.split(whole)]) for whole in new]
+    grown = Transformer(config)
+    weights = {
+        name: torch.cat([rows, *(rows[ids].mean(dim=0, keepdim=True) for ids in parts)])
+        if len(rows) == len(before)
+        else rows
+        for name, rows in model.state_dict().items()
+    }
+    wanted = {name: rows.shape for name, rows in grown.state_dict().items()}
+    if {name: rows.shape for name, rows in weights.items()} != wanted:
+        raise ValueError(
+            f"begin_with must be a model of the sizes that were chosen, got {model.config}"
+        )
+    grown.load_state_dict(weights)
+    return grown
