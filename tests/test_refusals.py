@@ -95,8 +95,6 @@ five_axes, three_rows = some.expand(1, 2, 3, QUERY, KEY), some[:3]
 # What a constructor, a function or a layer called alone would compute silently, and wrongly.
 PARTS = [
     (lambda: MultiHeadAttention(**WIDE), "num_heads must divide d_model, got 3 and 16"),
-    (lambda: Encoder([]), "layers must hold at least one layer, got none"),
-    (lambda: Decoder([]), "layers must hold at least one layer, got none"),
     (lambda: sinusoidal_positions(4, 3), EVEN),
     (lambda: PositionalEncoding(d_model=3), EVEN),
     (lambda: causal_mask(0), "length must be at least 1, got 0"),

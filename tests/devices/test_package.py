@@ -117,7 +117,7 @@ def test_step_by_step_with_a_cache_the_logits_are_those_of_one_pass(twin, device
     batch = make_batch(PAIRS).to(device)
     mask = twin.source_mask(batch.source_ids)
     memory = twin.encode(batch.source_ids, source_mask=mask)
-    cache = DecoderCache(num_layers=2, max_length=batch.decoder_input_ids.size(1))
+    cache = DecoderCache(num_layers=2)
     columns = batch.decoder_input_ids.split(1, dim=1)
     steps = [twin.decode(ids, memory, source_mask=mask, cache=cache) for ids in columns]
     at_once = twin.decode(batch.decoder_input_ids, memory, source_mask=mask)

@@ -42,7 +42,7 @@ def model() -> Transformer:
 def test_the_logits_are_those_of_the_whole_target(half):
     ours = model()
     with torch.autocast("cpu", torch.bfloat16, enabled=half):
-        found = Continuation(ours, SOURCE_IDS, start_id=1, longest=4)
+        found = Continuation(ours, SOURCE_IDS, start_id=1)
         for step in range(4):
             expected = ours(SOURCE_IDS, found.written)[:, -1]
             torch.testing.assert_close(found.next_logits(), expected)
@@ -56,8 +56,7 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written(monkeypatch, 
     monkeypatch.setattr(continuation, "can_step", lambda _: steps)
     ours = model()
     with_cache, without = (
-        Continuation(ours, SOURCE_IDS, start_id=1, longest=5, cached=cached)
-        for cached in (True, False)
+        Continuation(ours, SOURCE_IDS, start_id=1, cached=cached) for cached in (True, False)
     )
     assert (with_cache.cache is None) is steps and without.cache is without.stepwise is None
     for each in (with_cache, without):
@@ -77,15 +76,9 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written(monkeypatch, 
 
 
 @torch.no_grad()
-def test_the_cache_has_room_for_what_will_be_appended_and_no_more(monkeypatch):
-    monkeypatch.setattr(continuation, "can_step", lambda _: False)
-    assert Continuation(model(), SOURCE_IDS, start_id=1, longest=4).cache.max_length == 4
-
-
-@torch.no_grad()
 def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places(monkeypatch):
     monkeypatch.setattr(continuation, "can_step", lambda _: False)
-    found = Continuation(model(), SOURCE_IDS[[0, 0]], start_id=1, longest=4)
+    found = Continuation(model(), SOURCE_IDS[[0, 0]], start_id=1)
     found.next_logits()
     before = [layer.cross_attention.keys.data_ptr() for layer in found.cache.layers]
     found.reorder(torch.tensor([1, 0]))
@@ -97,7 +90,7 @@ def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places(m
 @pytest.mark.parametrize("read", [torch.int32, torch.int64])
 def test_ids_may_be_of_either_size_and_stay_of_the_sources(read, appended):
     ours = model()
-    found = Continuation(ours, SOURCE_IDS.to(read), start_id=1, longest=3)
+    found = Continuation(ours, SOURCE_IDS.to(read), start_id=1)
     for token_ids in ([4, 5], [6, 7]):
         found.next_logits()
         found.append(torch.tensor(token_ids, dtype=appended))
@@ -132,7 +125,7 @@ def test_a_learners_own_parts_do_without_a_cache():
     others[2].positions = OwnPositions()
     for other in others:
         assert not can_cache(other)
-        target = Continuation(other, SOURCE_IDS, start_id=1, longest=3)
+        target = Continuation(other, SOURCE_IDS, start_id=1)
         target.append(torch.tensor([4, 5]))
         expected = other(SOURCE_IDS, target.written)[:, -1]
         torch.testing.assert_close(target.next_logits(), expected)
@@ -143,9 +136,7 @@ def test_a_learners_own_parts_do_without_a_cache():
 def test_a_fault_is_not_mended_by_the_cache(fault):
     torch.manual_seed(0)
     faulty = FAULTS[fault](CONFIG).eval()
-    found = [
-        Continuation(faulty, SOURCE_IDS, start_id=1, longest=3, cached=c) for c in (True, False)
-    ]
+    found = [Continuation(faulty, SOURCE_IDS, start_id=1, cached=c) for c in (True, False)]
     for token_ids in ([4, 5], [6, 7], [8, 9]):
         first, second = (each.next_logits() for each in found)
         torch.testing.assert_close(first, second)

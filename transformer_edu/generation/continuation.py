@@ -29,7 +29,6 @@ class Continuation:
             in evaluation mode, gradients off.
         source_ids: Sources, padded at the end, shape (batch, source position).
         start_id: What every target starts with.
-        longest: The most tokens that will be appended.
         cached: Whether to use a cache; see ``can_cache`` for models that never do.
         end_loops: Whether to forbid what ``looping_tokens`` finds.
     """
@@ -40,7 +39,6 @@ class Continuation:
         source_ids: Tensor,
         *,
         start_id: int,
-        longest: int,
         cached: bool = True,
         end_loops: bool = False,
     ) -> None:
@@ -52,8 +50,7 @@ class Continuation:
         if cached and can_step(model):
             self.stepwise = StepwiseDecoder(model, self.memory, self.source_mask)
         elif cached and can_cache(model):
-            layers = len(model.decoder.layers)
-            self.cache = DecoderCache(num_layers=layers, max_length=longest)
+            self.cache = DecoderCache(num_layers=len(model.decoder.layers))
 
     def next_logits(self) -> Tensor:
         """Score every token as the next one of every row, shape (rows, vocabulary).
@@ -225,8 +222,9 @@ class Targets:
             limits = limits.minimum(2 * source_mask.flatten(1).sum(dim=1) + LOOP_LENGTH)
         self.limits: list[int] = limits.tolist()
         self.end_id = end_id
-        how = {"longest": max(self.limits), "cached": cached, "end_loops": end_loops}
-        self.continuation = Continuation(model, source_ids, start_id=start_id, **how)
+        self.continuation = Continuation(
+            model, source_ids, start_id=start_id, cached=cached, end_loops=end_loops
+        )
         self._dropped = (start_id, padding_id)
 
     def read(self, row: list[int]) -> list[int]:

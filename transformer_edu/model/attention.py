@@ -14,9 +14,7 @@ from torch import Tensor, nn
 from transformer_edu.model.cache import KeyValueCache, with_earlier
 from transformer_edu.refusals import (
     require_attention,
-    require_flag,
     require_heads,
-    require_probability,
 )
 
 
@@ -83,7 +81,7 @@ class MultiHeadAttention(nn.Module):
         bias: Whether the four projections add a bias; the paper's do not, torch.nn's do.
 
     Raises:
-        TypeError, ValueError: If num_heads does not divide d_model, or dropout or bias cannot be.
+        TypeError, ValueError: If num_heads does not divide d_model.
     """
 
     def __init__(
@@ -91,8 +89,6 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         require_heads(num_heads, d_model)
-        require_probability("dropout", dropout)
-        require_flag("bias", bias)
         self.d_model = d_model
         self.num_heads = num_heads
         self.dropout = dropout

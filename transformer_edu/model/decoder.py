@@ -88,9 +88,6 @@ class Decoder(nn.Module):
         layers: The layers, first to last. Build each separately: copies have equal weights.
         final_norm: Normalizes the last layer's output. Pre-norm layers need it; after the
             paper's post-norm layers it is redundant.
-
-    Raises:
-        ValueError: If there are no layers.
     """
 
     def __init__(
@@ -98,8 +95,6 @@ class Decoder(nn.Module):
     ) -> None:
         super().__init__()
         self.layers = nn.ModuleList(layers)
-        if len(self.layers) == 0:
-            raise ValueError("layers must hold at least one layer, got none")
         self.final_norm = final_norm
 
     def forward(

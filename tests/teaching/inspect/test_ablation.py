@@ -54,7 +54,7 @@ def ids() -> tuple[torch.Tensor, torch.Tensor]:
 def written_step_by_step(model, source_ids, target_ids):
     """The logits of a decoder that reads the target one token at a time, from a cache."""
     memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
-    cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
+    cache = DecoderCache(num_layers=LAYERS)
     steps = [
         model.decode(token_ids, memory, source_mask=source_mask, cache=cache)
         for token_ids in target_ids.split(1, dim=1)

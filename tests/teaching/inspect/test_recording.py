@@ -100,7 +100,7 @@ def test_a_step_from_a_cache_is_recorded_as_the_rows_of_its_positions(model, ids
     with record_attention(model) as whole:
         model(source_ids, target_ids)
     memory, source_mask = model.encode(source_ids), model.source_mask(source_ids)
-    cache = DecoderCache(num_layers=LAYERS, max_length=TARGET)
+    cache = DecoderCache(num_layers=LAYERS)
     model.decode(target_ids[:, :3], memory, source_mask=source_mask, cache=cache)
     with record_attention(model) as step:
         model.decode(target_ids[:, 3:], memory, source_mask=source_mask, cache=cache)
