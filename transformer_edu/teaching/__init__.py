@@ -1,6 +1,7 @@
 """What only the notebooks need.
 
 display, style   show a figure, a figure with controls, a source; how figures look
+predict          a question with answers to choose from, above an outcome that stays closed
 figures/         pure functions: data in, Figure out
 explorers/       figures with controls
 inspect/         questions to a model: attention maps, shape walk, probes, ablation, replay
