@@ -43,7 +43,7 @@ class LessonError(Exception):
 
 def lesson_paths(root: Path = ROOT) -> list[Path]:
     """All lessons, in order."""
-    return sorted((root / "notebooks").glob("*.ipynb"))
+    return sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
 
 def read(path: Path) -> NotebookNode:
