@@ -138,3 +138,12 @@ def test_it_can_be_switched_off(monkeypatch, capsys):
     keep(FeedForward)
     assert kept() == before
     assert my_parts().Attention is our_transformer.Attention
+
+
+def test_a_class_without_source_or_a_folder_without_room_is_said_in_one_sentence(capsys):
+    keep(type("Attention", (TokenEmbedding,), {"__init__": lambda self: None}))
+    assert "could not be written to my_transformer.py: its source" in capsys.readouterr().out
+    Path(FILE).mkdir()
+    keep(FeedForward)
+    said = capsys.readouterr().out
+    assert said.startswith("Your FeedForward could not be written") and said.count("\n") == 1

@@ -46,10 +46,14 @@ def keep(cls: type) -> None:
     """
     if os.environ.get(SWITCH) == "0":
         return
-    mine, said = _read()
-    mine[cls.__name__] = _source_of(cls)
-    last = max(list(OURS).index(name) for name in mine)
-    said += _write(mine, list(OURS)[: last + 1])
+    try:
+        mine, said = _read()
+        mine[cls.__name__] = _source_of(cls)
+        last = max(list(OURS).index(name) for name in mine)
+        said += _write(mine, list(OURS)[: last + 1])
+    except (OSError, LookupError) as error:  # a right answer stays right
+        print(f"Your {cls.__name__} could not be written to {FILE}: {error}.")
+        return
     print(f"{said}Your {cls.__name__} is in {FILE}, next to this lesson.")
 
 
@@ -159,4 +163,6 @@ def _source_of(cls: type) -> str:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ClassDef) and node.name == cls.__name__
     ]
+    if not classes:
+        raise LookupError("its source was not found")
     return ast.get_source_segment(text, classes[-1])

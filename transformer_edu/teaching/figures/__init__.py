@@ -1,6 +1,7 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention, attention_steps, heads  weights as grids, links, step by step, head by head
+attention, attention_flow, heads   weights as grids and links, from Q to output, head by head
+lookup                             one query, its keys, and the values that it mixes
 vectors, embeddings, pieces        vectors and tables, word maps, texts cut into pieces
 charts, runs                       lines and bars; training runs and their symptoms
 search, sentence_scores            beam search as a tree; short against long sentences
