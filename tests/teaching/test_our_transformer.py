@@ -6,6 +6,8 @@ import inspect
 import pytest
 import torch
 
+from tools.exercises import exercise_indices, number_of, solution_of
+from tools.notebooks import ROOT, read
 from tools.source_rules import definitions, imported_modules
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.pytorch import to_pytorch
@@ -97,3 +99,18 @@ def test_every_class_is_short_enough_to_be_written_in_a_lesson():
     for each in definitions(ast.parse(source))[:-1]:
         lines = ast.get_source_segment(source, each).splitlines()
         assert sum(bool(line.strip()) for line in lines) <= 25, each.name
+
+
+def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
+    (path,) = (ROOT / "notebooks").glob("02_*.ipynb")
+    notebook = read(path)
+    (solution,) = (
+        solution_of(notebook, index)
+        for index in exercise_indices(notebook)
+        if number_of(notebook, index) == "2.1"
+    )
+    ours = inspect.getsource(our_transformer.Attention)
+    with_mask = [line for line in ours.splitlines() if "if mask" in line or "masked_fill" in line]
+    assert len(with_mask) == 2
+    lines = [line for line in ours.splitlines() if line not in with_mask]
+    assert solution.strip() == "\n".join(lines).replace(", mask=None", "").replace(", mask)", ")")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
@@ -80,16 +81,8 @@ def plot_marked_links(
                 zorder=2 if is_marked else 1,
                 solid_capstyle="round",
             )
-    for row, places, words, y, strong in (
-        ("about to be written", upper, query_words, 0.91, marked),
-        ("read", lower, key_words, 0.09, best),
-    ):
-        axes.text(
-            0, y + (0.11 if y > 0.5 else -0.11), row, color=QUIET_WORDS, va="center", fontsize=12
-        )
-        for place, (x, word) in enumerate(zip(places, words, strict=True)):
-            style = {"weight": "bold", "color": VERMILION} if place == strong else {}
-            axes.text(x, y, literal(word), ha="center", va="center", fontsize=13, **style)
+    _write_row(axes, "about to be written", upper, query_words, y=0.91, strong=marked)
+    _write_row(axes, "read", lower, key_words, y=0.09, strong=best)
     axes.set(xlim=(0, 1), ylim=(-0.08, 1.08))
     axes.set_axis_off()
     query, key = literal(query_words[marked]), literal(key_words[best])
@@ -99,6 +92,18 @@ def plot_marked_links(
         f"weights; the thickest line of {query_words[marked]} goes to {key_words[best]}"
     )
     return figure
+
+
+def _write_row(
+    axes: Axes, name: str, places: list[float], words: Sequence[str], *, y: float, strong: int
+) -> None:
+    """One row of words, one of them in color, and outside of it what the row is."""
+    axes.text(
+        0, y + (0.11 if y > 0.5 else -0.11), name, color=QUIET_WORDS, va="center", fontsize=12
+    )
+    for place, (x, word) in enumerate(zip(places, words, strict=True)):
+        style = {"weight": "bold", "color": VERMILION} if place == strong else {}
+        axes.text(x, y, literal(word), ha="center", va="center", fontsize=13, **style)
 
 
 def _places(words: Sequence[str]) -> list[float]:
@@ -137,35 +142,21 @@ def plot_attention_flow(
     output, weights = scaled_dot_product_attention(query, key, value)
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     figure = plt.figure(figsize=SIZE, layout="none")
-    matrices = {
-        "Q": query,
-        "Kᵀ": key.transpose(-2, -1),
-        "scores": scores,
-        "weights": weights,
-        "V": value,
-        "output": output,
-    }
+    matrices = {"Q": query, "Kᵀ": key.transpose(-2, -1), "scores": scores}
+    matrices |= {"weights": weights, "V": value, "output": output}
     axes = {name: _draw_matrix(figure, name, matrix) for name, matrix in matrices.items()}
     best = int(weights[marked].argmax())
-    for name, words, strong in (("Q", query_words, marked), ("V", key_words, best)):
-        axes[name].set_yticks(range(len(words)), [literal(word) for word in words], fontsize=10)
-        axes[name].get_yticklabels()[strong].set(color=VERMILION, weight="bold")
+    _name_axis(axes["Q"].yaxis, query_words, marked)
+    _name_axis(axes["V"].yaxis, key_words, best)
     for name in ("scores", "weights"):
-        names = [literal(word) for word in key_words]
-        axes[name].set_xticks(range(len(names)), names, rotation=90, fontsize=10)
-        axes[name].get_xticklabels()[best].set(color=VERMILION, weight="bold")
+        _name_axis(axes[name].xaxis, key_words, best, rotation=90)
     for name in ("Q", "scores", "weights", "output"):
         _frame_row(axes[name], marked, matrices[name].size(1))
     for start, end, words in ARROWS:
         _connect(figure, start, end, words)
     names = literal(query_words[marked]), literal(key_words[best])
-    figure.text(
-        0.01,
-        0.985,
-        f"Follow one row from left to right: {names[0]} attends most to {names[1]}",
-        va="top",
-        fontsize=14,
-    )
+    title = f"Follow one row from left to right: {names[0]} attends most to {names[1]}"
+    figure.text(0.01, 0.985, title, va="top", fontsize=14)
     figure.set_label(
         "six matrices: Q on the left and K transposed above give the scores, a softmax of each row "
         "gives the weights, and the weights with V above give the output. The row of "
@@ -190,6 +181,13 @@ def _draw_matrix(figure: Figure, name: str, matrix: Tensor) -> Axes:
     axes.spines[:].set(color=QUIET, linewidth=0.8)
     axes.tick_params(length=0)
     return axes
+
+
+def _name_axis(axis: Axis, words: Sequence[str], strong: int, *, rotation: float = 0) -> None:
+    """Name the rows or columns of a matrix, one of them in color."""
+    axis.set_ticks(range(len(words)), [literal(word) for word in words])
+    axis.set_tick_params(labelsize=10, rotation=rotation)
+    axis.get_ticklabels()[strong].set(color=VERMILION, weight="bold")
 
 
 def _frame_row(axes: Axes, row: int, columns: int) -> None:
