@@ -1,1 +1,7 @@
-"""Measurements for maintainers, from a checkout: they are not installed with the package."""
+"""Measurements for maintainers, from a checkout: they are not installed with the package.
+
+benchmark/      how fast and how large, beside nn.Transformer and Hugging Face
+bars            what training must reach, over three seeds
+reference_runs  rebuilds the curves that lessons draw (settings: reference_settings)
+pattern_bar     the same for the binary pattern (published_copy: the tutorial as published)
+"""

@@ -1,6 +1,7 @@
 """The package keeps its shape: who imports whom, how long things are, what they never do."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -170,19 +171,28 @@ def test_every_folder_of_modules_says_what_it_is_for():
         assert (folder / "__init__.py").exists(), f"{folder.name} has no __init__.py"
 
 
+MAPS = [PACKAGE, *(path for path in PACKAGE.rglob("*") if (path / "__init__.py").exists())]
+MAPS += [ROOT / "tools", ROOT / "experiments", ROOT / "experiments" / "benchmark"]
+
+
+@pytest.mark.parametrize("folder", MAPS, ids=lambda folder: folder.name)
+def test_the_map_of_a_folder_names_what_is_there_and_nothing_else(folder):
+    text = ast.get_docstring(tree_of(folder / "__init__.py"))
+    there = {path.stem for path in folder.iterdir() if not path.name.startswith(("_", "."))}
+    modules = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    named = set(re.findall(r"\w+", text))
+    families = tuple(re.findall(r"(\w+_)\*", text)) or ("*",)  # sentences_*
+    assert {name for name in modules - named if not name.startswith(families)} == set()
+    columns = re.findall(r"^([a-z_0-9,→/ ]+?) {2,}\S", text, flags=re.MULTILINE)
+    assert set(re.findall(r"\w+", " ".join(columns))) <= there
+
+
 @every_module
-def test_a_module_is_of_readable_size(path):
+def test_a_module_is_readable_documented_and_safe(path):
+    tree = tree_of(path)
     assert not list(oversize(path.read_text(encoding="utf-8")))
-
-
-@every_module
-def test_everything_public_has_a_docstring(path):
-    assert not list(without_docstring(tree_of(path)))
-
-
-@every_module
-def test_no_module_runs_text_or_opens_a_shell_or_hides_errors(path):
-    assert not [*unsafe_code(tree_of(path)), *assertions(tree_of(path))]
+    assert not list(without_docstring(tree))
+    assert not [*unsafe_code(tree), *assertions(tree)]
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("__init__.py")), ids=module_name)

@@ -19,11 +19,8 @@ def test_the_size_of_cuda_and_the_way_around_it_are_said_on_linux_only():
     for platform in ("darwin", "win32"):
         assert "about 1.5 GB" in size_note(platform, "", False)
         assert "CUDA" not in size_note(platform, "", False)
-
-
-def test_whoever_has_or_chose_a_pytorch_is_not_told_of_cuda():
     for note in (size_note("linux", "2.13.0", False), size_note("linux", "", True)):
-        assert "CUDA" not in note and "0.5 GB" in note
+        assert "CUDA" not in note and "0.5 GB" in note  # a PyTorch is there, or was chosen
 
 
 @pytest.mark.parametrize(

@@ -106,11 +106,6 @@ def test_a_lesson_that_is_gone_takes_its_unchanged_copy_along(folders):
     assert names == {"00_start.ipynb", "10_start.ipynb", "11_words.ipynb"}
 
 
-def test_git_does_not_see_the_copies():
-    ignored = subprocess.run(["git", "check-ignore", "-q", "work/00_start_here.ipynb"], cwd=ROOT)
-    assert ignored.returncode == 0
-
-
 def test_the_command_says_in_one_sentence_how_to_get_a_newer_lesson(folders):
     lessons, copies = folders
     tools = lessons.parent / "tools"

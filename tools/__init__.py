@@ -9,4 +9,5 @@
 - ``cell_rules``, ``output_rules``, ``skeleton_rules``: what a lesson must be like.
 - ``rules``: all of these together (``python -m tools.rules`` says what is broken).
 - ``source_rules``: what Python source must be like, in the package and in lessons.
+- ``unused_names``: public names that nobody uses.
 """

@@ -37,7 +37,7 @@ TAGS = {
     "nbval-ignore-output",
     "nbval-check-output",
 }
-# jupyter.md measured them: lost figures, flicker, scripts from elsewhere, cells that never end.
+# Each of these was measured: lost figures, flicker, scripts from elsewhere, cells that never end.
 UNRELIABLE_WIDGETS = {"interact", "interactive", "interactive_output", "Output", "clear_output"}
 MACHINE_PATH = re.compile(
     r"/(?:home|Users|root|tmp|work|opt|mnt)/\w|/content/\w|\b[A-Z]:\\\\?(?:Users|Windows)|\bfile://"

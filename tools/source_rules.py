@@ -8,7 +8,12 @@ import re
 from collections.abc import Iterator
 
 MODULE_LINES, FUNCTION_LINES, PARAMETERS, LINE_LENGTH = 400, 50, 7, 100
-LONGER = {"beam_search": 11, "sample": 11, "fit": 8}  # parameters, written out for Shift-Tab
+LONGER = {
+    "beam_search": 11,
+    "greedy_search": 8,
+    "sample": 11,
+    "fit": 8,
+}  # parameters, written out for Shift-Tab
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "core", "base", "misc"}
 RUNS_TEXT = {"eval", "exec", "compile", "__import__"}
 RUNS_A_SHELL = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}

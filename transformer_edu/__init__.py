@@ -6,6 +6,7 @@ The map, one folder for each question:
 - ``generation``: how does it write? Greedy, beam search, sampling (§6.1).
 - ``training``: how does it learn? Tasks, loss, schedule, loop (§5).
 - ``pretrained``: a small translator, ready to use.
+- ``refusals``: the few sentences that refuse bad input at the doors.
 - ``teaching``: how is it shown? Figures, explorers and exercise checks for the notebooks.
 
 Every name has one import path: ``from transformer_edu.model.attention import MultiHeadAttention``.

@@ -51,7 +51,7 @@ def made_box(sample: Callable[[], None]) -> object:
     Returns:
         A VBox of ipywidgets.
     """
-    # Here and not above, since who imports the benchmark needs no plotting library.
+    # Here and not above: importing the benchmark needs no plotting library.
     from transformer_edu.teaching.display import explorers_kept_back
 
     with explorers_kept_back() as kept:
@@ -72,7 +72,7 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     pair = vocabulary.encode(WORDS), vocabulary.encode(WORDS)
     recorded = TrainingReplay(pair, tokens)
     for step, model in enumerate((short, long)):
-        recorded.look(model, step=step)
+        recorded.record(model, step=step)
     steps = decoding_steps.decoding_steps(short, vocabulary, WORDS)
     source_ids = torch.tensor([vocabulary.encode(WORDS)])
     scores = torch.randn(len(tokens), generator=generator)
@@ -87,11 +87,11 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(attention.explore_positions),
         partial(attention.explore_heads, weights, query_tokens=written, key_tokens=written),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
-        partial(generation.explore_decoding, steps, tokens=tokens),
+        partial(generation.explore_decoding, steps, tokens=tokens, step=1),
         partial(candidates, scores, tokens=tokens),
         partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
         partial(generation.explore_length_penalty, TableModel(TABLE), LOG_PROBABILITIES),
-        partial(replay.explore_training, recorded),
+        partial(replay.explore_training, recorded, step=1, layer=1, head=0),
         partial(pieces.explore_merges, merges, TEXTS),
         partial(translation.explore_text, translator, TEXT, layer=3, width=5),
     ]

@@ -5,16 +5,21 @@ Both sides train on the same padded batches with the same loss and the same Adam
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from experiments.benchmark.timing import LEGEND, Step, compare, machine, markdown_table
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID, UNKNOWN_ID
-from transformer_edu.peers import PytorchTransformer, build_marian
-from transformer_edu.training.loss import token_loss
+from transformer_edu.training.data.batches import Batch
+from transformer_edu.training.loss import batch_loss
 from transformer_edu.training.machine.device import autocast_for, has_fast_bfloat16
+
+if TYPE_CHECKING:
+    from transformers import MarianConfig
 
 SIZES, FASTER = "d_model/heads/layers/d_ff", "times as fast"
 OURS, PYTORCH, MARIAN = "ours", "nn.Transformer", "Hugging Face Marian"
@@ -75,6 +80,50 @@ def draw_batch(workload: Workload) -> tuple[Tensor, Tensor]:
     return source_ids[:, :-1], target_ids
 
 
+def build_marian(config: TransformerConfig) -> nn.Module:
+    """Hugging Face's MarianMTModel of the same sizes, called like our model, without download."""
+    from transformers import MarianMTModel
+
+    class Marian(MarianMTModel):
+        """Takes token ids and returns logits."""
+
+        def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
+            """Hide the padding of both, as Transformer does."""
+            outputs = super().forward(
+                input_ids=source_ids,
+                attention_mask=source_ids != PADDING_ID,
+                decoder_input_ids=target_ids,
+                decoder_attention_mask=target_ids != PADDING_ID,
+            )
+            return outputs.logits
+
+    return Marian(marian_config(config))
+
+
+def marian_config(config: TransformerConfig) -> "MarianConfig":
+    """The sizes of our model under Hugging Face's names."""
+    from transformers import MarianConfig
+
+    sizes = {
+        f"{stack}_{name}": value
+        for stack in ("encoder", "decoder")
+        for name, value in (
+            ("layers", config.num_layers),
+            ("attention_heads", config.num_heads),
+            ("ffn_dim", config.d_ff),
+        )
+    }
+    return MarianConfig(
+        vocab_size=config.vocabulary_size,
+        d_model=config.d_model,
+        dropout=config.dropout,
+        activation_function="relu",
+        scale_embedding=True,
+        pad_token_id=PADDING_ID,
+        **sizes,
+    )
+
+
 def build_trainer(name: str, workload: Workload, *, precision: str = "float32") -> Step:
     """A function that makes one training step of the named model and returns its loss."""
     torch.manual_seed(0)
@@ -83,13 +132,12 @@ def build_trainer(name: str, workload: Workload, *, precision: str = "float32") 
     )
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     source_ids, target_ids = draw_batch(workload)
-    inputs, labels = target_ids[:, :-1], target_ids[:, 1:]
+    batch = Batch(source_ids, target_ids[:, :-1], target_ids[:, 1:])
 
     def step() -> float:
         optimiser.zero_grad()
         with autocast_for(model, precision):
-            logits = model(source_ids, inputs)
-        loss = token_loss(logits, labels)
+            loss = batch_loss(model, batch)
         loss.backward()
         optimiser.step()
         return loss.item()
@@ -111,7 +159,7 @@ def report_train(workloads: Sequence[Workload]) -> Iterator[str]:
 def report_precision(workloads: Sequence[Workload]) -> Iterator[str]:
     """Measure a training step of ours in half precision beside float32, and tell line by line."""
     if not has_fast_bfloat16(torch.device("cpu")):
-        yield f"No AVX512-BF16 here, so bfloat16 is not chosen: float32 is faster. {machine()}."
+        yield f"A product in bfloat16 is not faster here, so float32 is chosen. {machine()}."
         return
     yield f"Training step of ours: bfloat16 autocast beside float32. {machine()}.\n"
     rows = []

@@ -10,7 +10,7 @@ from nbconvert import HTMLExporter
 from tests.published import caught_bundles, published_page
 from transformer_edu.teaching import display as display_module
 from transformer_edu.teaching.inspect.attention_maps import STEPS
-from transformer_edu.teaching.viewer.page import COLOURS, SIZES
+from transformer_edu.teaching.viewer.page import COLORS, SIZES
 from transformer_edu.teaching.viewer.show import view_attention, view_weights
 
 SOURCE_TOKENS = ["the", "old", "house", "on", "the", "hill"]
@@ -223,7 +223,7 @@ def test_every_cell_has_the_color_of_its_weight_and_zero_is_hatched(viewer, atte
     assert len(found) == head.numel() == len(columns) * len(rows)
     for (x, y), fill in found.items():
         weight = float(head[rows.index(y), columns.index(x)])
-        assert fill == (COLOURS[round(63 * weight)] if weight else "url(#hatch)")
+        assert fill == (COLORS[round(63 * weight)] if weight else "url(#hatch)")
     printed = page.locator(".figure .number").all_text_contents()
     assert printed == [f"{weight:.2f}" for weight in head[head > 0].tolist()]
 

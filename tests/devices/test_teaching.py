@@ -20,24 +20,24 @@ from transformer_edu.teaching.figures.attention import (
     plot_links,
     plot_mask,
     plot_mask_row,
+    plot_reach,
 )
-from transformer_edu.teaching.figures.attention_steps import plot_attention_steps
-from transformer_edu.teaching.figures.charts import plot_values
+from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
+from transformer_edu.teaching.figures.decoding_steps import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.embeddings import plot_embedding_map
 from transformer_edu.teaching.figures.heads import plot_head_shares, plot_head_split
 from transformer_edu.teaching.figures.parameters import count_parameters
-from transformer_edu.teaching.figures.reach import plot_reach
-from transformer_edu.teaching.figures.sampling import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.vectors import (
-    plot_normalisation,
+    plot_normalization,
     plot_similarities,
     plot_tables,
+    plot_values,
 )
 from transformer_edu.teaching.inspect.ablation import heads_made_uniform, heads_switched_off
 from transformer_edu.teaching.inspect.corruption import accuracy_by_distance
 from transformer_edu.teaching.inspect.embedding_map import MapWord, nearest
 from transformer_edu.teaching.inspect.gradient_norms import gradient_norms
-from transformer_edu.teaching.inspect.head_roles import position_cells, see_pairs, share_on
+from transformer_edu.teaching.inspect.head_roles import position_cells, record_pairs, share_on
 from transformer_edu.teaching.inspect.probes import run_probes
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.trace import trace
@@ -63,18 +63,23 @@ FIGURES = {
     "links": lambda on: plot_links(on(WEIGHTS)[1], **WORDS, **TITLE),
     "mask": lambda on: plot_mask(on(MASK), **WORDS, **TITLE),
     "masks": lambda on: plot_mask_row({"both": on(MASK), "one": on(~MASK)}, **WORDS, **TITLE),
-    "steps": lambda on: plot_attention_steps(
-        on(NUMBERS), on(NUMBERS.repeat(2, 1)[:4]), on(NUMBERS.repeat(2, 1)[:4]), **WORDS, **TITLE
+    "flow": lambda on: plot_attention_flow(
+        on(NUMBERS),
+        on(NUMBERS.repeat(2, 1)[:4]),
+        on(NUMBERS.repeat(2, 1)[:4]),
+        query_words=QUERIES,
+        key_words=KEYS,
+        marked=0,
     ),
     "values": lambda on: plot_values(on(NUMBERS), **LABELS, **TITLE),
     "shares": lambda on: plot_head_shares(on(WEIGHTS[0]), label="share", **TITLE),
     "split": lambda on: plot_head_split({"right": on(SPLIT)}, tokens=QUERIES, d_model=4, **TITLE),
-    "normalisation": lambda on: plot_normalisation(
+    "normalization": lambda on: plot_normalization(
         on(NUMBERS), on(NUMBERS) * 2, row_names=QUERIES, **TITLE
     ),
     "reach": lambda on: plot_reach({"all": on(WEIGHTS[0])}, words=KEYS, **TITLE),
     "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
-    "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", **TITLE),
+    "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", names=QUERIES, **TITLE),
     "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),
     "map": lambda on: plot_embedding_map(on(NUMBERS), MAP, **TITLE),
 }
@@ -165,8 +170,8 @@ def test_a_trace_has_the_same_steps(model, twin, device):
 
 
 def test_measurements_of_a_model_are_the_same(model, twin, default):
-    shares = see_pairs(twin, PAIRS).role_shares("encoder.self_attention")
-    for role, wanted in see_pairs(model, PAIRS).role_shares("encoder.self_attention").items():
+    shares = record_pairs(twin, PAIRS).role_shares("encoder.self_attention")
+    for role, wanted in record_pairs(model, PAIRS).role_shares("encoder.self_attention").items():
         torch.testing.assert_close(shares[role], wanted)
     for measure in (
         lambda model: gradient_norms(model, make_batch(PAIRS)),

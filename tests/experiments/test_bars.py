@@ -41,16 +41,6 @@ def test_the_bars_are_the_promised_ones():
             assert seconds is None or bar.cpu_seconds <= seconds
 
 
-def test_the_copy_task_has_the_published_sizes():
-    settings = BARS[0].settings
-    task = settings.build_task()
-    assert len(task.vocabulary) == 20
-    assert {len(source) for source, _ in task.train} == {8}
-    model = settings.build_model(task, 0)
-    assert sum(weight.numel() for weight in model.parameters()) == 171_284
-    assert settings.batch_size == 32
-
-
 @pytest.mark.parametrize("bar", BARS)
 def test_every_step_asked_for_is_evaluated(bar):
     steps, every = bar.settings.steps, bar.settings.evaluate_every

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from experiments.published_copy import published_labels, train_as_published
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from tests.small_model import small_transformer
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import Task, copy_task
@@ -22,9 +23,7 @@ def task() -> Task:
 
 
 def model(dropout: float = 0.1) -> Transformer:
-    torch.manual_seed(0)
-    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24}
-    return Transformer(TransformerConfig(vocabulary_size=10, dropout=dropout, **sizes))
+    return small_transformer(10, dropout=dropout)
 
 
 def test_no_gradient_reaches_the_question_for_the_end_token():

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from experiments.reference_settings import (
-    COPY,
     REFERENCES,
     SEEDS,
     TASKS,
     ReferenceSettings,
     SmallerProjections,
 )
+from tests.small_model import same, weights
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.faults import FAULTS
 from transformer_edu.training.runs.stored_runs import file_name
@@ -40,11 +40,6 @@ def test_stopping_early_changes_no_step_before():
     assert whole.factor(10) == 1 > whole.factor(60) > whole.factor(100) > 0
 
 
-def test_a_rate_that_stays_stays():
-    training = ReferenceSettings(variant="x", stays=True, steps=9).training(0)
-    assert {training.factor(step) for step in range(1, 10)} == {1.0}
-
-
 def test_the_seed_decides_the_model_and_nothing_else_does():
     settings = ReferenceSettings(
         variant="x", task_sizes={"train_size": 9, "validation_size": 2, "test_size": 2}
@@ -55,19 +50,8 @@ def test_the_seed_decides_the_model_and_nothing_else_does():
     assert torch.get_rng_state().equal(before)
     torch.manual_seed(17)
     again, other = settings.build_model(task, 1), settings.build_model(task, 2)
-    same, different = (
-        all(a.equal(b) for a, b in zip(first.parameters(), model.parameters(), strict=True))
-        for model in (again, other)
-    )
-    assert same
-    assert not different
-
-
-def test_the_published_copy_task_has_its_sizes():
-    for settings in COPY:
-        model = settings.build_model(TASKS["copy"](train_size=9), 0)
-        assert sum(weight.numel() for weight in model.parameters()) == 171_284
-        assert (settings.batch_size, settings.learning_rate, settings.stays) == (32, 1e-3, True)
+    assert same(weights(first), weights(again))
+    assert not same(weights(first), weights(other))
 
 
 def test_smaller_projections_start_as_torchs_stacked_ones():

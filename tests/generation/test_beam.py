@@ -11,13 +11,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from tests.generation.test_greedy import SOURCES, VOCABULARY, Copyist, padded, transformer
+from experiments.benchmark.training_step import build_marian
+from tests.generation.test_greedy import SOURCES, Copyist, padded, transformer
 from transformer_edu.generation.beam import beam_search, best_continuations
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import BeamStep, Hypothesis
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.peers import PytorchTransformer, build_marian
 
 ALPHAS = [0, 0.6, 1, 2]
 
@@ -140,23 +140,6 @@ def test_a_beam_that_is_wide_enough_finds_what_exhaustive_search_finds(
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_a_transformer_is_searched_exhaustively_too(alpha):
-    torch.manual_seed(0)
-    model = transformer(0).double().eval()
-    with torch.no_grad():
-        model.output_projection.weight.mul_(3)
-
-    def logits_after(source: list[int], written: list[int]) -> Tensor:
-        with torch.no_grad():
-            return model(torch.tensor([source]), torch.tensor([[START_ID, *written]]))[0, -1]
-
-    model.logits_after = logits_after
-    found = beam_search(model, padded(SOURCES), width=VOCABULARY**2, alpha=alpha, max_length=2)
-    for source, hypotheses in zip(SOURCES, found, strict=True):
-        assert_same(hypotheses, every_hypothesis(model, source, max_length=2, alpha=alpha)[:1])
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize(("width", "num_best"), [(1, 1), (2, 1), (3, 3), (5, 2)])
 def test_stopping_early_loses_nothing(width, num_best, alpha):
     max_length = 9
@@ -237,9 +220,9 @@ def test_every_score_is_the_documented_formula_of_its_hypothesis(alpha, end_id):
         assert len({(*each.token_ids, each.finished) for each in hypotheses}) == num_best
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("alpha", [0, 2])
 def test_a_beam_of_one_is_greedy_search(alpha):
-    for seed in range(6):
+    for seed in range(4):
         model = transformer(seed)
         for end_id in (END_ID, 7):
             asked = {"max_length": 12, "end_id": end_id}
@@ -271,7 +254,7 @@ def test_equally_likely_hypotheses_are_decided_alike_alone_and_together():
 
 @pytest.mark.parametrize(("alpha", "end_id"), [(0, END_ID), (0.6, END_ID), (0.6, 7)])
 def test_a_sentence_does_not_depend_on_the_others_on_their_order_or_on_padding(alpha, end_id):
-    for seed in range(4):
+    for seed in range(2):
         model = transformer(seed).double()
         asked = {"alpha": alpha, "num_best": 2, "end_id": end_id}
         together = beam_search(model, padded(SOURCES), **asked)
@@ -281,39 +264,6 @@ def test_a_sentence_does_not_depend_on_the_others_on_their_order_or_on_padding(a
         for other in (backwards, longer, alone):
             for hypotheses, expected in zip(other, together, strict=True):
                 assert_same(hypotheses, expected)
-
-
-@pytest.mark.parametrize("end_id", [END_ID, 7])
-def test_with_and_without_a_cache_the_same_is_written(end_id):
-    for seed in range(4):
-        model = transformer(seed).double()
-        asked = {"end_id": end_id, "num_best": 3, "max_length": 15}
-        cached = beam_search(model, padded(SOURCES), **asked)
-        for hypotheses, expected in zip(
-            beam_search(model, padded(SOURCES), cached=False, **asked), cached, strict=True
-        ):
-            assert_same(hypotheses, expected)
-
-
-def test_without_a_maximum_each_sentence_may_have_fifty_tokens_more_than_its_source():
-    model = Copyist({4: [5], 9: [5], 10: [5]}, end=8)
-    lengths = [len(each[0].token_ids) for each in beam_search(model, padded(SOURCES), width=3)]
-    assert lengths == [len(source) + 50 for source in SOURCES]
-
-
-def test_all_positions_of_the_model_may_be_used_and_no_more():
-    model = transformer(0, max_length=5)
-    (hypothesis,) = beam_search(model, padded([[9, 4]]), width=1, end_id=9)[0]
-    assert len(hypothesis.token_ids) == 5
-    assert not hypothesis.finished
-
-
-def test_a_vocabulary_may_be_smaller_than_the_beam():
-    model = Surprising(4)
-    found = beam_search(model, padded(SOURCES), width=9, num_best=9, max_length=6)
-    for source, hypotheses in zip(SOURCES, found, strict=True):
-        expected = patient_beam(model, source, width=9, max_length=6, alpha=0.6)
-        assert_same(hypotheses, expected[:9])
 
 
 def test_where_fewer_hypotheses_exist_fewer_are_returned():
@@ -425,17 +375,7 @@ def test_what_is_done_to_a_record_does_not_disturb_the_search():
     assert found == beam_search(model, source_ids)
 
 
-# Other hands
-
-
-def test_the_peer_of_torch_nn_is_searched_too():
-    torch.manual_seed(0)
-    sizes = {"d_model": 12, "num_heads": 2, "num_layers": 2, "d_ff": 20}
-    peer = PytorchTransformer(TransformerConfig(vocabulary_size=VOCABULARY, **sizes)).double()
-    together = beam_search(peer, padded(SOURCES), max_length=8)
-    for source, hypotheses in zip(SOURCES, together, strict=True):
-        assert_same(beam_search(peer, padded([source]), max_length=8)[0], hypotheses)
-    assert peer.training
+# What another library writes
 
 
 MARIAN_LENGTH, MARIAN_VOCABULARY = 9, 13
@@ -535,38 +475,6 @@ def test_a_beam_of_four_writes_what_hugging_face_writes(twins, source_ids):
     assert written != greedy_search(ours, source_ids, max_length=MARIAN_LENGTH)
 
 
-# Manners
-
-
-def test_modes_gradients_random_numbers_and_sources_are_as_before():
-    model, source_ids = transformer(0), padded(SOURCES)
-    model.decoder.layers[1].eval()
-    modes = [module.training for module in model.modules()]
-    state, before = torch.get_rng_state(), source_ids.clone()
-    first = beam_search(model, source_ids, max_length=9)
-    assert beam_search(model, source_ids, max_length=9) == first  # dropout would have changed it
-    assert [module.training for module in model.modules()] == modes
-    assert torch.get_rng_state().equal(state)
-    assert source_ids.equal(before)
-    assert torch.is_grad_enabled()
-    assert all(parameter.grad is None for parameter in model.parameters())
-
-
-@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
-def test_an_error_in_after_step_is_passed_on_and_leaves_the_model_as_it_was(error):
-    def fail(step: BeamStep) -> None:
-        if step.step == 2:
-            raise error
-
-    model = transformer(0)
-    model.decoder.layers[1].eval()
-    modes = [module.training for module in model.modules()]
-    with pytest.raises(error):
-        beam_search(model, padded(SOURCES), after_step=fail)
-    assert [module.training for module in model.modules()] == modes
-    assert torch.is_grad_enabled()
-
-
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
@@ -576,28 +484,9 @@ def test_an_error_in_after_step_is_passed_on_and_leaves_the_model_as_it_was(erro
         ({"num_best": 0}, ValueError, "num_best must be at least 1, got 0"),
         ({"num_best": 5}, ValueError, "num_best must be at most width, got 5 and 4"),
         ({"alpha": -1}, ValueError, "alpha must be a finite number of at least 0, got -1"),
-        ({"alpha": math.nan}, ValueError, "alpha must be a finite number of at least 0, got nan"),
-        ({"alpha": "0.6"}, TypeError, "alpha must be a number, got '0.6'"),
         ({"alpha": 1e9}, ValueError, "alpha must be smaller for hypotheses of 55 tokens"),
     ],
 )
 def test_what_is_no_beam_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
         beam_search(transformer(0), padded(SOURCES), **changes)
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (torch.nan, "logits must have a finite maximum in every row, got nan at step 3"),
-        (torch.inf, "logits must have a finite maximum in every row, got inf at step 3"),
-        (-torch.inf, "logits must have a finite maximum in every row, got -inf at step 3"),
-    ],
-)
-def test_a_model_that_answers_no_numbers_is_stopped(value, message):
-    class Confused(Surprising):
-        def project(self, decoded: Tensor) -> Tensor:
-            return torch.full_like(decoded, value) if self.calls == 3 else decoded
-
-    with pytest.raises(ValueError, match=message):
-        beam_search(Confused(9, seed=1), padded(SOURCES), max_length=8)

@@ -5,13 +5,12 @@ import subprocess
 import sys
 
 import pytest
-import torch
 
+from tests.small_model import small_transformer
 from tools.notebooks import ROOT
 from transformer_edu.generation import __main__ as module
 from transformer_edu.generation.__main__ import main, read_lines, translate_lines
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.runs.run_folder import RunFolder
@@ -26,11 +25,7 @@ def run(tmp_path_factory) -> RunFolder:
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "words")
     folder.make()
     vocabulary = Vocabulary(["one", "two", "three", "four", "five"])
-    torch.manual_seed(0)
-    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "max_length": 9}
-    save_model(
-        folder.model, Transformer(TransformerConfig(vocabulary_size=len(vocabulary), **sizes))
-    )
+    save_model(folder.model, small_transformer(len(vocabulary), max_length=9))
     folder.write_words(vocabulary)
     return folder
 
@@ -51,6 +46,17 @@ def test_a_line_for_a_line(run, translator, monkeypatch, capsys):
     expected = [translator.translate(text, width=2, alpha=0.3) for text in texts]
     assert capsys.readouterr().out.split("\n") == [*expected, ""]
     assert expected[0]
+
+
+def test_loops_can_be_asked_for(run, translator, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(
+        Translator, "translate", lambda self, text, **given: asked.append(given["end_loops"]) or ""
+    )
+    for options in ([], ["--loops"]):
+        typed(monkeypatch, b"one\n")
+        assert main([str(run.path), *options]) == 0
+    assert asked == [True, False]
 
 
 def test_a_line_is_translated_before_the_next_is_read(translator):

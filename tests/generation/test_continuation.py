@@ -8,23 +8,22 @@ import torch
 from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
+from transformer_edu.generation import continuation
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
     EXTRA_LENGTH,
-    LARGEST_WIDTH,
     Continuation,
     Targets,
     can_cache,
     length_limits,
+    looping_tokens,
     padding_id_of,
-    require_width,
 )
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.generation.sampling import sample
 from transformer_edu.model.masks import padding_mask
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.peers import PytorchTransformer
 from transformer_edu.training.faults import FAULTS
 
 CONFIG = TransformerConfig(
@@ -39,35 +38,28 @@ def model() -> Transformer:
 
 
 @torch.no_grad()
-def test_the_logits_are_those_of_the_whole_target():
+@pytest.mark.parametrize("half", [False, True])
+def test_the_logits_are_those_of_the_whole_target(half):
     ours = model()
-    found = Continuation(ours, SOURCE_IDS, start_id=1, longest=4)
-    for step in range(4):
-        expected = ours(SOURCE_IDS, found.written)[:, -1]
-        torch.testing.assert_close(found.next_logits(), expected)
-        found.append(torch.tensor([4, 7]) + step)
+    with torch.autocast("cpu", torch.bfloat16, enabled=half):
+        found = Continuation(ours, SOURCE_IDS, start_id=1, longest=4)
+        for step in range(4):
+            expected = ours(SOURCE_IDS, found.written)[:, -1]
+            torch.testing.assert_close(found.next_logits(), expected)
+            found.append(torch.tensor([4, 7]) + step)
     assert found.written.tolist() == [[1, 4, 5, 6, 7], [1, 7, 8, 9, 10]]
 
 
 @torch.no_grad()
-def test_the_logits_are_those_of_the_whole_target_in_half_precision_too():
-    ours = model()
-    with torch.autocast("cpu", torch.bfloat16):
-        found = Continuation(ours, SOURCE_IDS, start_id=1, longest=3)
-        for step in range(3):
-            expected = ours(SOURCE_IDS, found.written)[:, -1]
-            torch.testing.assert_close(found.next_logits(), expected)
-            found.append(torch.tensor([4, 7]) + step)
-
-
-@torch.no_grad()
-def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
+@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
+def test_reordered_and_kept_rows_go_on_with_what_they_have_written(monkeypatch, steps):
+    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
     ours = model()
     with_cache, without = (
         Continuation(ours, SOURCE_IDS, start_id=1, longest=5, cached=cached)
         for cached in (True, False)
     )
-    assert with_cache.cache is not None and without.cache is None
+    assert (with_cache.cache is None) is steps and without.cache is without.stepwise is None
     for each in (with_cache, without):
         each.next_logits()
         each.keep(torch.tensor([0, 0, 1, 1]))  # two for each source from now on
@@ -85,12 +77,14 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
 
 
 @torch.no_grad()
-def test_the_cache_has_room_for_what_will_be_appended_and_no_more():
+def test_the_cache_has_room_for_what_will_be_appended_and_no_more(monkeypatch):
+    monkeypatch.setattr(continuation, "can_step", lambda _: False)
     assert Continuation(model(), SOURCE_IDS, start_id=1, longest=4).cache.max_length == 4
 
 
 @torch.no_grad()
-def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places():
+def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places(monkeypatch):
+    monkeypatch.setattr(continuation, "can_step", lambda _: False)
     found = Continuation(model(), SOURCE_IDS[[0, 0]], start_id=1, longest=4)
     found.next_logits()
     before = [layer.cross_attention.keys.data_ptr() for layer in found.cache.layers]
@@ -110,20 +104,6 @@ def test_ids_may_be_of_either_size_and_stay_of_the_sources(read, appended):
     assert found.written.dtype == read
     assert found.written.tolist() == [[1, 4, 6], [1, 5, 7]]
     torch.testing.assert_close(found.next_logits(), ours(SOURCE_IDS, found.written.long())[:, -1])
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("value", ["nan", "inf"])
-@pytest.mark.parametrize("cached", [True, False])
-def test_numbers_that_are_none_are_refused_with_the_step_named(cached, value):
-    ours = model()
-    target = Continuation(ours, SOURCE_IDS, start_id=1, longest=4, cached=cached)
-    target.next_logits()
-    target.append(torch.tensor([4, 5]))
-    ours.output_projection.bias[3] = float(value)
-    message = f"logits must have a finite maximum in every row, got {value} at step 2"
-    with pytest.raises(ValueError, match=message):
-        target.next_logits()
 
 
 class Own(nn.Module):
@@ -146,18 +126,11 @@ class OwnPositions(nn.Module):
 @torch.no_grad()
 def test_a_learners_own_parts_do_without_a_cache():
     assert can_cache(model())
-    with_own_attention = model()
-    with_own_attention.decoder.layers[1].self_attention = Own()
-    with_own_cross_attention = model()
-    with_own_cross_attention.decoder.layers[0].cross_attention = Own()
-    with_own_positions = model()
-    with_own_positions.positions = OwnPositions()
-    for other in (
-        with_own_attention,
-        with_own_cross_attention,
-        with_own_positions,
-        PytorchTransformer(CONFIG).eval(),
-    ):
+    others = [model(), model(), model(), PytorchTransformer(CONFIG).eval()]
+    others[0].decoder.layers[1].self_attention = Own()
+    others[1].decoder.layers[0].cross_attention = Own()
+    others[2].positions = OwnPositions()
+    for other in others:
         assert not can_cache(other)
         target = Continuation(other, SOURCE_IDS, start_id=1, longest=3)
         target.append(torch.tensor([4, 5]))
@@ -192,17 +165,6 @@ def test_a_row_may_have_fifty_tokens_more_than_its_source_and_never_more_than_th
     assert length_limits(SimpleNamespace(), MASK, None).tolist() == [53, 51]
     assert length_limits(model_with(52), MASK, None).tolist() == [52, 51]
     assert length_limits(model_with(52), MASK, 7).tolist() == [7, 7]
-
-
-def test_a_beam_is_as_wide_as_somebody_can_wait_for():
-    require_width("width", 1)
-    require_width("width", LARGEST_WIDTH)
-    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
-        require_width("width", 0)
-    with pytest.raises(ValueError, match="beam must be at most 1,000, got 1001"):
-        require_width("beam", LARGEST_WIDTH + 1)
-    with pytest.raises(TypeError, match="width must be a whole number, got 2.5"):
-        require_width("width", 2.5)
 
 
 def test_start_and_end_are_tokens_that_the_model_can_write():
@@ -245,39 +207,62 @@ def test_a_row_is_read_up_to_its_end_without_start_and_padding():
     assert targets.read([START_ID, 7, 8]) == [7, 8]
 
 
-@pytest.mark.parametrize("search", [greedy_search, beam_search, sample])
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
+    ("row", "loops"),
     [
-        ({"source_ids": [[4, 5]]}, TypeError, "source_ids must be a tensor of token ids, got list"),
-        ({"source_ids": torch.ones(2, 3)}, TypeError, "source_ids must be of type"),
-        ({"source_ids": torch.empty(0, 3, dtype=torch.long)}, ValueError, "with no empty axis"),
-        (
-            {"source_ids": padded([[4, 5], [PADDING_ID]])},
-            ValueError,
-            "source_ids must hold a real token in every row, got none in row 1",
-        ),
-        ({"source_ids": padded([[VOCABULARY]])}, ValueError, "from 0 to 10, got 11"),
-        ({"max_length": 0}, ValueError, "max_length must be at least 1, got 0"),
-        ({"max_length": -3}, ValueError, "max_length must be at least 1, got -3"),
-        ({"max_length": True}, TypeError, "max_length must be a whole number, got True"),
-        ({"max_length": 2.5}, TypeError, "max_length must be a whole number, got 2.5"),
-        ({"max_length": 65}, ValueError, r"at most 64 \(the model's max_length\), got 65"),
-        ({"start_id": END_ID}, ValueError, "three different ids, got 2, 2 and 0"),
-        ({"start_id": PADDING_ID}, ValueError, "three different ids, got 0, 2 and 0"),
-        ({"end_id": PADDING_ID}, ValueError, "three different ids, got 1, 0 and 0"),
-        ({"end_id": "2"}, TypeError, "end_id must be a whole number, got '2'"),
-        ({"start_id": -1}, ValueError, "start_id must be at least 0, got -1"),
-        ({"end_id": -1}, ValueError, "end_id must be at least 0, got -1"),
-        ({"end_id": VOCABULARY}, ValueError, "end_id must be from 0 to 10, got 11"),
-        ({"start_id": VOCABULARY}, ValueError, "start_id must be from 0 to 10, got 11"),
-        ({"cached": 1}, TypeError, "cached must be True or False, got 1"),
-        ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
-        ({"model": abs}, TypeError, "model must be a torch.nn.Module"),
-        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
+        ([1, 7, 7], [7]),
+        ([1, 7, 8], []),
+        ([1, 5, 6, 5, 6, 5], [6]),
+        ([1, 5, 6, 5, 6], []),
+        ([1, 9, 5, 5, 6, 5, 5, 6, 5, 5], [5, 6]),
+        ([1, 7, 7, 8, 7, 7, 8, 7, 7], [7, 8]),
+        ([1, *range(4, 12), *range(4, 12), *range(4, 11)], [11]),  # as long as is watched
+        ([1, *range(4, 13), *range(4, 13), *range(4, 12)], []),
+        ([1], []),
     ],
 )
-def test_every_search_refuses_bad_input_in_a_sentence(search, changes, error, message):
-    given = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
-    with pytest.raises(error, match=message):
-        search(given.pop("model"), given.pop("source_ids"), **given)
+def test_a_token_that_makes_an_n_gram_stand_three_times_is_found(row, loops):
+    rows, token_ids = looping_tokens(torch.tensor([[1, *range(20, 19 + len(row))], row]))
+    assert sorted(token_ids.tolist()) == loops
+    assert set(rows.tolist()) <= {1}
+
+
+def most_repeated(written: list[int]) -> int:
+    """How often an n-gram of up to 8 tokens stands in a row at the most."""
+    longest = 1
+    for n in range(1, 9):
+        same = 0
+        for here, before in zip(written[n:], written, strict=False):
+            same = same + 1 if here == before else 0
+            longest = max(longest, 1 + same // n)
+    return longest
+
+
+@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_search_that_ends_loops_writes_nothing_three_times_and_no_more_than_twice_the_source(
+    monkeypatch, steps, width
+):
+    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
+    torch.manual_seed(2)
+    ours = Transformer(replace(CONFIG, max_length=60))
+    with torch.no_grad():
+        ours.output_projection.bias[END_ID] = -30.0
+        ours.output_projection.bias[5:7] = 4.0  # two tokens that it cannot leave
+
+    def write(end_loops: bool) -> list[list[int]]:
+        if width == 1:
+            return greedy_search(ours, SOURCE_IDS, end_loops=end_loops)
+        found = beam_search(ours, SOURCE_IDS, width=width, end_loops=end_loops)
+        return [best.token_ids for best, *_ in found]
+
+    assert max(map(most_repeated, write(False))) > 2
+    ended = write(True)
+    assert max(map(most_repeated, ended)) == 2
+    lengths = ours.source_mask(SOURCE_IDS).flatten(1).sum(dim=1).tolist()
+    assert [len(ids) for ids in ended] == [2 * length + 10 for length in lengths]
+
+
+def test_a_switch_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="end_loops must be True or False, got 3"):
+        greedy_search(model(), SOURCE_IDS, end_loops=3)

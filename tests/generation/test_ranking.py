@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_edu.generation.ranking import best_first, require_possible
+from transformer_edu.generation.ranking import best_first, largest, require_possible
 
 ROWS, SIZE = 4, 30
 
@@ -60,3 +60,15 @@ def test_finite_maxima_are_possible():
 def test_other_maxima_are_refused(value):
     with pytest.raises(ValueError, match=f"finite maximum in every row, got {value}"):
         require_possible(torch.tensor([1.0, value, 2.0]))
+
+
+@pytest.mark.parametrize("size", [900, 1000, 1037])
+@pytest.mark.parametrize("count", [1, 2, 6])
+@pytest.mark.parametrize("kind", ["different", "few possible"])
+def test_the_largest_of_long_rows_are_those_of_all(size, count, kind):
+    values = torch.randn(3, 2, size, generator=torch.Generator().manual_seed(size))
+    if kind == "few possible":
+        values[..., 7:-7] = -torch.inf  # the last block's rest counts too
+    best, places = largest(values, count)
+    expected, at = values.topk(count)
+    assert best.equal(expected) and places.equal(at)

@@ -4,13 +4,11 @@ import pytest
 import torch
 
 from tests.generation.test_greedy import Copyist
+from tests.small_model import small_transformer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
-from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
-
-SIZES = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "max_length": 12}
 
 
 class Letters:
@@ -25,8 +23,7 @@ class Letters:
 
 @pytest.fixture
 def translator() -> Translator:
-    torch.manual_seed(1)
-    model = Transformer(TransformerConfig(vocabulary_size=11, **SIZES))
+    model = small_transformer(11, seed=1, max_length=12)
     with torch.no_grad():
         model.output_projection.bias[: UNKNOWN_ID + 1] = -5.0  # let it write letters
     return Translator(model, Letters())
@@ -40,6 +37,18 @@ def test_each_text_is_written_as_if_it_were_alone_and_the_order_stays(translator
     assert len(set(together)) > 2
 
 
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_translator_ends_loops_unless_it_is_told_otherwise(translator, width):
+    with torch.no_grad():
+        translator.model.output_projection.bias[4] = 9.0
+    assert "aaa" in translator.translate("abc", width=width, end_loops=False)
+    assert translator.translate_all(["abc"], width=width, end_loops=False) == [
+        translator.translate("abc", width=width, end_loops=False)
+    ]
+    for text in ("abc", "g"):
+        assert "aaa" not in translator.translate(text, width=width)
+
+
 def test_white_space_around_a_text_is_not_translated(translator):
     assert translator.translate_all([" \n", "\tabc\r\n"]) == ["", translator.translate("abc")]
 
@@ -48,9 +57,10 @@ def test_white_space_around_a_text_is_not_translated(translator):
 def test_the_search_is_the_one_asked_for(translator, width):
     source_ids = torch.tensor([[4, 5, 6]])
     if width == 1:
-        expected = greedy_search(translator.model, source_ids)
+        expected = greedy_search(translator.model, source_ids, end_loops=True)
     else:
-        found = beam_search(translator.model, source_ids, width=width, alpha=1.0)
+        asked = {"width": width, "alpha": 1.0, "end_loops": True}
+        found = beam_search(translator.model, source_ids, **asked)
         expected = [hypotheses[0].token_ids for hypotheses in found]
     assert write_all(translator.model, [[4, 5, 6]], width=width, alpha=1.0) == expected
     text = translator.translate("abc", width=width, alpha=1.0)
@@ -66,7 +76,8 @@ def test_the_length_penalty_reaches_the_beam(translator):
     }
     for alpha, answers in written.items():
         for source, answer in zip(sources, answers, strict=True):
-            found = beam_search(translator.model, torch.tensor([source]), width=3, alpha=alpha)
+            asked = {"width": 3, "alpha": alpha, "end_loops": True}
+            found = beam_search(translator.model, torch.tensor([source]), **asked)
             assert answer == found[0][0].token_ids
     assert written[0] != written[9]
 
@@ -98,16 +109,14 @@ def test_what_cannot_be_translated_is_refused(translator, ask, error, message):
 
 
 def test_sources_are_padded_with_the_models_own_padding():
-    torch.manual_seed(1)
-    config = TransformerConfig(vocabulary_size=11, padding_id=3, tie_embeddings=False, **SIZES)
-    model = Transformer(config).double()
+    model = small_transformer(11, seed=1, padding_id=3, tie_embeddings=False).double()
     with torch.no_grad():
         model.output_projection.bias[: UNKNOWN_ID + 1] = -5.0  # let it write letters
     sources = [[4], [5, 6, 7, 8], [9, 10]]
     rows = [source + [3] * (4 - len(source)) for source in sources]
-    assert write_all(model, sources) == greedy_search(model, torch.tensor(rows))
+    assert write_all(model, sources, end_loops=False) == greedy_search(model, torch.tensor(rows))
     rows = [source + [0] * (4 - len(source)) for source in sources]
-    assert write_all(model, sources) != greedy_search(model, torch.tensor(rows))
+    assert write_all(model, sources, end_loops=False) != greedy_search(model, torch.tensor(rows))
 
 
 def test_a_model_without_weights_writes_too():

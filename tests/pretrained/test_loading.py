@@ -1,6 +1,7 @@
 """The translator in the package translates, offline, and says what it is."""
 
 import re
+import shutil
 
 import pytest
 
@@ -63,3 +64,22 @@ def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(loading, "FOLDER", tmp_path)
     with pytest.raises(FileNotFoundError, match=r"must be a folder with model\.safetensors"):
         load_pretrained()
+
+
+def test_a_translator_that_was_not_made_says_how_to_make_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "FOLDER", tmp_path)
+    with pytest.raises(FileNotFoundError, match="must be made first: make everyday"):
+        load_pretrained("everyday")
+
+
+def test_the_name_says_which_translator(tmp_path, monkeypatch):
+    shutil.copytree(FOLDER, tmp_path / "everyday", ignore=shutil.ignore_patterns("everyday"))
+    (tmp_path / "everyday" / "README.md").write_text("another card", "utf-8")
+    monkeypatch.setattr(loading, "FOLDER", tmp_path)
+    assert load_pretrained("everyday").translate("A dog runs.")
+    assert model_card("everyday") == "another card"
+
+
+def test_there_is_no_other_translator():
+    with pytest.raises(ValueError, match=r"name must be one of multi30k\+everyday, everyday, got"):
+        load_pretrained("french")

@@ -1,6 +1,5 @@
 """S2, continuing a binary pattern with torch's own Transformer: its task, claim and faults."""
 
-import inspect
 import random
 from dataclasses import replace
 from statistics import mean
@@ -16,9 +15,8 @@ from experiments.pattern_bar import (
 )
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.embeddings import PositionalEncoding
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID
-from transformer_edu.peers import PytorchTransformer
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import epoch
 from transformer_edu.training.data.pattern import (
@@ -42,28 +40,6 @@ def s2_task() -> PatternTask:
     return pattern_task()
 
 
-def test_s2_three_families_continued_in_phase_and_no_continuation_equals_its_prompt(s2_task):
-    assert (len(s2_task.train), len(s2_task.validation)) == (9000, 3000)
-    prompts = set()
-    for source, target in s2_task.train:
-        prompt = "".join(s2_task.vocabulary.decode(source[:-1]))
-        prompts.add(prompt)
-        line = [*prompt, *s2_task.vocabulary.decode(target)]
-        assert all(line[i] == line[i - 2] for i in range(len(prompt), len(line)))
-        assert source[:-1] != target
-    assert {"11111111", "00000000", "10101010", "01010101"} <= prompts
-
-
-def test_s2_lengths_vary_and_among_90_034_pairs_no_two_parts_share_one(s2_task):
-    assert {len(source) - 1 for source, _ in s2_task.train} == {3, 4, 5, 6, 7, 8, 9, 10, 12}
-    assert {len(target) for _, target in s2_task.train} == set(range(2, 13))
-    assert set(s2_task.unseen) == {2, 11}
-    assert s2_task.distinct_pairs == 90_034
-    parts = [s2_task.train, s2_task.validation, s2_task.test, *s2_task.unseen.values()]
-    distinct = [{tuple(source) for source, _ in part} for part in parts]
-    assert len(set.union(*distinct)) == sum(map(len, distinct))
-
-
 def test_s2_an_epoch_is_563_batches_of_16_padded_to_their_longest(s2_task):
     batches = list(epoch(s2_task.train, batch_size=16, generator=torch.Generator()))
     assert (len(batches), sum(map(len, batches))) == (563, 9000)
@@ -72,35 +48,14 @@ def test_s2_an_epoch_is_563_batches_of_16_padded_to_their_longest(s2_task):
         assert torch.equal(batch.decoder_input_ids[:, 1:], shifted_back(batch.label_ids))
 
 
-def test_s2_fault_the_last_full_batch_is_not_dropped(s2_task):
-    published = range(0, 160 - 16, 16)
-    ours = list(epoch(s2_task.train[:160], batch_size=16, generator=torch.Generator()))
-    assert (len(published), len(ours)) == (9, 10)
-
-
 def shifted_back(label_ids: Tensor) -> Tensor:
     """What the decoder reads after the start token, found from the labels."""
     return label_ids[:, :-1].masked_fill(label_ids[:, :-1] == END_ID, PADDING_ID)
 
 
-def test_s2_the_defaults_of_torchs_transformer_are_the_papers():
-    theirs, ours = inspect.signature(nn.Transformer).parameters, TransformerConfig()
-    names = {
-        "d_model": "d_model",
-        "nhead": "num_heads",
-        "num_encoder_layers": "num_layers",
-        "num_decoder_layers": "num_layers",
-        "dim_feedforward": "d_ff",
-        "dropout": "dropout",
-    }
-    for name, own in names.items():
-        assert theirs[name].default == getattr(ours, own)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("build", [PytorchTransformer, Transformer])
-def test_s2_six_prompts_two_of_lengths_never_trained_on(s2_task, build):
-    model = build(pattern_config(s2_task.vocabulary))
+def test_s2_six_prompts_two_of_lengths_never_trained_on(s2_task):
+    model = PytorchTransformer(pattern_config(s2_task.vocabulary))
     run = fit(model, s2_task, pattern_training(seed=0))
     assert len(run.steps) == 500
     written = write_continuations(model, s2_task.vocabulary, PROMPTS)
@@ -193,15 +148,6 @@ def test_s2_fault_boolean_and_float_masks_are_mixed():
     with pytest.raises(UserWarning, match="mismatched"):
         model.transformer(x, x, tgt_mask=future, tgt_key_padding_mask=hidden)
     model(torch.tensor([[5, 4, 7]] * 2), torch.tensor([[1, 5, 0]] * 2))
-
-
-def test_s2_faults_in_ids_and_sizes_are_refused_by_name():
-    sizes = {"vocabulary_size": 4, "num_layers": 1, "d_ff": 12}
-    with pytest.raises(ValueError, match="d_model must be even .*, got 7"):
-        PytorchTransformer(TransformerConfig(d_model=7, num_heads=7, **sizes))
-    model = PytorchTransformer(TransformerConfig(d_model=8, num_heads=2, **sizes))
-    with pytest.raises(IndexError):
-        model(torch.tensor([[0, 1, 4]]), torch.tensor([[2, 1]]))  # 4 is its padding
 
 
 def test_s2_fault_a_default_width_inside_holds_98_percent_of_a_narrow_model():

@@ -23,7 +23,6 @@ from transformer_edu.teaching.display import (
     explore,
     explorers_kept_back,
     show,
-    show_live,
     show_source,
 )
 
@@ -99,37 +98,6 @@ def test_what_is_no_figure_is_refused(published):
         show("picture.png", alt="a path")
     with pytest.raises(TypeError, match="must be a matplotlib Figure, got str"):
         encode_png("picture.png")
-
-
-def test_a_live_figure_is_published_once_and_its_picture_changes_in_place(published, monkeypatch):
-    plt.close("all")
-    pictures = []
-    make = widgets.HTML
-    monkeypatch.setattr(
-        module.widgets, "HTML", lambda value: pictures.append(make(value)) or pictures[-1]
-    )
-    show(draw(2), alt="still")
-    replace = show_live(draw(2), "a bar")
-    (picture,) = pictures
-    replace(draw(4), 'a "higher" bar')
-    still, live = published
-    assert live["data"]["image/png"] == still["data"]["image/png"]
-    assert live["data"]["text/plain"] == "a bar"
-    assert live["data"][WIDGET_VIEW]["model_id"] == picture.model_id
-    assert 'alt="a &quot;higher&quot; bar"' in picture.value
-    replace(draw(2), "a bar")
-    assert still["data"]["image/png"] in picture.value
-    assert plt.get_fignums() == []
-
-
-def test_a_live_figure_needs_words_and_pictures(published):
-    with pytest.raises(ValueError, match="alt must say in words"):
-        show_live(draw(1), "")
-    replace = show_live(draw(1), "one bar")
-    with pytest.raises(ValueError, match="alt must say in words"):
-        replace(draw(1), " ")
-    with pytest.raises(TypeError, match="must be a matplotlib Figure, got str"):
-        replace("picture.png", "a path")
 
 
 def test_controls_come_with_the_still_picture_of_their_first_state(published, monkeypatch):

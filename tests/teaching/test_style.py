@@ -3,15 +3,15 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from transformer_edu.teaching.style import LONGEST_TOKEN, literal, new_axes, styled
+from transformer_edu.teaching.style import LONGEST_TOKEN, literal, styled, title_above
 
 
 @styled
-def draw(axes=None):
+def draw():
     """Draw nothing, and note the font size."""
-    axes = new_axes(axes, 3, 2)
+    figure, axes = plt.subplots()
     axes.set_title(str(plt.rcParams["font.size"]))
-    return axes.figure
+    return figure
 
 
 def test_a_styled_function_draws_large_text_and_changes_nothing_outside():
@@ -24,10 +24,10 @@ def test_a_styled_function_keeps_its_name_and_words():
     assert draw.__name__ == "draw" and draw.__doc__ == "Draw nothing, and note the font size."
 
 
-def test_axes_given_are_the_axes_drawn_on():
-    _, axes = plt.subplots()
-    assert new_axes(axes, 3, 2) is axes
-    assert tuple(new_axes(None, 3, 2).figure.get_size_inches()) == (3, 2)
+def test_a_title_above_several_panels_is_that_of_the_figure():
+    figure, _ = plt.subplots(1, 2)
+    title_above(figure, "What to see")
+    assert figure.get_suptitle() == "What to see"
 
 
 @pytest.mark.parametrize(

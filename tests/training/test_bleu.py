@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from transformer_edu.training.bleu import Bleu, corpus_bleu
+from transformer_edu.training.bleu import corpus_bleu
 
 sacrebleu = pytest.importorskip("sacrebleu")
 
@@ -76,11 +76,6 @@ def test_the_direction_is_right():
     assert abs(forward - backward) > 1
 
 
-def test_the_score_of_a_corpus_is_not_the_mean_of_its_sentences():
-    alone = [corpus_bleu([h], [r]).score for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
-    assert corpus_bleu(HYPOTHESES, REFERENCES).score != pytest.approx(sum(alone) / 3, abs=1)
-
-
 def test_an_empty_translation_counts():
     with_gap = ["", *HYPOTHESES[1:]]
     without = corpus_bleu(HYPOTHESES[1:], REFERENCES[1:]).score
@@ -88,21 +83,9 @@ def test_an_empty_translation_counts():
     assert corpus_bleu([""], ["Ein Mann."]).score == 0
 
 
-def test_case_counts_unless_it_is_not_to():
-    shouted = [text.upper() for text in REFERENCES]
-    assert corpus_bleu(shouted, REFERENCES).score < 20
-    assert corpus_bleu(shouted, REFERENCES, lowercase=True).score == pytest.approx(100)
-
-
 def test_texts_that_are_cut_into_words_already_print_no_warning(capfd):
     corpus_bleu(["a man sits ."] * 200, ["A man sits."] * 200)
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_result_shows_its_score_and_its_signature():
-    found = corpus_bleu(HYPOTHESES, REFERENCES)
-    assert found == Bleu(found.score, found.signature)
-    assert found.signature.startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +95,6 @@ def test_a_result_shows_its_score_and_its_signature():
         (([], []), {}, ValueError, "hypotheses must hold at least one text, got none"),
         (("a", ["a"]), {}, TypeError, "hypotheses must be a list of texts, got 'a'"),
         ((["a"], "a"), {}, TypeError, "references must be a list of texts, got 'a'"),
-        ((["a"], [["a"]]), {}, TypeError, r"references must hold texts, got \['a'\]"),
-        (([None], ["a"]), {}, TypeError, "hypotheses must hold texts, got None"),
         ((["a"], ["a"]), {"tokenize": "mine"}, ValueError, "tokenize must be one of 13a, .* 'mine"),
         (
             (["a"], ["a"]),
@@ -121,9 +102,8 @@ def test_a_result_shows_its_score_and_its_signature():
             ValueError,
             "tokenize must be one of 13a, .* got None",
         ),
-        ((["a"], ["a"]), {"lowercase": 1}, TypeError, "lowercase must be True or False, got 1"),
     ],
-    ids=range(9),
+    ids=range(6),
 )
 def test_what_cannot_be_compared_is_refused(arguments, changes, error, message):
     with pytest.raises(error, match=message):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from tests.small_model import same, small_transformer, weights
 from transformer_edu.training import budget, loop
 from transformer_edu.training.budget import TRIAL_STEPS, describe_seconds, estimate_seconds
 from transformer_edu.training.config import TrainingConfig
@@ -83,10 +83,7 @@ def test_a_budget_is_said_in_round_numbers(seconds, words):
 
 def test_a_bar_says_it_before_the_first_step_and_the_run_is_the_same(capsys, monkeypatch):
     def train(**changes: object):
-        torch.manual_seed(0)
-        sizes = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 12}
-        model = Transformer(TransformerConfig(vocabulary_size=9, **sizes))
-        return fit(model, TASK, TrainingConfig(steps=8, evaluate_every=4, **changes))
+        return fit(small_transformer(9), TASK, TrainingConfig(steps=8, evaluate_every=4, **changes))
 
     expected = train()
     assert capsys.readouterr() == ("", "")
@@ -101,13 +98,11 @@ def test_a_bar_says_it_before_the_first_step_and_the_run_is_the_same(capsys, mon
 
 
 def test_the_trial_leaves_the_model_as_it_was():
-    torch.manual_seed(0)
-    sizes = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 12}
-    model = Transformer(TransformerConfig(vocabulary_size=9, **sizes))
-    before = [weight.detach().clone() for weight in model.parameters()]
+    model = small_transformer(9)
+    before = weights(model)
     state = torch.get_rng_state()
     config = TrainingConfig(steps=TRIAL_STEPS, evaluate_every=TRIAL_STEPS)
     assert estimate_seconds(fit, model, TASK, config) > 0
     assert torch.get_rng_state().equal(state)
     assert model.training
-    assert all(w.equal(b) for w, b in zip(model.parameters(), before, strict=True))
+    assert same(weights(model), before)

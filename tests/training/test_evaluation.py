@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from tests.small_model import small_transformer
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID
 from transformer_edu.training.evaluation import evaluate, exact_matches
 
@@ -59,9 +59,7 @@ def test_a_model_that_does_not_end_is_wrong_however_right_its_tokens():
 
 
 def test_the_result_does_not_depend_on_the_size_of_the_batches():
-    torch.manual_seed(0)
-    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24}
-    model = Transformer(TransformerConfig(vocabulary_size=VOCABULARY, **sizes))
+    model = small_transformer(VOCABULARY)
     results = [evaluate(model, PAIRS, batch_size=size) for size in (1, 2, 3, 100)]
     for result in results[1:]:
         assert result.loss == pytest.approx(results[0].loss, rel=1e-5)

@@ -14,16 +14,16 @@ CONFIG = TransformerConfig(
 )
 # What the probes say of each. None of them sees a missing residual connection.
 FAILED_PROBES = {
-    "no causal mask": {"the future is hidden", "token by token is one pass"},
-    "target not shifted": {"the future is hidden", "token by token is one pass"},
+    "no causal mask": {"the future is hidden", "step by step equals one pass"},
+    "target not shifted": {"the future is hidden", "step by step equals one pass"},
     "softmax over queries": {
         "the future is hidden",
         "padding does not matter",
         "attention rows sum to one",
-        "token by token is one pass",
+        "step by step equals one pass",
     },
     "no positions": {"word order matters"},
-    "positions along the batch": {"word order matters", "company does not matter"},
+    "positions along the batch": {"word order matters", "rows are independent"},
     "no residual": set(),
 }
 
@@ -86,15 +86,3 @@ def test_standard_normal_embeddings_drown_the_positions(tied, batch):
     for table in (model.source_embedding.table, model.target_embedding.table):
         assert 0.95 < table.weight.std().item() < 1.05
     assert (model.output_projection.weight is model.target_embedding.table.weight) is tied
-
-
-def test_the_same_seed_gives_the_same_faulty_model():
-    config = TransformerConfig(
-        vocabulary_size=9, target_vocabulary_size=7, d_model=4, num_heads=1, num_layers=1, d_ff=4
-    )
-    states = []
-    for _ in range(3):
-        torch.manual_seed(5)
-        states.append(StandardNormalEmbeddings(config).state_dict())
-    for state in states[1:]:
-        assert all(tensor.equal(states[0][name]) for name, tensor in state.items())

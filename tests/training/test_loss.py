@@ -1,14 +1,29 @@
 """The loss is PyTorch's, over real tokens only."""
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
+from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
-from transformer_edu.training.loss import smoothing_floor, token_accuracy, token_loss
+from transformer_edu.training import loss
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.data.batches import Batch
+from transformer_edu.training.data.toy_tasks import reverse_task
+from transformer_edu.training.faults import TargetNotShifted
+from transformer_edu.training.loop import fit
+from transformer_edu.training.loss import (
+    batch_loss,
+    projected_loss,
+    smoothing_floor,
+    token_accuracy,
+    token_loss,
+)
 
 BATCH, LENGTH, VOCABULARY = 2, 5, 7
 LABELS = torch.tensor([[4, 5, 6, 2, 0], [3, 2, 0, 0, 0]])  # six real tokens
@@ -62,13 +77,6 @@ def test_padding_adds_no_loss_and_exactly_no_gradient(logits, epsilon):
     assert token_loss(changed, LABELS, label_smoothing=epsilon) == loss
 
 
-def test_more_padding_does_not_change_the_mean(logits):
-    longer = torch.cat([logits, torch.randn(BATCH, 3, VOCABULARY)], dim=1)
-    torch.testing.assert_close(
-        token_loss(longer, F.pad(LABELS, (0, 3))), token_loss(logits, LABELS)
-    )
-
-
 def test_a_batch_of_padding_has_no_loss_and_no_gradient(logits):
     loss = token_loss(logits, torch.zeros_like(LABELS))
     loss.backward()
@@ -117,20 +125,6 @@ def test_what_does_not_fit_is_refused(measure, logits, labels, error, message):
         measure(logits, labels)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "error", "message"),
-    [
-        (1, ValueError, "label_smoothing must be below 1, got 1"),
-        (-0.1, ValueError, "label_smoothing must be from 0 to 1, got -0.1"),
-        (math.nan, ValueError, "label_smoothing must be from 0 to 1, got nan"),
-        ("0.1", TypeError, "label_smoothing must be a number from 0 to 1, got '0.1'"),
-    ],
-)
-def test_label_smoothing_outside_its_range_is_refused(logits, epsilon, error, message):
-    with pytest.raises(error, match=message):
-        token_loss(logits, LABELS, label_smoothing=epsilon)
-
-
 def lowest(loss_of, start: Tensor) -> float:
     """The lowest loss that a search over all logits finds."""
     found = start.double().clone().requires_grad_()
@@ -177,29 +171,9 @@ def test_without_smoothing_there_is_no_floor():
     assert smoothing_floor(10_000, 0.1) == pytest.approx(1.25, abs=0.01)
 
 
-def test_log_softmax_twice_is_log_softmax_once(logits):
-    twice = token_loss(logits.log_softmax(dim=-1), LABELS)
-    torch.testing.assert_close(twice, token_loss(logits, LABELS))
-
-
-def test_softmax_before_the_loss_leaves_a_floor_far_above_zero(logits):
-    # Probabilities as logits: at best one is 1 and the others 0, so that the true token gets
-    # e / (e + V - 1) of the second softmax, however long the training.
-    floor = math.log(1 + (VOCABULARY - 1) / math.e)
-    certain = F.one_hot(LABELS, VOCABULARY).double()
-    assert token_loss(certain, LABELS).item() == pytest.approx(floor, rel=1e-12)
-    reached = lowest(lambda found: token_loss(found.softmax(dim=-1), LABELS), 5 * certain)
-    assert reached == pytest.approx(floor, abs=1e-4)
-    assert reached >= floor - 1e-12
-    assert lowest(lambda found: token_loss(found, LABELS), 5 * certain) < 1e-4
-    assert floor > 1
-
-
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"label_smoothing": 1}, ValueError, "label_smoothing must be below 1, got 1"),
-        ({"label_smoothing": None}, TypeError, "label_smoothing must be a number .*, got None"),
         ({"vocabulary_size": 0}, ValueError, "vocabulary_size must be at least 1, got 0"),
         ({"vocabulary_size": 7.5}, TypeError, "vocabulary_size must be a whole number, got 7.5"),
         ({"vocabulary_size": 2, "among_others": True}, ValueError, "must be at least 3, got 2"),
@@ -208,3 +182,161 @@ def test_softmax_before_the_loss_leaves_a_floor_far_above_zero(logits):
 def test_what_has_no_floor_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
         smoothing_floor(**({"vocabulary_size": VOCABULARY, "label_smoothing": 0.1} | changes))
+
+
+CONFIG = TransformerConfig(
+    vocabulary_size=23, d_model=8, num_heads=2, num_layers=2, d_ff=12, dropout=0.0
+)
+SOURCES = torch.tensor([[5, 9, 7, 22], [8, 6, 0, 0], [4, 0, 0, 0]])
+BATCH_OF_THREE = Batch(  # 11 real labels are two chunks of d_model 8
+    source_ids=SOURCES,
+    decoder_input_ids=torch.tensor([[1, 4, 5, 6, 7], [1, 22, 9, 0, 0], [1, 8, 9, 0, 0]]),
+    label_ids=torch.tensor([[4, 5, 6, 7, 2], [22, 9, 2, 0, 0], [8, 9, 2, 0, 0]]),
+)
+each_precision = pytest.mark.parametrize(
+    ("dtype", "error"), [(torch.float32, 1e-6), (torch.float64, 1e-12)]
+)
+
+
+def loss_and_gradients(compute: Callable[[], Tensor], variables: list[Tensor]) -> list[Tensor]:
+    """What compute returns, and a third of its derivative by each variable."""
+    loss = compute()
+    return [loss.detach(), *torch.autograd.grad(loss / 3, variables)]
+
+
+def assert_equal(found: list[Tensor], expected: list[Tensor], error: float) -> None:
+    torch.testing.assert_close(found, expected, rtol=error, atol=error)
+
+
+@each_precision
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+@pytest.mark.parametrize("d_model", [3, 6, 50])  # two chunks, one, and one that is not full
+def test_projected_loss_is_token_loss_of_the_logits(dtype, error, epsilon, d_model):
+    torch.manual_seed(0)
+    projection = nn.Linear(d_model, VOCABULARY).to(dtype)
+    decoded = torch.randn(BATCH, LENGTH, d_model, dtype=dtype, requires_grad=True)
+    variables = [decoded, projection.weight, projection.bias]
+    smoothing = {"label_smoothing": epsilon}
+    expected = loss_and_gradients(
+        lambda: token_loss(projection(decoded), LABELS, **smoothing), variables
+    )
+    found = loss_and_gradients(
+        lambda: projected_loss(decoded, projection, LABELS, **smoothing), variables
+    )
+    assert_equal(found, expected, error)
+    assert (found[1][LABELS == PADDING_ID] == 0).all()
+    assert (found[1][LABELS != PADDING_ID] != 0).all()
+
+
+def test_projected_loss_of_padding_alone_is_zero_and_so_are_its_gradients():
+    projection = nn.Linear(6, VOCABULARY)
+    decoded = torch.randn(BATCH, LENGTH, 6, requires_grad=True)
+    empty = torch.full((BATCH, LENGTH), 5)
+    variables = [decoded, projection.weight, projection.bias]
+    found = loss_and_gradients(
+        lambda: projected_loss(decoded, projection, empty, padding_id=5), variables
+    )
+    assert all((value == 0).all() for value in found)
+
+
+def test_projected_loss_of_half_precision_weights_is_finite_for_extreme_logits():
+    for dtype in (torch.bfloat16, torch.float16):
+        projection = nn.Linear(6, VOCABULARY).to(dtype)
+        decoded = torch.full((BATCH, LENGTH, 6), 5e3, dtype=dtype, requires_grad=True)
+        loss = projected_loss(decoded, projection, LABELS)
+        loss.backward()
+        assert loss.dtype == torch.float32
+        assert loss.isfinite()
+        assert decoded.grad.dtype == projection.weight.grad.dtype == dtype
+        assert decoded.grad.isfinite().all()
+
+
+@pytest.fixture
+def in_chunks(monkeypatch) -> None:
+    """Let batch_loss take the vocabulary of a toy for a large one."""
+    monkeypatch.setattr(loss, "LARGE_VOCABULARY", 2)
+
+
+def simple_and_batch_loss(model: nn.Module, epsilon: float = 0.1) -> list[list[Tensor]]:
+    """Loss and gradients by way of the model's logits, and those of batch_loss."""
+    variables, smoothing = list(model.parameters()), {"label_smoothing": epsilon}
+
+    def simple() -> Tensor:
+        logits = model(BATCH_OF_THREE.source_ids, BATCH_OF_THREE.decoder_input_ids)
+        return token_loss(logits, BATCH_OF_THREE.label_ids, **smoothing)
+
+    return [
+        loss_and_gradients(compute, variables)
+        for compute in (simple, lambda: batch_loss(model, BATCH_OF_THREE, **smoothing))
+    ]
+
+
+@each_precision
+@pytest.mark.parametrize("changes", [{}, {"tie_embeddings": False}, {"norm_first": True}])
+def test_batch_loss_of_a_large_vocabulary_is_that_of_the_logits(in_chunks, dtype, error, changes):
+    torch.manual_seed(0)
+    model = Transformer(replace(CONFIG, **changes)).to(dtype)
+    expected, found = simple_and_batch_loss(model)
+    assert_equal(found, expected, error)
+    model.output_projection.register_forward_hook(lambda *call: pytest.fail("computes all logits"))
+    batch_loss(model, BATCH_OF_THREE)
+
+
+def test_batch_loss_is_close_under_autocast(in_chunks):
+    torch.manual_seed(0)
+    model = Transformer(CONFIG)
+    exact, _ = simple_and_batch_loss(model)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        expected, found = simple_and_batch_loss(model)
+    assert {gradient.dtype for gradient in found} == {torch.float32}
+    assert found[0] != exact[0]
+    for wide, simple, chunked in zip(exact, expected, found, strict=True):
+        assert (chunked - wide).norm() <= 1.2 * (simple - wide).norm() + 2**-8 * wide.norm()
+
+
+def test_batch_loss_goes_the_simple_way_with_few_tokens_or_a_model_of_another_kind(
+    in_chunks, monkeypatch
+):
+    torch.manual_seed(0)
+    shifted = TargetNotShifted(CONFIG)
+    expected, found = simple_and_batch_loss(shifted)
+    assert found[0] == expected[0]
+    shifted.__class__ = Transformer
+    assert batch_loss(shifted, BATCH_OF_THREE, label_smoothing=0.1) != expected[0]
+
+    monkeypatch.setattr(loss, "LARGE_VOCABULARY", CONFIG.vocabulary_size + 1)
+    called = []
+    shifted.output_projection.register_forward_hook(lambda *call: called.append(True))
+    batch_loss(shifted, BATCH_OF_THREE)
+    assert called
+
+
+def test_a_run_in_chunks_is_the_run_by_logits(monkeypatch):
+    task = reverse_task(
+        num_symbols=5, shortest=2, longest=6, train_size=60, validation_size=8, test_size=8
+    )
+    config = TrainingConfig(steps=6, batch_size=22, label_smoothing=0.1, accumulate=2)
+    runs = []
+    for large in (2, 1000):
+        monkeypatch.setattr(loss, "LARGE_VOCABULARY", large)
+        torch.manual_seed(0)
+        size = len(task.vocabulary.tokens)
+        model = Transformer(replace(CONFIG, vocabulary_size=size, dropout=0.1)).double()
+        runs.append([record.loss for record in fit(model, task, config).steps])
+    assert runs[0] == pytest.approx(runs[1], rel=1e-9)
+    assert runs[0] != runs[1]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "error", "message"),
+    [
+        (1, ValueError, "label_smoothing must be below 1, got 1"),
+        (-0.1, ValueError, "label_smoothing must be from 0 to 1, got -0.1"),
+        (math.nan, ValueError, "label_smoothing must be from 0 to 1, got nan"),
+    ],
+)
+def test_label_smoothing_outside_its_range_is_refused(logits, epsilon, error, message):
+    with pytest.raises(error, match=message):
+        token_loss(logits, LABELS, label_smoothing=epsilon)
+    with pytest.raises(error, match=message):
+        smoothing_floor(VOCABULARY, epsilon)

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from tests.small_model import small_transformer
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import reverse_task
 from transformer_edu.training.loop import NotFiniteError, find_gradients, fit
-from transformer_edu.training.machine import device
 from transformer_edu.training.machine.device import gradient_scaler
 from transformer_edu.training.state import TrainingRun
 
@@ -24,9 +24,7 @@ SHORT = TrainingConfig(steps=5, batch_size=22, evaluate_every=5, seed=3)  # 60 =
 
 @pytest.fixture
 def model() -> Transformer:
-    torch.manual_seed(0)
-    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.0}
-    return Transformer(TransformerConfig(vocabulary_size=12, **sizes))
+    return small_transformer(dropout=0.0)
 
 
 def weights(model: nn.Module) -> Tensor:
@@ -75,25 +73,6 @@ def test_a_whole_run_in_parts_is_the_run_in_one(model):
     torch.testing.assert_close(weights(in_parts), weights(model), rtol=0, atol=1e-9)
 
 
-def test_a_batch_of_padding_is_cut_too_and_weighs_nothing():
-    batch = make_batch(TASK.train[:4])
-    empty = replace(batch, label_ids=torch.zeros_like(batch.label_ids))
-    assert [share for _, share in empty.parts(2)] == [0, 0]
-
-
-@pytest.mark.parametrize(("count", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError)])
-def test_no_parts_are_refused(count, error):
-    with pytest.raises(error, match=f"count must be .*, got {count}"):
-        make_batch(TASK.train[:4]).parts(count)
-
-
-def test_one_part_is_bit_for_bit_the_batch(model):
-    batch = make_batch(TASK.train[:4])
-    [(part, share)] = batch.parts(1)
-    assert share == 1
-    assert part.label_ids.equal(batch.label_ids)
-
-
 @pytest.mark.parametrize(("precision", "bits"), [("bfloat16", 8), ("float16", 11)])
 def test_half_precision_gives_nearly_the_same_gradients_in_float32(model, precision, bits):
     expected_loss, expected = gradients(model)
@@ -124,20 +103,6 @@ def test_evaluations_are_in_float32(model):
     )
     fit(model, TASK, replace(SHORT, steps=1, precision="bfloat16"))
     assert set(seen) == {(True, torch.bfloat16), (False, torch.float32)}
-
-
-def test_auto_computes_small_models_in_float32_and_large_ones_as_the_device_likes(
-    model, monkeypatch
-):
-    seen = []
-    model.output_projection.register_forward_hook(lambda *call: seen.append(call[-1].dtype))
-    config = replace(SHORT, steps=1, evaluate_every=1, precision="auto")
-    monkeypatch.setattr(device, "has_fast_bfloat16", lambda _: True)
-    fit(model, TASK, config)
-    assert set(seen) == {torch.float32}
-    monkeypatch.setattr(device, "SMALL_MODEL", 10)
-    fit(model, TASK, config)
-    assert torch.bfloat16 in seen
 
 
 def test_an_update_that_overflows_float16_is_skipped_and_the_next_ones_are_not(model):

@@ -33,11 +33,6 @@ def test_a_task_that_differs_in_one_token_is_another(part):
     assert same == state_after(0).task_fingerprint != other
 
 
-def test_only_float16_needs_its_gradients_enlarged():
-    assert state_after(0, precision="float16").scaler.is_enabled()
-    assert not state_after(0).scaler.is_enabled()
-
-
 def test_a_model_without_parameters_is_refused():
     with pytest.raises(ValueError, match="model must have parameters"):
         TrainingState(nn.ReLU(), TASK, TrainingConfig(), None)

@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("run", nargs="?", help="folder of a run; the model in the package")
     parser.add_argument("--beam", type=int, default=4, help="hypotheses kept; 1 is greedy (4)")
     parser.add_argument("--alpha", type=float, default=0.6, help="favours long targets (0.6)")
+    parser.add_argument(
+        "--loops", action="store_true", help="let the model repeat itself without end"
+    )
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     chosen = parser.parse_args(arguments)
     status = 0
@@ -44,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     translator.model.to(pick_device())
     try:
         with suitable_threads(translator.model):
-            for line, error in translate_lines(
-                translator, read_lines(sys.stdin.buffer), width=chosen.beam, alpha=chosen.alpha
-            ):
+            asked = {"width": chosen.beam, "alpha": chosen.alpha, "end_loops": not chosen.loops}
+            lines = read_lines(sys.stdin.buffer)
+            for line, error in translate_lines(translator, lines, **asked):
                 if error:
                     print(f"error: {error}", file=sys.stderr)
                     status = 1
@@ -57,7 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def translate_lines(
-    translator: Translator, lines: Iterable[str], *, width: int = 4, alpha: float = 0.6
+    translator: Translator,
+    lines: Iterable[str],
+    *,
+    width: int = 4,
+    alpha: float = 0.6,
+    end_loops: bool = True,
 ) -> Iterator[tuple[str, str]]:
     """Translate lines one after the other, each before the next is read.
 
@@ -66,6 +74,7 @@ def translate_lines(
         lines: Without line feeds.
         width: Hypotheses of beam search; 1 is greedy search.
         alpha: How much beam search favours long targets.
+        end_loops: As for Translator.translate.
 
     Yields:
         For each line its translation and "". For a line that has more tokens than the model has
@@ -76,7 +85,8 @@ def translate_lines(
     """
     for number, line in enumerate(lines, start=1):
         try:
-            translation = translator.translate(line, width=width, alpha=alpha)
+            asked = {"width": width, "alpha": alpha, "end_loops": end_loops}
+            translation = translator.translate(line, **asked)
         except TextTooLongError as error:
             yield "", f"{error} (line {number:,})"
         except ValueError as error:

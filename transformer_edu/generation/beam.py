@@ -37,13 +37,14 @@ def beam_search(
     start_id: int = START_ID,
     end_id: int = END_ID,
     cached: bool = True,
+    end_loops: bool = False,
     after_step: Callable[[BeamStep], None] | None = None,
 ) -> list[list[Hypothesis]]:
     """Write the best targets for each source, as far as a beam of this width finds them.
 
     At every step each hypothesis is continued by every token, and the ``width`` most probable of
     all these are kept. Those that end are complete; the others continue until they cannot score
-    better any more, or to the maximum length. No token is forbidden.
+    better any more, or to the maximum length. No token is forbidden, unless end_loops is set.
 
     Args:
         model: As in greedy_search.
@@ -51,7 +52,7 @@ def beam_search(
         width: Hypotheses kept at every step, at most 1,000 (LARGEST_WIDTH).
         alpha: How much longer hypotheses are favored, at least 0: see ``length_penalty``.
         num_best: Hypotheses to return for each source, at most width.
-        max_length, start_id, end_id, cached: As in greedy_search.
+        max_length, start_id, end_id, cached, end_loops: As in greedy_search.
         after_step: Called after every step with a record of it.
 
     Returns:
@@ -65,7 +66,7 @@ def beam_search(
     require_callable("after_step", after_step)
     ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
-        targets = Targets(model, source_ids, **ends, cached=cached)
+        targets = Targets(model, source_ids, **ends, cached=cached, end_loops=end_loops)
         beams = Beams(targets, width=width, alpha=alpha, num_best=num_best)
         while beams.sentences:
             beams.extend()

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.generation.ranking import require_possible
+from transformer_edu.generation.stepwise import StepwiseDecoder, can_step
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
@@ -30,6 +31,7 @@ class Continuation:
         start_id: What every target starts with.
         longest: The most tokens that will be appended.
         cached: Whether to use a cache; see ``can_cache`` for models that never do.
+        end_loops: Whether to forbid what ``looping_tokens`` finds.
     """
 
     def __init__(
@@ -40,13 +42,16 @@ class Continuation:
         start_id: int,
         longest: int,
         cached: bool = True,
+        end_loops: bool = False,
     ) -> None:
-        self.model = model
+        self.model, self.end_loops = model, end_loops
         self.source_mask = model.source_mask(source_ids)  # (batch, 1, 1, source position)
         self.memory = model.encode(source_ids, source_mask=self.source_mask)
         self.written = source_ids.new_full((len(source_ids), 1), start_id)  # (rows, position)
-        self.cache = None
-        if cached and can_cache(model):
+        self.cache = self.stepwise = None
+        if cached and can_step(model):
+            self.stepwise = StepwiseDecoder(model, self.memory, self.source_mask)
+        elif cached and can_cache(model):
             layers = len(model.decoder.layers)
             self.cache = DecoderCache(num_layers=layers, max_length=longest)
 
@@ -57,7 +62,10 @@ class Continuation:
             ValueError: If the best logit of a row is NaN or infinite; the message names the step,
                 the first being 1.
         """
-        if self.cache is None:
+        if self.stepwise is not None:
+            for newest in self.written[:, self.stepwise.length :].unbind(1):  # one, as a rule
+                decoded = self.stepwise(newest).unsqueeze(1)
+        elif self.cache is None:
             decoded = self.model.decode(self.written, self.memory, source_mask=self.source_mask)
         else:
             newest = self.written[:, self.cache.length :]  # (rows, 1)
@@ -66,6 +74,9 @@ class Continuation:
             )
         logits = self.model.project(decoded[:, -1:]).squeeze(1)
         require_possible(logits.amax(dim=-1), step=self.written.size(1))
+        if self.end_loops:
+            rows, token_ids = looping_tokens(self.written)
+            logits[rows, token_ids] = -torch.inf
         return logits
 
     def append(self, next_ids: Tensor) -> None:
@@ -84,6 +95,8 @@ class Continuation:
             rows: Row numbers, shape (rows,).
         """
         self.written = self.written[rows]
+        if self.stepwise is not None:
+            self.stepwise.keep(rows, same_sources=True)
         if self.cache is not None:
             self.cache.keep(rows, same_sources=True)
 
@@ -94,6 +107,9 @@ class Continuation:
             rows: Row numbers, shape (new rows,).
         """
         self.written = self.written[rows]
+        if self.stepwise is not None:
+            self.stepwise.keep(rows)
+            return
         self.source_mask, self.memory = self.source_mask[rows], self.memory[rows]
         if self.cache is not None:
             self.cache.keep(rows)
@@ -115,6 +131,28 @@ def can_cache(model: nn.Module) -> bool:
             for layer in model.decoder.layers
         )
     )
+
+
+LONGEST_LOOP = 8  # tokens of an n-gram that end_loops watches
+LOOP_LENGTH = 10  # tokens that it allows beyond twice the source
+
+
+def looping_tokens(written: Tensor) -> tuple[Tensor, Tensor]:
+    """The tokens that would make an n-gram stand three times in a row, as in "go go go".
+
+    Args:
+        written: Targets so far, shape (rows, position).
+
+    Returns:
+        The numbers of the rows that such a token could follow, shape (loop,), and the tokens.
+        N-grams of 1 to LONGEST_LOOP tokens count.
+    """
+    rows, token_ids = [written.new_empty(0)], [written.new_empty(0)]
+    for n in range(1, min(LONGEST_LOOP, (written.size(1) + 1) // 3) + 1):
+        recent = written[:, 1 - 3 * n :]  # one token fewer than three n-grams
+        rows.append((recent[:, n:] == recent[:, :-n]).all(dim=1).nonzero()[:, 0])
+        token_ids.append(written[rows[-1], -n])
+    return torch.cat(rows).long(), torch.cat(token_ids).long()
 
 
 EXTRA_LENGTH = 50  # the paper writes at most 50 tokens more than the source has (§6.1)
@@ -156,7 +194,7 @@ class Targets:
         model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has;
             in evaluation mode, gradients off.
         source_ids: Sources, padded at the end, shape (batch, source position).
-        max_length, start_id, end_id, cached: As in ``greedy_search``.
+        max_length, start_id, end_id, cached, end_loops: As in ``greedy_search``.
 
     Raises:
         TypeError: If model lacks a method, or an argument has the wrong type.
@@ -173,18 +211,22 @@ class Targets:
         start_id: int,
         end_id: int,
         cached: bool,
+        end_loops: bool = False,
     ) -> None:
         require_model(model)
+        require_flag("end_loops", end_loops)
         require_token_ids("source_ids", source_ids)
         require_flag("cached", cached)
         padding_id = padding_id_of(model)
         _require_tokens(model, start_id, end_id, padding_id)
-        limits = length_limits(model, model.source_mask(source_ids), max_length)
+        source_mask = model.source_mask(source_ids)
+        limits = length_limits(model, source_mask, max_length)
+        if end_loops:
+            limits = limits.minimum(2 * source_mask.flatten(1).sum(dim=1) + LOOP_LENGTH)
         self.limits: list[int] = limits.tolist()
         self.end_id = end_id
-        self.continuation = Continuation(
-            model, source_ids, start_id=start_id, longest=max(self.limits), cached=cached
-        )
+        how = {"longest": max(self.limits), "cached": cached, "end_loops": end_loops}
+        self.continuation = Continuation(model, source_ids, start_id=start_id, **how)
         self._dropped = (start_id, padding_id)
 
     def read(self, row: list[int]) -> list[int]:

@@ -22,22 +22,23 @@ def greedy_search(
     start_id: int = START_ID,
     end_id: int = END_ID,
     cached: bool = True,
+    end_loops: bool = False,
     after_step: Callable[[Tensor], None] | None = None,
 ) -> list[list[int]]:
     """Write one target for each source, every token the argmax of the model's logits.
 
-    No token is forbidden. A row ends at its end token or at its maximum length, whenever the other
-    rows end.
+    A row ends at its end token or at its maximum length, whenever the other rows end.
 
     Args:
-        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has. It
-            runs in evaluation mode and without gradients; its modes are restored.
-        source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
+        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``; its modes are restored.
+        source_ids: Sources, padded at the end, shape (batch, source position).
         max_length: The most tokens to write in a row, the end token included; None allows
             EXTRA_LENGTH more than the row's source has, and never more than the model can.
         start_id, end_id: The decoder's first input, and the token that ends a row.
-        cached: Whether to keep keys and values from step to step: less work, same tokens. A model
-            whose decoder has parts of another class never does.
+        cached: Whether to keep keys and values from step to step; a model whose decoder has parts
+            of another class never does.
+        end_loops: Whether to forbid a token that would repeat an n-gram three times in a row (see
+            ``looping_tokens``), and targets longer than twice the source and LOOP_LENGTH.
         after_step: Called after every step with all ids so far, start token first, shape
             (batch, target position); rows that have ended repeat their end token.
 
@@ -51,7 +52,7 @@ def greedy_search(
     require_callable("after_step", after_step)
     with evaluation_mode(model):
         ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
-        targets = Targets(model, source_ids, **ends, cached=cached)
+        targets = Targets(model, source_ids, **ends, cached=cached, end_loops=end_loops)
         continuation = targets.continuation
         limits = source_ids.new_tensor(targets.limits)  # (batch,)
         done = torch.zeros_like(limits, dtype=torch.bool)  # (batch,)

@@ -1,5 +1,7 @@
 """The best of many numbers, in an order that chance does not decide."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -25,13 +27,37 @@ def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     require_whole("count", count)
     size = values.size(-1)
     if count < size:
-        best, places = values.topk(count + 1)  # one more, to see whether the last one has a rival
+        best, places = largest(
+            values, count + 1
+        )  # one more, to see whether the last one has a rival
         rivals = (best[..., 1:] == best[..., :-1]) & (best[..., 1:] > -torch.inf)
         if not rivals.any():
             return best[..., :count], places[..., :count]
     # A stable sort of everything is many times slower, and equal values are rare.
     best, places = values.sort(dim=-1, descending=True, stable=True)
     return best[..., :count], places[..., :count]
+
+
+def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """``values.topk(count)``, which takes several times as long for rows as long as a vocabulary.
+
+    The largest values stand in the blocks with the largest maxima, so only those are sorted.
+
+    Args:
+        values: Shape (..., size).
+        count: How many to take, at most size.
+    """
+    block = math.isqrt(values.size(-1))
+    whole = values.size(-1) // block * block
+    if 4 * count * block > whole:
+        return values.topk(count)
+    blocks = values[..., :whole].unflatten(-1, (-1, block))
+    numbers = blocks.amax(dim=-1).topk(count).indices.unsqueeze(-1)  # (..., count, 1)
+    numbers = numbers * block + torch.arange(block, device=values.device)  # of their values
+    rest = torch.arange(whole, values.size(-1), device=values.device)
+    numbers = torch.cat([numbers.flatten(-2), rest.expand(*values.shape[:-1], -1)], dim=-1)
+    best, places = values.gather(-1, numbers).topk(count)
+    return best, numbers.gather(-1, places)
 
 
 def require_possible(best_logits: Tensor, *, step: int | None = None) -> None:

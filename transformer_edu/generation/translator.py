@@ -16,6 +16,8 @@ from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
 from transformer_edu.refusals import require_whole
 
+BATCH_SIZE = 32  # sources; beams of more than a hundred rows leave a processor's cache
+
 
 class TextCoder(Protocol):
     """What turns text into token ids and back: a tokenizer, or a list of words."""
@@ -54,27 +56,35 @@ class Translator:
                 got = type(self.tokenizer).__name__
                 raise TypeError(f"tokenizer must have the method {method}, got {got}")
 
-    def translate(self, text: str, *, width: int = 1, alpha: float = 0.6) -> str:
+    def translate(
+        self, text: str, *, width: int = 1, alpha: float = 0.6, end_loops: bool = True
+    ) -> str:
         """Translate one sentence; an empty one stays empty.
 
         Args:
             text: In the source language; white space around it does not count.
-            width, alpha: As in write_all.
+            width, alpha, end_loops: As in write_all.
 
         Raises:
             TypeError: If text is not a string.
             TextTooLongError: If it has more tokens than the model has positions.
         """
-        return self.translate_all([text], width=width, alpha=alpha)[0]
+        return self.translate_all([text], width=width, alpha=alpha, end_loops=end_loops)[0]
 
     def translate_all(
-        self, texts: Sequence[str], *, width: int = 1, alpha: float = 0.6, batch_size: int = 64
+        self,
+        texts: Sequence[str],
+        *,
+        width: int = 1,
+        alpha: float = 0.6,
+        batch_size: int = BATCH_SIZE,
+        end_loops: bool = True,
     ) -> list[str]:
         """Translate sentences independently of each other; the order stays.
 
         Args:
             texts: In the source language.
-            width, alpha, batch_size: As in write_all.
+            width, alpha, batch_size, end_loops: As in write_all.
 
         Raises:
             TypeError: If texts is a single string, or holds anything else than strings.
@@ -92,6 +102,7 @@ class Translator:
             width=width,
             alpha=alpha,
             batch_size=batch_size,
+            end_loops=end_loops,
         )
         answers = [""] * len(sources)
         for number, ids in zip(numbers, written, strict=True):
@@ -116,7 +127,8 @@ def write_all(
     *,
     width: int = 1,
     alpha: float = 0.6,
-    batch_size: int = 64,
+    batch_size: int = BATCH_SIZE,
+    end_loops: bool = True,
 ) -> list[list[int]]:
     """Write a target for each source, those of similar length together.
 
@@ -124,16 +136,16 @@ def write_all(
         model: As for greedy_search.
         sources: Token ids of each source, none of them empty.
         width: Hypotheses of beam search; 1 is greedy search.
-        alpha: How much beam search favours long targets.
-        batch_size: Sources to compute at once; the result does not depend on it.
+        alpha: How much beam search favors long targets.
+        batch_size: Sources to compute at once.
+        end_loops: As in greedy_search, but on unless it is switched off.
 
     Returns:
         The ids written, in the order of the sources.
 
     Raises:
-        TypeError, ValueError: If model lacks a method, sources is no list, a source is no list of
-            token ids or holds none, width or batch_size is not a whole number in its range, or
-            alpha not a number of at least 0.
+        TypeError, ValueError: If model lacks a method, a source is no list of token ids or empty,
+            or a number is out of its range.
     """
     require_model(model)
     require_width("width", width)
@@ -152,9 +164,9 @@ def write_all(
         rows = [torch.tensor(sources[number], device=device) for number in numbers]
         source_ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding_id)
         if width == 1:
-            answers = greedy_search(model, source_ids)
+            answers = greedy_search(model, source_ids, end_loops=end_loops)
         else:
-            found = beam_search(model, source_ids, width=width, alpha=alpha)
+            found = beam_search(model, source_ids, width=width, alpha=alpha, end_loops=end_loops)
             answers = [hypotheses[0].token_ids for hypotheses in found]
         for number, answer in zip(numbers, answers, strict=True):
             written[number] = answer

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transformer_edu.refusals import require_flag, require_rows, require_whole
+from transformer_edu.refusals import require_whole
 
 
 class KeyValueCache:
@@ -165,13 +165,11 @@ class DecoderCache:
                 source change places: then the source's keys and values stay where they are.
 
         Raises:
-            TypeError, ValueError: If rows are not row numbers, or same_sources is no switch.
+            IndexError, ValueError: If rows are outside of the batch, or too few for same_sources.
         """
-        require_flag("same_sources", same_sources)
         if self.token_ids is None:
             return
         size = len(self.token_ids)
-        require_rows("rows", rows, size)
         if same_sources and len(rows) != size:
             raise ValueError(f"rows must be {size} for the same sources, got {len(rows)}")
         self.token_ids = self.token_ids.index_select(0, rows)

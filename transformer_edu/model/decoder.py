@@ -1,4 +1,4 @@
-"""The decoder: a stack of layers that write the target, one token after another (paper §3.1).
+"""The decoder: a stack of layers that predict the next token of the target (paper §3.1).
 
 Built in notebooks/08_decoder.ipynb.
 """
@@ -11,6 +11,7 @@ from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache, LayerCache
 from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.model.masks import unless_all_true
 
 
 class DecoderLayer(nn.Module):
@@ -20,12 +21,12 @@ class DecoderLayer(nn.Module):
         d_model: Width of every position's vector.
         num_heads: Number of attention heads; must divide d_model.
         d_ff: Width inside the feed-forward network.
-        dropout: Probability of dropping a number of each sub-layer's output while training.
-        norm_first: Normalise each sub-layer's input instead of the sum after it.
+        dropout: Probability of dropping an element of each sub-layer's output in training.
+        norm_first: Normalize each sub-layer's input instead of the sum after it.
         bias: Whether the attention projections add a bias.
 
     Raises:
-        TypeError, ValueError: If a width, dropout or switch is not what it must be.
+        ValueError: If num_heads does not divide d_model.
     """
 
     def __init__(
@@ -81,12 +82,12 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Layer upon layer, each of them looking at the same memory (paper §3.1).
+    """A stack of layers, each of which attends to the same memory (paper §3.1).
 
     Args:
-        layers: The layers, first to last. Build each one anew: copies would start equal.
-        final_norm: Normalises the last layer's output. Needed after pre-norm layers, whose
-            sum nothing else normalises; after the paper's post-norm layers it is redundant.
+        layers: The layers, first to last. Build each separately: copies have equal weights.
+        final_norm: Normalizes the last layer's output. Pre-norm layers need it; after the
+            paper's post-norm layers it is redundant.
 
     Raises:
         ValueError: If there are no layers.
@@ -110,7 +111,7 @@ class Decoder(nn.Module):
         source_mask: Tensor | None = None,
         cache: DecoderCache | None = None,
     ) -> Tensor:
-        """Turn the embedded target and the memory into vectors that tell the next token.
+        """Turn the embedded target and the memory into vectors that predict the next token.
 
         Args:
             x: The target so far, shape (batch, target position, d_model).
@@ -122,8 +123,10 @@ class Decoder(nn.Module):
         Returns:
             Shape (batch, target position, d_model).
         """
-        masks = {"target_mask": target_mask, "source_mask": source_mask}
-        kept = [{}] * len(self.layers) if cache is None else [{"cache": c} for c in cache.layers]
-        for layer, its_cache in zip(self.layers, kept, strict=True):
-            x = layer(x, memory, **masks, **its_cache)
+        caches = [{}] * len(self.layers)
+        if cache is not None:
+            caches = [{"cache": layer_cache} for layer_cache in cache.layers]
+            target_mask, source_mask = unless_all_true(target_mask), unless_all_true(source_mask)
+        for layer, layer_cache in zip(self.layers, caches, strict=True):
+            x = layer(x, memory, target_mask=target_mask, source_mask=source_mask, **layer_cache)
         return x if self.final_norm is None else self.final_norm(x)

@@ -1,4 +1,4 @@
-"""Words and positions become vectors of the same width (paper §3.4 and §3.5).
+"""Token embeddings and positional encodings, vectors of the same width (paper §3.4, §3.5).
 
 Built in notebooks/01_words_as_vectors.ipynb and 05_positional_encoding.ipynb.
 """
@@ -10,27 +10,20 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.refusals import require_even, require_vectors, require_whole
-
 
 class TokenEmbedding(nn.Module):
-    """One learned vector per token, multiplied by √d_model on the way in (paper §3.4).
+    """One learned vector per token, multiplied by √d_model (paper §3.4).
 
-    The table starts as N(0, 1/d_model): rows of length about one, which the factor brings to
-    about √d_model, as long as a positional encoding is.
+    The table is initialized from N(0, 1/d_model). Its rows have a norm of about 1, and √d_model
+    after the multiplication: about the norm of a positional encoding.
 
     Args:
         vocabulary_size: Number of tokens.
         d_model: Width of every vector.
-
-    Raises:
-        TypeError, ValueError: If a size is not a whole number of at least 1.
     """
 
     def __init__(self, *, vocabulary_size: int, d_model: int) -> None:
         super().__init__()
-        require_whole("vocabulary_size", vocabulary_size)
-        require_whole("d_model", d_model)
         self.vocabulary_size = vocabulary_size
         self.d_model = d_model
         self.table = nn.Embedding(vocabulary_size, d_model)
@@ -49,29 +42,29 @@ class TokenEmbedding(nn.Module):
 
 
 def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None = None) -> Tensor:
-    """The paper's table of positions: sines and cosines of falling frequency (paper §3.5).
+    """The paper's table of positions: sines and cosines of decreasing frequency (paper §3.5).
 
-    PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), PE(pos, 2i + 1) = cos(of the same angle).
-    Computed in float64 on the CPU, then rounded and moved to torch's default device: float32
-    angles are wrong by 4e-4 at position 5,000, and not every device has float64.
+    PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), PE(pos, 2i + 1) = cos(the same angle).
+    The table is computed in float64 on the CPU, then rounded and moved to torch's default device:
+    in float32 the angles are wrong by 4e-4 at position 5,000, and some devices lack float64.
 
     Args:
         length: Number of positions, at least 1.
-        d_model: Width of every vector; must be even, a sine and a cosine to each frequency.
-        dtype: What to round to; torch's default floating-point type when None.
+        d_model: Width of every vector; must be even, for a sine and a cosine of each frequency.
+        dtype: Floating-point type of the result; torch's default type when None.
 
     Returns:
         Shape (length, d_model).
 
     Raises:
-        TypeError: If a size is not a whole number, or dtype is not a floating-point type.
-        ValueError: If a size is below 1, or d_model is odd.
+        TypeError: If dtype is not a floating-point type.
+        ValueError: If d_model is odd.
     """
-    require_whole("length", length)
-    require_even("d_model", d_model)
+    if d_model % 2 != 0:
+        raise ValueError(f"d_model must be even for sinusoidal positions, got {d_model}")
     dtype = torch.get_default_dtype() if dtype is None else dtype
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise TypeError(f"dtype must be a floating-point torch.dtype, got {dtype!r}")
+    if not dtype.is_floating_point:
+        raise TypeError(f"dtype must be a floating-point type, got {dtype}")
     exact = {"dtype": torch.float64, "device": "cpu"}
     position = torch.arange(length, **exact).unsqueeze(1)  # (position, 1)
     even = torch.arange(0, d_model, 2, **exact)  # the paper's 2i
@@ -81,26 +74,25 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
 
 
 class PositionalEncoding(nn.Module):
-    """Add to every vector where it stands: sinusoids, nothing learned (paper §3.5).
+    """Add to every vector the encoding of its position; nothing is learned (paper §3.5).
 
     Args:
         d_model: Width of every position's vector; must be even.
         max_length: Number of positions in the table.
 
     Raises:
-        TypeError, ValueError: If a size is not a whole number of at least 1, or d_model is odd.
+        ValueError: If d_model is odd.
     """
 
     def __init__(self, *, d_model: int, max_length: int = 5000) -> None:
         super().__init__()
-        require_whole("max_length", max_length)
         self.d_model = d_model
         self.max_length = max_length
-        # A buffer moves with the model; it is no weight, and a formula need not be saved.
+        # A buffer moves with the model. It is not a weight, and a formula need not be saved.
         self.register_buffer("table", sinusoidal_positions(max_length, d_model), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Move or convert, then compute the table anew: it is a formula, so no rounding stays."""
+        """Move or convert, then recompute the table: converting twice must not lose digits."""
         super()._apply(fn, recurse)
         table = sinusoidal_positions(self.max_length, self.d_model, dtype=self.table.dtype)
         self.table = table.to(self.table.device)
@@ -117,11 +109,12 @@ class PositionalEncoding(nn.Module):
             Shape (batch, position, d_model).
 
         Raises:
-            TypeError, ValueError: If x is not floating-point (batch, position, d_model), offset is
-                negative, or the table is too short.
+            ValueError: If x has a different width or whole numbers, or the sequence is longer
+                than the table.
         """
-        require_vectors("x", x, self.d_model)
-        require_whole("offset", offset, minimum=0)
+        if x.size(-1) != self.d_model or not x.is_floating_point():
+            got = f"{x.dtype} {tuple(x.shape)}"
+            raise ValueError(f"x must be floats of width {self.d_model}, got {got}")
         end = offset + x.size(1)
         if end > self.max_length:
             raise ValueError(f"sequence length must be at most {self.max_length}, got {end}")

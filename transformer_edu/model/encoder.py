@@ -1,4 +1,4 @@
-"""The encoder: a stack of layers that read the whole source at once (paper §3.1).
+"""The encoder: a stack of layers that process the whole source at once (paper §3.1).
 
 Built in notebooks/07_encoder.ipynb.
 """
@@ -19,12 +19,12 @@ class EncoderLayer(nn.Module):
         d_model: Width of every position's vector.
         num_heads: Number of attention heads; must divide d_model.
         d_ff: Width inside the feed-forward network.
-        dropout: Probability of dropping a number of each sub-layer's output while training.
-        norm_first: Normalise each sub-layer's input instead of the sum after it.
+        dropout: Probability of dropping an element of each sub-layer's output in training.
+        norm_first: Normalize each sub-layer's input instead of the sum after it.
         bias: Whether the attention projections add a bias.
 
     Raises:
-        TypeError, ValueError: If a width, dropout or switch is not what it must be.
+        ValueError: If num_heads does not divide d_model.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Layer upon layer, each reading what the one before wrote (paper §3.1).
+    """A stack of layers; each layer's input is the output of the layer below it (paper §3.1).
 
     Args:
-        layers: The layers, first to last. Build each one anew: copies would start equal.
-        final_norm: Normalises the last layer's output. Needed after pre-norm layers, whose
-            sum nothing else normalises; after the paper's post-norm layers it is redundant.
+        layers: The layers, first to last. Build each separately: copies have equal weights.
+        final_norm: Normalizes the last layer's output. Pre-norm layers need it; after the
+            paper's post-norm layers it is redundant.
 
     Raises:
         ValueError: If there are no layers.
@@ -81,7 +81,7 @@ class Encoder(nn.Module):
         self.final_norm = final_norm
 
     def forward(self, x: Tensor, *, mask: Tensor | None = None) -> Tensor:
-        """Turn embedded tokens into memory: every token in its context.
+        """Turn embedded tokens into memory: one vector per token, which depends on its context.
 
         Args:
             x: Shape (batch, position, d_model).

@@ -1,4 +1,4 @@
-"""Masks: who may look at whom (paper §3.2.3). True means *may attend*.
+"""Masks: which query may attend to which key (paper §3.2.3). True means *may attend*.
 
 That is how ``F.scaled_dot_product_attention`` reads a boolean mask, and the opposite of
 ``nn.MultiheadAttention``, whose True hides. Masks combine with ``&``. Built in
@@ -11,14 +11,13 @@ from torch import Tensor
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import require_token_ids, require_whole
 
-LARGEST_MASK = 65_536  # positions; a square of more than 4 GiB helps nobody
+LARGEST_MASK = 65_536  # positions; a larger square mask takes more than 4 GiB
 
 
 def padding_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
-    """Hide padding from everybody: True where a key is a real token.
+    """Hide padding from every query: True where a key is a real token.
 
-    Only keys are hidden. A padded position still asks, and its answer is thrown away: the
-    loss ignores it.
+    Only keys are hidden. A padded position still has a query, and the loss ignores its output.
 
     Args:
         token_ids: Shape (batch, position).
@@ -42,7 +41,7 @@ def causal_mask(
 
     Args:
         length: Number of positions, at least 1.
-        queries: How many of the last positions ask; None for all.
+        queries: Number of queries, the last positions; None for all positions.
         device: Where the mask is needed; torch's default when None.
 
     Returns:
@@ -58,10 +57,10 @@ def causal_mask(
     return torch.ones(queries, length, dtype=torch.bool, device=device).tril(length - queries)
 
 
-def without_idle(mask: Tensor | None) -> Tensor | None:
-    """None for a mask that hides nothing, which attention does faster without.
+def unless_all_true(mask: Tensor | None) -> Tensor | None:
+    """The mask, or None if it hides nothing: attention is faster without a mask.
 
-    Only masks on a CPU are looked into: a GPU would have to wait for the answer.
+    Only masks on a CPU are read: a GPU would have to stop and wait.
 
     Args:
         mask: True where a query may attend, any shape.
@@ -76,12 +75,12 @@ def without_idle(mask: Tensor | None) -> Tensor | None:
 def target_mask(
     token_ids: Tensor, *, padding_id: int = PADDING_ID, queries: int | None = None
 ) -> Tensor:
-    """Hide padding and the future: what the decoder's self-attention may see.
+    """Hide padding and the future: the mask of the decoder's self-attention.
 
     Args:
         token_ids: The decoder's input, shape (batch, position).
         padding_id: The id that fills short sequences.
-        queries: How many of the last positions ask; None for all.
+        queries: Number of queries, the last positions; None for all positions.
 
     Returns:
         Shape (batch, 1, query, key): the padding mask and the causal mask combined.

@@ -1,15 +1,16 @@
-"""Weights to and from torch.nn: the same layers under other names (paper §3).
+"""The same layers in torch.nn: conversion of weights both ways, and a whole model (paper §3).
 
-Used in notebooks/09_transformer.ipynb. Three things differ between the twins:
+Used in notebooks/09_transformer.ipynb and 12_pattern_with_torch.ipynb. Three things differ:
 
 - **Masks have the opposite polarity.** Here True means *may attend*; in ``nn.MultiheadAttention``
-  and everything built on it True *hides*. Turn a mask round with ``~``. Padding masks are
+  and everything built on it True *hides*. Invert a mask with ``~``. Padding masks are
   (batch, key) there and (batch, 1, 1, key) here.
-- **Dropout.** Ours stands where §5.4 puts it, on every sub-layer's output. torch.nn also drops
-  attention weights, and numbers inside the feed-forward network.
-- **A query that may attend to nothing** gathers zeros here; there, in some settings, NaN.
+- **Dropout.** Ours is where §5.4 puts it, on every sub-layer's output. torch.nn also drops
+  attention weights, and elements inside the feed-forward network.
+- **A query that may attend to nothing** has an output of zeros here; there, in some settings, NaN.
 """
 
+import copy
 from functools import singledispatch
 
 import torch
@@ -18,49 +19,47 @@ from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.decoder import Decoder, DecoderLayer
+from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.model.transformer import Transformer
+from transformer_edu.model.masks import causal_mask, padding_mask
+from transformer_edu.model.transformer import Transformer, TransformerConfig
 
-# Our name of each part of a layer, and torch.nn's. It numbers norms and dropouts.
+# The name of each part of a layer here, and in torch.nn, which numbers norms and dropouts.
 ATTENTION_NAMES = {"self_attention": "self_attn", "cross_attention": "multihead_attn"}
 FEED_FORWARD_NAMES = {"feed_forward.widen": "linear1", "feed_forward.narrow": "linear2"}
 AROUND_NAMES = ("around_self_attention", "around_cross_attention", "around_feed_forward")
-EPS = 1e-5  # what torch.nn and we add to the variance in every normalisation
 
 
 @singledispatch
 def to_pytorch(module: nn.Module) -> nn.Module:
-    """Build torch.nn's twin of a module: a copy that gives the same numbers.
+    """Build the module of torch.nn that computes the same: a copy.
 
-    The twin has ``batch_first=True``, the module's type, device and mode, and zeros for the
-    biases that the module does without. It drops what the module drops: unlike a fresh layer
-    of torch.nn, nothing inside the feed-forward network. Remember to turn the masks round.
+    It has ``batch_first=True`` and the type, device and mode of the module. Attention without
+    biases gets biases of zero. Only what the module drops is dropped: unlike a new layer of
+    torch.nn, nothing inside the feed-forward network. Remember to invert the masks.
 
     Args:
         module: A MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder, or a
-            Transformer, of which torch.nn has the two stacks, neither embeddings nor output.
+            Transformer, of which only the two stacks are converted: nn.Transformer has neither
+            embeddings nor an output projection.
 
     Returns:
         An ``nn.MultiheadAttention``, ``nn.TransformerEncoderLayer`` and so on.
 
     Raises:
-        TypeError: If torch.nn has no twin of the module.
-        ValueError: If a normalisation's eps is not torch.nn's 1e-5.
+        TypeError: If torch.nn has no such module.
     """
-    raise TypeError(
-        "module must be a MultiHeadAttention, an Encoder, a Decoder, one of their layers or a "
-        f"Transformer, got {type(module).__name__}"
-    )
+    raise TypeError(f"module must have a counterpart in torch.nn, got {type(module).__name__}")
 
 
 @singledispatch
 def from_pytorch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
-    """Build our twin of a module of torch.nn: a copy that gives the same numbers.
+    """Build our module that computes the same as a module of torch.nn: a copy.
 
-    The twin takes (batch, position, d_model) whatever the module's ``batch_first`` says. It
-    drops what the module drops, except inside the feed-forward network: with dropout there,
-    the two agree in eval mode only. Remember to turn the masks round.
+    It takes (batch, position, d_model), whatever the module's ``batch_first`` says. It drops what
+    the module drops, except inside the feed-forward network: with dropout there, the outputs
+    agree in eval mode only. Remember to invert the masks.
 
     Args:
         module: An ``nn.MultiheadAttention``, ``nn.TransformerEncoderLayer``,
@@ -71,83 +70,63 @@ def from_pytorch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
         Our module; for an ``nn.Transformer``, which has no embeddings, (encoder, decoder).
 
     Raises:
-        TypeError: If the module is another one.
-        ValueError: If it computes what ours cannot: an activation other than ReLU, an eps other
-            than 1e-5, keys or values of another width, extra keys.
+        TypeError: If the module is none of these.
+        ValueError: If our modules cannot compute the same: an activation other than ReLU, or keys
+            beyond those of the input.
     """
-    raise TypeError(
-        "module must be torch.nn's MultiheadAttention, TransformerEncoder, TransformerDecoder, "
-        f"one of their layers or Transformer, got {type(module).__name__}"
-    )
+    raise TypeError(f"module must have a counterpart in this package, got {type(module).__name__}")
 
 
 @to_pytorch.register
 def _attention_to_pytorch(module: MultiHeadAttention) -> nn.MultiheadAttention:
-    with torch.device("meta"):  # no numbers yet: they are copied, so none need be drawn
-        twin = nn.MultiheadAttention(module.d_model, module.num_heads, batch_first=True)
-    twin = settle(twin, like=module)
+    sizes = {"embed_dim": module.d_model, "num_heads": module.num_heads}
+    with torch.device("meta"):  # without numbers: they are copied
+        twin = nn.MultiheadAttention(**sizes, dropout=module.dropout, batch_first=True)
     inward = (module.query_projection, module.key_projection, module.value_projection)
-    biases = [projection.bias for projection in inward if projection.bias is not None]
-    fill(twin.in_proj_weight, torch.cat([projection.weight for projection in inward]))
-    fill(twin.in_proj_bias, torch.cat(biases) if biases else None)
-    copy_part(module.output_projection, twin.out_proj)
-    twin.dropout = module.dropout
-    return twin
+    twin.in_proj_weight = _parameter(torch.cat([each.weight for each in inward]))
+    twin.in_proj_bias = _parameter(torch.cat([_bias(each) for each in inward]))
+    twin.out_proj.weight = _parameter(module.output_projection.weight)
+    twin.out_proj.bias = _parameter(_bias(module.output_projection))
+    return twin.train(module.training)
 
 
 @from_pytorch.register
 def _attention_from_pytorch(module: nn.MultiheadAttention) -> MultiHeadAttention:
-    width = module.embed_dim
-    if (module.kdim, module.vdim) != (width, width):
-        raise ValueError(
-            f"module must have keys and values of width {width}, as wide as its queries, "
-            f"got kdim {module.kdim} and vdim {module.vdim}"
-        )
     if module.bias_k is not None or module.add_zero_attn:
         raise ValueError("module must attend to its keys alone, got add_bias_kv or add_zero_attn")
+    sizes = {"d_model": module.embed_dim, "num_heads": module.num_heads}
     has_bias = module.in_proj_bias is not None
     with torch.device("meta"):
-        twin = MultiHeadAttention(d_model=width, num_heads=module.num_heads, bias=has_bias)
-    twin = settle(twin, like=module)
+        twin = MultiHeadAttention(**sizes, dropout=module.dropout, bias=has_bias)
     inward = (twin.query_projection, twin.key_projection, twin.value_projection)
-    biases = module.in_proj_bias.chunk(3) if has_bias else (None, None, None)
-    for projection, weight, bias in zip(
-        inward, module.in_proj_weight.chunk(3), biases, strict=True
-    ):
-        fill(projection.weight, weight)
-        fill(projection.bias, bias)
-    copy_part(module.out_proj, twin.output_projection)
-    twin.dropout = module.dropout
-    return twin
+    for projection, weight in zip(inward, module.in_proj_weight.chunk(3), strict=True):
+        projection.weight = _parameter(weight)
+    twin.output_projection.weight = _parameter(module.out_proj.weight)
+    if has_bias:
+        for projection, bias in zip(inward, module.in_proj_bias.chunk(3), strict=True):
+            projection.bias = _parameter(bias)
+        twin.output_projection.bias = _parameter(module.out_proj.bias)
+    return twin.train(module.training)
 
 
 @to_pytorch.register(EncoderLayer)
 @to_pytorch.register(DecoderLayer)
 def _layer_to_pytorch(module: EncoderLayer | DecoderLayer) -> nn.Module:
-    if type(module.feed_forward) is not FeedForward:
-        got = type(module.feed_forward).__name__
-        raise TypeError(f"feed_forward must be a FeedForward, got {got}")
-    orders = {getattr(module, name).norm_first for name in AROUND_NAMES if hasattr(module, name)}
-    if len(orders) > 1:
-        raise ValueError(f"norm_first must be the same around every sub-layer, got {orders}")
-    encodes = isinstance(module, EncoderLayer)
-    build = nn.TransformerEncoderLayer if encodes else nn.TransformerDecoderLayer
+    attention, feed_forward = module.self_attention, module.feed_forward
+    if type(feed_forward) is not FeedForward:  # it could compute anything
+        raise TypeError(f"feed_forward must be a FeedForward, got {type(feed_forward).__name__}")
+    is_encoder = isinstance(module, EncoderLayer)
+    build = nn.TransformerEncoderLayer if is_encoder else nn.TransformerDecoderLayer
+    sizes = (attention.d_model, attention.num_heads, feed_forward.widen.out_features)
+    norm_first = module.around_self_attention.norm_first
     with torch.device("meta"):
-        twin = build(
-            module.self_attention.d_model,
-            module.self_attention.num_heads,
-            module.feed_forward.widen.out_features,
-            dropout=0.0,
-            batch_first=True,
-            norm_first=module.around_self_attention.norm_first,
-        )
-    twin = settle(twin, like=module)
+        twin = build(*sizes, dropout=0.0, batch_first=True, norm_first=norm_first)
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, ours):
             setattr(twin, theirs, to_pytorch(getattr(module, ours)))
     for ours, theirs in _part_names(module).items():
-        copy_part(module.get_submodule(ours), twin.get_submodule(theirs))
-    return twin
+        twin.set_submodule(theirs, copy.deepcopy(module.get_submodule(ours)))
+    return twin.train(module.training)
 
 
 @from_pytorch.register(nn.TransformerEncoderLayer)
@@ -155,32 +134,27 @@ def _layer_to_pytorch(module: EncoderLayer | DecoderLayer) -> nn.Module:
 def _layer_from_pytorch(module: nn.Module) -> EncoderLayer | DecoderLayer:
     activation = module.activation
     if activation not in (F.relu, torch.relu) and not isinstance(activation, nn.ReLU):
-        name = getattr(activation, "__name__", type(activation).__name__)
-        raise ValueError(f"module must have the activation ReLU, got {name}")
+        got = getattr(activation, "__name__", activation)
+        raise ValueError(f"module must have the activation ReLU, got {got}")
     build = EncoderLayer if isinstance(module, nn.TransformerEncoderLayer) else DecoderLayer
+    sizes = {"d_model": module.self_attn.embed_dim, "num_heads": module.self_attn.num_heads}
     with torch.device("meta"):
-        twin = build(
-            d_model=module.self_attn.embed_dim,
-            num_heads=module.self_attn.num_heads,
-            d_ff=module.linear1.out_features,
-            norm_first=module.norm_first,
-        )
-    twin = settle(twin, like=module)
+        twin = build(**sizes, d_ff=module.linear1.out_features, norm_first=module.norm_first)
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, theirs):
             setattr(twin, ours, from_pytorch(getattr(module, theirs)))
     for ours, theirs in _part_names(twin).items():
-        copy_part(module.get_submodule(theirs), twin.get_submodule(ours))
-    return twin
+        twin.set_submodule(ours, copy.deepcopy(module.get_submodule(theirs)))
+    return twin.train(module.training)
 
 
 @to_pytorch.register(Encoder)
 @to_pytorch.register(Decoder)
 def _stack_to_pytorch(module: Encoder | Decoder) -> nn.Module:
     layers = [to_pytorch(layer) for layer in module.layers]
-    norm = _twin_norm(module.final_norm)
+    norm = copy.deepcopy(module.final_norm)
     if isinstance(module, Encoder):
-        # Nested tensors would cut padded positions out of the answer in eval mode.
+        # Nested tensors would cut padded positions out of the output in eval mode.
         twin = nn.TransformerEncoder(layers[0], 1, norm=norm, enable_nested_tensor=False)
     else:
         twin = nn.TransformerDecoder(layers[0], 1, norm=norm)
@@ -192,14 +166,14 @@ def _stack_to_pytorch(module: Encoder | Decoder) -> nn.Module:
 @from_pytorch.register(nn.TransformerDecoder)
 def _stack_from_pytorch(module: nn.Module) -> Encoder | Decoder:
     build = Encoder if isinstance(module, nn.TransformerEncoder) else Decoder
-    twin = build(map(from_pytorch, module.layers), final_norm=_twin_norm(module.norm))
+    twin = build(map(from_pytorch, module.layers), final_norm=copy.deepcopy(module.norm))
     return twin.train(module.training)
 
 
 @to_pytorch.register
 def _transformer_to_pytorch(module: Transformer) -> nn.Transformer:
     width, num_heads = module.config.d_model, module.config.num_heads
-    # nn.Transformer draws new weights for the stacks that it is given: they come afterwards.
+    # nn.Transformer draws new weights for the stacks that it is given, so they are set afterwards.
     empty = {"custom_encoder": nn.Identity(), "custom_decoder": nn.Identity()}
     twin = nn.Transformer(width, num_heads, batch_first=True, **empty)
     twin.encoder, twin.decoder = to_pytorch(module.encoder), to_pytorch(module.decoder)
@@ -212,46 +186,98 @@ def _transformer_from_pytorch(module: nn.Transformer) -> tuple[Encoder, Decoder]
 
 
 def _part_names(layer: EncoderLayer | DecoderLayer) -> dict[str, str]:
-    """The parts of a layer of ours that are no attention, each with torch.nn's name for it."""
+    """The parts of our layer other than attention, each with torch.nn's name for it."""
     around = [name for name in AROUND_NAMES if hasattr(layer, name)]
     norms = {f"{name}.norm": f"norm{number}" for number, name in enumerate(around, 1)}
     dropouts = {f"{name}.dropout": f"dropout{number}" for number, name in enumerate(around, 1)}
     return FEED_FORWARD_NAMES | norms | dropouts
 
 
-def _twin_norm(norm: nn.LayerNorm | None) -> nn.LayerNorm | None:
-    """A copy of a stack's final normalisation, with the bias that it may lack."""
-    if norm is None:
-        return None
-    if not isinstance(norm, nn.LayerNorm) or norm.weight is None:
-        raise TypeError(f"module must end in a LayerNorm with weights or in none, got {norm}")
-    twin = settle(nn.LayerNorm(norm.normalized_shape, device="meta"), like=norm)
-    copy_part(norm, twin)
-    return twin
+def _parameter(values: Tensor) -> nn.Parameter:
+    """A parameter with a copy of these values."""
+    return nn.Parameter(values.detach().clone())
 
 
-def settle(twin: nn.Module, *, like: nn.Module) -> nn.Module:
-    """Give a twin on the meta device memory, of the type and on the device of its model."""
-    weight = next(like.parameters())
-    return twin.to(weight.dtype).to_empty(device=weight.device).train(like.training)
+def _bias(linear: nn.Linear) -> Tensor:
+    """A linear layer's bias; zeros if it has none."""
+    return linear.weight.new_zeros(linear.out_features) if linear.bias is None else linear.bias
 
 
-def copy_part(source: nn.Module, target: nn.Module) -> None:
-    """Copy a linear layer's or a normalisation's weights, or a dropout's probability."""
-    kind = next(kind for kind in (nn.Linear, nn.LayerNorm, nn.Dropout) if isinstance(target, kind))
-    if not isinstance(source, kind):
-        raise TypeError(f"module must hold a {kind.__name__} here, got {type(source).__name__}")
-    if isinstance(source, nn.Dropout):
-        target.p = source.p
-        return
-    if isinstance(source, nn.LayerNorm) and source.eps != EPS:
-        raise ValueError(f"module must normalise with an eps of {EPS}, got {source.eps}")
-    fill(target.weight, source.weight)
-    fill(target.bias, source.bias)
+class PytorchTransformer(nn.Module):
+    """nn.Transformer between our embeddings, positions and output projection.
+
+    It has the methods of our Transformer, so ``fit`` and ``greedy_search`` accept it too.
+    nn.Transformer always has biases and a final normalization of each stack, whatever config
+    says, and it drops attention weights and elements inside the feed-forward network too.
+
+    Args:
+        config: The model's sizes. Source, target and output share one table.
+
+    Raises:
+        ValueError: If config asks for separate vocabularies or tables.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        if config.target_vocabulary_size is not None or not config.tie_embeddings:
+            raise ValueError("config must have one vocabulary and tie_embeddings, got others")
+        self.config = config
+        width = config.d_model
+        self.embedding = TokenEmbedding(vocabulary_size=config.vocabulary_size, d_model=width)
+        self.positions = PositionalEncoding(d_model=width, max_length=config.max_length)
+        self.dropout = nn.Dropout(config.dropout)
+        self.transformer = nn.Transformer(
+            d_model=width,
+            nhead=config.num_heads,
+            num_encoder_layers=config.num_layers,
+            num_decoder_layers=config.num_layers,
+            dim_feedforward=config.d_ff,
+            dropout=config.dropout,
+            norm_first=config.norm_first,
+            batch_first=True,
+        )
+        # Nested tensors would cut padded positions out of the memory in evaluation mode.
+        self.transformer.encoder.use_nested_tensor = False
+        self.output_projection = nn.Linear(width, config.vocabulary_size)
+        self.output_projection.weight = self.embedding.table.weight
+
+    def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
+        """Logits of the next tokens, as from Transformer: (batch, target position, vocabulary)."""
+        source_mask = self.source_mask(source_ids)
+        memory = self.encode(source_ids, source_mask=source_mask)
+        return self.project(self.decode(target_ids, memory, source_mask=source_mask))
+
+    def source_mask(self, source_ids: Tensor) -> Tensor:
+        """The source's padding mask: True may be attended to, shape (batch, 1, 1, key)."""
+        return padding_mask(source_ids, padding_id=self.config.padding_id)
+
+    def encode(self, source_ids: Tensor, *, source_mask: Tensor | None = None) -> Tensor:
+        """Turn the source into memory, shape (batch, source position, d_model)."""
+        source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
+        return self.transformer.encoder(
+            self._embed(source_ids), src_key_padding_mask=_hidden_keys(source_mask)
+        )
+
+    def decode(self, target_ids: Tensor, memory: Tensor, *, source_mask: Tensor | None) -> Tensor:
+        """Turn the target so far into vectors, shape (batch, target position, d_model)."""
+        target_mask = padding_mask(target_ids, padding_id=self.config.padding_id)
+        return self.transformer.decoder(
+            self._embed(target_ids),
+            memory,
+            tgt_mask=~causal_mask(target_ids.size(1), device=target_ids.device),
+            tgt_key_padding_mask=_hidden_keys(target_mask),
+            memory_key_padding_mask=None if source_mask is None else _hidden_keys(source_mask),
+        )
+
+    def project(self, decoded: Tensor) -> Tensor:
+        """Turn decoded vectors into logits, shape (batch, target position, vocabulary)."""
+        return self.output_projection(decoded)
+
+    def _embed(self, token_ids: Tensor) -> Tensor:
+        """Add words and positions, with dropout."""
+        return self.dropout(self.positions(self.embedding(token_ids)))
 
 
-@torch.no_grad()
-def fill(parameter: Tensor | None, values: Tensor | None) -> None:
-    """Copy values into a parameter: zeros where there are none, nothing into none."""
-    if parameter is not None:
-        parameter.copy_(torch.zeros_like(parameter) if values is None else values)
+def _hidden_keys(mask: Tensor) -> Tensor:
+    """Our padding mask in torch.nn's form: shape (batch, key), and True hides."""
+    return ~mask[:, 0, 0]

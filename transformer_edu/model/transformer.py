@@ -1,4 +1,4 @@
-"""The whole model: encoder, decoder and the way in and out (paper §3, Figure 1).
+"""The whole model: embeddings, encoder, decoder and output projection (paper §3, Figure 1).
 
 Assembled in notebooks/09_transformer.ipynb.
 """
@@ -14,16 +14,11 @@ from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import (
-    require_device,
-    require_even,
-    require_flag,
     require_heads,
     require_mask,
     require_probability,
     require_same_batch,
     require_token_ids,
-    require_type,
-    require_vectors,
     require_whole,
 )
 
@@ -39,16 +34,16 @@ class TransformerConfig:
         num_heads: Attention heads; must divide d_model.
         num_layers: Layers of the encoder, and of the decoder.
         d_ff: Width inside the feed-forward networks.
-        dropout: Probability of dropping a number while training, in [0, 1] (§5.4).
+        dropout: Probability of dropping an element in training, in [0, 1] (§5.4).
         max_length: Positions in the table of positional encodings.
         padding_id: The token id that fills short sequences.
         norm_first: Pre-norm instead of the paper's post-norm.
-        final_norm: A normalisation after each stack; None gives one to pre-norm, which needs it.
+        final_norm: A normalization after each stack; None adds it to pre-norm, which needs it.
         bias: Whether the attention projections add a bias.
         tie_embeddings: One table for output, target and, if joint, source (§3.4).
 
     Raises:
-        TypeError, ValueError: If a value is of another type or out of its range.
+        TypeError, ValueError: If a size is not a whole number, or a value is out of its range.
     """
 
     vocabulary_size: int = 37_000
@@ -66,29 +61,26 @@ class TransformerConfig:
     tie_embeddings: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse sizes and switches that cannot be built."""
+        """Refuse sizes that no model can have."""
         for name in ("vocabulary_size", "num_layers", "d_ff", "max_length"):
             require_whole(name, getattr(self, name))
-        if self.target_vocabulary_size is not None:
-            require_whole("target_vocabulary_size", self.target_vocabulary_size)
+        require_whole("target_vocabulary_size", self.output_size)
         require_heads(self.num_heads, self.d_model)
-        require_even("d_model", self.d_model)
+        if self.d_model % 2 != 0:
+            raise ValueError(f"d_model must be even for sinusoidal positions, got {self.d_model}")
         require_probability("dropout", self.dropout)
-        require_whole("padding_id", self.padding_id, minimum=0)
-        if self.padding_id >= min(self.vocabulary_size, self.output_size):
-            raise ValueError(f"padding_id must be a token of the vocabulary, got {self.padding_id}")
-        for name in ("norm_first", "bias", "tie_embeddings"):
-            require_flag(name, getattr(self, name))
-        require_flag("final_norm", self.has_final_norm)
+        largest_id = min(self.vocabulary_size, self.output_size) - 1
+        require_whole("padding_id", self.padding_id, minimum=0, maximum=largest_id)
 
     @property
     def output_size(self) -> int:
         """Number of tokens that the decoder chooses from."""
-        return self.target_vocabulary_size or self.vocabulary_size
+        is_joint = self.target_vocabulary_size is None
+        return self.vocabulary_size if is_joint else self.target_vocabulary_size
 
     @property
     def has_final_norm(self) -> bool:
-        """Whether each stack ends in a normalisation of its own."""
+        """Whether each stack ends in a normalization."""
         return self.norm_first if self.final_norm is None else self.final_norm
 
     @classmethod
@@ -112,20 +104,15 @@ class TransformerConfig:
 class Transformer(nn.Module):
     """The encoder–decoder Transformer of *Attention Is All You Need* (paper §3).
 
-    ``model(source_ids, target_ids)`` gives logits: unnormalised scores, not probabilities.
-    ``F.cross_entropy`` takes them as they are; ``logits.softmax(dim=-1)`` makes probabilities.
+    ``model(source_ids, target_ids)`` returns logits: unnormalized scores, not probabilities.
+    ``F.cross_entropy`` expects logits; ``logits.softmax(dim=-1)`` gives probabilities.
 
     Args:
         config: Sizes and switches.
-
-    Raises:
-        TypeError: If config is not a TransformerConfig.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        if not isinstance(config, TransformerConfig):
-            raise TypeError(f"config must be a TransformerConfig, got {type(config).__name__}")
         self.config = config
         source_size, target_size, width = config.vocabulary_size, config.output_size, config.d_model
         self.source_embedding = TokenEmbedding(vocabulary_size=source_size, d_model=width)
@@ -186,7 +173,7 @@ class Transformer(nn.Module):
         return masks.padding_mask(source_ids, padding_id=self.config.padding_id)
 
     def encode(self, source_ids: Tensor, *, source_mask: Tensor | None = None) -> Tensor:
-        """Read the source: embed, add positions, run the encoder.
+        """Turn the source into memory: embed it, add positions, run the encoder.
 
         Args:
             source_ids: Shape (batch, source position).
@@ -198,9 +185,10 @@ class Transformer(nn.Module):
         Raises:
             TypeError, ValueError: As for a call of the model.
         """
-        embedded = self._embed(source_ids, "source_ids", self.source_embedding)
-        source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
-        self._require_mask("source_mask", source_mask, source_ids, source_ids.size(1))
+        embedded = self._embed("source_ids", source_ids, self.source_embedding)
+        if source_mask is None:
+            source_mask = self.source_mask(source_ids)
+        self._require_fit(source_ids, source_mask=(source_mask, source_ids))
         return self.encoder(embedded, mask=source_mask)
 
     def decode(
@@ -212,12 +200,12 @@ class Transformer(nn.Module):
         target_mask: Tensor | None = None,
         cache: DecoderCache | None = None,
     ) -> Tensor:
-        """Read the target so far and the memory: embed, add positions, run the decoder.
+        """Turn the target so far into vectors: embed it, add positions, run the decoder.
 
         Args:
             target_ids: Start token first, shape (batch, target position).
             memory: What ``encode`` returned, shape (batch, source position, d_model).
-            source_mask: What ``source_mask(source_ids)`` returned; None looks at padding too.
+            source_mask: What ``source_mask(source_ids)`` returned; None attends to padding too.
             target_mask: None hides padding and the future.
             cache: What earlier calls computed; target_ids are then only the tokens that follow.
 
@@ -225,70 +213,58 @@ class Transformer(nn.Module):
             Shape (batch, target position, d_model), for ``project``.
 
         Raises:
-            TypeError, ValueError: As for a call of the model; if memory does not fit; or if the
-                cache is of another size.
+            TypeError, ValueError: As for a call of the model, or if the memory or the cache does
+                not fit.
         """
-        self._require_cache(cache)
-        offset = 0 if cache is None else cache.length
-        embedded = self._embed(target_ids, "target_ids", self.target_embedding, offset)
-        self._require_memory(memory, target_ids)
-        heads, length = self.config.num_heads, target_ids.size(1)
-        written = target_ids if cache is None else cache.with_new(target_ids, memory, heads)
+        offset, num_heads = (0 if cache is None else cache.length), self.config.num_heads
+        embedded = self._embed("target_ids", target_ids, self.target_embedding, offset)
+        so_far = target_ids if cache is None else cache.with_new(target_ids, memory, num_heads)
         if target_mask is None:
-            padding_id = self.config.padding_id
-            target_mask = masks.target_mask(written, padding_id=padding_id, queries=length)
-        self._require_mask("target_mask", target_mask, target_ids, written.size(1))
-        self._require_mask("source_mask", source_mask, target_ids, memory.size(1))
-        seen = {"target_mask": target_mask, "source_mask": source_mask}
-        if cache is None:
-            return self.decoder(embedded, memory, **seen)
-        seen = {name: masks.without_idle(mask) for name, mask in seen.items()}
-        decoded = self.decoder(embedded, memory, **seen, cache=cache)
-        cache.token_ids = written
+            target_mask = self._target_mask(so_far, queries=target_ids.size(1))
+        self._require_fit(
+            target_ids, target_mask=(target_mask, so_far), source_mask=(source_mask, memory)
+        )
+        decoded = self.decoder(
+            embedded, memory, target_mask=target_mask, source_mask=source_mask, cache=cache
+        )
+        if cache is not None:
+            cache.token_ids = so_far
         return decoded
 
     def project(self, decoded: Tensor) -> Tensor:
         """Turn decoded vectors into logits, shape (batch, target position, vocabulary)."""
         return self.output_projection(decoded)
 
+    def _target_mask(self, target_ids: Tensor, *, queries: int) -> Tensor:
+        """Hide padding and the future from the last positions of the target."""
+        return masks.target_mask(target_ids, padding_id=self.config.padding_id, queries=queries)
+
     def _embed(
-        self, token_ids: Tensor, name: str, embedding: TokenEmbedding, offset: int = 0
+        self, name: str, token_ids: Tensor, embedding: TokenEmbedding, offset: int = 0
     ) -> Tensor:
-        """Word plus position, some numbers dropped while training (paper §3.4, §3.5, §5.4)."""
-        room = self.config.max_length - offset
-        require_token_ids(name, token_ids, embedding.vocabulary_size, room)
-        require_device(name, token_ids, embedding.table.weight.device)
+        """Add words and positions, with dropout (paper §3.4, §3.5, §5.4)."""
+        size, room = embedding.vocabulary_size, self.config.max_length - offset
+        require_token_ids(name, token_ids, size, room, device=embedding.table.weight.device)
         start = {"offset": offset} if offset > 0 else {}
         return self.embedding_dropout(self.positions(embedding(token_ids), **start))
 
-    def _require_mask(self, name: str, mask: Tensor | None, asking: Tensor, num_keys: int) -> None:
-        """Refuse a mask that does not fit the scores between these token ids and their keys."""
-        if mask is not None:
-            shape = (len(asking), self.config.num_heads, asking.size(1), num_keys)
-            require_mask(mask, shape, asking.device, name=name)
+    def _require_fit(self, queries: Tensor, **visible: tuple[Tensor | None, Tensor]) -> None:
+        """Refuse keys of a different batch, and masks that do not fit the scores.
 
-    def _require_memory(self, memory: Tensor, target_ids: Tensor) -> None:
-        """Refuse what the encoder cannot have made for these targets."""
-        require_vectors("memory", memory, self.config.d_model)
-        require_device("memory", memory, target_ids.device)
-        require_same_batch("target_ids", target_ids, "memory", memory)
-        require_type("memory", memory, self.output_projection.weight)
-
-    def _require_cache(self, cache: DecoderCache | None) -> None:
-        """Refuse what is no cache, or one for another number of layers."""
-        if cache is None:
-            return
-        if not isinstance(cache, DecoderCache):
-            raise TypeError(f"cache must be a DecoderCache or None, got {type(cache).__name__}")
-        if len(cache.layers) != len(self.decoder.layers):
-            wanted, got = len(self.decoder.layers), len(cache.layers)
-            raise ValueError(f"cache must have {wanted} layers, got {got}")
+        Args:
+            queries: The ids of the tokens that attend, shape (batch, query).
+            visible: The mask of each name, and its keys, shape (batch, key, ...).
+        """
+        for name, (mask, keys) in visible.items():
+            require_same_batch("target_ids", queries, "memory", keys)
+            shape = (len(queries), self.config.num_heads, queries.size(1), keys.size(1))
+            require_mask(mask, shape, queries.device, name=name)
 
 
 def initialise(model: nn.Module) -> None:
     """Xavier's uniform for matrices, zero for biases; embeddings stay N(0, 1/d_model).
 
-    The paper does not say how its weights start; this is what most of its followers do.
+    The paper does not say how its weights were initialized; most implementations do this.
 
     Args:
         model: Any module; its linear layers get new weights.

@@ -1,4 +1,4 @@
-"""The ways a lesson shows something: a figure, one with controls, and one that is redrawn.
+"""The ways a lesson shows something: a figure, and a figure with controls.
 
 Both publish a plain picture with its alternative text, so that nothing is lost on GitHub, in
 exported HTML or on slides; controls come on top where a live kernel is.
@@ -23,7 +23,7 @@ from PIL import Image
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 DOTS_PER_INCH = 100
 MARGIN = 0.1  # inches of white around a picture
-NUM_COLOURS = 256  # in one picture: a third of the bytes, and no difference that an eye sees
+NUM_COLORS = 256  # in one picture: a third of the bytes, and no visible difference
 
 _kept_back: ContextVar[list["Explorer"] | None] = ContextVar("_kept_back", default=None)
 
@@ -43,34 +43,6 @@ def show(figure: Figure, alt: str | None = None) -> None:
     alt = figure.get_label() if alt is None and isinstance(figure, Figure) else alt
     _require_alt(alt)
     publish(encode_png(figure), alt)
-
-
-def show_live(figure: Figure, alt: str) -> Callable[[Figure, str], None]:
-    """Show a figure that others can take the place of, while a cell runs.
-
-    What a saved notebook keeps is the first one.
-
-    Args:
-        figure: Drawn, and closed by this function.
-        alt: What a reader who cannot see the picture should know.
-
-    Returns:
-        A function that takes the next figure and its words.
-
-    Raises:
-        TypeError: If figure is not a matplotlib figure.
-        ValueError: If alt is empty.
-    """
-    _require_alt(alt)
-    png = encode_png(figure)
-    picture = widgets.HTML(image_tag(png, alt))
-    publish(png, alt, **_view(picture))
-
-    def replace(figure: Figure, alt: str) -> None:
-        _require_alt(alt)
-        picture.value = image_tag(encode_png(figure), alt)
-
-    return replace
 
 
 def explore(
@@ -140,7 +112,7 @@ def build_explorer(
     def redraw(_: object) -> None:
         try:
             picture.value = image_tag(_quick_png(_image(draw(**values()))), alt(**values()))
-        except Exception as error:  # otherwise lost: nobody reads a callback's traceback
+        except Exception as error:  # the traceback of a callback is not shown
             picture.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 
     for control in controls.values():
@@ -187,7 +159,7 @@ def encode_png(figure: Figure) -> str:
         figure: Drawn.
 
     Returns:
-        A PNG file with a palette of NUM_COLOURS.
+        A PNG file with a palette of NUM_COLORS.
 
     Raises:
         TypeError: If figure is not a matplotlib figure.
@@ -222,7 +194,7 @@ def _image(figure: Figure) -> Image.Image:
 def _small_png(image: Image.Image) -> str:
     """For a picture that is kept: with a palette, in as few bytes as possible."""
     palette = image.quantize(
-        NUM_COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        NUM_COLORS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     )
     return _png(palette, optimize=True)
 

@@ -1,4 +1,4 @@
-"""How every figure of the course looks: colors, fonts, and text drawn as it is written.
+"""How every figure of the course looks: colors, fonts, and names drawn literally.
 
 The style holds while one figure is drawn; matplotlib's global settings stay as they were.
 """
@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import ParamSpec
 
 import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's colors with at least 3 : 1 contrast on white; never the only carrier of meaning.
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
-PALE = "#E3E8EE"  # for what is there but not the point
-WEIGHT_COLOURS = "cividis"  # reads the same with any color vision, and in grey
-SIGNED_COLOURS = "PuOr"  # white is zero
+PALE, GRAY = "#E3E8EE", "#8A94A0"  # for what is less important; gray hatching means hidden
+WEIGHT_COLORS = "cividis"  # reads the same with any color vision, and in gray
+SIGNED_COLORS = "PuOr"  # white is zero
 LONGEST_TOKEN = 24  # characters of a token that are drawn
 
 _STYLE = Path(__file__).with_name("course.mplstyle")
@@ -34,9 +33,9 @@ def styled(draw: Callable[_Drawing, Figure]) -> Callable[_Drawing, Figure]:
     return draw_in_style
 
 
-def new_axes(axes: Axes | None, width: float, height: float) -> Axes:
-    """The axes given, or those of a new figure of width × height inches."""
-    return axes if axes is not None else plt.subplots(figsize=(width, height))[1]
+def title_above(figure: Figure, title: str) -> None:
+    """Write the title of a figure with several panels, aligned to the left."""
+    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
 
 
 def literal(token: str, *, longest: int | None = LONGEST_TOKEN) -> str:

@@ -1,12 +1,12 @@
 """How a Transformer learns (paper §5). Read in this order.
 
-loop        fit: predict, compare, correct, evaluate
+loop        fit: predict, compare, correct, evaluate; seeds dropout at every step
 config      every choice of a run, and the learning-rate schedules (§5.3)
-loss        cross-entropy, label smoothing (§5.4), token accuracy
+loss        cross-entropy, label smoothing (§5.4), in chunks for large vocabularies; token accuracy
 evaluation  loss, teacher-forced accuracy and greedy exact match on held-out pairs
 bleu        BLEU by sacreBLEU, with its signature
 state       what a run is made of: its history, and what its next step depends on
-checkpoint  stop today, continue tomorrow, with the same bits
+checkpoint  weights, optimizer, history and choices: stop today, continue with the same bits
 budget      how long a run will take here
 faults      models with one published bug each, for the lessons on diagnosis
 

@@ -24,20 +24,20 @@ def estimate_seconds(
     *,
     steps_taken: int = 0,
 ) -> float:
-    """Seconds that a run will take on this machine, its evaluations included.
+    """Seconds that a run will take on this machine, including its evaluations.
 
-    Five steps and one evaluation are timed on a copy of the model: the model, the run and every
-    random number stay as they are.
+    Five steps and one evaluation are timed on a copy of the model. The model, the run and the
+    random states do not change.
 
     Args:
         fit: The training loop, ``fit`` of loop.py.
-        model: What will be trained.
-        task: What it will learn.
+        model: The model to train.
+        task: The task to learn.
         config: The choices of the run.
-        steps_taken: Steps that need not be taken again.
+        steps_taken: Steps of the run that are already taken.
 
     Raises:
-        TypeError, ValueError: If steps_taken is no whole number of at least 0.
+        ValueError: If steps_taken is below 0.
         KeyboardInterrupt: If the trial is interrupted.
     """
     require_whole("steps_taken", steps_taken, minimum=0)
@@ -55,7 +55,7 @@ def estimate_seconds(
 
 
 def describe_seconds(seconds: float) -> str:
-    """A budget as one says it: ≈ 40 s here.
+    """A duration in words, such as "≈ 40 s here".
 
     Args:
         seconds: From 0.
@@ -69,6 +69,6 @@ def describe_seconds(seconds: float) -> str:
 
 
 def _round(number: float) -> str:
-    """One digit below 10, two above: more would be guessed."""
+    """Round to one digit below 10 and to two above: the estimate is no more precise."""
     digits = 1 if number < 10 else 2
     return f"{float(f'{number:.{digits}g}'):,.0f}"

@@ -1,7 +1,7 @@
-"""Checkpoints: stop today, go on tomorrow, and get the very same bits as without a break.
+"""Checkpoints: a run that stops and continues later gives the same bits as one without a break.
 
-Used by fit in loop.py. What keeps a file whole stands in checkpoint_file.py, what makes two runs
-the same in same_run.py.
+A checkpoint holds the weights, the optimizer's state, the history (steps and evaluations), the
+choices of the run and the format's version. fit writes it; machine/whole_file.py keeps it whole.
 """
 
 import json
@@ -23,19 +23,19 @@ from transformer_edu.training.machine.whole_file import (
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 FORMAT_VERSION = 1
-HALF = (torch.float16, torch.bfloat16)
-NOT_OURS = (KeyError, TypeError, AttributeError, IndexError)  # a record without what we need
+HALF_PRECISION = (torch.float16, torch.bfloat16)
+MISSING_PART = (KeyError, TypeError, AttributeError, IndexError)  # errors of such a record
 
 
 def save_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
-    """Save a run so that it can go on from here; the state is not changed.
+    """Save a run so that it can continue from here; the state is not changed.
 
     Args:
-        path: The file to make or to replace; it is whole at any moment, the old or the new one.
-        state: What fit trains.
+        path: The file to make or to replace. At any moment it is whole: the old or the new one.
+        state: The run.
 
     Raises:
-        TypeError: If path is no path, or the optimizer keeps what JSON cannot hold.
+        TypeError: If the optimizer has a value that JSON cannot hold.
         OSError: If the file cannot be written; the old one stays.
     """
     weights = distinct_weights(state.model)[0]
@@ -58,14 +58,13 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
     """Put a saved run into the state: weights, optimizer, history. All of it, or nothing.
 
     Args:
-        path: What save_checkpoint wrote.
+        path: A file of save_checkpoint.
         state: A run of the same model, task, configs and kind of optimizer; changed in place.
 
     Raises:
-        TypeError: If path is no path.
         OSError: If the file cannot be read.
-        CheckpointError: If it is no checkpoint, damaged, or of another run: the first choice
-            that differs is named. The state is then what it was.
+        CheckpointError: If the file is not a checkpoint, is damaged, or belongs to a different
+            run: the message names the first choice that differs. The state does not change then.
     """
     tensors, record = _read(path)
     try:
@@ -76,11 +75,11 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
         require_same_schedule(path, run, state)
         kept = _optimizer_state(_part(tensors | record["numbers"], "optimizer."))
         scaler = dict(record["scaler"])
-    except NOT_OURS as error:
+    except MISSING_PART as error:
         raise CheckpointError(
             f"{path} must be a checkpoint, got one with a part missing"
         ) from error
-    # All has been checked: only from here on is anything changed.
+    # Everything is checked. Only from here on does anything change.
     _copy_weights(weights, state.model)
     groups = state.optimizer.state_dict()["param_groups"]
     for group in groups:
@@ -92,35 +91,34 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
 
 
 def load_history(path: str | os.PathLike) -> TrainingRun:
-    """The history in a checkpoint, to look at.
+    """The history in a checkpoint.
 
     Args:
-        path: What save_checkpoint wrote.
+        path: A file of save_checkpoint.
 
     Raises:
-        TypeError: If path is no path.
         OSError: If the file cannot be read.
-        CheckpointError: If it is no checkpoint, or damaged.
+        CheckpointError: If the file is not a checkpoint, or is damaged.
     """
     try:
         return _history(_read(path)[0])
-    except NOT_OURS as error:
+    except MISSING_PART as error:
         raise CheckpointError(f"{path} must hold a history, got none") from error
 
 
 def save_model(
     path: str | os.PathLike, model: Transformer, *, dtype: torch.dtype | None = None
 ) -> None:
-    """Save a Transformer to use it later; without what only training needs.
+    """Save a Transformer for later use, without the state of training.
 
     Args:
         path: The file to make or to replace, for load_model.
         model: It is not changed.
-        dtype: The floating-point type to store; None is the model's own. Half the size costs
-            float16 three of seven digits.
+        dtype: The floating-point type to store; None is the model's own. float16 halves the file
+            and keeps about four digits of seven.
 
     Raises:
-        TypeError: If path is no path, or model no Transformer.
+        TypeError: If model is not a Transformer.
         OSError: If the file cannot be written; the old one stays.
     """
     if not isinstance(model, Transformer):
@@ -134,23 +132,23 @@ def save_model(
 
 
 def load_model(path: str | os.PathLike) -> Transformer:
-    """The trained Transformer in a file, to use: on the CPU, in evaluation mode.
+    """Load the trained Transformer in a file, on the CPU and in evaluation mode.
 
     Its weights are float32, or float64 if the file's are: half precision is for storage only.
 
     Args:
-        path: What save_checkpoint or save_model wrote.
+        path: A file of save_checkpoint or save_model.
 
     Raises:
-        TypeError: If path is no path.
         OSError: If the file cannot be read.
-        CheckpointError: If it is no checkpoint, damaged, or of another kind of model.
+        CheckpointError: If the file is not a checkpoint, is damaged, or holds a different kind of
+            model.
         NotEnoughMemoryError: If the model does not fit into the memory.
     """
     with enough_memory(f"the model in {path}"):
         tensors, record = _read(path)
         weights = {
-            name: tensor.float() if tensor.dtype in HALF else tensor
+            name: tensor.float() if tensor.dtype in HALF_PRECISION else tensor
             for name, tensor in _part(tensors, "weights.").items()
         }
         is_double = all(tensor.dtype == torch.float64 for tensor in weights.values())
@@ -162,9 +160,9 @@ def load_model(path: str | os.PathLike) -> Transformer:
                 raise CheckpointError(f"model.class of {path} must be Transformer, got {kind}")
             config = TransformerConfig(**sizes)
             _require_fit(path, weights, config, dtype)
-        except NOT_OURS as error:
+        except MISSING_PART as error:
             raise CheckpointError(f"{path} must hold a Transformer, got none") from error
-        # The weights drawn here are replaced at once.
+        # The random weights are replaced at once.
         with torch.random.fork_rng([]), torch.device("cpu"):
             model = Transformer(config).to(dtype)
         _copy_weights(weights, model)
@@ -177,7 +175,7 @@ def _require_fit(
     config: TransformerConfig,
     dtype: torch.dtype,
 ) -> None:
-    """Refuse weights of another model, before any memory is taken for a model of that config."""
+    """Refuse weights of a different model before a model of that config takes memory."""
     if config.num_layers > len(weights):
         raise CheckpointError(
             f"num_layers of {path} must be at most {len(weights)}, "
@@ -188,7 +186,7 @@ def _require_fit(
 
 
 def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
-    """Tensors and record of a whole file of our format version."""
+    """The tensors and the record of a file of our format version."""
     tensors, record = read_checkpoint_file(path)
     version = record.get("format_version") if isinstance(record, dict) else None
     if version != FORMAT_VERSION:
@@ -197,21 +195,21 @@ def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
 
 
 def _part(named: dict[str, object], prefix: str) -> dict[str, object]:
-    """What stands under names that begin with prefix, by the rest of its name."""
+    """The entries whose names begin with prefix, under the rest of the name."""
     return {
         name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)
     }
 
 
 def _copy_weights(weights: dict[str, Tensor], model: nn.Module) -> None:
-    """Fill the model's tensors in place: what was tied stays tied."""
+    """Copy weights into the model's tensors in place: tied weights stay tied."""
     with torch.no_grad():
         for name, tensor in distinct_weights(model)[0].items():
             tensor.copy_(weights[name])
 
 
 def _optimizer_state(named: dict[str, object]) -> dict[int, dict[str, object]]:
-    """What the optimizer keeps for each weight, by the weight's number."""
+    """The optimizer's state of each weight, by the weight's number."""
     kept: dict[int, dict[str, object]] = {}
     for place, value in named.items():
         index, name = place.split(".", 1)
@@ -220,7 +218,7 @@ def _optimizer_state(named: dict[str, object]) -> dict[int, dict[str, object]]:
 
 
 def _history_tensors(run: TrainingRun) -> dict[str, Tensor]:
-    """A row for each record, in float64, which keeps every bit of a Python number."""
+    """One row for each record, in float64, which keeps every bit of a Python float."""
     rows = {"history.steps": run.steps, "history.evaluations": run.evaluations}
     return {
         name: torch.tensor(list(map(astuple, records)), dtype=torch.float64, device="cpu")
@@ -229,7 +227,7 @@ def _history_tensors(run: TrainingRun) -> dict[str, Tensor]:
 
 
 def _history(tensors: dict[str, Tensor]) -> TrainingRun:
-    """The records again; the first number of each is a step."""
+    """The records from their rows; the first number of a row is a step."""
     steps, evaluations = (
         [(int(step), *rest) for step, *rest in tensors[f"history.{name}"].tolist()]
         for name in ("steps", "evaluations")
@@ -240,7 +238,7 @@ def _history(tensors: dict[str, Tensor]) -> TrainingRun:
 
 
 def choices(state: TrainingState) -> dict:
-    """All that must be the same for a run to go on as if it had never stopped, as JSON has it."""
+    """Everything that must stay the same for a run to continue, in the types of JSON."""
     training = _fields(state.config) | {"schedule": state.config.schedule is not None}
     training["loss_scaling"] = state.scaler.is_enabled()
     del training["progress"]  # changes nothing
@@ -281,7 +279,7 @@ def learning_rate(group: dict) -> float:
 
 
 def require_same(path: str | os.PathLike, saved: dict, own: dict, prefix: str) -> None:
-    """Refuse, with a CheckpointError, another choice than the saved one; the first is named."""
+    """Raise a CheckpointError that names the first choice that differs from the saved one."""
     for name in saved | own:
         before, now = saved.get(name), own.get(name)
         if isinstance(before, dict) and isinstance(now, dict):
@@ -293,15 +291,15 @@ def require_same(path: str | os.PathLike, saved: dict, own: dict, prefix: str) -
 def require_same_weights(
     path: str | os.PathLike, saved: dict[str, Tensor], model: nn.Module
 ) -> None:
-    """Refuse, with a CheckpointError, weights of other names, shapes or types than the model's."""
+    """Raise a CheckpointError if names, shapes or types differ from those of the model."""
     own = distinct_weights(model)[0]
     require_same(path, _kinds(saved), _kinds(own), "weights.")
 
 
 def require_same_schedule(path: str | os.PathLike, run: TrainingRun, state: TrainingState) -> None:
-    """Refuse, with a CheckpointError, a schedule that would have given other learning rates.
+    """Raise a CheckpointError if the schedule gives different learning rates for past steps.
 
-    A schedule is a function, which is not saved: what it gave is, with the history.
+    A schedule is a function and is not saved, but the history holds the rates that it gave.
     """
     base = learning_rate(state.optimizer.param_groups[0])
     for record in run.steps:

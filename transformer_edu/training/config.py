@@ -3,40 +3,39 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer_edu.refusals import require_flag, require_whole
+from transformer_edu.refusals import require_whole
 from transformer_edu.training.loss import require_smoothing
 from transformer_edu.training.machine.device import require_precision
 
-SEEDS = 2**64  # torch's random numbers begin with 64 bits
+SEEDS = 2**64  # torch's seeds have 64 bits
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """The choices of a training run; the defaults teach a toy task in seconds.
+    """The choices of a training run; with the defaults a toy task trains in seconds.
 
     Args:
         steps: Weight updates.
         batch_size: Pairs per update, if batch_tokens is None.
-        batch_tokens: Tokens of a side per update at the most, padding included: fewer pairs where
-            they are long. None counts pairs.
+        batch_tokens: The most source tokens, and the most target tokens, per update, padding
+            included: fewer pairs if they are long. None counts pairs instead.
         learning_rate: Adam's learning rate, before the schedule multiplies it.
         warmup_steps: Steps until the learning rate is at its highest, if schedule is None.
-        schedule: Factor of the learning rate at each step, which counts from 1; None rises
-            for warmup_steps and falls evenly to zero at the end.
+        schedule: Takes the step, from 1, and returns a factor of the learning rate. None is
+            linear_decay: it rises for warmup_steps, then falls to zero at the end.
         label_smoothing: ε of the loss, in [0, 1).
-        largest_gradient: Longer gradients are shortened to this length; None leaves them.
-        accumulate: The parts in which a batch is computed, one after the other: less memory for
-            the same update.
+        largest_gradient: Gradients of a larger norm are clipped to this norm; None never clips.
+        accumulate: The number of parts of a batch that are computed one after the other. More
+            parts need less memory for the same update.
         precision: "float32", "bfloat16", "float16", or "auto" for the fastest here; evaluations
             are in float32.
         evaluate_every: Steps between two evaluations; the last step is always evaluated.
-        evaluate_on: At most so many validation pairs are used each time.
-        seed: Decides the order of the pairs and what dropout drops.
+        evaluate_on: The most validation pairs that an evaluation uses.
+        seed: Determines the order of the pairs and what dropout drops.
         progress: Whether to show a progress bar.
 
     Raises:
-        TypeError: If a value is of another type.
-        ValueError: If a value is out of its range.
+        TypeError, ValueError: If a count is not a whole number, or a value is out of its range.
     """
 
     steps: int = 500
@@ -55,7 +54,7 @@ class TrainingConfig:
     progress: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be trained with."""
+        """Refuse choices that no run can have."""
         counts = ("steps", "batch_size", "warmup_steps", "accumulate")
         for name in (*counts, "evaluate_every", "evaluate_on"):
             require_whole(name, getattr(self, name))
@@ -69,22 +68,19 @@ class TrainingConfig:
         if self.largest_gradient is not None:
             _require_positive("largest_gradient", self.largest_gradient)
         require_smoothing(self.label_smoothing)
-        if self.schedule is not None and not callable(self.schedule):
-            raise TypeError(f"schedule must be a function of the step, got {self.schedule!r}")
-        require_flag("progress", self.progress)
 
     @property
     def batch(self) -> str:
-        """How much is learned from in a step, in words."""
+        """The size of a batch in words, such as "batches of 64 pairs"."""
         if self.batch_tokens is None:
             return f"batches of {self.batch_size:,} pairs"
         return f"batches of {self.batch_tokens:,} tokens"
 
     def factor(self, step: int) -> float:
-        """What the learning rate is multiplied with at a step, which counts from 1.
+        """The factor of the learning rate at a step, which counts from 1.
 
         Raises:
-            ValueError: If the schedule gives no finite number of at least 0 for a step of the run.
+            ValueError: If the schedule does not return a finite number of at least 0.
         """
         if self.schedule is None:
             return linear_decay(step, warmup_steps=self.warmup_steps, steps=self.steps)
@@ -97,9 +93,7 @@ class TrainingConfig:
 
 
 def _require_positive(name: str, value: float) -> None:
-    """Refuse what is not a finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number above 0, got {value!r}")
+    """Refuse a number that is not finite and above zero."""
     if not 0 < value < float("inf"):
         raise ValueError(f"{name} must be a finite number above 0, got {value}")
 
@@ -107,11 +101,11 @@ def _require_positive(name: str, value: float) -> None:
 def inverse_square_root(step: int, *, d_model: int, warmup_steps: int) -> float:
     """The paper's learning rate: d_model^-½ · min(step^-½, step · warmup_steps^-³ᐟ²), eq. 3.
 
-    It rises evenly for warmup_steps, is highest there, then falls as 1 / √step.
+    The rate rises linearly for warmup_steps, then falls as 1 / √step.
 
     Args:
         step: From 1.
-        d_model: The model's width: wider models learn in smaller steps.
+        d_model: The model's width; wider models get a lower rate.
         warmup_steps: The step of the highest rate; the paper uses 4,000.
 
     Raises:
@@ -124,9 +118,9 @@ def inverse_square_root(step: int, *, d_model: int, warmup_steps: int) -> float:
 
 
 def linear_decay(step: int, *, warmup_steps: int, steps: int) -> float:
-    """A factor that rises evenly to 1 at warmup_steps and falls evenly to 0 after the last step.
+    """A factor that rises linearly to 1 at warmup_steps, then falls to 0 after the last step.
 
-    For short runs of known length: the last steps are small, so that the model settles.
+    For short runs of known length: the small last steps reduce the noise in the weights.
 
     Args:
         step: From 1.

@@ -1,6 +1,6 @@
-"""How good is it? Loss, teacher-forced accuracy, and what it writes when it is alone.
+"""How good is a model? Its loss, its accuracy with teacher forcing, and its exact match.
 
-The first two can look perfect while the model writes nonsense: notebooks/03_masks.ipynb.
+The first two can look perfect while the model generates nonsense: notebooks/03_masks.ipynb.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from transformer_edu.training.machine.one_process import ALONE, OneProcess
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the model can do at one moment, on pairs that it did not learn from.
+    """The scores of a model after some training steps, on pairs outside of the training set.
 
     Args:
         step: Training steps taken before.
         loss: Mean cross-entropy in nats per token.
-        token_accuracy: Share of tokens right, each after a true prefix (teacher forcing).
-        exact_match: Share of targets right from start to end when the model writes alone.
+        token_accuracy: Fraction of correct tokens, given the correct previous tokens.
+        exact_match: Fraction of targets that the model generates correctly from start to end.
     """
 
     step: int
@@ -43,20 +43,20 @@ def evaluate(
     step: int = 0,
     processes: OneProcess = ALONE,
 ) -> Evaluation:
-    """Judge a model by pairs of source and target.
+    """Evaluate a model on pairs of source and target.
 
-    It runs in evaluation mode and without gradients; its modes are restored.
+    The model runs in evaluation mode and without gradients; its modes are restored.
 
     Args:
-        model: Answers (source_ids, target_ids) with logits, and has what greedy_search needs.
+        model: Turns (source_ids, target_ids) into logits, and has what greedy_search needs.
         pairs: Source and target ids, without special tokens.
         batch_size: Pairs to compute at once; the result does not depend on it.
-        step: What to note as the training step.
-        processes: Those that share the pairs; each must call it, and each gets the same answer.
+        step: The training steps taken so far, for the record.
+        processes: The processes that share the pairs. All must call evaluate, and all get the
+            same result.
 
     Raises:
-        TypeError, ValueError: If there are no pairs, batch_size is below 1, or the model cannot
-            answer.
+        TypeError, ValueError: If there are no pairs, or batch_size is below 1.
     """
     require_whole("batch_size", batch_size)
     if len(pairs) == 0:
@@ -79,14 +79,14 @@ def evaluate(
 
 
 def exact_matches(model: nn.Module, pairs: Sequence[Pair]) -> int:
-    """How many targets the model writes exactly, the end in the right place included.
+    """How many targets the model generates exactly, including the end token.
 
     Args:
-        model: What greedy_search takes.
+        model: A model that greedy_search accepts.
         pairs: Source and target ids, without special tokens.
     """
     source_ids = pad([source for source, _ in pairs]).to(device_of(model))
-    # One more than the longest target with its end: who is still writing then is wrong anyway.
+    # One more than the longest target with its end token: longer outputs are wrong anyway.
     longest = max(len(target) for _, target in pairs) + 1
     written = greedy_search(model, source_ids, max_length=longest)
     return sum(ids == target for ids, (_, target) in zip(written, pairs, strict=True))

@@ -1,7 +1,7 @@
-"""Transformers with one fault each, as they are found in published code.
+"""Transformers with one fault each, as found in published code.
 
-All of them train without an error, most with a beautiful loss: table 1 of the lesson on training.
-Never use them for anything but looking at them. Met in notebooks/10_training.ipynb.
+All of them train without an error, most with a low loss. They are for the lessons on diagnosis
+only: notebooks/10_training.ipynb.
 """
 
 import torch
@@ -17,7 +17,7 @@ from transformer_edu.model.vocabulary import END_ID
 
 
 class WithoutCausalMask(Transformer):
-    """The target mask hides padding alone: every position sees the answer that follows it."""
+    """The target mask hides only padding: every position can attend to the token it predicts."""
 
     def decode(
         self,
@@ -27,20 +27,20 @@ class WithoutCausalMask(Transformer):
         source_mask: Tensor | None,
         target_mask: Tensor | None = None,
     ) -> Tensor:
-        """As the Transformer's, whatever target_mask is."""
+        """Transformer.decode, whatever target_mask is."""
         visible = padding_mask(target_ids, padding_id=self.config.padding_id)
         return super().decode(target_ids, memory, source_mask=source_mask, target_mask=visible)
 
 
 class TargetNotShifted(Transformer):
-    """Trained to read its own labels: what it is given is moved back by one, end token included.
+    """The decoder's input is the labels themselves, end token included, not shifted by one.
 
-    In published code the fault stands in the batch. Here it stands in ``forward``, which training
-    uses and writing alone does not, so that the same loop can train every fault.
+    In published code the fault is in the batch. Here it is in ``forward``, which training calls
+    and generation does not, so the same loop trains every fault.
     """
 
     def forward(self, source_ids: Tensor, target_ids: Tensor, **masks: Tensor | None) -> Tensor:
-        """As the Transformer's, on the labels that belong to target_ids."""
+        """Transformer.forward with the labels in place of target_ids."""
         padding_id = self.config.padding_id
         labels = F.pad(target_ids[:, 1:], (0, 1), value=padding_id)
         is_last = (target_ids != padding_id) & (labels == padding_id)
@@ -48,39 +48,39 @@ class TargetNotShifted(Transformer):
 
 
 class SoftmaxOverQueries(Transformer):
-    """The softmax runs along the wrong axis: every key hands itself out once, to all queries."""
+    """The softmax runs along the wrong axis: the weights of a key sum to one over the queries."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
-        _exchange(self, MultiHeadAttention, _QuerySoftmaxAttention)
+        _change_class(self, MultiHeadAttention, _QuerySoftmaxAttention)
 
 
 class WithoutPositions(Transformer):
-    """No positional encoding: the encoder reads its source as a bag of words."""
+    """No positional encoding: the encoder treats its source as a bag of words."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
-        _exchange(self, PositionalEncoding, _NoPositions)
+        _change_class(self, PositionalEncoding, _NoPositions)
 
 
 class PositionsAlongBatch(Transformer):
-    """The positions are counted along the batch: a row's place decides, not a word's."""
+    """The positions count along the batch: all words of a row get the same encoding."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
-        _exchange(self, PositionalEncoding, _BatchPositions)
+        _change_class(self, PositionalEncoding, _BatchPositions)
 
 
 class WithoutResidual(Transformer):
-    """No sub-layer's input is added to its output: what attention mixes is all that is left."""
+    """No residual connections: a sub-layer's input is not added to its output."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
-        _exchange(self, AddAndNorm, _NormOnly)
+        _change_class(self, AddAndNorm, _NormOnly)
 
 
 class StandardNormalEmbeddings(Transformer):
-    """Embeddings start as N(0, 1), torch's default, and √d_model makes them drown the positions."""
+    """Embeddings start as N(0, 1), torch's default; times √d_model they dwarf the positions."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
@@ -133,7 +133,7 @@ class _NormOnly(AddAndNorm):
         return self.norm(self.dropout(sublayer(x)))
 
 
-def _exchange(model: nn.Module, kind: type[nn.Module], faulty: type[nn.Module]) -> None:
+def _change_class(model: nn.Module, kind: type[nn.Module], faulty: type[nn.Module]) -> None:
     """Turn every module of a kind into its faulty variant, weights and sizes kept."""
     for module in model.modules():
         if type(module) is kind:

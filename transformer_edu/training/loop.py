@@ -26,7 +26,7 @@ from transformer_edu.training.data.batches import (
 )
 from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.loss import token_loss
+from transformer_edu.training.loss import batch_loss
 from transformer_edu.training.machine.device import (
     autocast_for,
     device_of,
@@ -166,10 +166,7 @@ def find_gradients(
     for part, weight in processes.parts(batch, config.accumulate):
         part = part.to(device_of(model))
         with autocast_for(model, config.precision):
-            logits = model(part.source_ids, part.decoder_input_ids)  # (batch, position, vocabulary)
-        part_loss = weight * token_loss(
-            logits, part.label_ids, label_smoothing=config.label_smoothing
-        )
+            part_loss = weight * batch_loss(model, part, label_smoothing=config.label_smoothing)
         scaler.scale(part_loss).backward()
         loss += part_loss.item()
     loss = processes.mean(loss)

@@ -7,10 +7,50 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
+from torch.autograd.function import FunctionCtx, once_differentiable
 
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import require_probability, require_token_ids, require_whole
+from transformer_edu.training.data.batches import Batch
+
+LARGE_VOCABULARY = 1000  # tokens; from here on projected_loss is faster than logits in one piece
+
+
+def batch_loss(model: nn.Module, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
+    """Predict and compare: ``token_loss`` of the model's logits.
+
+    A Transformer with a large vocabulary takes ``projected_loss``, which gives the same number and
+    gradients. Neither the model nor its output projection is called then, so their hooks don't run.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits.
+        batch: What to predict; on the model's device.
+        label_smoothing: ε, in [0, 1).
+
+    Returns:
+        A scalar in nats per token.
+    """
+    if not _is_worth_chunks(model):
+        logits = model(batch.source_ids, batch.decoder_input_ids)  # (batch, position, vocabulary)
+        return token_loss(logits, batch.label_ids, label_smoothing=label_smoothing)
+    memory = model.encode(batch.source_ids)
+    source_mask = model.source_mask(batch.source_ids)
+    decoded = model.decode(batch.decoder_input_ids, memory, source_mask=source_mask)
+    return projected_loss(
+        decoded, model.output_projection, batch.label_ids, label_smoothing=label_smoothing
+    )
+
+
+def _is_worth_chunks(model: nn.Module) -> bool:
+    """Whether the model has a large vocabulary, and computes its logits as Transformer does."""
+    return (
+        isinstance(model, Transformer)
+        and type(model).forward is Transformer.forward
+        and type(model).project is Transformer.project
+        and model.config.output_size >= LARGE_VOCABULARY
+    )
 
 
 def token_loss(
@@ -47,6 +87,87 @@ def token_loss(
     )
     # clamp: the mean over no tokens would be NaN, and a batch of padding teaches nothing.
     return total / (label_ids != padding_id).sum().clamp(min=1)
+
+
+def projected_loss(
+    decoded: Tensor,
+    projection: nn.Linear,
+    label_ids: Tensor,
+    *,
+    label_smoothing: float = 0.0,
+    padding_id: int = PADDING_ID,
+) -> Tensor:
+    """``token_loss(projection(decoded), label_ids)`` without all logits at once.
+
+    The logits of a large vocabulary are by far the largest tensor of a training step, and reading
+    them again and again takes longer than computing them. So a chunk of positions goes all the
+    way to its gradient before the next chunk begins. Padding is not even projected.
+
+    Args:
+        decoded: What the decoder returned, shape (batch, target position, d_model).
+        projection: From d_model to the vocabulary, with a bias.
+        label_ids: Shape (batch, target position).
+        label_smoothing: ε, in [0, 1).
+        padding_id: The label that does not count.
+
+    Returns:
+        A scalar in nats per token, with first derivatives only.
+    """
+    real, kind = label_ids != padding_id, decoded.device.type
+    decoded, weight, bias = decoded[real], projection.weight, projection.bias
+    if torch.is_autocast_enabled(kind):
+        narrow = torch.get_autocast_dtype(kind)
+        decoded, weight, bias = (x.to(narrow) for x in (decoded, weight, bias))
+    total = _ChunkedCrossEntropy.apply(
+        decoded, weight, bias, label_ids[real].long(), label_smoothing
+    )
+    return total / real.sum().clamp(min=1)
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """The sum of the positions' cross-entropies; its gradient is found on the way forward.
+
+    The derivative by the logits is what the model predicts minus what it should: softmax(logits)
+    - target, where the target gives ε/V to each token and 1 - ε on top to the true one.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx,
+        decoded: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        label_ids: Tensor,
+        epsilon: float,
+    ) -> Tensor:
+        """From vectors (position, d_model) and labels (position,) to a scalar."""
+        wide = torch.promote_types(decoded.dtype, torch.float32)
+        vocabulary_size, chunk = weight.shape  # a chunk's logits are as many as the weights
+        by_decoded, by_weight, by_bias = map(torch.zeros_like, (decoded, weight, bias))
+        total = decoded.new_zeros((), dtype=wide)
+        for start in range(0, len(decoded), chunk):
+            rows = slice(start, start + chunk)
+            vectors, true = decoded[rows], label_ids[rows].unsqueeze(1)
+            scores = F.linear(vectors, weight, bias).to(wide)
+            scores -= scores.amax(dim=-1, keepdim=True)  # the softmax stays, exp cannot overflow
+            total -= (1 - epsilon) * scores.gather(1, true).sum()
+            total -= epsilon * scores.mean(dim=-1).sum()
+            sums = scores.exp_().sum(dim=-1, keepdim=True)
+            total += sums.log().sum()
+            by_logits = scores.div_(sums).sub_(epsilon / vocabulary_size)
+            by_logits.scatter_add_(1, true, by_logits.new_full(true.shape, epsilon - 1))
+            by_logits = by_logits.to(weight.dtype)
+            torch.mm(by_logits, weight, out=by_decoded[rows])
+            by_weight.addmm_(by_logits.T, vectors)
+            by_bias += by_logits.sum(dim=0)
+        ctx.save_for_backward(by_decoded, by_weight, by_bias)
+        return total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, by_total: Tensor) -> tuple[Tensor | None, ...]:
+        """The chain rule's last step: everything times the derivative by the sum, in place."""
+        return *(found.mul_(by_total) for found in ctx.saved_tensors), None, None
 
 
 def smoothing_floor(

@@ -1,4 +1,4 @@
-"""What a training run is made of: its history, and everything that its next step depends on."""
+"""A training run: its history, and everything that its next step depends on."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class StepRecord:
 
 @dataclass
 class TrainingRun:
-    """What happened in a run: one record for each step taken, one for each evaluation."""
+    """The history of a run: one record per step, one per evaluation."""
 
     steps: list[StepRecord] = field(default_factory=list)
     evaluations: list[Evaluation] = field(default_factory=list)
@@ -35,18 +35,18 @@ class TrainingRun:
 
 @dataclass
 class TrainingState:
-    """Everything that the next step depends on: what a checkpoint saves and compares.
+    """Everything that the next step depends on: a checkpoint saves and compares it.
 
-    Random states are not among it. What dropout drops and the order of the pairs follow from
-    the seed and the number of steps taken, whatever else draws random numbers meanwhile.
+    Random states are not part of it. The seed and the number of steps taken determine what
+    dropout drops and the order of the pairs, whatever other code draws random numbers.
 
     Args:
-        model: What is trained.
-        task: What it learns.
+        model: The model in training.
+        task: The task to learn.
         config: The choices of the run.
-        optimizer: What changes the weights.
+        optimizer: It updates the weights.
         run: The steps taken so far.
-        processes: Those that share the work.
+        processes: The processes that share the work.
 
     Raises:
         ValueError: If model has no parameters.
@@ -61,17 +61,17 @@ class TrainingState:
     processes: OneProcess = ALONE
 
     def __post_init__(self) -> None:
-        """Make what keeps float16's gradients large enough; in other precisions it does nothing."""
+        """Create the gradient scaler; in precisions other than float16 it does nothing."""
         self.scaler = gradient_scaler(self.model, self.config.precision)
 
     @property
     def is_due(self) -> bool:
-        """Whether the model is to be evaluated, and the state saved, after the last step."""
+        """Whether an evaluation, and a save of the state, is due after the last step."""
         step = len(self.run.steps)
         return step > 0 and (step % self.config.evaluate_every == 0 or step == self.config.steps)
 
     @cached_property
     def task_fingerprint(self) -> str:
-        """Tells apart tasks that differ in a single token of what is learned or watched."""
+        """A hash that differs if a single token of the training or validation pairs differs."""
         content = (self.task.vocabulary.tokens, self.task.train, self.task.validation)
         return hashlib.sha256(repr(content).encode()).hexdigest()

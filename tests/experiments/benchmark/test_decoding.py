@@ -5,7 +5,6 @@ import torch
 
 from experiments.benchmark import decoding as module
 from experiments.benchmark.decoding import (
-    DECODING_WORKLOADS,
     SLOW_ROUNDS,
     DecodingWorkload,
     build_writer,
@@ -44,15 +43,6 @@ def test_the_sources_are_the_same_every_time_and_hold_words_only():
     assert source_ids.shape == (3, 7)
     assert source_ids.min() >= 4
     assert torch.equal(source_ids, draw_sources(workload))
-
-
-def test_the_workloads_are_described():
-    assert [str(each) for each in DECODING_WORKLOADS] == [
-        "greedy, batch 1",
-        "greedy, batch 32",
-        "beam 5, batch 1",
-        "beam 5, batch 8",
-    ]
 
 
 @pytest.fixture

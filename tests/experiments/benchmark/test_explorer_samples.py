@@ -3,16 +3,11 @@
 import math
 
 import ipywidgets as widgets
-import numpy as np
 import pytest
 import torch
 
 from experiments.benchmark.explorer_samples import (
-    HEADS,
     LOG_PROBABILITIES,
-    LONG,
-    NUM_MERGES,
-    SHORT,
     TABLE,
     explorer_samples,
     made_box,
@@ -23,12 +18,6 @@ from tests.lesson_widgets import interactive_functions
 @pytest.fixture(scope="module")
 def samples():
     return explorer_samples()
-
-
-def control_of(box: widgets.VBox, description: str) -> widgets.ValueWidget:
-    """The control that is called so."""
-    (found,) = [each for each in box.children[:-1] if each.description.startswith(description)]
-    return found
 
 
 def test_every_explorer_has_a_sample(samples):
@@ -55,19 +44,6 @@ def test_the_sentences_are_those_of_the_table_with_their_probabilities():
         expected[words] = math.log(probability)
     assert pytest.approx(expected) == LOG_PROBABILITIES
     assert sum(map(math.exp, expected.values())) == pytest.approx(1)
-
-
-def test_what_is_drawn_is_of_a_lessons_size(samples):
-    assert len(samples["explore_heads"].args[0]) == HEADS
-    assert control_of(made_box(samples["explore_decoding"]), "step").max == SHORT
-    assert control_of(made_box(samples["explore_beams"]), "beam width").value == 3
-    assert samples["explore_numbers"].args[0].config.max_length == LONG
-    assert len(samples["explore_merges"].args[0]) == NUM_MERGES
-
-
-def test_a_step_of_the_training_has_a_picture_of_its_own(samples):
-    first, second = samples["explore_training"].args[0].moments
-    assert not np.allclose(first.maps[-1].weights, second.maps[-1].weights, atol=0.01)
 
 
 def test_making_samples_leaves_the_global_generator_as_it_was():

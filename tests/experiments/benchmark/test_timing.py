@@ -10,8 +10,6 @@ from experiments.benchmark.timing import (
     OwnProcess,
     Step,
     alternate,
-    compare,
-    machine,
     markdown_table,
     ratios,
     spread,
@@ -77,18 +75,3 @@ def test_a_process_that_has_ended_says_so(capfd):
         timer()
     timer.close()
     assert "ValueError: by hand" in capfd.readouterr().err
-
-
-def test_the_longer_of_two_is_so_many_times_as_long():
-    def work(times: int) -> None:
-        for _ in range(times):
-            torch.randn(60, 60) @ torch.randn(60, 60)
-
-    _, _, faster = compare(lambda: work(5), lambda: work(500), 3)
-    assert float(faster.split(" / ")[1]) > 2
-
-
-def test_the_machine_is_told_with_its_threads_and_the_version():
-    told = machine()
-    assert f"torch {torch.__version__}" in told
-    assert f"{torch.get_num_threads()} thread" in told

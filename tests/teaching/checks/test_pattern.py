@@ -87,12 +87,12 @@ test_a_right_answer_is_correct = right_answers(
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("12.1", 12, "where does the count stand"),
+        ("12.1", 12, "where is the count"),
         ("12.1", 11, "counting starts at 0|longer ones fill"),
         ("12.1", 14, "Counting starts at 0"),
         ("12.1", 20, "number them from 0"),
         ("12.1", "thirteen", "whole number"),
-        ("12.1", math.inf, "number them from 0"),
+        ("12.1", math.inf, "yours is inf"),
         ("12.2", lambda s, t: {"tgt_mask": 1}, "exactly these names"),
         ("12.2", lambda s, t: list(torch_masks(s, t).values()), "exactly these names"),
         (
@@ -118,7 +118,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         (
             "12.2",
             masks_but(tgt_mask=lambda s, t: torch.ones(4, 4).bool().tril(-1)),
-            "may not attend to earlier tokens",
+            "may not attend to earlier ones",
         ),
         (
             "12.2",
@@ -136,7 +136,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
             "shape must be",
         ),
         ("12.2", masks_but(tgt_mask=lambda s, t: torch.full((4, 4), math.nan)), "NaN"),
-        ("12.3", drops_the_last, "Of 7 sequences 6 came, in batches of 3"),
+        ("12.3", drops_the_last, "Of 7 sequences you return 6, in batches of 3"),
         ("12.3", lambda rows, size: make_batches(rows, size + 1), "has 3 rows"),
         ("12.3", as_wide_as_the_widest_of_all, "its own longest row"),
         ("12.3", sorts, "order of the rows stays"),
@@ -145,9 +145,9 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("12.3", lambda rows, size: rows, "list of tensors"),
         ("12.3", as_published, "could not be used"),
         ("12.3", lambda rows, size: [torch.tensor(math.nan)], "TypeError"),
-        ("12.4", lambda written: written[1:-1], "real symbol is lost"),
-        ("12.4", lambda written: written[:-1], "start token must go"),
-        ("12.4", lambda written: written[1:], "end token and what follows it must go"),
+        ("12.4", lambda written: written[1:-1], "real symbol is missing"),
+        ("12.4", lambda written: written[:-1], "Remove the start token"),
+        ("12.4", lambda written: written[1:], "Remove the end token and what follows"),
         (
             "12.4",
             lambda written: written[1:-1] if 2 in written else written[1:],

@@ -27,7 +27,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("0.1", 7, "Count one run"),
         ("0.2", lambda logits: int(logits[0, 0].argmax()), "after the first position"),
         ("0.2", lambda logits: logits.argmax(-1), "One id is wanted, you gave 3"),
-        ("0.2", lambda logits: float(logits[0, -1].max()), "a score, not a place"),
+        ("0.2", lambda logits: float(logits[0, -1].max()), "a logit, not a position"),
         ("0.2", lambda logits: logits.sum((0, 1)).argmin(), "logits.0, -1."),
         ("0.2", lambda logits: logits[0, 7], "IndexError"),
         ("0.3", "drei hundert zwei und vierzig", "never sees the English words"),

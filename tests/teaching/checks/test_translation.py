@@ -75,7 +75,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
         ("14.1", lambda c, r: math.exp(1 - r / c) if c else 0, "never above 1"),
-        ("14.1", lambda c, r: math.exp(-abs(1 - r / c)) if c else 0, "too long is not too short"),
+        ("14.1", lambda c, r: math.exp(-abs(1 - r / c)) if c else 0, "is not too short"),
         ("14.1", lambda c, r: min(1, c / r), "the ratio itself"),
         ("14.1", lambda c, r: 1 if c >= r else math.exp(1 - c / r), "upside down"),
         ("14.1", lambda c, r: min(1, math.exp(1 - r / c)), "divide by zero"),

@@ -63,7 +63,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("1.2", lambda sentence, ids: [*sentence.split(), "</s>"], "Those are words"),
         ("1.2", lambda sentence, ids: [0, 0], "is not it"),
         ("1.3", lambda table, token_id: (table @ table[token_id]).argmax() * 0, "the word itself"),
-        ("1.3", by_dot_product, "won by its length"),
+        ("1.3", by_dot_product, "because of its length"),
         (
             "1.3",
             lambda table, token_id: torch.cosine_similarity(table, table[token_id]).argmin(),

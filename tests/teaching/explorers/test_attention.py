@@ -17,7 +17,7 @@ from transformer_edu.teaching.explorers.attention import (
     draw_positions,
     draw_scaling,
     explore_heads,
-    favourite_share,
+    sorted_weights,
 )
 
 
@@ -27,21 +27,21 @@ def explored(monkeypatch) -> list[tuple]:
 
 
 def test_unscaled_attention_collapses_as_the_vectors_widen_and_scaled_does_not():
-    unscaled = [float(favourite_share(d_head, False)[0]) for d_head in (4, 64, 1024)]
-    scaled = [float(favourite_share(d_head, True)[0]) for d_head in (4, 64, 1024)]
+    unscaled = [float(sorted_weights(d_head, False)[0]) for d_head in (4, 64, 1024)]
+    scaled = [float(sorted_weights(d_head, True)[0]) for d_head in (4, 64, 1024)]
     assert unscaled[0] < 0.6 < 0.85 < unscaled[1] < unscaled[2]
     assert max(scaled) < 0.5
 
 
 def test_shares_are_sorted_and_sum_to_one():
-    share = favourite_share(16, True)
+    share = sorted_weights(16, True)
     assert share.tolist() == sorted(share.tolist(), reverse=True)
     assert float(share.sum()) == pytest.approx(1)
 
 
 def test_the_scaling_picture_says_its_number():
     title = draw_scaling(64, False).axes[0].get_title(loc="left")
-    percent = f"{favourite_share(64, False)[0]:.0%}"
+    percent = f"{sorted_weights(64, False)[0]:.0%}"
     assert percent in title and percent in describe_scaling(64, False)
 
 
@@ -99,8 +99,3 @@ def test_each_head_is_drawn_as_it_is(explored):
     ((draw, _, _),) = explored
     drawn = draw(head=2).axes[0].images[0].get_array()
     torch.testing.assert_close(torch.tensor(drawn), weights[1])
-
-
-def test_one_map_is_no_set_of_heads():
-    with pytest.raises(ValueError, match=r"must have shape \(4, 5\) to fit the tokens, got \(5,\)"):
-        explore_heads(torch.rand(4, 5), query_tokens="abcd", key_tokens="vwxyz")

@@ -25,7 +25,7 @@ from transformer_edu.teaching.explorers.translation import (
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces
 from transformer_edu.teaching.style import literal
-from transformer_edu.teaching.texts.captions import CAPTION_PAIRS
+from transformer_edu.teaching.texts.sentences import CAPTION_PAIRS
 from transformer_edu.training.data.number_words import ENGLISH_WORDS, GERMAN_WORDS
 from transformer_edu.training.data.tokenizer import train_tokenizer
 from transformer_edu.training.data.vocabulary import Vocabulary
@@ -74,7 +74,7 @@ def test_a_row_is_the_step_at_which_the_word_was_chosen(model, vocabulary):
 
 def test_the_answer_is_kept_until_the_question_or_any_weight_changes(model):
     asked = []
-    remembering = remember_last(lambda **question: asked.append(question) or len(asked), model)
+    remembering = remember_last(lambda **given: asked.append(given) or len(asked), model)
     assert [remembering(a=1), remembering(a=1), remembering(a=2)] == [1, 1, 2]
     parameter = model.decoder.layers[0].feed_forward.widen.weight
     parameter.data[0, 0] += 1  # unseen by the counters of changes
@@ -193,16 +193,6 @@ def test_the_rows_are_those_of_the_words_in_order_and_the_last_one_is_the_end(tr
         torch.testing.assert_close(weights[:, -1:], end)
 
 
-def test_a_row_is_the_step_at_which_the_piece_was_chosen(translator):
-    source_ids, written = translator.tokenizer.encode(TEXT), [50, 60, 70]
-    whole = cross_attention(translator.model, source_ids, written)
-    first_two = cross_attention(translator.model, source_ids, written[:1])
-    assert len(whole) == TEXT_LAYERS
-    for weights, beginning in zip(whole, first_two, strict=True):
-        assert weights.shape == (TEXT_HEADS, len(written) + 1, len(source_ids))
-        torch.testing.assert_close(weights[:, :2], beginning)
-
-
 def test_head_zero_is_the_mean_of_all(found):
     for layer in range(1, TEXT_LAYERS + 1):
         heads = [word_attention(found, layer=layer, head=head) for head in range(1, TEXT_HEADS + 1)]
@@ -297,27 +287,3 @@ def test_words_are_a_list_of_at_least_one_and_numbers_in_range(model, vocabulary
         translate(model, vocabulary, "three hundred")
     with pytest.raises(ValueError, match="must have 1 to 40 words, got 0"):
         translate(model, vocabulary, [])
-    with pytest.raises(ValueError, match="got 0"):
-        explore_numbers(model, vocabulary, number=0, layer=1, head=1)
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ({"layer": 0}, "layer must be at least 1, got 0"),
-        ({"layer": 4}, "layer must be at most 3, got 4"),
-        ({"layer": 1, "head": 3}, "head must be at most 2, got 3"),
-        ({"layer": 1, "head": -1}, "head must be at least 0, got -1"),
-    ],
-    ids=["no layer", "too high", "no such head", "negative"],
-)
-def test_a_layer_or_head_that_the_model_lacks_is_refused(
-    translator, found, place, message, monkeypatch
-):
-    shown = caught_explorers(monkeypatch, module)
-    for function in (word_attention, draw_translation, describe_translation):
-        with pytest.raises(ValueError, match=message):
-            function(found, **place)
-    with pytest.raises(ValueError, match=message):
-        explore_text(translator, TEXT, **place)
-    assert not shown

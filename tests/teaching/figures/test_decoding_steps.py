@@ -1,15 +1,19 @@
-"""A step of writing shows the probabilities and the looks that the model really had."""
+"""A step of generation shows the probabilities and the attention that the model really had."""
 
 import pytest
 import torch
 
 from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.generation.sampling import candidate_probabilities
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, START_ID
 from transformer_edu.teaching.figures.decoding_steps import (
     MOST_BARS,
+    MOST_CANDIDATES,
     decoding_steps,
+    describe_candidates,
     describe_decoding_step,
+    plot_candidates,
     plot_decoding_step,
 )
 from transformer_edu.teaching.inspect.recording import record_attention
@@ -43,7 +47,7 @@ def test_the_tokens_chosen_are_those_of_greedy_search():
     assert [step.written for step in found] == [words[:n] for n in range(len(words) + 1)]
 
 
-def test_each_step_holds_the_logits_and_looks_of_its_own_moment(steps):
+def test_each_step_holds_the_logits_and_the_attention_of_its_own_step(steps):
     model = build(max_length=9).eval()
     source_ids = torch.tensor([VOCABULARY.encode(WORDS)])
     for step in steps:
@@ -62,7 +66,7 @@ def test_a_target_that_fills_the_model_to_the_brim_has_a_step_for_each_position(
     assert len(decoding_steps(model, VOCABULARY, WORDS)) == 9
 
 
-def test_looking_leaves_the_model_as_it_was():
+def test_the_model_is_not_changed():
     model = build().train()
     decoding_steps(model, VOCABULARY, WORDS)
     assert model.training
@@ -92,27 +96,68 @@ def test_the_title_and_the_words_say_what_is_written_and_chosen(steps):
     title = figure.get_suptitle()
     assert title == f"Step 3 of 9: <s> {' '.join(steps[2].written)} → {steps[2].chosen}"
     said = describe_decoding_step(steps, step=3, tokens=VOCABULARY.tokens)
-    favourite = WORDS[int(steps[2].attention[1].argmax())]
-    assert f"written is {' '.join(steps[2].written)}" in said
-    assert f"head 2 at {favourite}" in said and f"{steps[2].chosen} 0." in said
-    assert "written is nothing" in describe_decoding_step(steps, step=1, tokens=VOCABULARY.tokens)
+    largest = WORDS[int(steps[2].attention[1].argmax())]
+    assert f"generated so far: {' '.join(steps[2].written)}" in said
+    assert f"head 2 to {largest}" in said and f"{steps[2].chosen} 0." in said
+    assert "generated so far: nothing" in describe_decoding_step(
+        steps, step=1, tokens=VOCABULARY.tokens
+    )
+
+
+TOKENS = [f"${letter}$" for letter in "abcdefghijklm"]
+LOGITS = torch.tensor([0.5, 3.0, 1.5, 2.0, 0.1, -1.0, 0.2, 0.3, -0.5, 1.0, -2.0, 0.9, 2.5])
+OWN = LOGITS.softmax(dim=0)
+
+
+def bars(**choice: float | None) -> tuple[list[float], list[float]]:
+    """Heights of the full bars and of the hatched ones."""
+    axes = plot_candidates(LOGITS, tokens=TOKENS, **choice).axes[0]
+    full = [bar.get_height() for bar in axes.patches if not bar.get_hatch()]
+    return full, [bar.get_height() for bar in axes.patches if bar.get_hatch()]
+
+
+def test_with_nothing_turned_each_bar_is_the_models_own_probability():
+    full, cut = bars()
+    best = OWN.sort(descending=True).values
+    assert full[:-1] == pytest.approx(best[:MOST_CANDIDATES].tolist())
+    assert full[-1] == pytest.approx(best[MOST_CANDIDATES:].sum().item())
+    assert cut == []
 
 
 @pytest.mark.parametrize(
-    ("step", "error", "sentence"),
-    [
-        (10, ValueError, "step must be at most 9, got 10"),
-        (0, ValueError, "step must be at least 1, got 0"),
-        (True, TypeError, "step must be a whole number, got True"),
-    ],
+    "choice",
+    [{"temperature": 0.5}, {"temperature": 2.0, "top_k": 3}, {"top_p": 0.8}],
+    ids=str,
 )
-def test_a_step_that_there_is_none_of_is_refused(steps, step, error, sentence):
-    for function in (plot_decoding_step, describe_decoding_step):
-        with pytest.raises(error) as caught:
-            function(steps, step=step, tokens=VOCABULARY.tokens)
-        assert str(caught.value) == sentence
+def test_a_full_bar_is_what_is_drawn_and_a_hatched_one_what_is_cut_off(choice):
+    full, cut = bars(**choice)
+    drawn = candidate_probabilities(LOGITS, **choice)
+    expected = drawn[OWN.sort(descending=True).indices]
+    shown = [*expected[:MOST_CANDIDATES].tolist(), expected[MOST_CANDIDATES:].sum().item()]
+    assert full == pytest.approx([each for each in shown if each > 0])
+    assert len(full) + len(cut) == MOST_CANDIDATES + 1
 
 
-def test_a_text_that_is_not_split_is_refused():
-    with pytest.raises(TypeError, match="must be a list of words, got the single text"):
-        decoding_steps(build(), VOCABULARY, "three hundred")
+def test_the_black_lines_stay_whatever_is_turned():
+    heights = []
+    for choice in ({}, {"temperature": 0.1, "top_k": 2}):
+        axes = plot_candidates(LOGITS, tokens=TOKENS, **choice).axes[0]
+        heights.append([line[0][1] for line in axes.collections[0].get_segments()])
+    assert heights[0] == heights[1]
+
+
+def test_tokens_are_drawn_literally_and_cut_ones_are_called_so():
+    axes = plot_candidates(LOGITS, tokens=TOKENS, top_k=2).axes[0]
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert names[:2] == [r"\$b\$", r"\$m\$"] and names[-1] == "3 others"
+    assert [text.get_text() for text in axes.texts].count("cut") == MOST_CANDIDATES - 1
+
+
+def test_the_title_counts_the_tokens_that_may_be_drawn():
+    axes = plot_candidates(LOGITS, tokens=TOKENS, top_k=4).axes[0]
+    share = candidate_probabilities(LOGITS, top_k=4).max()
+    assert axes.get_title(loc="left").startswith("4 of 13 tokens may be drawn")
+    assert f"{share:.0%}" in axes.get_title(loc="left")
+    said = describe_candidates(LOGITS, tokens=TOKENS, temperature=0.5, top_k=4)
+    assert "temperature 0.5, top-k 4, top-p off: 4 of 13 tokens" in said
+    assert f"$b$ {OWN[1]:.2f} → " in said

@@ -34,7 +34,6 @@ def test_every_word_lies_at_its_coordinates(vectors):
     drawn = np.array([line.get_xydata()[0] for line in points_of(axes)])
     np.testing.assert_allclose(drawn, principal_axes(vectors).coordinates)
     assert [text.get_text() for text in axes.texts] == [word.text for word in WORDS]
-    assert axes.get_title("left") == "A map"
 
 
 def test_the_axes_say_how_much_they_hold(vectors):
@@ -118,33 +117,3 @@ def test_a_crowded_label_moves_away_and_a_line_leads_to_it():
     for text in axes.texts[-2:]:
         box = text.get_window_extent()
         assert frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
-
-
-@pytest.mark.parametrize(
-    ("words", "error", "message"),
-    [
-        (WORDS[:4], ValueError, "words must name 18 vectors, got 4"),
-        (
-            [w._replace(group=str(n)) for n, w in enumerate(WORDS)],
-            ValueError,
-            "words must be of at most 5 groups, got 18",
-        ),
-        (
-            [w._replace(language=str(n)) for n, w in enumerate(WORDS)],
-            ValueError,
-            "words must be of at most 3 languages, got 18",
-        ),
-    ],
-    ids=["fewer", "groups", "languages"],
-)
-def test_words_that_do_not_fit_are_refused(words, error, message, vectors):
-    for use in (plot_embedding_map, describe_embedding_map):
-        with pytest.raises(error, match=message):
-            use(vectors, words, **({"title": "No"} if use is plot_embedding_map else {}))
-
-
-def test_too_few_and_too_many_words_are_refused():
-    for count in (2, 81):
-        words = [MapWord("a", "all", "one", 4)] * count
-        with pytest.raises(ValueError, match=f"words must be 3 to 80, got {count}"):
-            plot_embedding_map(torch.randn(count, 5), words, title="No")

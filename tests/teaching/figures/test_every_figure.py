@@ -24,16 +24,11 @@ from transformer_edu.teaching.figures import (
     decoding_steps,
     embeddings,
     heads,
-    layer_order,
-    live_curve,
     lookup,
     parameters,
     pieces,
-    reach,
     runs,
-    sampling,
     search,
-    sentence_scores,
     shape_walk,
     vectors,
 )
@@ -44,7 +39,6 @@ from transformer_edu.teaching.inspect.trace import trace
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
-from transformer_edu.training.state import StepRecord, TrainingRun
 
 NAME = "$q$"  # mathtext would draw an italic letter without its dollars
 TITLE = "What to see"
@@ -102,12 +96,12 @@ FIGURES = {
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
     ),
     "plot_candidates": (
-        partial(sampling.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        partial(decoding_steps.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
         {"probability"},
     ),
     "plot_decoding_step": (
         partial(decoding_steps.plot_decoding_step, [STEP], step=1, tokens=[NAME, "b"]),
-        {"probability of the next token", "source word that is looked at", WEIGHT},
+        {"probability of the next token", "source word (key)", WEIGHT},
     ),
     "plot_embedding_map": (
         partial(
@@ -136,14 +130,14 @@ FIGURES = {
             tokens=["a", NAME],
             d_model=2,
         ),
-        {"number in the vector"},
+        {"component"},
     ),
     "plot_heads": (
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_layer_order": (
-        partial(layer_order.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
+        partial(architecture.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
         set(),
     ),
     "plot_lines": (
@@ -167,9 +161,9 @@ FIGURES = {
         partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
         {"the word, from left to right", "number of the merge"},
     ),
-    "plot_normalisation": (
-        partial(vectors.plot_normalisation, GRID, GRID / 2, row_names=["a", NAME]),
-        {"number in the vector"},
+    "plot_normalization": (
+        partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
+        {"component"},
     ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
@@ -181,19 +175,18 @@ FIGURES = {
         {STEPS, LOSS, "BLEU"},
     ),
     "plot_reach": (
-        partial(reach.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
-        {"after layer", "word that went in", "share of the influence"},
-    ),
-    "plot_run": (
-        partial(live_curve.plot_run, TrainingRun([StepRecord(1, 2.0, 0.1)], list(EVALUATIONS))),
-        {"step", LOSS, "share of held-out pairs"},
+        partial(attention.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
+        {"after layer", "input word", "share of the influence"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
-    "plot_schedules": (partial(runs.plot_schedules, steps=9000), {"step", "learning rate"}),
-    "plot_scores": (partial(runs.plot_scores, {NAME: EVALUATIONS[0]}), {"share that is right"}),
+    "plot_schedules": (
+        partial(runs.plot_schedules, [(512, 4000), (256, 4000)]),
+        {"step", "learning rate"},
+    ),
+    "plot_scores": (partial(runs.plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
     "plot_sentence_scores": (
         partial(
-            sentence_scores.plot_sentence_scores,
+            search.plot_sentence_scores,
             {NAME: -1.0, "a b": -2.0, "c": -3.0},
             found=[NAME, "a b"],
             alpha=0.5,
@@ -213,7 +206,7 @@ FIGURES = {
     ),
     "plot_symptoms": (
         partial(runs.plot_symptoms, [STORED]),
-        {"loss", "share right", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
+        {"loss", "fraction correct", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_tables": (
         partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
@@ -221,7 +214,7 @@ FIGURES = {
     ),
     "plot_values": (
         partial(
-            charts.plot_values,
+            vectors.plot_values,
             GRID,
             row_label="row",
             column_label="column",
@@ -230,7 +223,7 @@ FIGURES = {
         {"row", "column", "value"},
     ),
     "plot_wavelengths": (
-        partial(vectors.plot_wavelengths, [6, 60], [6, 60]),
+        partial(vectors.plot_wavelengths, [6, 60], [6, 60], longest_sequence=50),
         {"pair i", "wavelength (positions)"},
     ),
 }
@@ -238,15 +231,11 @@ WITHOUT_NAMES = {
     "plot_architecture",
     "plot_head_shares",
     "plot_layer_order",
-    "plot_run",
     "plot_schedules",
     "plot_shape_walk",
     "plot_wavelengths",
 }
 OF_EVERY = pytest.mark.parametrize("name", FIGURES)
-ON_AXES = [
-    name for name, (draw, _) in FIGURES.items() if "axes" in inspect.signature(draw).parameters
-]
 
 
 @cache
@@ -322,11 +311,7 @@ def test_lines_differ_in_more_than_color(name):
         assert len(looks) == len(lines)
 
 
-@pytest.mark.parametrize("name", ON_AXES)
-def test_a_figure_is_drawn_on_the_axes_it_is_given_and_leaves_the_settings_alone(name):
-    figure, axes = plt.subplots()
+@OF_EVERY
+def test_a_figure_leaves_the_settings_of_matplotlib_alone(name):
     before = dict(plt.rcParams)
-    draw = FIGURES[name][0]
-    takes_title = "title" in inspect.signature(draw).parameters
-    assert draw(axes=axes, **({"title": TITLE} if takes_title else {})) is figure
-    assert axes.get_children() and dict(plt.rcParams) == before
+    assert drawn(name).axes and dict(plt.rcParams) == before

@@ -5,9 +5,9 @@ import pytest
 
 from transformer_edu.teaching.figures.runs import (
     BLOCK,
-    PAPER_AND_OTHERS,
     describe_progress,
     describe_runs,
+    generated_table,
     plot_floors,
     plot_progress,
     plot_runs,
@@ -15,7 +15,6 @@ from transformer_edu.teaching.figures.runs import (
     plot_scores,
     plot_symptoms,
     run_table,
-    written_table,
 )
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation
@@ -59,21 +58,11 @@ def test_a_line_is_the_median_and_the_band_reaches_from_worst_to_best():
     assert {(10.0, 1.0), (10.0, 3.0), (20.0, 0.1)} <= set(map(tuple, np.round(corners, 6)))
 
 
-def test_each_measure_has_its_panel_and_a_share_its_whole_scale():
-    measures = ["loss", "token_accuracy", "exact_match"]
-    figure = plot_runs([stored()], title="t", measures=measures)
-    labels = [axes.get_ylabel() for axes in figure.axes]
-    assert labels == ["loss (nats per token)", "token accuracy", "exact match"]
-    for axes, measure in zip(figure.axes, measures, strict=True):
+def test_the_loss_begins_at_zero_and_the_exact_match_has_its_whole_scale():
+    loss, exact = plot_runs([stored()], title="t").axes
+    for axes, measure in ((loss, "loss"), (exact, "exact_match")):
         assert axes.lines[0].get_ydata().tolist() == np.median(stored().curves(measure), 0).tolist()
-    assert figure.axes[0].get_ylim()[0] == 0
-    assert all(axes.get_ylim() == (-0.04, 1.04) for axes in figure.axes[1:])
-
-
-def test_variants_differ_in_color_and_in_marker():
-    lines = plot_runs([stored(str(i)) for i in range(4)], title="t").axes[0].lines
-    assert len({line.get_color() for line in lines}) == 4
-    assert len({line.get_marker() for line in lines}) == 4
+    assert loss.get_ylim()[0] == 0 and exact.get_ylim() == (-0.04, 1.04)
 
 
 def test_names_may_be_shorter_than_the_variants():
@@ -83,9 +72,10 @@ def test_names_may_be_shorter_than_the_variants():
 
 def test_the_words_and_the_table_hold_smallest_and_largest():
     runs = [stored("a"), stored("same", losses=(1.0, 1.0))]
-    assert describe_runs(runs) == "a: loss 0.10 – 0.30, alone 1.00; same: loss 0.10, alone 1.00"
+    said = "a: loss 0.10 – 0.30, exact match 1.00; same: loss 0.10, exact match 1.00"
+    assert describe_runs(runs) == said
     lines = run_table(runs).splitlines()
-    assert lines[0].split() == ["loss", "tokens", "right", "written", "alone"]
+    assert lines[0].split() == ["loss", "token", "accuracy", "exact", "match"]
     assert lines[1].split() == ["a", "0.10", "–", "0.30", "0.60", "–", "0.80", "1.00"]
     assert lines[2].split() == ["same", "0.10", "0.60", "1.00"]
     assert len({len(line) for line in lines}) == 1
@@ -130,23 +120,10 @@ def test_each_run_has_its_own_steps_in_both_panels():
         assert axes.get_xscale() == "log"
 
 
-def test_runs_are_told_apart_by_more_than_color_and_named_once():
-    figure = plot_progress(RUNS, title="Both learn")
-    first, second = figure.axes[0].lines
-    assert first.get_color() != second.get_color()
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["long", "short"]
-
-
 def test_the_words_tell_where_each_run_begins_and_ends():
     words = describe_progress(RUNS)
     assert "long: from step 500 to 1,500 the loss goes from 4.0 to 2.0, BLEU from 2 to 31" in words
     assert "short: from step 10 to 20 the loss goes from 1.0 to 0.1, BLEU from 50 to 99" in words
-
-
-def test_a_peak_beyond_the_last_step_is_not_marked():
-    axes = plot_schedules([(512, 4000)], steps=100).axes[0]
-    assert not axes.texts
 
 
 GOOD = Evaluation(step=3, loss=0.1, token_accuracy=0.9, exact_match=0.75)
@@ -158,44 +135,26 @@ def test_each_model_has_a_bar_for_tokens_and_one_for_what_it_writes_alone():
     tokens, alone = axes.containers
     assert [bar.get_height() for bar in tokens] == [0.9, 1.0]
     assert [bar.get_height() for bar in alone] == [0.75, 0.0]
+    assert (tokens[0].get_hatch(), alone[0].get_hatch()) == (None, "//")
     assert [text.get_text() for text in axes.texts] == ["0.90", "1.00", "0.75", "0.00"]
     names = [label.get_text() for label in axes.get_xticklabels()]
     assert names == ["shifted", r"not \$shifted\$"]
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["tokens, fed as in training", "sequences, written alone"]
+    assert labels == ["tokens (teacher forcing)", "sequences (exact match)"]
 
 
-def test_the_two_kinds_of_bars_differ_in_more_than_color():
-    tokens, alone = plot_scores({"a": GOOD}, title="t").axes[0].containers
-    assert (tokens[0].get_hatch(), alone[0].get_hatch()) == (None, "//")
-
-
-@pytest.mark.parametrize(
-    ("d_model", "warmup_steps", "steps"),
-    [(512, 4000, 20_000), (64, 30, 100), (8, 50, 20), (7, 1, 1)],
-)
-def test_a_schedule_runs_from_step_one_to_the_last_through_its_peak(d_model, warmup_steps, steps):
-    (line,) = plot_schedules([(d_model, warmup_steps)], steps=steps).axes[0].lines
-    x, rates = line.get_xdata().tolist(), line.get_ydata().tolist()
-    assert (x[0], x[-1]) == (1, steps)
-    assert x == sorted(set(x)) and len(x) <= 803
-    assert x[rates.index(max(rates))] == min(warmup_steps, steps)
-    for step, rate in zip(x, rates, strict=True):
-        assert rate == inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
-
-
-def test_every_schedule_has_its_name_and_its_peak():
-    axes = plot_schedules([(512, 4000), (64, 1000)], steps=9000).axes[0]
+def test_every_schedule_runs_from_step_one_to_the_last_and_marks_its_peak():
+    choices = [(512, 4000), (64, 1000)]
+    axes = plot_schedules(choices).axes[0]
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert names == ["d_model 512, warm-up 4,000", "d_model 64, warm-up 1,000"]
-    peaks = [(note.get_text(), note.xy) for note in axes.texts]
-    assert [text for text, _ in peaks] == ["0.0007", "0.004"]
-    assert [place for _, place in peaks] == [
-        (4000, pytest.approx((512 * 4000) ** -0.5)),
-        (1000, pytest.approx(64000**-0.5)),
-    ]
-    assert len(plot_schedules().axes[0].lines) == len(PAPER_AND_OTHERS)
-    assert PAPER_AND_OTHERS[0] == (512, 4000)
+    assert [note.get_text() for note in axes.texts] == ["0.0007", "0.004"]
+    for line, note, (d_model, warmup_steps) in zip(axes.lines, axes.texts, choices, strict=True):
+        x, rates = line.get_xdata().tolist(), line.get_ydata().tolist()
+        assert (x[0], x[-1]) == (1, 20_000) and x == sorted(set(x))
+        assert note.xy == (warmup_steps, max(rates)) and x[rates.index(max(rates))] == warmup_steps
+        for step, rate in zip(x, rates, strict=True):
+            assert rate == inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
 
 
 def test_a_column_of_symptoms_holds_the_curves_and_the_map_of_one_variant():
@@ -206,7 +165,7 @@ def test_a_column_of_symptoms_holds_the_curves_and_the_map_of_one_variant():
     assert (tokens.get_ydata().tolist(), exact.get_ydata().tolist()) == ([0.25, 0.6], [0.0, 1.0])
     assert tokens.get_marker() != exact.get_marker()
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names == ["tokens, after true prefixes", "sequences, written alone"]
+    assert names == ["tokens (teacher forcing)", "sequences (exact match)"]
     assert attention[0].images[0].get_array().tolist() == [list(row) for row in GLANCE.weights]
     rows = [label.get_text() for label in attention[0].get_yticklabels()]
     columns = [label.get_text() for label in attention[0].get_xticklabels()]
@@ -222,7 +181,7 @@ def test_symptoms_have_common_scales_and_attention_runs_from_0_to_1():
 
 
 @pytest.mark.parametrize("count", [3, 4])
-def test_the_name_of_a_row_s_axis_stands_once_and_in_the_middle_of_the_sheet(count):
+def test_the_name_of_an_axis_of_a_row_stands_once_in_the_middle(count):
     figure = plot_symptoms([stored("a")] * count, title="t")
     figure.draw_without_rendering()
     for row in panels(figure)[1:]:
@@ -235,32 +194,5 @@ def test_the_name_of_a_row_s_axis_stands_once_and_in_the_middle_of_the_sheet(cou
 def test_what_each_writes_stands_below_what_was_asked_for():
     empty = Glance(source=("a",), target=("c", "b"), written=(), head=0, weights=())
     silent = StoredRuns(variant="silent", settings={}, runs=stored().runs, glance=empty)
-    lines = written_table([stored("no positions"), silent]).splitlines()
-    assert lines == ["asked for     c b", "no positions  c", "silent        (nothing)"]
-
-
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda: plot_runs([], title="t"), "variants must be 1 to 5, got 0"),
-        (lambda: plot_runs([stored()] * 6, title="t"), "variants must be 1 to 5, got 6"),
-        (lambda: plot_symptoms([], title="t"), "variants must be 1 to 4, got 0"),
-        (lambda: plot_symptoms([stored()] * 5, title="t"), "variants must be 1 to 4, got 5"),
-        (
-            lambda: plot_floors({"a": [1.0] * 9}, {}, title="t"),
-            "run 'a' must have at least 10 steps, got 9",
-        ),
-        (
-            lambda: plot_floors(LOSSES, {"other": 1.0}, title="t"),
-            "floors must be finite and of a run drawn, got 'other': 1.0",
-        ),
-        (
-            lambda: plot_floors(LOSSES, {"plain": float("nan")}, title="t"),
-            "floors must be finite .*, got 'plain': nan",
-        ),
-        (lambda: plot_schedules([(8, 4)], steps=0), "must be at least 1, got 0"),
-    ],
-)
-def test_what_would_be_drawn_wrongly_is_refused(draw, message):
-    with pytest.raises(ValueError, match=message):
-        draw()
+    lines = generated_table([stored("no positions"), silent]).splitlines()
+    assert lines == ["target        c b", "no positions  c", "silent        (nothing)"]

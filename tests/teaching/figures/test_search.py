@@ -1,21 +1,25 @@
 """The tree shows every branch that was kept, and what became of it."""
 
+import math
+
+import numpy as np
 import pytest
-import torch
 
 from transformer_edu.generation.beam import beam_search
-from transformer_edu.generation.hypotheses import BeamStep
+from transformer_edu.generation.hypotheses import BeamStep, length_penalty
 from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.teaching.figures.search import (
     BEST,
     DROPPED,
     KEPT,
-    MOST_STEPS,
+    best_sentence,
     branches_by_step,
     describe_beam_tree,
+    describe_sentence_scores,
     finished_sentences,
+    path_to,
     plot_beam_tree,
-    way_to,
+    plot_sentence_scores,
 )
 from transformer_edu.teaching.inspect.table_model import TableModel
 
@@ -31,9 +35,10 @@ MODEL = TableModel(TABLE)
 TOKENS = MODEL.vocabulary.tokens
 
 
-def records(width: int = 2, alpha: float = 0.0) -> list[BeamStep]:
+def records(width: int = 2, alpha: float = 0.0, sources: int = 1) -> list[BeamStep]:
     steps: list[BeamStep] = []
-    beam_search(MODEL, MODEL.source_ids, width=width, alpha=alpha, after_step=steps.append)
+    source_ids = MODEL.source_ids.expand(sources, 1)
+    beam_search(MODEL, source_ids, width=width, alpha=alpha, after_step=steps.append)
     return steps
 
 
@@ -69,17 +74,13 @@ def test_an_end_token_shows_the_score_and_not_the_log_probability():
     assert float(shown.replace("−", "-")) == pytest.approx(last.score, abs=0.006)
 
 
-def test_the_way_to_the_best_is_bold_and_what_died_out_is_not():
+def test_the_path_to_the_best_is_bold_and_what_was_dropped_is_not():
     # With a beam of 2, "it is" is kept at step 2 and beaten at step 3.
     nodes = drawn(records())
     assert nodes[1, 0] == ("it", "−0.80", DROPPED.weight)
     assert nodes[2, 1][::2] == ("is", DROPPED.weight)
     assert [nodes[place][2] for place in ((1, 1), (2, 0), (3, 0), (4, 0))] == [BEST.weight] * 4
     assert nodes[3, 1][::2] == ("snow", KEPT.weight)
-
-
-def test_the_three_looks_differ_in_more_than_color():
-    assert len({(look.dashes, look.line_width, look.weight) for look in (BEST, KEPT, DROPPED)}) == 3
 
 
 def test_halfway_everything_that_lives_is_kept_and_the_size_is_that_of_the_whole():
@@ -111,54 +112,16 @@ def test_the_words_name_what_is_kept_and_what_has_finished():
     assert said.endswith("there is rain </s> (score -1.78), there is snow </s> (score -2.19)")
 
 
-def test_a_search_too_long_to_be_read_is_refused():
-    chain = {" ".join(["a"] * n): {"a": 1.0} for n in range(MOST_STEPS)}
-    model, steps = TableModel(chain), []
-    beam_search(model, model.source_ids, width=1, after_step=steps.append)
-    with pytest.raises(ValueError, match="steps must be at most 16 to be drawn, got 17"):
-        plot_beam_tree(steps, tokens=model.vocabulary.tokens, title="t")
-
-
-@pytest.mark.parametrize(
-    ("until", "error", "sentence"),
-    [
-        (5, ValueError, "until must be at most 4, got 5"),
-        (0, ValueError, "until must be at least 1, got 0"),
-        (1.5, TypeError, "until must be a whole number, got 1.5"),
-    ],
-)
-def test_a_step_that_there_is_none_of_is_refused(until, error, sentence):
-    for function in (lambda: describe_beam_tree(records(), tokens=TOKENS, until=until),):
-        with pytest.raises(error) as caught:
-            function()
-        assert str(caught.value) == sentence
-
-
-RECORD_TABLE = {
-    "": {"it": 0.45, "there": 0.35, "rain": 0.2},
-    "it": {"is": 0.6, "rains": 0.4},
-    "there": {"is": 0.8, "was": 0.2},
-    "rain": {"falls": 0.9, "fell": 0.1},
-}
-
-
-def search_records(width: int = 3, alpha: float = 0.0, sources: int = 1) -> list[BeamStep]:
-    steps: list[BeamStep] = []
-    source_ids = MODEL.source_ids.expand(sources, 1)
-    beam_search(MODEL, source_ids, width=width, alpha=alpha, after_step=steps.append)
-    return steps
-
-
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_the_best_finished_sentence_is_what_the_search_returns(alpha):
     ((best,),) = beam_search(MODEL, MODEL.source_ids, width=3, alpha=alpha)
-    found = max(finished_sentences(search_records(alpha=alpha)), key=lambda each: each.score)
+    found = max(finished_sentences(records(width=3, alpha=alpha)), key=lambda each: each.score)
     assert found.token_ids == best.token_ids
     assert (found.score, found.log_probability) == (best.score, best.log_probability)
 
 
-def test_a_sentence_is_read_along_its_way():
-    steps = search_records()
+def test_a_sentence_is_read_along_its_path():
+    steps = records()
     columns = branches_by_step(steps)
     for sentence in finished_sentences(steps):
         ids = [columns[step][place].token_id for step, place in enumerate(sentence.places)]
@@ -166,36 +129,97 @@ def test_a_sentence_is_read_along_its_way():
         assert columns[len(ids) - 1][sentence.places[-1]].finished
 
 
-def test_the_way_to_a_branch_goes_through_its_parents():
-    columns = branches_by_step(search_records())
+def test_the_path_to_a_branch_goes_through_its_parents():
+    columns = branches_by_step(records())
     for place, branch in enumerate(columns[2]):
-        assert way_to(columns, 2, place) == [0, branch.parent, place]
+        assert path_to(columns, 2, place) == [0, branch.parent, place]
 
 
 def test_of_several_sources_the_first_is_read():
     alone, together = (
-        branches_by_step(search_records()),
-        branches_by_step(search_records(sources=2)),
+        branches_by_step(records()),
+        branches_by_step(records(sources=2)),
     )
     assert alone == together
 
 
 def test_a_source_that_is_decided_before_the_others_has_no_later_branches():
-    steps = search_records()
+    steps = records()
     others = [BeamStep(step=each.step, sentences=[3], branches=each.branches[:1]) for each in steps]
     assert len(branches_by_step([*steps[:1], *others[1:]])) == 2
 
 
-@pytest.mark.parametrize("steps", [[], search_records()[1:]], ids=["none", "without the first"])
-def test_what_is_no_search_from_its_first_step_is_refused(steps):
-    numbers = [each.step for each in steps]
-    with pytest.raises(ValueError) as caught:
-        finished_sentences(steps)
-    assert str(caught.value) == f"steps must be those of a search from its first, got {numbers}"
+def test_a_width_of_one_has_one_path():
+    assert {*finished_sentences(records(width=1))[0].places} == {0}
 
 
-def test_a_width_of_one_has_one_way():
-    assert (
-        torch.tensor([each.places for each in finished_sentences(search_records(width=1))]).sum()
-        == 0
-    )
+# Log-probabilities of the empty sentence and of sentences of 1, 3 and 6 words.
+SENTENCES = {"": -2.0, "stop": -2.6, "the $cat$ slept": -2.2, "the cat sat on the mat": -2.4}
+ALL = list(SENTENCES)
+
+
+def score(sentence: str, alpha: float) -> float:
+    return SENTENCES[sentence] / length_penalty(len(sentence.split()) + 1, alpha)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "best"),
+    [(0.0, ""), (0.3, "the $cat$ slept"), (1.0, "the cat sat on the mat")],
+)
+def test_the_longer_the_favoured_the_longer_the_winner(alpha, best):
+    assert best_sentence(SENTENCES, found=ALL, alpha=alpha) == best
+    assert all(score(best, alpha) >= score(each, alpha) for each in ALL)
+
+
+def test_only_what_was_found_can_win():
+    assert best_sentence(SENTENCES, found=["stop"], alpha=0.0) == "stop"
+
+
+def test_of_equal_scores_the_one_that_was_found_first_wins():
+    equal = {"yes": -1.5, "no": -1.5}
+    for found in (["yes", "no"], ["no", "yes"]):
+        assert best_sentence(equal, found=found, alpha=0.6) == found[0]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
+def test_the_curve_goes_through_the_winner_and_above_every_other(alpha):
+    axes = plot_sentence_scores(SENTENCES, found=ALL, alpha=alpha).axes[0]
+    lengths, heights = axes.lines[0].get_data()
+    best = best_sentence(SENTENCES, found=ALL, alpha=alpha)
+    for sentence, log_probability in SENTENCES.items():
+        height = np.interp(len(sentence.split()) + 1, lengths, heights)
+        if sentence == best:
+            assert math.isclose(height, log_probability, abs_tol=1e-3)
+        else:
+            assert height > log_probability
+
+
+def test_the_curve_is_level_without_a_penalty_and_falls_with_one():
+    for alpha, falls in ((0.0, False), (0.6, True)):
+        axes = plot_sentence_scores(SENTENCES, found=ALL, alpha=alpha).axes[0]
+        _, heights = axes.lines[0].get_data()
+        assert (np.diff(heights) < 0).all() == falls
+
+
+def test_found_and_not_found_and_best_have_their_own_markers():
+    axes = plot_sentence_scores(SENTENCES, found=["", "stop"], alpha=0.0).axes[0]
+    _, hidden, found, best = axes.lines
+    assert sorted(hidden.get_xdata()) == [4, 7] and hidden.get_markerfacecolor() == "white"
+    assert list(found.get_xdata()) == [2] and found.get_marker() == "o"
+    assert list(best.get_xdata()) == [1] and best.get_marker() == "*"
+
+
+def test_the_best_of_each_length_is_written_beside_its_point():
+    sentences = SENTENCES | {"a $cat$ slept": -3.0}
+    axes = plot_sentence_scores(sentences, found=list(sentences), alpha=0.0).axes[0]
+    written = [text.get_text() for text in axes.texts]
+    assert r"“the \$cat\$ slept”" in written and r"“a \$cat\$ slept”" not in written
+    assert "(empty)" in written
+
+
+def test_the_title_and_the_words_name_the_winner():
+    axes = plot_sentence_scores(SENTENCES, found=ALL, alpha=0.0).axes[0]
+    assert axes.get_title(loc="left") == "α = 0: the empty sentence wins"
+    said = describe_sentence_scores(SENTENCES, found=["", "stop"], alpha=0.0)
+    assert "4 sentences" in said
+    assert said.index("the empty sentence with") < said.index("“stop” with")

@@ -1,4 +1,4 @@
-"""What is switched off says nothing; what is made uniform prefers nobody; both come back whole."""
+"""A head that is switched off adds nothing, a uniform one prefers no key."""
 
 import copy
 
@@ -84,16 +84,6 @@ def test_a_head_switched_off_is_a_block_of_zero_columns_in_its_output_projection
     assert not torch.allclose(without, model(*ids))
 
 
-def test_all_heads_switched_off_are_a_projection_of_zeros(model, ids):
-    twin = copy.deepcopy(model)
-    for part in twin.modules():
-        if isinstance(part, MultiHeadAttention):
-            part.output_projection.weight.data.zero_()
-    with heads_switched_off(model, every_head(model)):
-        without = model(*ids)
-    torch.testing.assert_close(without, twin(*ids))
-
-
 def test_no_head_switched_off_changes_no_bit(model, ids):
     before = model(*ids)
     for switch in SWITCHES:
@@ -118,16 +108,6 @@ def test_a_uniform_head_gives_all_that_it_may_see_the_same_weight(model, ids):
         expected = may_see / may_see.sum(dim=-1, keepdim=True)
         torch.testing.assert_close(uniform[name], expected)
         assert not torch.allclose(usual[name], expected, atol=1e-3)
-
-
-def test_a_uniform_head_leaves_the_other_heads_of_its_layer_alone(model, ids):
-    with record_attention(model) as usual:
-        model(*ids)
-    with heads_made_uniform(model, [(NAMES[0], 3)]), record_attention(model) as changed:
-        model(*ids)
-    others = [0, 1, 3]
-    assert torch.equal(changed[NAMES[0]][:, others], usual[NAMES[0]][:, others])
-    assert not torch.allclose(changed[NAMES[0]][:, 2], usual[NAMES[0]][:, 2], atol=1e-3)
 
 
 def test_a_uniform_head_hands_on_the_mean_of_its_values():
@@ -156,21 +136,13 @@ def test_writing_step_by_step_from_a_cache_obeys_as_reading_does(model, ids, swi
         torch.testing.assert_close(written_step_by_step(model, *ids), model(*ids))
 
 
-@pytest.mark.parametrize("layer", [0, 1])
-def test_a_layer_switched_off_decodes_from_a_cache_as_without(model, ids, layer):
-    with layers_switched_off(model, {f"decoder.layers.{layer}"}):
-        whole = model(*ids)
-        torch.testing.assert_close(written_step_by_step(model, *ids), whole)
-    assert not torch.allclose(whole, model(*ids))
-
-
 @pytest.mark.parametrize("broken", [float("inf"), float("nan")], ids=["inf", "nan"])
 @pytest.mark.parametrize(
     ("ablated", "projection"),
     [(heads_switched_off, "value_projection"), (heads_made_uniform, "query_projection")],
     ids=["switched off", "uniform"],
 )
-def test_nothing_comes_through_of_what_an_ablated_head_does_without_not_even_what_is_not_finite(
+def test_an_ablated_head_hides_even_weights_that_are_not_finite(
     model, ids, ablated, projection, broken
 ):
     with ablated(model, {(CROSS, 2)}):
@@ -189,23 +161,6 @@ def test_blocks_inside_one_another_add_up(model, ids):
     with heads_switched_off(model, {(CROSS, 1)}), heads_switched_off(model, {(CROSS, 2)}):
         one_by_one = model(*ids)
     torch.testing.assert_close(one_by_one, at_once)
-
-
-@pytest.mark.parametrize(
-    ("switch", "what"),
-    [
-        (heads_switched_off, [(CROSS, 2), (NAMES[0], 1)]),
-        (heads_made_uniform, [(CROSS, 2), (NAMES[0], 1)]),
-        (layers_switched_off, ["encoder.layers.0", "decoder.layers.1"]),
-    ],
-    ids=["off", "uniform", "layers"],
-)
-def test_what_is_named_may_come_once_from_a_generator_or_twice(model, ids, switch, what):
-    with switch(model, what):
-        expected = model(*ids)
-    for same in ((each for each in what), what * 2):
-        with switch(model, same):
-            assert torch.equal(model(*ids), expected)
 
 
 def test_a_compiled_model_obeys_too_and_is_as_before_afterwards(ids):
@@ -227,14 +182,6 @@ def test_a_layer_switched_off_hands_on_what_it_was_given_by_name(model):
     x = torch.randn(BATCH, SOURCE, HEADS * D_HEAD)
     with layers_switched_off(model, ["encoder.layers.1"]):
         assert torch.equal(model.encoder.layers[1](x=x), x)
-
-
-@pytest.mark.parametrize("switch", SWITCHES, ids=["off", "uniform"])
-def test_a_model_on_another_device_obeys(switch):
-    layer = MultiHeadAttention(d_model=6, num_heads=2).to("meta")
-    query, memory = torch.randn(3, 4, 6, device="meta"), torch.randn(3, 5, 6, device="meta")
-    with switch(layer, {("", 2)}):
-        assert layer(query, memory, memory).shape == (3, 4, 6)
 
 
 def test_afterwards_every_bit_is_as_before(model, ids):
@@ -301,13 +248,8 @@ def test_a_wrong_layer_is_refused(model):
         every_head(model, "encoder.layers.0")
 
 
-def test_what_has_nothing_to_switch_off_is_refused():
+def test_a_model_without_attention_is_refused():
     with pytest.raises(TypeError, match="model must be a torch.nn.Module, got str"):
         every_head("model")
     with pytest.raises(ValueError, match="model must hold a MultiHeadAttention, got Linear"):
         every_head(nn.Linear(2, 3))
-    with (
-        pytest.raises(ValueError, match="must hold a layer of an encoder or decoder, got Linear"),
-        layers_switched_off(nn.Linear(2, 3), ["encoder.layers.0"]),
-    ):
-        pass

@@ -6,10 +6,9 @@ import torch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.head_roles import (
     POSITIONS,
-    Seen,
     partner_cells,
     position_cells,
-    see_pairs,
+    record_pairs,
     share_on,
     word_places,
 )
@@ -144,7 +143,7 @@ def model() -> Transformer:
 
 def test_pairs_are_seen_as_the_model_reads_them(model):
     pairs = [([4, 5, 6, 7], [7, 6]), ([5, 8], [4, 5, 6, 7, 8])]
-    seen = see_pairs(model, pairs)
+    seen = record_pairs(model, pairs)
     assert model.training
     assert (seen.source_lengths, seen.target_lengths) == ([4, 2], [3, 6])
     batch = make_batch(pairs)
@@ -161,7 +160,7 @@ def test_pairs_are_seen_as_the_model_reads_them(model):
 
 def test_the_shares_of_a_kind_are_those_of_its_own_lengths(model):
     pairs = [([4, 5, 6, 7], [7, 6, 5, 4, 5]), ([5, 8, 6], [4, 5])]
-    seen = see_pairs(model, pairs)
+    seen = record_pairs(model, pairs)
     sources, targets = [4, 3], [6, 3]
     for kind, queries, keys in (
         ("encoder.self_attention", sources, sources),
@@ -190,7 +189,7 @@ class Wrapper(torch.nn.Module):
 
 def test_a_wrapped_model_is_seen_as_the_model_is(model):
     pairs = [([4, 5, 6, 7], [7, 6, 5, 4, 5]), ([5, 8, 6], [4, 5])]
-    seen, wrapped = see_pairs(model, pairs), see_pairs(Wrapper(model), pairs)
+    seen, wrapped = record_pairs(model, pairs), record_pairs(Wrapper(model), pairs)
     assert all(name.startswith("inner.") for name in wrapped.attention)
     for kind in ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention"):
         torch.testing.assert_close(wrapped.of(kind), seen.of(kind))
@@ -199,16 +198,9 @@ def test_a_wrapped_model_is_seen_as_the_model_is(model):
             torch.testing.assert_close(share, shares[role])
 
 
-def test_an_attention_without_a_place_in_the_model_has_no_roles():
-    seen = Seen({"attention": torch.ones(1, 1, 1, 1)}, [1], [1])
-    assert seen.of("attention").shape == (1, 1, 1, 1, 1)
-    with pytest.raises(ValueError, match="kind must be one of encoder.self_.*, got 'attention'"):
-        seen.role_shares("attention")
-
-
 @pytest.mark.parametrize("kind", ["cross", "encoder.cross_attention", "encoder.", "ncoder.self"])
 def test_a_kind_that_is_not_there_is_refused(model, kind):
-    seen = see_pairs(model, [([4, 5], [6])])
+    seen = record_pairs(model, [([4, 5], [6])])
     known = "encoder.self_attention, decoder.self_attention, decoder.cross_attention"
     with pytest.raises(ValueError, match=f"kind must be one of {known}, got '{kind}'"):
         seen.of(kind)
@@ -217,28 +209,9 @@ def test_a_kind_that_is_not_there_is_refused(model, kind):
 def test_what_cannot_be_scored_is_refused():
     weights = looking_at(LOOKS["same"])
     cells = position_cells(QUERIES, KEYS)["same"]
-    with pytest.raises(TypeError, match="cells must be a boolean tensor, .*, got torch.float32"):
-        share_on(weights, cells.float())
     with pytest.raises(
         ValueError, match=r"must have the \(batch, query, key\) .*, got \(2, 7, 6\)"
     ):
         share_on(weights, cells.transpose(1, 2))
-    with pytest.raises(ValueError, match=r"of weights \(6, 7\), got \(2, 6, 7\)"):
-        share_on(weights[0, 0], cells)
     with pytest.raises(ValueError, match="at least one cell that counts, got none"):
         share_on(weights, torch.zeros_like(cells))
-    with pytest.raises(ValueError, match="one length for each sentence, got 2 and 1"):
-        position_cells([3, 4], [3])
-    with pytest.raises(ValueError, match="one length for each sentence, got 0 and 0"):
-        position_cells([], [])
-
-
-def test_what_was_seen_names_its_kinds_even_where_there_is_one():
-    seen = Seen({"encoder.layers.0.self_attention": torch.ones(1, 1, 1, 1)}, [1], [1])
-    with pytest.raises(ValueError, match="kind must be one of encoder.self_attention, got 'x'"):
-        seen.of("x")
-
-
-def test_what_is_no_model_is_refused():
-    with pytest.raises(TypeError, match="model must be a torch.nn.Module, got NoneType"):
-        see_pairs(None, [([4], [5])])

@@ -89,7 +89,7 @@ def test_the_hooks_go_even_after_an_error(model):
 
 
 def test_a_model_without_attention_is_refused():
-    with pytest.raises(ValueError, match="must hold a MultiHeadAttention to record, got Linear"):
+    with pytest.raises(ValueError, match="must hold a MultiHeadAttention, got Linear"):
         record_attention(nn.Linear(2, 2)).__enter__()
 
 

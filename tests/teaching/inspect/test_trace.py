@@ -6,12 +6,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention, merge_heads, split_heads
 from transformer_edu.model.decoder import DecoderLayer
 from transformer_edu.model.encoder import EncoderLayer
 from transformer_edu.model.masks import causal_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.inspect.trace import Step, trace
+from transformer_edu.teaching.inspect.trace import (
+    Step,
+    in_words,
+    name_tensor,
+    place_in_words,
+    trace,
+)
 
 BATCH, HEADS, QUERY, KEY, D_HEAD = 2, 3, 4, 5, 6
 D_MODEL, D_FF = HEADS * D_HEAD, 7
@@ -48,7 +55,7 @@ class Own(nn.Module):
         return x, x + torch.rand(3)
 
 
-def words(steps: list[Step]) -> list[str]:
+def words_of(steps: list[Step]) -> list[str]:
     return [step.words for step in steps]
 
 
@@ -66,7 +73,7 @@ def test_the_shapes_of_the_paper_s_base_attention_are_walked_in_order():
         (2, 8, 10, 64),
         *[(2, 10, 512)] * 2,
     ]
-    assert words(steps)[0] == "query = key = value"
+    assert words_of(steps)[0] == "query = key = value"
     assert steps[8].axes == ("batch", "heads", "query", "key")
 
 
@@ -95,8 +102,8 @@ def test_the_traced_values_reproduce_the_output_of_attention(attention, query, m
 def test_an_encoder_layer_shows_its_residual_sums_and_its_hidden_layer(query, norm_first):
     layer = EncoderLayer(d_model=D_MODEL, num_heads=HEADS, d_ff=D_FF, norm_first=norm_first)
     steps = trace(layer, query)
-    assert words(steps).count("x + sub-layer") == 2
-    assert words(steps).count("normalised") == 2
+    assert words_of(steps).count("x + sub-layer") == 2
+    assert words_of(steps).count("normalized") == 2
     hidden = next(step for step in steps if step.words.startswith("ReLU"))
     assert hidden.axes == ("batch", "position", "d_ff")
     assert hidden.shape == (BATCH, QUERY, D_FF)
@@ -120,7 +127,7 @@ def test_the_whole_model_ends_in_its_logits():
     model = Transformer(TransformerConfig.tiny(vocabulary_size=11, num_layers=2))
     source, target = torch.tensor([[4, 5, 6], [7, 8, 0]]), torch.tensor([[1, 4], [1, 7]])
     steps = trace(model, source, target)
-    assert words(steps)[:2] == ["source_ids", "target_ids"]
+    assert words_of(steps)[:2] == ["source_ids", "target_ids"]
     assert all(step.is_input for step in steps[:2])
     assert not any(step.is_input for step in steps[2:])
     assert steps[-1].axes == ("batch", "position", "vocabulary")
@@ -148,7 +155,7 @@ def test_every_step_names_the_line_that_makes_it(attention, query):
 
 def test_a_learner_s_module_is_traced_without_guessing_axes():
     steps = trace(Own(), torch.randn(4, 2))
-    assert words(steps) == ["x", "first", "cut", "normalise", "Own"]
+    assert words_of(steps) == ["x", "first", "cut", "normalise", "Own"]
     assert [step.shape for step in steps] == [(4, 2), *[(4, 3)] * 4]
     assert all(step.axes == () for step in steps)
     assert all(re.fullmatch(r"[\w/]+\.py:\d+", step.source) for step in steps)
@@ -165,7 +172,7 @@ def test_pytorch_s_own_layers_can_be_traced():
     x = torch.randn(2, 3, 6)
     steps = trace(layer, x)
     torch.testing.assert_close(steps[-1].tensor, layer.eval()(x))
-    assert "linear1" in words(steps)
+    assert "linear1" in words_of(steps)
 
 
 def test_a_model_without_numbers_is_traced_for_its_shapes():
@@ -217,3 +224,49 @@ def test_the_caller_s_own_hooks_stay(attention, query):
 def test_what_is_no_module_is_refused():
     with pytest.raises(TypeError, match=r"model must be a torch.nn.Module, got function"):
         trace(lambda x: x, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("self_attention", "self-attention"),
+        ("around_cross_attention", "Add & Norm around cross-attention"),
+        ("output_projection", "output projection"),
+        ("0", "0"),
+        ("_", "_"),
+        ("$x_1$", "$x_1$"),
+    ],
+)
+def test_a_name_is_read_aloud(name, words):
+    assert in_words(name) == words
+
+
+def test_a_place_counts_layers_from_one_and_names_a_shared_module_after_all_its_places():
+    model = Transformer(TransformerConfig.tiny(num_layers=2, vocabulary_size=7))
+    assert place_in_words(model, "") == "Transformer"
+    place = "encoder.layers.1.self_attention"
+    assert place_in_words(model, place) == "encoder · layer 2 · self-attention"
+    shared = place_in_words(model, "target_embedding")
+    assert shared == "source embedding = target embedding"
+
+
+def test_a_known_tensor_has_words_and_axes():
+    attention = MultiHeadAttention(d_model=6, num_heads=2)
+    keys = torch.zeros(2, 3, 6)
+    names = name_tensor(attention.key_projection, attention, "key_projection", keys, into=False)
+    assert names == ("K = key W_K", ("batch", "key", "d_model"))
+    around = AddAndNorm(d_model=6)
+    words, axes = name_tensor(around, None, "", keys, into=False)
+    assert (words, axes) == ("x + sub-layer", ("batch", "position", "d_model"))
+
+
+def test_a_mask_has_the_axes_of_the_scores_counted_from_the_right():
+    attention = MultiHeadAttention(d_model=6, num_heads=2)
+    mask = torch.ones(3, 4, dtype=torch.bool)
+    assert name_tensor(attention, None, "", mask, into=True)[1] == ("query", "key")
+
+
+def test_an_unknown_module_is_named_and_its_axes_are_not_guessed():
+    layer = nn.Linear(2, 3)
+    assert name_tensor(layer, None, "", torch.zeros(4, 3), into=False) == ("Linear", ())
+    assert name_tensor(layer, None, "out", torch.zeros(4, 2), into=True) == ("into out", ())

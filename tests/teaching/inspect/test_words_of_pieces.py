@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces, spell_word
-from transformer_edu.teaching.texts.captions import CAPTION_PAIRS
+from transformer_edu.teaching.texts.sentences import CAPTION_PAIRS
 from transformer_edu.training.data.tokenizer import train_tokenizer
 
 HEADS = 2

@@ -2,8 +2,7 @@
 
 import re
 
-from transformer_edu.teaching.texts.captions import CAPTION_PAIRS, UNDISPUTED
-from transformer_edu.teaching.texts.sentences import SAMPLE_PAIRS
+from transformer_edu.teaching.texts.sentences import CAPTION_PAIRS, SAMPLE_PAIRS, UNDISPUTED
 
 
 def words(text):

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, maps_of_weights
 from transformer_edu.teaching.viewer.page import (
     AROUND,
-    COLOURS,
+    COLORS,
     LINE_OF_HEADS,
     SIZES,
     Start,
@@ -131,7 +131,7 @@ def test_the_legend_has_lines_as_the_script_draws_them_and_tells_which_have_none
 
 def test_the_colours_are_cividis_from_zero_to_one():
     cividis = matplotlib.colormaps["cividis"]
-    assert (COLOURS[0], COLOURS[-1]) == (to_hex(cividis(0.0)), to_hex(cividis(1.0)))
+    assert (COLORS[0], COLORS[-1]) == (to_hex(cividis(0.0)), to_hex(cividis(1.0)))
 
 
 def test_every_room_is_for_the_longest_token_of_its_own_side():

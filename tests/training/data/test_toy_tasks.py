@@ -89,11 +89,6 @@ def test_a_task_whose_pairs_hold_padding_start_or_end_is_refused(part, pair):
         dataclasses.replace(task, **{part: pairs})
 
 
-@MAKERS
-def test_no_pair_holds_a_special_token(make):
-    assert all(min(ids) > 3 for pair in every_pair(make(**SMALL)) for ids in pair)
-
-
 def test_the_count_of_different_pairs_is_honest():
     assert number_words_task(**SMALL).distinct_pairs == 999_999
     sizes = {"train_size": 8, "validation_size": 2, "test_size": 4}
@@ -111,13 +106,9 @@ def test_the_count_of_different_pairs_is_honest():
         ),
         (number_words_task, {"train_size": 999_999}, "share the 999,999 different pairs"),
         (number_words_task, {"train_size": 26}, "train_size must be at least 27, got 26"),
-        (number_words_task, {"train_size": 0}, "train_size must be at least 1, got 0"),
         (number_words_task, {"test_size": -1}, "test_size must be at least 1, got -1"),
-        (number_words_task, {"seed": -1}, "seed must be at least 0, got -1"),
         (reverse_task, {"num_symbols": 0}, "num_symbols must be at least 1, got 0"),
-        (reverse_task, {"shortest": 0}, "shortest must be at least 1, got 0"),
         (reverse_task, {"shortest": 9}, "shortest must be at most longest, got 9 and 8"),
-        (reverse_task, {"validation_size": 0}, "validation_size must be at least 1, got 0"),
         (reverse_task, {"seed": -1}, "seed must be at least 0, got -1"),
     ],
 )

@@ -10,12 +10,14 @@ from transformer_edu.training.machine.device import (
     PRECISIONS,
     autocast_for,
     best_precision,
+    cpu_is_faster_in_bfloat16,
     describe_device,
     device_of,
     gradient_scaler,
     has_fast_bfloat16,
     pick_device,
     pick_precision,
+    product_seconds,
     suitable_threads,
     use_one_thread,
 )
@@ -101,31 +103,42 @@ def test_half_precision_is_chosen_where_a_large_model_gains(device_type, fast_bf
     assert best_precision(device_type, small=True, fast_bfloat16=fast_bfloat16) == "float32"
 
 
-@pytest.mark.parametrize(("there", "best"), [(True, "bfloat16"), (False, "float32")])
-def test_a_cpu_computes_in_bfloat16_only_with_the_instructions_for_it(monkeypatch, there, best):
-    flags = {"avx512_f": True, "avx512_bf16": there}
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: flags, raising=False)
-    monkeypatch.setattr(device, "SMALL_MODEL", 10)
-    assert pick_precision(nn.Linear(3, 4)) == best
-    with autocast_for(nn.Linear(3, 4), "auto"):
-        assert torch.is_autocast_enabled("cpu") is there
+def timed(monkeypatch, wide: list[float], narrow: list[float]) -> None:
+    """Let the CPU's products take these seconds, one after the other."""
+    seconds = {torch.float32: iter(wide), torch.bfloat16: iter(narrow)}
+    monkeypatch.setattr(device, "product_seconds", lambda dtype: next(seconds[dtype]))
+    cpu_is_faster_in_bfloat16.cache_clear()
 
 
-def test_a_processor_unknown_to_torch_s_list_is_not_trusted(monkeypatch):
-    monkeypatch.setattr(torch.cpu, "get_capabilities", dict, raising=False)
-    assert not has_fast_bfloat16(torch.device("cpu"))
+@pytest.fixture
+def measured_again():
+    yield
+    cpu_is_faster_in_bfloat16.cache_clear()
 
 
 @pytest.mark.parametrize(
-    ("flags", "there"),
-    [("fpu avx512f avx512_bf16 sse", True), ("fpu avx512f", False), (None, False)],
+    ("wide", "narrow", "best"),
+    [
+        ([9, 5, 5], [9, 3, 8], "bfloat16"),  # the quickest of each counts
+        ([5, 5, 5], [4.5, 4.5, 4.5], "float32"),  # not worth the conversions
+        ([5, 9, 9], [8, 8, 8], "float32"),
+    ],
 )
-def test_an_older_torch_is_helped_by_the_system_s_own_list(monkeypatch, tmp_path, flags, there):
-    monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
-    monkeypatch.setattr(device, "CPU_FLAGS", tmp_path / "cpuinfo")
-    if flags is not None:
-        (tmp_path / "cpuinfo").write_text(f"model name : some\nflags : {flags}\n")
-    assert has_fast_bfloat16(torch.device("cpu")) is there
+def test_a_cpu_computes_in_bfloat16_only_if_a_product_was_faster(
+    monkeypatch, measured_again, wide, narrow, best
+):
+    timed(monkeypatch, wide, narrow)
+    monkeypatch.setattr(device, "SMALL_MODEL", 10)
+    for _ in range(2):  # it is timed once: there are no more seconds to give
+        assert pick_precision(nn.Linear(3, 4)) == best
+        with autocast_for(nn.Linear(3, 4), "auto"):
+            assert torch.is_autocast_enabled("cpu") is (best == "bfloat16")
+
+
+def test_a_product_takes_time_in_every_type_whatever_the_default_device():
+    with torch.device("meta"):
+        assert product_seconds(torch.float32) > 0
+        assert product_seconds(torch.bfloat16) > 0
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -159,7 +172,7 @@ def test_only_float16_needs_its_gradients_scaled(precision):
     assert (scaler.get_scale() > 1) is (precision == "float16")
 
 
-@pytest.mark.parametrize("precision", ["half", "", None, 16, torch.bfloat16])
+@pytest.mark.parametrize("precision", ["half", None, torch.bfloat16])
 def test_an_unknown_precision_is_refused(precision):
     for choose in (autocast_for, gradient_scaler):
         with pytest.raises(

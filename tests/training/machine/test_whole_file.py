@@ -55,17 +55,6 @@ for kill in range(int(sys.argv[2])):
     print(left, len(found), len(found.unique()), number)
 """
 
-FILLS_THE_DISK = """
-import resource, sys
-import torch
-from transformer_edu.training.machine.whole_file import write_checkpoint_file
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-try:
-    write_checkpoint_file(sys.argv[1], {"all": torch.ones(100_000)}, {})
-except OSError as error:
-    print(type(error).__name__, error)
-"""
-
 
 @pytest.fixture
 def path(tmp_path) -> Path:
@@ -92,15 +81,16 @@ def test_what_is_written_is_read(path):
     assert names(path) == ["run.checkpoint"]
 
 
+def test_what_is_not_there_cannot_be_read(tmp_path):
+    for place in ("nowhere", "."):
+        with pytest.raises(OSError, match=str(tmp_path / place)):
+            read_checkpoint_file(tmp_path / place)
+
+
 def test_any_program_that_knows_safetensors_can_read_it(path):
     with safe_open(path, framework="pt") as file:
         assert file.get_tensor("weights.a").equal(TENSORS["weights.a"])
         assert json.loads(file.metadata()["transformer_edu"])["rate"] == 0.1
-
-
-def test_the_same_content_gives_the_same_bytes(path, tmp_path):
-    write_checkpoint_file(tmp_path / "again", dict(reversed(TENSORS.items())), RECORD)
-    assert (tmp_path / "again").read_bytes() == path.read_bytes()
 
 
 def test_views_empty_and_shared_tensors_can_be_written(tmp_path):
@@ -138,24 +128,17 @@ def test_a_flipped_bit_in_any_byte_of_the_header_is_noticed(path):
                 read_checkpoint_file(path)
 
 
-@pytest.mark.parametrize("tenths", range(10))
-def test_a_truncated_file_is_refused(path, tenths):
+def test_a_file_that_is_cut_or_goes_on_is_refused(path):
     content = path.read_bytes()
-    path.write_bytes(content[: tenths * len(content) // 10])
-    with pytest.raises(CheckpointError, match=r"run\.checkpoint must be"):
-        read_checkpoint_file(path)
-
-
-def test_a_file_with_something_after_its_end_is_refused(path):
-    path.write_bytes(path.read_bytes() + b"\0")
-    with pytest.raises(CheckpointError, match="must be a whole checkpoint"):
-        read_checkpoint_file(path)
+    for changed in [content[: n * len(content) // 10] for n in range(10)] + [content + b"\0"]:
+        path.write_bytes(changed)
+        with pytest.raises(CheckpointError, match=r"run\.checkpoint must be a whole checkpoint"):
+            read_checkpoint_file(path)
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
         b"dear diary, today I trained a model",
         b"\xff" * 100,
         b"\x08",
@@ -202,29 +185,11 @@ def test_a_pickle_is_refused_and_not_run(path, tmp_path):
     assert names(path) == ["run.checkpoint"]
 
 
-def test_a_missing_file_and_a_folder_are_errors_of_the_system(path, tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        read_checkpoint_file(tmp_path / "nowhere")
-    with pytest.raises(OSError, match=tmp_path.name):
-        read_checkpoint_file(tmp_path)
-
-
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes"])
 def test_what_is_no_path_is_refused(wrong):
     for use in (read_checkpoint_file, lambda path: write_checkpoint_file(path, TENSORS, RECORD)):
         with pytest.raises(TypeError, match="path must be a path, got"):
             use(wrong)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_a_full_disk_names_the_file_and_leaves_the_old_one(path):
-    before = path.read_bytes()
-    command = [sys.executable, "-c", FILLS_THE_DISK, str(path)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert result.stdout.startswith("OSError")
-    assert str(path) in result.stdout
-    assert "partial" not in result.stdout
-    assert (path.read_bytes(), names(path)) == (before, ["run.checkpoint"])
 
 
 @pytest.mark.parametrize("stop", [OSError(28, "No space left on device"), KeyboardInterrupt()])

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.small_model import same, weights
 from tools.notebooks import ROOT
 from transformer_edu.training import loop
 from transformer_edu.training.checkpoint import load_history, load_model
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.runs import command
 from transformer_edu.training.runs.command import INTERRUPTED, average_models, main
-from transformer_edu.training.runs.presets import TASKS, TINY
+from transformer_edu.training.runs.presets import TINY
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.watching import Watcher
 from transformer_edu.training.state import TrainingRun
@@ -42,9 +43,8 @@ def results(path: Path) -> tuple[list[dict], list[bytes]]:
     return history, [file.read_bytes() for file in files]
 
 
-@pytest.mark.parametrize("task", TASKS[2:])
-def test_a_toy_task_is_trained(tmp_path, capsys, task):
-    assert main(["--task", task, *SMALL, "--out", str(tmp_path / "x")]) == 0
+def test_a_toy_task_is_trained(tmp_path, capsys):
+    assert main(["--task", "numbers", *SMALL, "--out", str(tmp_path / "x")]) == 0
     folder = RunFolder(tmp_path / "x")
     assert [record["step"] for record in folder.read_history()] == [2, 4, 6]
     assert len(load_history(folder.checkpoint).steps) == 6
@@ -55,9 +55,8 @@ def test_the_result_is_the_average_of_the_last_weights(text_run):
     folder = RunFolder(text_run)
     kept = folder.kept_weights()
     assert list(kept) == [4, 6, 7]
-    average, result = average_models(list(kept.values())), load_model(folder.model)
-    for one, other in zip(average.parameters(), result.parameters(), strict=True):
-        assert one.equal(other)
+    average = average_models(list(kept.values()))
+    assert same(weights(average), weights(load_model(folder.model)))
     scores = json.loads(folder.result_file.read_text())
     assert scores["average"].keys() == {"validation_loss", "bleu"}
     assert len(folder.read_history()) == 4
@@ -116,12 +115,10 @@ def interrupt_once(patch: pytest.MonkeyPatch, moment: str) -> None:
     patch.setattr(owner, name, interrupted)
 
 
-def test_a_finished_run_can_be_asked_again(text_run, tmp_path, small_options):
-    path = str(tmp_path / "x")
-    assert main([*small_options, "--out", path]) == 0
-    before = results(tmp_path / "x")
-    assert main(["--out", path, "--resume"]) == 0
-    assert results(tmp_path / "x") == before
+def test_a_finished_run_can_be_asked_again(text_run, tmp_path):
+    path = shutil.copytree(text_run, tmp_path / "x")
+    assert main(["--out", str(path), "--resume"]) == 0
+    assert results(path) == results(text_run)
 
 
 def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
@@ -144,9 +141,10 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
         (["--task", "copy", "--d-ff", str(10**15)], "memory must suffice for this command, got no"),
         (["--out", "a\0b"], r"path must hold no NUL character, got 'a\x00b'"),
         (["--resume"], "run must be the folder of a run, got"),
+        (["--task", "copy", "--out", "/dev/null/x"], "[Errno 20] Not a directory: '/dev/null/x"),
         (["--task", "files", "--source", "a", "--target", "b"], "[Errno 2] No such file"),
     ],
-    ids=["no steps", "no threads", "no device", "seed", "memory", "NUL", "no run", "no files"],
+    ids=range(9),
 )
 def test_errors_are_told_in_one_line(tmp_path, monkeypatch, capsys, options, message):
     monkeypatch.setenv("TRANSFORMER_EDU_DEVICE", "cpu")
@@ -202,12 +200,6 @@ def test_without_its_best_weights_a_run_does_not_go_on(text_run, tmp_path, capsy
     assert f"error: run must have {folder.best}, its best" in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path, capsys):
-    (tmp_path / "file").touch()
-    assert main(["--task", "copy", "--out", str(tmp_path / "file" / "x")]) == 1
-    assert "file" in capsys.readouterr().err
-
-
 def test_the_thread_count_can_be_chosen(tmp_path, monkeypatch):
     threads = []
     monkeypatch.setattr(
@@ -220,8 +212,7 @@ def test_the_thread_count_can_be_chosen(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "kill -9"])
-def test_a_real_signal_leaves_a_run_that_goes_on(tmp_path, number):
+def test_a_real_interrupt_leaves_a_run_that_goes_on(tmp_path):
     folder = RunFolder(tmp_path / "x")
     options = [*SMALL, "--steps", "100000", "--evaluate-every", "5", "--out", str(folder.path)]
     process = subprocess.Popen(
@@ -235,13 +226,12 @@ def test_a_real_signal_leaves_a_run_that_goes_on(tmp_path, number):
     deadline = time.monotonic() + SECONDS
     while len(folder.read_history()) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.kill(process.pid, number)
+    os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=SECONDS)
     taken = len(load_history(folder.checkpoint).steps)
     assert taken >= 10
-    if number == signal.SIGINT:
-        assert process.returncode == INTERRUPTED
-        assert "Traceback" not in errors
-        assert folder.read_history()[-1]["step"] == taken
+    assert process.returncode == INTERRUPTED
+    assert "Traceback" not in errors
+    assert folder.read_history()[-1]["step"] == taken
     model = load_model(folder.checkpoint)
     assert evaluate(model, [([4, 5], [4, 5])]).loss > 0

@@ -10,14 +10,18 @@ import torch
 
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model
+from transformer_edu.training.data.everyday.pairs import held_out
+from transformer_edu.training.data.parallel_text import ParallelText
+from transformer_edu.training.runs import everyday_scores
 from transformer_edu.training.runs import export as module
+from transformer_edu.training.runs.everyday_scores import EverydayScore
 from transformer_edu.training.runs.export import (
     export,
     history_of,
     main,
     weights_of,
 )
-from transformer_edu.training.runs.presets import TOY, RunSettings
+from transformer_edu.training.runs.presets import TOY, RunSettings, settings_record
 from transformer_edu.training.runs.run_folder import CARD, HISTORY, RunFolder
 from transformer_edu.training.runs.run_task import load_texts
 from transformer_edu.training.runs.saved_translator import load_translator
@@ -132,6 +136,42 @@ def test_the_history_holds_every_choice_and_every_evaluation(exported, text_run)
     assert content["evaluations"] == run.read_history()
 
 
+def test_the_history_keeps_that_of_the_run_before(exported, text_run, tmp_path):
+    run = RunFolder(text_run)
+    for begun in (text_run, exported.path):  # a run, or what was published of it
+        settings = replace(run.read_settings(), begin_with=str(begun))
+        history = history_of(run, settings)
+        assert history["evaluations"] == run.read_history()
+        assert history["began_with"]["evaluations"] == run.read_history()
+        assert history["began_with"]["settings"] == settings_record(run.read_settings())
+
+
+def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monkeypatch):
+    everyday = ParallelText([("I sleep.", "Ich schlafe.")], [("a", "b")], [("c", "d")])
+    captions = load_texts(RunFolder(text_run).read_settings())
+    asked = []
+
+    def score(translator, sentences, known, *, width, alpha):
+        assert {"ich", "schlafe", "eins"} <= known
+        asked.append((sentences[0][0], width, alpha))
+        return EverydayScore(len(sentences), exact=float(alpha == 1.4), unbroken=1.0)
+
+    bleu = {"cased": Bleu(50.0, "signed")}
+    monkeypatch.setattr(
+        module, "load_corpora", lambda _: {"multi30k": captions, "everyday": everyday}
+    )
+    monkeypatch.setattr(everyday_scores, "score_everyday", score)
+    monkeypatch.setattr(module, "score_translator", lambda *_, **__: bleu)
+    export(RunFolder(text_run), RunFolder(tmp_path / "to"))
+    assert {sentence for sentence, _, _ in asked[:8]} == {"a"}
+    assert asked[8:] == [
+        (sentence, width, 1.4) for sentence in ("c", held_out()[0][0]) for width in (1, 5)
+    ]
+    card = (tmp_path / "to" / CARD).read_text("utf-8")
+    assert "is published, with α 1.4." in card
+    assert "written by hand, beam 5: **100.0%** of 155" in card
+
+
 def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "interrupted"))
     records = run.read_history()
@@ -139,19 +179,12 @@ def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
     assert history_of(run, run.read_settings())["evaluations"] == records
 
 
-def test_the_command_writes_and_says_how_much(text_run, tmp_path, capsys):
-    assert main([str(text_run), "--to", str(tmp_path / "to")]) == 0
-    assert re.fullmatch(r".*to: [\d,]+ bytes\n", capsys.readouterr().out)
-
-
-@pytest.mark.parametrize("error", [ValueError, TypeError, OSError, ImportError])
-def test_an_error_is_told_in_one_line(error, tmp_path, monkeypatch, capsys):
-    def fail(*_: object, **__: object) -> int:
-        raise error("name must be so, got else")
-
-    monkeypatch.setattr(module, "export", fail)
-    assert main(["runs/x", "--to", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == "error: name must be so, got else\n"
+def test_the_command_writes_and_says_how_much(tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(module, "export", lambda *given, **named: asked.append(named) or 12345)
+    assert main(["runs/x", "--to", str(tmp_path), "--machine", "an abacus"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}: 12,345 bytes\n"
+    assert asked == [{"machine": "an abacus"}]
 
 
 def test_what_is_too_large_or_a_toy_is_refused(exported, text_run, tmp_path, monkeypatch, capsys):

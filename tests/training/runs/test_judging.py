@@ -2,8 +2,9 @@
 
 import torch
 
+from tests.small_model import small_transformer
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.evaluation import Evaluation
@@ -12,12 +13,10 @@ from transformer_edu.training.runs.saved_translator import Words
 
 EVALUATION = Evaluation(step=3, loss=1.5, token_accuracy=0.5, exact_match=0.25)
 WORDS = Words(Vocabulary(["a", "b", "c", "d", "e", "f", "g"]))
-SIZES = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "max_length": 20}
 
 
 def model() -> Transformer:
-    torch.manual_seed(3)
-    return Transformer(TransformerConfig(vocabulary_size=len(WORDS), **SIZES))
+    return small_transformer(len(WORDS), seed=3, max_length=20)
 
 
 def test_exact_match_was_measured_by_the_evaluation():

@@ -1,7 +1,8 @@
-"""The three outcomes of an exercise: waiting, a hint for that very mistake, correct."""
+"""The three outcomes of an exercise: waiting, a hint for the mistake, correct."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -22,8 +23,8 @@ def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]
     """Turn a check into one with three outcomes.
 
     The decorated check gets the answer first and raises AnswerError with a hint; returning
-    means correct. Three dots as the answer print that the exercise is waiting. Whatever an
-    answer makes go wrong inside the check becomes a hint too.
+    means correct. Three dots as the answer print that the exercise is waiting. Any other error that
+    an answer causes inside the check becomes a hint, too.
 
     Args:
         number: The exercise's number, such as "2.1".
@@ -63,7 +64,7 @@ def ask(function: object, *args: object, **kwargs: object) -> object:
     """Call a learner's function, whose three dots mean that it is still waiting.
 
     Raises:
-        AnswerError: If it is no function, or returns nothing.
+        AnswerError: If the answer is not a function, or returns nothing.
     """
     if not callable(function):
         raise AnswerError(f"The answer is a function; yours is {type(function).__name__}.")
@@ -84,7 +85,7 @@ def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:
         axes: The axes in words, such as "(query, key)".
 
     Raises:
-        AnswerError: If it is no tensor, of another shape, or holds NaN.
+        AnswerError: If it is not a tensor, has a different shape, or holds NaN.
     """
     if not isinstance(answer, Tensor):
         raise AnswerError(f"The answer is a tensor {axes}; yours is {type(answer).__name__}.")
@@ -93,6 +94,56 @@ def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:
     if answer.is_floating_point() and answer.isnan().any():
         raise AnswerError("Some numbers are NaN, not a number: look for 0/0 or a row of -inf.")
     return answer.cpu()
+
+
+def require_number(answer: object, *, whole: bool = False) -> float:
+    """The answer as a number, also from a tensor with a single element.
+
+    Args:
+        answer: What the learner gave.
+        whole: Whether only a whole number can be right.
+
+    Raises:
+        AnswerError: If it is not such a number.
+    """
+    if isinstance(answer, Tensor) and answer.numel() == 1:
+        answer = answer.item()
+    is_number = isinstance(answer, Real) and not isinstance(answer, bool) and answer == answer
+    if not is_number or (whole and answer % 1 != 0):
+        shown = f"shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else repr(answer)
+        kind = "whole number" if whole else "number"
+        raise AnswerError(f"The answer is a {kind}; yours is {shown}.")
+    return int(answer) if whole else answer
+
+
+def refuse_mistakes(
+    answer: Tensor,
+    mistakes: Mapping[str, Tensor],
+    same: Callable[[Tensor, Tensor], bool] | None = None,
+) -> None:
+    """Raise the hint of the usual mistake that leads to this answer, if there is one.
+
+    Args:
+        answer: What the learner gave.
+        mistakes: What each mistake leads to, by its hint.
+        same: Compares two answers; close when None.
+    """
+    for hint, mistake in mistakes.items():
+        if (same or close)(answer, mistake):
+            raise AnswerError(hint)
+
+
+def refuse_numbers(answer: float, hints: Mapping[float, str], *, within: float = 0.0) -> None:
+    """Raise the hint of the usual wrong number that this answer is, if there is one.
+
+    Args:
+        answer: What the learner gave.
+        hints: By the number that a mistake leads to.
+        within: How far the answer may be from it.
+    """
+    for number, hint in hints.items():
+        if abs(answer - number) <= within:
+            raise AnswerError(hint)
 
 
 def close(answer: Tensor, expected: Tensor) -> bool:

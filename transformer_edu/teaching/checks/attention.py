@@ -164,7 +164,9 @@ def check_repaired_weights(answer: Tensor, *, query: Tensor, key: Tensor) -> Non
     if close(weights, (query @ key.T).softmax(dim=-1)):
         raise AnswerError("The rows sum to one; now divide the scores by √d_k as before.")
     if not close(weights, scores.softmax(dim=-1)):
-        raise AnswerError("Let the target's queries meet the source's keys, then softmax each row.")
+        raise AnswerError(
+            "Multiply the target's queries with the source's keys, then softmax each row."
+        )
 
 
 def _random_inputs() -> tuple[Tensor, Tensor, Tensor]:

@@ -15,28 +15,24 @@ D_MODEL, TARGET_LENGTH, SOURCE_LENGTH = 8, 3, 5
 def check_cross_shape(answer: object) -> None:
     """The shape of cross-attention's weights."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 4:
-        raise AnswerError(
-            "The answer is a tuple of four numbers: batch, heads, who asks, who tells."
-        )
+        raise AnswerError("The answer is a tuple of four numbers: batch, heads, query, key.")
     given = tuple(answer)
     hints = {
-        (BATCH, HEADS, SOURCE, TARGET): "Rows are queries, and it is the target that asks.",
-        (BATCH, HEADS, TARGET, TARGET): "That is the decoder's self-attention: here the columns "
-        "are the source.",
-        (BATCH, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: here the rows are "
-        "the target.",
+        (BATCH, HEADS, SOURCE, TARGET): "Rows are queries, and the queries come from the target.",
+        (BATCH, HEADS, TARGET, TARGET): "That is the decoder's self-attention: the columns of "
+        "cross-attention are the source.",
+        (BATCH, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: the rows of "
+        "cross-attention are the target.",
         (BATCH, HEADS, TARGET + 1, SOURCE): "The decoder reads 7 positions: <s> is one of them "
         "already.",
-        (BATCH, TARGET, HEADS, SOURCE): "Right numbers; heads stand before the two positions, so "
-        "that each head has a grid of its own.",
+        (BATCH, TARGET, HEADS, SOURCE): "Right numbers; heads come before the two positions: "
+        "each head has its own grid.",
         (HEADS, BATCH, TARGET, SOURCE): "Right numbers; the batch comes first.",
     }
     if given in hints:
         raise AnswerError(hints[given])
     if given != (BATCH, HEADS, TARGET, SOURCE):
-        raise AnswerError(
-            "Ask for each of the four axes: how long is it? The width is none of them."
-        )
+        raise AnswerError("How long is each of the four axes? The width is not one of them.")
 
 
 @exercise("8.2")
@@ -45,10 +41,10 @@ def check_shift(answer: object) -> None:
     for target in ([7, 8, 9], [5], [4, 4, 6, 5]):
         given = ask(answer, list(target), START_ID, END_ID)
         if not isinstance(given, (tuple, list)) or len(given) != 2:
-            raise AnswerError("Return two lists: what is read, and what is asked for.")
+            raise AnswerError("Return two lists: the decoder input and the labels.")
         read, labels = (_ids(part) for part in given)
         if (read, labels) != ([START_ID, *target], [*target, END_ID]):
-            raise AnswerError(_misshifted(read, labels, target))
+            raise AnswerError(_shift_hint(read, labels, target))
 
 
 def _ids(part: object) -> list[int]:
@@ -61,27 +57,27 @@ def _ids(part: object) -> list[int]:
     return list(part)
 
 
-def _misshifted(read: list[int], labels: list[int], target: list[int]) -> str:
+def _shift_hint(read: list[int], labels: list[int], target: list[int]) -> str:
     """What is wrong with a decoder's input and labels."""
     if (labels, read) == ([START_ID, *target], [*target, END_ID]):
-        return "The two are swapped: first what is read, then what is asked for."
+        return "The two are swapped: first the decoder input, then the labels."
     if read == labels:
-        return "Both are the same: the decoder would read the very token that it is asked for."
+        return "Both are the same: the decoder would read the token that it must predict."
     if len(read) != len(labels):
-        return "Every position that reads is asked one question: both lists have one length."
+        return "Every input position has one label: both lists must have the same length."
     if END_ID not in labels:
         return "The end token must be a label, otherwise the model never learns to stop."
     if START_ID not in read[:1]:
-        return "The first question comes before any word: the decoder reads the start token then."
+        return "The first prediction comes before any word: the decoder reads the start token."
     if START_ID in labels:
-        return "Nobody asks for the start token: it is read, and never written."
+        return "The start token is an input and never a label."
     if END_ID in read:
-        return "Nothing is asked after the end token: it need not be read."
-    return f"For the target {target} you read {read} and ask for {labels}: one apart, please."
+        return "There is no prediction after the end token: it is not an input."
+    return f"For the target {target} you give {read} and {labels}: shift them by one."
 
 
 @exercise("8.3")
-def check_look_across(answer: object) -> None:
+def check_cross_attention(answer: object) -> None:
     """A function that calls cross-attention with the right roles and mask."""
     generator = torch.Generator().manual_seed(8)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -90,22 +86,23 @@ def check_look_across(answer: object) -> None:
         x = torch.randn(2, TARGET_LENGTH, D_MODEL, generator=generator)
         memory = torch.randn(2, SOURCE_LENGTH, D_MODEL, generator=generator)
         mask = torch.arange(SOURCE_LENGTH) < torch.tensor([[[[SOURCE_LENGTH]]], [[[2]]]])
-        told: list[object] = []  # what was handed on as key and value
+        passed: list[object] = []
         attention.register_forward_pre_hook(
-            lambda _, args, named: told.extend([*args, *named.values()][1:3]), with_kwargs=True
+            lambda _, args, named: passed.extend([*args, *named.values()][1:3]),
+            with_kwargs=True,
         )
         try:
             given = ask(answer, attention, x, memory, mask)
         except ValueError:
-            if all(each is memory for each in told):
+            if all(each is memory for each in passed):
                 raise
             raise AnswerError(
                 "The mask has one column for each source position, so keys and values must come "
-                "from the memory: who asks, who tells?"
+                "from the memory."
             ) from None
         if isinstance(given, Tensor) and given.shape == memory.shape:
             raise AnswerError(
-                "The output is as long as the source: the source asks. It is the target that asks."
+                "The output is as long as the source: the queries must come from the target."
             )
         given = require_shape(given, tuple(x.shape), "(batch, target position, d_model)")
         if close(given, attention(x, memory, memory, mask=mask)):
@@ -113,7 +110,9 @@ def check_look_across(answer: object) -> None:
         if close(given, attention(x, x, x)):
             raise AnswerError("That is self-attention: nothing of the memory reaches the target.")
         if close(given, attention(x, memory, memory)):
-            raise AnswerError("The padding of the source is attended to: hand on mask=source_mask.")
+            raise AnswerError(
+                "The padding of the source receives attention: pass mask=source_mask."
+            )
         if close(given, attention(x, memory, memory, mask=~mask)):
             raise AnswerError("The mask is the wrong way round: True means may attend.")
     raise AnswerError("Query from the target, key and value from the memory, mask=source_mask.")

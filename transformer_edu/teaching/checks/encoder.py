@@ -8,35 +8,42 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.encoder import EncoderLayer
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
 
-WORDS, NEIGHBOURS = 10, 2
+WORDS, NEIGHBORS = 10, 2
 LAYERS, LENGTH, D_MODEL = 3, 4, 6
 
 
 @exercise("7.1")
 def check_layers_needed(answer: object) -> None:
     """How many layers of reach two join the first of ten words to the last."""
-    if isinstance(answer, bool) or not isinstance(answer, (int, float)) or answer != int(answer):
-        raise AnswerError("The answer is a whole number of layers.")
+    answer = require_number(answer, whole=True)
     steps = WORDS - 1
     hints = {
         1: "One layer is enough only when every word may attend to every other.",
-        steps: "That would be right for one neighbour to each side; a layer carries two steps.",
+        steps: "That would be right for one neighbor to each side; a layer carries two steps.",
         WORDS: "Count steps, not words: from word 1 to word 10 there are nine, and each layer "
         "carries two.",
         steps
-        // NEIGHBOURS: "After four layers word 1 depends on words 1 to 9: one step is missing.",
+        // NEIGHBORS: "After four layers word 1 depends on words 1 to 9: one step is missing.",
     }
-    if answer in hints:
-        raise AnswerError(hints[answer])
-    if answer != math.ceil(steps / NEIGHBOURS):
+    refuse_numbers(answer, hints)
+    if answer != math.ceil(steps / NEIGHBORS):
         raise AnswerError("Count the steps from word 1 to word 10; each layer carries two.")
 
 
 @exercise("7.2")
 def check_read(answer: object) -> None:
-    """A function that sends x through all layers, each on the output of the one before."""
+    """A function that sends x through all layers, each on the output of the previous layer."""
     layers = _layers()
     x = torch.randn(2, LENGTH, D_MODEL, generator=torch.Generator().manual_seed(7))
     mask = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
@@ -46,25 +53,23 @@ def check_read(answer: object) -> None:
         )
         if close(given, _through(x, layers, mask)):
             return
-        raise AnswerError(_misread(given, x, layers, mask))
+        _refuse_output(given, x, layers, mask)
 
 
-def _misread(given: Tensor, x: Tensor, layers: list[nn.Module], mask: Tensor) -> str:
-    """What went wrong in a loop over the layers."""
+def _refuse_output(given: Tensor, x: Tensor, layers: list[nn.Module], mask: Tensor) -> None:
+    """Say what is wrong in a loop over the layers."""
     wrong = {
         "No layer has changed x: is the loop's result returned?": x,
-        "Every layer starts again from the first x, so that only the last one counts: hand each "
-        "layer the output of the one before.": _through(x, layers[-1:], mask),
+        "Every layer starts again from the first x, so that only the last one counts: give each "
+        "layer the output of the previous layer.": _through(x, layers[-1:], mask),
         "Only the first layer has run: is the return inside the loop?": _through(
             x, layers[:1], mask
         ),
-        "The mask is lost on the way: every layer needs mask=mask.": _through(x, layers, None),
+        "The mask is missing: every layer needs mask=mask.": _through(x, layers, None),
         "The layers run from last to first.": _through(x, layers[::-1], mask),
     }
-    for hint, numbers in wrong.items():
-        if close(given, numbers):
-            return hint
-    return "The numbers differ: run each layer once, in order, with mask=mask."
+    refuse_mistakes(given, wrong)
+    raise AnswerError("The numbers differ: run each layer once, in order, with mask=mask.")
 
 
 def _through(x: Tensor, layers: list[nn.Module], mask: Tensor | None) -> Tensor:
@@ -101,14 +106,15 @@ def check_build_layers(answer: object) -> None:
     _require_pairs(
         layers,
         lambda one, other: one is other,
-        "Two entries are one and the same layer: call make_layer() once for each.",
+        "Two entries are the same layer: call make_layer() once for each.",
     )
     _require_pairs(
         layers,
         lambda one, other: torch.equal(
             one.feed_forward.widen.weight, other.feed_forward.widen.weight
         ),
-        "Two layers start with equal weights: a copy is as its original was. Call make_layer() "
+        "Two layers start with equal weights: a copy has the weights of its "
+        "original. Call make_layer() "
         "once for each.",
     )
 

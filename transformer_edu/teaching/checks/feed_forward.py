@@ -5,7 +5,16 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
 
 D_MODEL, D_FF = 1024, 4096  # the paper's big model
 SHAPE = (2, 3, 5)  # batch, position, d_model: every length another
@@ -27,10 +36,8 @@ def check_feed_forward_size(answer: int) -> None:
         ),
         2 * 512 * 2048 + 2048 + 512: "That is the base model. The big one has 1024 and 4096.",
     }
-    if isinstance(answer, bool) or not isinstance(answer, int | float):
-        raise AnswerError(f"The answer is a whole number; yours is {type(answer).__name__}.")
-    if answer in hints:
-        raise AnswerError(hints[answer])
+    answer = require_number(answer, whole=True)
+    refuse_numbers(answer, hints)
     if answer != 2 * one_matrix + D_FF + D_MODEL:
         raise AnswerError("Count two matrices, d_model × d_ff and back, and a bias for each.")
 
@@ -47,14 +54,16 @@ def check_absolute_value(answer: tuple[Tensor, Tensor]) -> None:
     if close(computed, t.abs()):
         return
     if close(computed, t):
-        raise AnswerError("Your network gives back t: add the second hinge, do not subtract it.")
+        raise AnswerError(
+            "Your network gives back t: add the second ReLU unit, do not subtract it."
+        )
     if (w_1 >= 0).all() or (w_1 <= 0).all():
         raise AnswerError(
-            "Both hinges open to the same side, so the other half stays at 0. Give one of them a "
-            "negative slope in w_1."
+            "Both ReLU units are active on the same side, so the other half stays at 0. Give one "
+            "of them a negative weight in w_1."
         )
     if close(computed, -t.abs()):
-        raise AnswerError("Upside down: w_2 must add what the hinges give.")
+        raise AnswerError("The sign is wrong: w_2 must add the outputs of the ReLU units.")
     raise AnswerError(
         f"At -3 your network gives {computed[0].item():.2f}, at 3 {computed[-1].item():.2f}; both "
         "should be 3."
@@ -62,47 +71,46 @@ def check_absolute_value(answer: tuple[Tensor, Tensor]) -> None:
 
 
 @exercise("6.3")
-def check_normalise(answer: Callable[[Tensor], Tensor]) -> None:
-    """Exercise 6.3: layer normalisation over the last axis, ε inside the root."""
+def check_normalize(answer: Callable[[Tensor], Tensor]) -> None:
+    """Exercise 6.3: layer normalization over the last axis, ε inside the root."""
     x = 2 * torch.randn(SHAPE, generator=torch.Generator().manual_seed(6)) + 1
-    x[0, 0] *= 1e-3  # so quiet that the place of ε shows
+    x[0, 0] *= 1e-3  # so small that the place of ε matters
     normed = require_shape(ask(answer, x.clone()), SHAPE, "(batch, position, d_model)")
-    centred = x - x.mean(dim=-1, keepdim=True)
-    std = centred.square().mean(dim=-1, keepdim=True).sqrt()
-    if close(normed, centred / (std.square() + EPS).sqrt()):
+    centered = x - x.mean(dim=-1, keepdim=True)
+    std = centered.square().mean(dim=-1, keepdim=True).sqrt()
+    if close(normed, centered / (std.square() + EPS).sqrt()):
         return
     unbiased = x.std(dim=-1, keepdim=True)
     known_mistakes = {
-        "Your variance divides by n - 1; these numbers are all there is: correction=0.": (
-            centred / (unbiased.square() + EPS).sqrt()
+        "Your variance divides by n - 1; divide by n: correction=0.": (
+            centered / (unbiased.square() + EPS).sqrt()
         ),
         "Two things: divide the variance by n (correction=0), and put ε inside the root.": (
-            centred / (unbiased + EPS)
+            centered / (unbiased + EPS)
         ),
-        "ε belongs inside the root: √(variance + ε). A quiet vector shows the difference.": (
-            centred / (std + EPS)
+        "ε belongs inside the root: √(variance + ε). A small vector shows the difference.": (
+            centered / (std + EPS)
         ),
-        "You divided by the variance; divide by its root.": centred / (std.square() + EPS),
-        "ε is missing: a vector of equal numbers would give 0/0.": centred / std,
-        "The mean is still there: take it away before you divide.": x / (std.square() + EPS).sqrt(),
-        "Nothing was divided: the standard deviation must become 1.": centred,
+        "You divided by the variance; divide by its root.": centered / (std.square() + EPS),
+        "ε is missing: a vector of equal numbers would give 0/0.": centered / std,
+        "The mean is still there: subtract it before you divide.": x / (std.square() + EPS).sqrt(),
+        "Nothing was divided: the standard deviation must become 1.": centered,
     }
-    for hint, wrong in known_mistakes.items():
-        if close(normed, wrong):
-            raise AnswerError(hint)
+    refuse_mistakes(normed, known_mistakes)
     _require_last_axis(x, normed)
-    raise AnswerError("Take each vector's own mean away, then divide by √(its variance + ε).")
+    raise AnswerError("Subtract each vector's own mean, then divide by √(its variance + ε).")
 
 
 def _require_last_axis(x: Tensor, normed: Tensor) -> None:
-    """Refuse a normalisation over other axes than the last."""
+    """Refuse a normalization over other axes than the last."""
     places = {"the positions": (1,), "the batch": (0,), "the whole tensor": (0, 1, 2)}
     for correction in (0, 1):
         for words, axes in places.items():
             spread = (x.var(dim=axes, keepdim=True, correction=correction) + EPS).sqrt()
             if torch.allclose(normed, (x - x.mean(dim=axes, keepdim=True)) / spread, atol=1e-3):
                 raise AnswerError(
-                    f"You normalised over {words}. Each word is measured by itself: use dim=-1."
+                    f"You normalized over {words}. Each position is normalized "
+                    f"independently: use dim=-1."
                 )
 
 
@@ -113,23 +121,21 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
     with torch.no_grad():
         result = require_shape(ask(answer, x, norm, sublayer), SHAPE, "(batch, position, d_model)")
         known_mistakes = {
-            "Still the friend's: what is added to the branch must be x as it came in.": (
+            "That is the friend's version: add the unchanged x to the branch.": (
                 norm(x) + sublayer(norm(x))
             ),
-            "That is post-norm: the norm stands on the stream, after the plus sign.": (
+            "That is post-norm: the norm is on the residual stream, after the addition.": (
                 norm(x + sublayer(x))
             ),
-            "Nothing is added: where does x itself go on?": sublayer(norm(x)),
-            "The norm stands at the wrong end of the branch: it comes before the sub-layer.": (
+            "The residual connection is missing: add x itself.": sublayer(norm(x)),
+            "The norm is at the wrong end of the branch: it comes before the sub-layer.": (
                 x + norm(sublayer(x))
             ),
             "The norm is missing: the sub-layer should get norm(x).": x + sublayer(x),
         }
-        for hint, wrong in known_mistakes.items():
-            if close(result, wrong):
-                raise AnswerError(hint)
+        refuse_mistakes(result, known_mistakes)
         if not close(result, x + sublayer(norm(x))):
-            raise AnswerError("Normalise on the way into the sub-layer; add its answer to x.")
+            raise AnswerError("Normalize the input of the sub-layer, and add its output to x.")
 
 
 def _a_sublayer() -> tuple[Tensor, nn.Module, nn.Module]:

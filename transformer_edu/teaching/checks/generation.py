@@ -8,7 +8,15 @@ from torch import Tensor
 
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.hypotheses import length_penalty
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
 from transformer_edu.teaching.inspect.table_model import END_TOKEN, TableModel
 
 BEAMS, LAYERS, WIDTH, HEADS = 4, 6, 512, 8
@@ -20,13 +28,12 @@ SHARES = (0.6, 0.3, 0.95, 0.75)
 @exercise("11.1")
 def check_cache_numbers(answer: object) -> None:
     """How many numbers the cache of a beam search holds."""
-    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
-        raise AnswerError("The answer is one number.")
+    answer = require_number(answer, whole=True)
     both = WRITTEN + SOURCE
     right = BEAMS * LAYERS * 2 * WIDTH * both
     hints = {
         right // 2: "Keys or values alone: both are kept.",
-        right * 3 // 2: "Queries are asked once and not kept.",
+        right * 3 // 2: "Queries are used once and not kept.",
         right // BEAMS: "That is one hypothesis; the beam has four, each with a copy.",
         right // LAYERS: "That is one layer; each of the six has keys and values of its own.",
         right * HEADS: "The heads share the width of 512: each is 64 wide.",
@@ -38,8 +45,7 @@ def check_cache_numbers(answer: object) -> None:
         right * 2: "Each layer has two attentions, one with 20 positions and one with 30; "
         "not both with 50.",
     }
-    if answer in hints:
-        raise AnswerError(hints[answer])
+    refuse_numbers(answer, hints)
     if answer != right:
         raise AnswerError(
             "Multiply: hypotheses, layers, keys and values, width, positions of both attentions."
@@ -81,7 +87,7 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
     if count < right:
         return (
             f"{of} {right} tokens are needed to reach p, you keep {count}: the one that "
-            "crosses the line stays."
+            "reaches p is kept."
         )
     if count > right:
         return f"{of} {right} tokens reach p already, you keep {count}."
@@ -90,7 +96,7 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
 
 @exercise("11.3")
 def check_final_score(answer: object) -> None:
-    """The score of a finished hypothesis: every token costs and counts, the end's too."""
+    """The score of a finished hypothesis: the end token adds log-probability and length."""
     for words, end, alpha in (
         ([-0.5, -1.25, -0.25], -2.0, 0.6),
         ([-0.75], -0.5, 1.0),
@@ -98,31 +104,27 @@ def check_final_score(answer: object) -> None:
         ([], -2.5, 2.0),
     ):
         found = ask(answer, list(words), end, alpha)
-        if isinstance(found, Tensor) and found.numel() == 1:
-            found = found.item()
-        if isinstance(found, bool) or not isinstance(found, (int, float)):
-            raise AnswerError(f"The score is one number; yours is {type(found).__name__}.")
-        _require_score(found, words, end, alpha)
+        _require_score(require_number(found), words, end, alpha)
 
 
 def _require_score(found: float, words: list[float], end: float, alpha: float) -> None:
     total, length = sum(words) + end, len(words) + 1
     penalty = length_penalty(length, alpha)
     wrong = {
-        sum(words) / length_penalty(length - 1, alpha): "That is the colleague's: the end token "
-        "neither costs nor counts.",
-        sum(words) / penalty: "The end token still costs nothing: add its log-probability.",
-        total / length_penalty(length - 1, alpha): "The end token costs now; it counts in the "
-        "length, too.",
-        total * penalty: "To multiply makes long sentences worse: log-probabilities are negative.",
+        sum(words)
+        / length_penalty(length - 1, alpha): "That is the colleague's score: the end token "
+        "adds neither log-probability nor length.",
+        sum(words) / penalty: "The log-probability of the end token is missing: add it.",
+        total / length_penalty(length - 1, alpha): "The log-probability is right; the end token "
+        "also counts in the length.",
+        total * penalty: "Multiplying makes long sentences worse, because "
+        "log-probabilities are negative.",
         total / length**alpha: "That divides by the bare length; the paper's penalty is "
         "((5 + length) / 6)^α.",
     }
     if math.isclose(found, total / penalty, rel_tol=1e-5):
         return
-    for score, hint in wrong.items():
-        if math.isclose(found, score, rel_tol=1e-5, abs_tol=1e-9):
-            raise AnswerError(hint)
+    refuse_numbers(found, wrong, within=1e-5)
     raise AnswerError(
         f"For words {words}, end {end} and α = {alpha} the score is {total / penalty:.3f}, "
         f"yours is {found:.3f}."
@@ -144,8 +146,8 @@ def check_misleading_table(answer: object) -> None:
     words = " ".join(model.vocabulary.decode(found.token_ids))
     if math.isclose(sentences[words], sentences[best], abs_tol=1e-6):
         raise AnswerError(
-            f"A beam of 3 finds “{words}”, and nothing is more probable. Give the best sentence a "
-            "start that three others beat."
+            f"A beam of 3 finds “{words}”, and no sentence is more probable. Give the best "
+            "sentence a first word that is less probable than three others."
         )
 
 

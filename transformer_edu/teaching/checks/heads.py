@@ -5,10 +5,17 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    require_shape,
+)
 
 BATCH, HEADS, QUERIES, KEYS, D_MODEL = 3, 16, 5, 7, 512  # of exercise 4.1
-GATHERED = (2, 3, 5, 4)  # batch, heads, position, d_head: every length another
+GATHERED = (2, 3, 5, 4)  # batch, heads, position, d_head: all lengths differ
 D_HEAD = 16  # of exercise 4.3
 
 
@@ -49,25 +56,23 @@ def check_merged(answer: Callable[[Tensor], Tensor]) -> None:
         raise AnswerError("Position must come second and d_model last.")
     merged = require_shape(merged, shape, "(batch, position, d_model)")
     known_mistakes = {
-        "Still the friend's: head 1 fills the first rows alone. Bring position before the heads "
-        "first.": gathered.reshape(shape),
+        "That is the friend's version: the first rows come from head 1 alone. Move position before "
+        "the heads first.": gathered.reshape(shape),
         "The heads are interleaved, number by number: within a word, head 1's numbers come first, "
         "then head 2's.": gathered.permute(0, 2, 3, 1).flatten(-2),
         "You moved d_head, not the heads, before you reshaped.": gathered.transpose(2, 3).reshape(
             shape
         ),
-        "The heads stand in reverse order.": gathered.flip(1).transpose(1, 2).flatten(-2),
+        "The heads are in reverse order.": gathered.flip(1).transpose(1, 2).flatten(-2),
     }
-    for hint, wrong in known_mistakes.items():
-        if close(merged, wrong):
-            raise AnswerError(hint)
+    refuse_mistakes(merged, known_mistakes)
     if not close(merged, gathered.transpose(1, 2).flatten(-2)):
         raise AnswerError("Two steps: transpose heads and position, flatten the last two axes.")
 
 
 @exercise("4.3")
 def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
-    """Exercise 4.3: W_O, stored as (out, in), for heads 1 and 2 in each other's place.
+    """Exercise 4.3: W_O, stored as (out, in), with heads 1 and 2 swapped.
 
     Args:
         answer: What the learner gave.
@@ -87,11 +92,9 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
         "That swaps heads 1 and 3: the order must be 2, 1, 3.": torch.cat(
             [w_o[:, 2 * D_HEAD :], second, first], dim=1
         ),
-        "All heads moved on by one; head 3 must stay where it is.": w_o.roll(D_HEAD, dims=1),
+        "All heads moved by one; head 3 must stay in its place.": w_o.roll(D_HEAD, dims=1),
         "That swaps heads 2 and 3: we count heads from 1.": torch.cat([first, rest, second], dim=1),
     }
-    for hint, wrong in known_mistakes.items():
-        if close(repaired, wrong):
-            raise AnswerError(hint)
+    refuse_mistakes(repaired, known_mistakes)
     if not close(repaired, torch.cat([second, first, rest], dim=1)):
         raise AnswerError("Exchange columns 0 – 15 with columns 16 – 31; leave the others.")

@@ -7,15 +7,24 @@ from numbers import Real
 import torch
 from torch import Tensor
 
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
 
-READ, LOOKING = 7, 3  # pieces that the decoder read, and the one that attends, counted from 1
+READ, ATTENDING = 7, 3  # pieces that the decoder read, and the one that attends, counted from 1
 LENGTHS = (6, 3)  # of two sentences, padded to the longer
 NUM_HEADS = 3
 QUERY_TOKENS = ("ein", "Hund", "schläft")
 KEY_TOKENS = ("a", "dog", "is", "sleeping")
 # The first head attends to the word's partner, the second the other way round; their mean is
-# brightest where neither has its maximum.
+# largest where neither has its maximum.
 TWO_HEADS = torch.tensor(
     [
         [[0.6, 0.0, 0.4, 0.0], [0.0, 0.6, 0.4, 0.0], [0.1, 0.0, 0.4, 0.5]],
@@ -28,20 +37,21 @@ TWO_HEADS = torch.tensor(
 @exercise("15.1")
 def check_uniform_weight(answer: float) -> None:
     """Exercise 15.1: what a uniform head of the decoder's self-attention gives to one piece."""
-    _require_number(answer)
+    answer = require_number(answer)
     hints = {
-        1 / READ: "Uniform over what it may see. Which of the seven does the causal mask hide?",
-        1 / (LOOKING - 1): "A piece may see itself as well, not only those before it.",
-        1 / (READ - LOOKING): "Those are the pieces that it may *not* see.",
-        1 / (READ - LOOKING + 1): "The other way round: it sees itself and those *before* it.",
-        0.0: "The first piece comes before the third, so the mask lets it be seen.",
+        1 / READ: "Uniform over the allowed keys. Which of the seven does the causal mask hide?",
+        1 / (ATTENDING - 1): "A piece may attend to itself, too, not only to earlier pieces.",
+        1 / (READ - ATTENDING): "Those are the pieces that it may *not* attend to.",
+        1
+        / (
+            READ - ATTENDING + 1
+        ): "The other way round: it attends to itself and to *earlier* pieces.",
+        0.0: "The first piece comes before the third, so the mask allows it.",
     }
-    if abs(answer - 1 / LOOKING) <= 0.01:
+    if abs(answer - 1 / ATTENDING) <= 0.01:
         return
-    for value, hint in hints.items():
-        if abs(answer - value) <= 0.01:
-            raise AnswerError(hint)
-    raise AnswerError("A row of weights sums to one, shared equally among the keys that it sees.")
+    refuse_numbers(answer, hints, within=0.01)
+    raise AnswerError("A row of weights sums to one; here all allowed keys get the same weight.")
 
 
 @exercise("15.2")
@@ -54,9 +64,7 @@ def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
     shares = require_shape(shares, (NUM_HEADS,), "(heads,)")
     if close(shares, _mean_of_rows(weights, LENGTHS, 1)):
         return
-    for wrong, hint in _usual_shares(weights):
-        if close(shares, wrong):
-            raise AnswerError(hint)
+    refuse_mistakes(shares, {hint: wrong for wrong, hint in _usual_shares(weights)})
     raise AnswerError(
         "Take weights[sentence, :, query, query + 1] of every query that has a next piece in its "
         "own sentence, and the mean of all of them."
@@ -82,8 +90,8 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
         ),
         (
             sum(apart) / len(apart),
-            "That is a mean of the sentences' means, in which a row of a short sentence weighs "
-            "more. Every row has one vote.",
+            "That is a mean of the sentences' means, in which a row of a short sentence counts "
+            "more. Every row must count the same.",
         ),
         (
             right * rows / sum(LENGTHS),
@@ -94,7 +102,7 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
 
 
 @exercise("15.3")
-def check_favourites(answer: Callable[..., list[list[str]]]) -> None:
+def check_largest_weights(answer: Callable[..., list[list[str]]]) -> None:
     """Exercise 15.3: for every head, the token that each query attends to most."""
     found = ask(answer, TWO_HEADS.clone(), list(QUERY_TOKENS), list(KEY_TOKENS))
     right = _names(TWO_HEADS.argmax(dim=2), KEY_TOKENS)
@@ -107,7 +115,7 @@ def check_favourites(answer: Callable[..., list[list[str]]]) -> None:
         (
             [_names(mean.argmax(dim=1), KEY_TOKENS), _names(mean.argmax(dim=0), QUERY_TOKENS)],
             "You average the heads first. These two attend in opposite directions, and their mean "
-            "is brightest where neither has its maximum. Keep the heads apart.",
+            "is largest where neither has its maximum. Keep the heads apart.",
         ),
         (
             [across, _names(places, KEY_TOKENS)],
@@ -116,7 +124,7 @@ def check_favourites(answer: Callable[..., list[list[str]]]) -> None:
         ),
         (
             [TWO_HEADS.argmax(dim=2).tolist()],
-            "Those are the places; asked for are the tokens that stand there.",
+            "Those are positions; the answer is the tokens at these positions.",
         ),
     ]
     for wrongs, hint in hints:
@@ -157,8 +165,3 @@ def _as_lists(found: object) -> object:
     if isinstance(found, Tensor):
         return found.tolist()
     return [_as_lists(each) for each in found] if isinstance(found, list | tuple) else found
-
-
-def _require_number(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-        raise AnswerError(f"The answer is a number; yours is {value!r}.")

@@ -8,32 +8,38 @@ from torch import Tensor, nn
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
-from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
 
 WINDOW = 3  # the word itself and two before it
 LENGTHS = (6, 1, 3)  # the hints fit the first, which tells all mistakes apart
 
 
 @exercise("3.1")
-def check_allowed_looks(answer: int) -> None:
+def check_allowed_entries(answer: int) -> None:
     """Exercise 3.1: how many entries of the target mask of [1, 7, 9, 0] are True."""
     hints = {
-        16: "Nothing would be hidden. The future goes, and the column of the padding.",
+        16: "Nothing would be hidden. Hide the future and the column of the padding.",
         12: "That is the padding mask alone: three columns of four. Now hide the future as well.",
-        10: "That is the causal mask alone. The padding column goes too: how many entries is that?",
-        6: "Either you hid the row of the padding (only its column is hidden, the row still asks), "
+        10: "That is the causal mask alone. The padding column is hidden, too: how "
+        "many entries remain?",
+        6: "Either you hid the row of the padding (only its column is hidden, its "
+        "query still attends), "
         "or you forgot that a word may attend to itself.",
         7: "7 is the number of hidden entries. How many are allowed?",
         3: "A word may attend to itself: the diagonal is allowed. The padding's row counts too.",
     }
-    if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
-        raise AnswerError(f"The answer is a whole number; yours is {answer!r}.")
+    answer = require_number(answer, whole=True)
+    refuse_numbers(answer, hints)
     if answer != 9:
-        raise AnswerError(
-            hints.get(
-                int(answer), "Count row by row: how many keys may each of the four rows attend to?"
-            )
-        )
+        raise AnswerError("Count row by row: how many keys may each of the four rows attend to?")
 
 
 @exercise("3.2")
@@ -59,10 +65,8 @@ def check_window_mask(answer: Callable[[int], Tensor]) -> None:
             "Your window is one too wide: itself and two words make three.": (back >= 0)
             & (back <= WINDOW),
         }
-        for hint, mistake in known_mistakes.items():
-            if mask.equal(mistake) and not mistake.equal(expected):
-                raise AnswerError(hint)
         if not mask.equal(expected):
+            refuse_mistakes(mask, known_mistakes, same=torch.equal)
             raise AnswerError(
                 "Row i may attend to columns i - 2, i - 1 and i, as far as they exist."
             )
@@ -86,11 +90,11 @@ def check_repaired_mask(answer: Tensor, *, token_ids: Tensor) -> None:
             ],
             "That is the friend's mask: look at polarity and axis.": ~real[:, None, :, None],
             "Two axes are missing: one for the heads, one for the queries.": real,
-            "One axis is missing: here the batch would pass for the heads.": real[:, None],
+            "One axis is missing: here the batch would stand in the place of the heads.": real[
+                :, None
+            ],
         }
-        for hint, mistake in known_mistakes.items():
-            if answer.equal(mistake):
-                raise AnswerError(hint)
+        refuse_mistakes(answer, known_mistakes, same=torch.equal)
     mask = require_shape(answer, tuple(expected.shape), "(batch, 1, 1, key)")
     if mask.dtype != torch.bool:
         raise AnswerError(f"A mask is boolean, True or False; yours is {mask.dtype}.")
@@ -99,7 +103,7 @@ def check_repaired_mask(answer: Tensor, *, token_ids: Tensor) -> None:
 
 
 @exercise("3.4")
-def check_looks_ahead_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) -> None:
+def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) -> None:
     """Exercise 3.4: a test that tells a model without causal mask from one with it."""
     source_ids = torch.tensor([[4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4]])
     target_ids = torch.tensor([[1, 4, 5, 6, 4], [1, 9, 8, 7, 6]])
@@ -119,11 +123,11 @@ def check_looks_ahead_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
             )
         found.append(verdict)
     hints = {
-        (True, True): "It accuses a model with a causal mask. At the changed position and after it "
+        (True, True): "It reports a model with a causal mask. At the changed position and after it "
         "the logits may move: compare only those before it.",
-        (False, False): "It misses a model without a causal mask. Change a later token, really to "
-        "another one, and look at the earlier logits.",
-        (True, False): "It is the other way round: True means that the model looks ahead.",
+        (False, False): "It misses a model without a causal mask. Replace a later token by a "
+        "different one, and compare the earlier logits.",
+        (True, False): "It is the other way round: True means that the model sees the future.",
     }
     if (hint := hints.get(tuple(found))) is not None:
         raise AnswerError(hint)
@@ -134,11 +138,11 @@ def _model(*, hides_the_future: bool) -> nn.Module:
     sizes = {"vocabulary_size": 20, "d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 32}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
-        kind = Transformer if hides_the_future else _SeesTheFuture
+        kind = Transformer if hides_the_future else _WithoutCausalMask
         return kind(TransformerConfig(**sizes, max_length=16)).eval()
 
 
-class _SeesTheFuture(Transformer):
+class _WithoutCausalMask(Transformer):
     """A Transformer whose decoder has no causal mask."""
 
     def decode(

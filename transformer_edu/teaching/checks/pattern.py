@@ -6,7 +6,15 @@ import torch
 from torch import Tensor
 
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
 from transformer_edu.training.data.pattern import LONGEST
 
 SOURCE_IDS = torch.tensor([[4, 5, 4, 5, 9], [4, 4, 8, 0, 0], [5, 10, 0, 0, 0]], device="cpu")
@@ -26,18 +34,16 @@ WRITTEN = (
 def check_first_new_position(answer: int) -> None:
     """Exercise 12.1: the first source position that no training example filled."""
     hints = {
-        LONGEST
-        - 1: "There stands the last symbol of a prompt of 12: counting starts at 0. Prompts "
-        "of 11 symbols are missing, but longer ones fill their places.",
-        LONGEST: "Twelve symbols fill the positions 0 to 11. And where does the count stand?",
+        LONGEST - 1: "That is the position of the last symbol of a prompt of 12: counting "
+        "starts at 0. Prompts "
+        "of 11 symbols are missing, but longer ones fill their positions.",
+        LONGEST: "Twelve symbols fill the positions 0 to 11. And where is the count?",
         LONGEST + 2: "Counting starts at 0: thirteen tokens fill the positions 0 to 12.",
     }
-    if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
-        raise AnswerError(f"The answer is a whole number; yours is {answer!r}.")
+    answer = require_number(answer, whole=True)
+    refuse_numbers(answer, hints)
     if answer != LONGEST + 1:
-        raise AnswerError(
-            hints.get(answer, "Write a prompt of 12 symbols and its count, and number them from 0.")
-        )
+        raise AnswerError("Write a prompt of 12 symbols and its count, and number them from 0.")
 
 
 @exercise("12.2")
@@ -56,9 +62,7 @@ def check_torch_masks(answer: Callable[[Tensor, Tensor], dict[str, Tensor]]) -> 
         mask = require_shape(mask, tuple(right.shape), axes)
         if mask.dtype != torch.bool:
             raise AnswerError(f"{name} must be boolean, True or False; yours is {mask.dtype}.")
-        for hint, wrong in _wrong_masks(name, right).items():
-            if mask.equal(wrong):
-                raise AnswerError(f"{name}: {hint}")
+        refuse_mistakes(mask, _wrong_masks(name, right), same=torch.equal)
         if not mask.equal(right):
             raise AnswerError(f"{name} is not right: write down which cells must be hidden.")
 
@@ -84,13 +88,15 @@ def _refuse_the_targets_mask(mask: Tensor) -> None:
 
 def _wrong_masks(name: str, right: Tensor) -> dict[str, Tensor]:
     """What usual mistakes give, by their hints."""
-    inverted = {"the other way round: for nn.Transformer True hides.": ~right}
+    inverted = {f"{name}: the other way round: for nn.Transformer True hides.": ~right}
     if name != "tgt_mask":
         return inverted
     everything = torch.ones_like(right)
     return inverted | {
-        "a token may attend to itself; hide only what comes after it.": everything.triu(),
-        "your tokens may not attend to earlier tokens; hide what comes after.": everything.tril(-1),
+        f"{name}: a token may attend to itself; hide only what comes after it.": everything.triu(),
+        f"{name}: your tokens may not attend to earlier ones; hide later ones.": everything.tril(
+            -1
+        ),
     }
 
 
@@ -107,14 +113,15 @@ def check_make_batches(answer: Callable[[list[list[int]], int], list[Tensor]]) -
         rows = sum(map(len, batches))
         if rows < len(SEQUENCES):
             raise AnswerError(
-                f"Of {len(SEQUENCES)} sequences {rows} came, in batches of {batch_size}: the last "
+                f"Of {len(SEQUENCES)} sequences you return {rows}, in batches of "
+                f"{batch_size}: the last "
                 "batch is missing."
             )
         expected = _batches(batch_size)
         if [len(batch) for batch in batches] != [len(batch) for batch in expected]:
             raise AnswerError(f"Every batch but the last one has {batch_size} rows.")
         if [batch.size(-1) for batch in batches] != [batch.size(-1) for batch in expected]:
-            raise AnswerError("Each batch is as wide as its own longest row, no more and no less.")
+            raise AnswerError("Each batch is as wide as its own longest row, not wider.")
         if not all(one.equal(other) for one, other in zip(batches, expected, strict=True)):
             raise AnswerError("The order of the rows stays, and 0 fills the short ones at the end.")
 
@@ -131,18 +138,18 @@ def _batches(batch_size: int) -> list[Tensor]:
 
 @exercise("12.4")
 def check_symbols_of(answer: Callable[[list[int]], list[int]]) -> None:
-    """Exercise 12.4: the symbols between start and end, also where no end came."""
+    """Exercise 12.4: the symbols between start and end, also without an end token."""
     for written, expected in WRITTEN:
         symbols = ask(answer, list(written))
         if not isinstance(symbols, list):
             raise AnswerError(f"Return a list of ids; yours is {type(symbols).__name__}.")
         hints = {
-            (START_ID, *expected): "The start token must go, too.",
-            tuple(written[1:-1]): "What follows the end token is no symbol: stop at the end.",
-            tuple(written[1:]): "The end token and what follows it must go.",
+            (START_ID, *expected): "Remove the start token, too.",
+            tuple(written[1:-1]): "What follows the end token is not a symbol: stop at the end.",
+            tuple(written[1:]): "Remove the end token and what follows it.",
         }
         if END_ID not in written:
-            hints[tuple(written[1:-1])] = "A real symbol is lost where no end token was written."
+            hints[tuple(written[1:-1])] = "A real symbol is missing where there is no end token."
         if symbols != expected:
             hint = hints.get(tuple(symbols), f"It should be {expected}, yours is {symbols}.")
             raise AnswerError(f"For {written}: {hint}")

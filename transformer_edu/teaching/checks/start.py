@@ -9,13 +9,15 @@ from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise
 def check_decoder_runs(answer: object) -> None:
     """How often the decoder runs to write *drei hundert zwei und vierzig*."""
     if answer == 5:
-        raise AnswerError("Five words, yes. But how does the loop know that the fifth is the last?")
+        raise AnswerError(
+            "There are five words. But how does the loop know that the fifth is the last?"
+        )
     if answer == 4:
         raise AnswerError("Four is the number of English words; the decoder writes German ones.")
     if answer == 1:
         raise AnswerError("One run gives one next word; the encoder is the one that runs once.")
     if answer != 6:
-        raise AnswerError("Count one run for every token that is written, the last one too.")
+        raise AnswerError("Count one run for every generated token, the end token, too.")
 
 
 @exercise("0.2")
@@ -31,25 +33,29 @@ def check_next_id(answer: object) -> None:
             )
         chosen = chosen.item()
     if isinstance(chosen, (float, bool)):
-        raise AnswerError("That is a score, not a place: argmax gives the place, max the score.")
+        raise AnswerError(
+            "That is a logit, not a position: argmax gives the position, max the logit."
+        )
     if chosen == 1:
         raise AnswerError("That is the word after the first position; take the last one.")
     if chosen == 11:
-        raise AnswerError("argmax over everything counts through all positions; take the last one.")
+        raise AnswerError(
+            "argmax over the whole tensor counts through all positions; take the last one."
+        )
     if chosen != 3:
         raise AnswerError(
-            "The scores of the last position are logits[0, -1]; where is their largest?"
+            "The logits of the last position are logits[0, -1]; where is the largest?"
         )
 
 
 @exercise("0.3")
 def check_swapped_memory(answer: object) -> None:
-    """What the decoder writes when it is handed the memory of *seventy seven*."""
+    """What the decoder writes given the memory of *seventy seven*."""
     if not isinstance(answer, str):
         raise AnswerError("Write the German words as one text, such as 'zwei und vierzig'.")
     words = " ".join(answer.replace("<s>", "").replace("</s>", "").split()).lower()
     if words == "drei hundert zwei und vierzig":
-        raise AnswerError("The decoder never sees the English words; all it has is the memory.")
+        raise AnswerError("The decoder never sees the English words; it sees only the memory.")
     if words in ("siebzig sieben", "siebzig und sieben"):
         raise AnswerError("The right number, in English order: German says the units first.")
     if words == "siebenundsiebzig":

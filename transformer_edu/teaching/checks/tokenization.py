@@ -3,7 +3,13 @@
 from collections.abc import Callable, Sequence
 
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, SPECIAL_TOKENS, START_ID
-from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    exercise,
+    refuse_numbers,
+    require_number,
+)
 
 PAPERS_VOCABULARY, NUM_BYTES, NUM_SPECIAL = 37_000, 256, len(SPECIAL_TOKENS)
 PIECES = (
@@ -41,19 +47,17 @@ def check_num_merges(answer: object) -> None:
     """Exercise 13.1: how many merges a vocabulary of the paper's size holds."""
     right = PAPERS_VOCABULARY - NUM_BYTES - NUM_SPECIAL
     hints = {
-        PAPERS_VOCABULARY: "Not every id was made by a merge: which ones were there before?",
-        right + NUM_SPECIAL: "The bytes are counted. Which ids stand before them?",
+        PAPERS_VOCABULARY: "Not every id was made by a merge: which ids existed before?",
+        right + NUM_SPECIAL: "The bytes are counted. Which ids come before them?",
         right + NUM_BYTES: "The special tokens are counted. From which pieces do merges start?",
         right + NUM_SPECIAL - 1: "There are four special ids, 0 to 3.",
-        right + 1: "Nearly. Special ids run from 0 to 3, bytes from 0 to 255: how many are that?",
-        PAPERS_VOCABULARY + NUM_BYTES + NUM_SPECIAL: "The 37,000 hold everything: take away.",
+        right + 1: "Nearly. Special ids run from 0 to 3, bytes from 0 to 255: how many is that?",
+        PAPERS_VOCABULARY + NUM_BYTES + NUM_SPECIAL: "The 37,000 contain all of them: subtract.",
     }
-    if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
-        raise AnswerError(f"The answer is a whole number; yours is {answer!r}.")
+    answer = require_number(answer, whole=True)
+    refuse_numbers(answer, hints)
     if answer != right:
-        raise AnswerError(
-            hints.get(answer, "Each merge makes one id. How many were there before the first?")
-        )
+        raise AnswerError("Each merge makes one id. How many ids existed before the first merge?")
 
 
 @exercise("13.2")
@@ -71,7 +75,7 @@ def _what_is_wrong(ids: Sequence[int], text: str, expected: str) -> str:
     """The usual mistakes of decoding, by what they give."""
     apart = "".join(PIECES[i].decode(errors="replace") for i in ids).removeprefix(" ")
     hints = {
-        f" {expected}": "the first space was added before encoding, so it must go again.",
+        f" {expected}": "the first space was added before encoding, so remove it.",
         apart: "a piece may be half a character. First put all bytes together, then decode them.",
         expected.strip(): "one space was added in front; all others belong to the text.",
         expected.lstrip(): "one space was added in front; all others belong to the text.",
@@ -90,25 +94,25 @@ def check_encode_in_order(
         if isinstance(pieces, str) or not isinstance(pieces, Sequence):
             raise AnswerError(f"Return a list of pieces; yours is {type(pieces).__name__}.")
         if "".join(pieces) != word:
-            raise AnswerError(f"The pieces of {word!r} must give it again; yours are {pieces}.")
+            raise AnswerError(f"The pieces of {word!r} must join to the word; yours are {pieces}.")
         if tuple(pieces) == _leftmost(word) != expected:
             raise AnswerError(
                 f"{word!r} became {list(pieces)}: of two known pairs, one was learned earlier, and "
                 "you joined the other. The order of merges decides, not the place."
             )
         if len(pieces) > len(expected):
-            raise AnswerError(f"In {word!r} something is left to join: {list(pieces)}.")
+            raise AnswerError(f"In {word!r} there is a pair left to join: {list(pieces)}.")
         if tuple(pieces) != expected:
             if sorted(pieces) == sorted(expected):
                 raise AnswerError(f"{word!r} became {list(pieces)}: walk from left to right.")
             raise AnswerError(
-                f"{word!r} became {list(pieces)}: of the pairs that are there, join the one that "
-                "stands first in merges, again and again."
+                f"{word!r} became {list(pieces)}: of the pairs in the word, join the one that "
+                "comes first in merges, and repeat."
             )
 
 
 def _leftmost(word: str) -> tuple[str, ...]:
-    """What comes of joining the first known pair from the left, as in the exercise."""
+    """The pieces if the first known pair from the left is joined, as in the exercise."""
     pieces = list(word)
     position = 0
     while position < len(pieces) - 1:

@@ -8,7 +8,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+)
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.data.batches import Batch, make_batch
 from transformer_edu.training.faults import FAULTS
@@ -21,7 +28,7 @@ PATIENTS = {
     "C": "no residual",
 }
 SIZES = {"vocabulary_size": 20, "d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32}
-STALE = 0.3  # gradients left over from a step before
+STALE = 0.3  # gradients left over from a previous step
 RATE = 0.5
 
 # Of step, d_model and warmup_steps.
@@ -57,12 +64,9 @@ MISTAKEN_RATES: tuple[tuple[Callable[[float, float, float], float], str], ...] =
 
 
 @exercise("10.1")
-def check_loss_of_no_idea(answer: float) -> None:
+def check_uniform_loss(answer: float) -> None:
     """Exercise 10.1: the loss of a model that gives 37,000 tokens the same chance each."""
-    if isinstance(answer, Tensor) and answer.numel() == 1:
-        answer = answer.item()
-    if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
-        raise AnswerError(f"The answer is a number; yours is {answer!r}.")
+    answer = require_number(answer)
     size = VOCABULARY_SIZE
     hints = {
         math.log2(size): "That is in bits. The course counts in nats: natural logarithm.",
@@ -72,8 +76,7 @@ def check_loss_of_no_idea(answer: float) -> None:
         math.log(20): "That was for 20 tokens. Now there are 37,000.",
     }
     for wrong, hint in hints.items():
-        if math.isclose(answer, wrong, rel_tol=0.01):
-            raise AnswerError(hint)
+        refuse_numbers(answer, {wrong: hint}, within=0.01 * abs(wrong))
     if not math.isclose(answer, math.log(size), abs_tol=0.06):
         raise AnswerError("Every token has the probability 1/37,000. Minus its logarithm is?")
 
@@ -82,7 +85,7 @@ def check_loss_of_no_idea(answer: float) -> None:
 def check_learning_rate(answer: Callable[[int, int, int], float]) -> None:
     """Exercise 10.2: the paper's rate, a function of step, d_model and warmup_steps."""
     points = [(1, 64, 10), (9, 64, 10), (10, 64, 10), (90, 64, 10), (5, 512, 4000)]
-    got = [_number(ask(answer, *point)) for point in points]
+    got = [require_number(ask(answer, *point)) for point in points]
     for mistake, hint in MISTAKEN_RATES:
         if _agree(got, [mistake(*point) for point in points]):
             raise AnswerError(hint)
@@ -114,27 +117,29 @@ def check_repaired_step(
     except RuntimeError as error:
         if "inplace operation" in str(error):
             raise AnswerError(
-                "step() has changed the weights before backward() was done with them: first "
+                "step() has changed the weights before backward() had used them: first "
                 "backward(), then step()."
             ) from None
         raise
     after = _weights(model)
     if not seen:
-        raise AnswerError("Your step never asks the model: its call gives the logits.")
+        raise AnswerError("Your step never calls the model: the call gives the logits.")
     if _same(after, before):
-        raise AnswerError("No weight has moved: backward() finds the gradients, step() uses them.")
-    for hint, expected in _mistaken_steps(batch):
-        if _same(after, expected):
-            raise AnswerError(hint)
+        raise AnswerError(
+            "No weight has changed: backward() computes the gradients, step() uses them."
+        )
+    refuse_mistakes(after, dict(_mistaken_steps(batch)), same=_same)
     if not _same(after, _stepped(batch, _right_loss)):
         raise AnswerError(
-            "The weights moved, but not as they should: read decoder_input_ids, hand on the "
-            "logits, skip the padding of label_ids, clear the old gradients."
+            "The weights changed, but not correctly: read decoder_input_ids, pass the logits "
+            "to the loss, skip the padding of label_ids, clear the old gradients."
         )
     if not all(seen):
         raise AnswerError("The model is in evaluation mode while it learns: call model.train().")
-    if not math.isclose(_number(loss), _right_loss(_fresh_model(), batch).item(), rel_tol=1e-4):
-        raise AnswerError("The step is right. Return its loss, too.")
+    if not math.isclose(
+        require_number(loss), _right_loss(_fresh_model(), batch).item(), rel_tol=1e-4
+    ):
+        raise AnswerError("The step is correct. Return its loss, too.")
 
 
 @exercise("10.4")
@@ -147,18 +152,18 @@ def check_diagnosis(answer: dict[str, str]) -> None:
     hints = {
         "A": "Patient A: two probes fail, and one of them compares a row with the batch.",
         "B": "Patient B: look at the probe that sums the rows of attention.",
-        "C": "Patient C: every probe passes. Ask what no probe asks: how alike are the vectors of "
-        "its memory?",
+        "C": "Patient C: every probe passes. Measure what no probe measures: how similar are the "
+        "vectors of its memory?",
     }
     for patient, fault in PATIENTS.items():
         if answer[patient] not in FAULTS:
-            raise AnswerError(f"{answer[patient]!r} is no fault; they are: {', '.join(FAULTS)}.")
+            raise AnswerError(f"{answer[patient]!r} is not one of the faults: {', '.join(FAULTS)}.")
         if answer[patient] != fault:
             raise AnswerError(hints[patient])
 
 
 def build_patients() -> dict[str, Transformer]:
-    """The three models of exercise 10.4, untrained, each with another fault."""
+    """The three models of exercise 10.4, untrained, each with a different fault."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
         config = TransformerConfig(**SIZES, dropout=0.0, max_length=64)
@@ -211,25 +216,16 @@ def _mistaken_steps(batch: Batch) -> Iterator[tuple[str, list[Tensor]]]:
     """For each typical mistake its hint, and the weights that it leads to."""
     for loss_of, hint in (
         (_softmaxed_loss, "The loss already has a softmax inside: give it the logits as they are."),
-        (_unshifted_loss, "The model reads its own labels: give it decoder_input_ids."),
-        (_padded_loss, "Padding is learned, too: its labels must be skipped, as token_loss does."),
+        (_unshifted_loss, "The model reads the labels: give it decoder_input_ids."),
+        (_padded_loss, "The loss includes padding: skip its labels, as token_loss does."),
     ):
         yield hint, _stepped(batch, loss_of)
         yield f"{hint} And old gradients are still there.", _stepped(batch, loss_of, stale=STALE)
     yield (
-        "The gradients of the step before are still there and are added to: zero_grad() first.",
+        "The gradients of the previous step are still there, and new ones are "
+        "added: zero_grad() first.",
         _stepped(batch, _right_loss, stale=STALE),
     )
-
-
-def _number(answer: object) -> float:
-    """A learner's number, from a tensor too."""
-    if isinstance(answer, Tensor) and answer.numel() == 1:
-        answer = answer.item()
-    if isinstance(answer, bool) or not isinstance(answer, int | float) or answer != answer:
-        shown = f"shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else repr(answer)
-        raise AnswerError(f"Your function must return a number; yours returns {shown}.")
-    return float(answer)
 
 
 def _agree(got: list[float], expected: list[float]) -> bool:

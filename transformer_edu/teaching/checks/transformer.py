@@ -5,7 +5,16 @@ from torch import Tensor, nn
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import START_ID
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
 
 D_MODEL, D_FF, HEADS, LAYERS = 512, 2048, 8, 6
 ATTENTION = 4 * D_MODEL**2
@@ -22,8 +31,7 @@ SOURCE_IDS = torch.tensor(
 @exercise("9.1")
 def check_layer_parameters(answer: object) -> None:
     """How many parameters one encoder layer of the base model has."""
-    if isinstance(answer, bool) or not isinstance(answer, (int, float)) or answer != int(answer):
-        raise AnswerError("The answer is a whole number of parameters.")
+    answer = require_number(answer, whole=True)
     hints = {
         LAYER - D_MODEL**2: "One square matrix is missing: query, key, value, and W^O.",
         LAYER - D_FF - D_MODEL: "The feed-forward network's two biases are missing.",
@@ -38,12 +46,11 @@ def check_layer_parameters(answer: object) -> None:
         LAYERS * LAYER: "That is the whole encoder: one layer is asked for.",
         HEADS * ATTENTION + FEED_FORWARD + NORMS: "The heads share the four matrices: each head "
         "takes 64 of their 512 columns.",
-        LAYER - D_MODEL * D_FF: "The feed-forward network has two matrices: there and back.",
-        LAYER - D_MODEL * D_FF - D_MODEL: "The feed-forward network has two matrices: there and "
+        LAYER - D_MODEL * D_FF: "The feed-forward network has two matrices: to d_ff and back.",
+        LAYER - D_MODEL * D_FF - D_MODEL: "The feed-forward network has two matrices: to d_ff and "
         "back.",
     }
-    if answer in hints:
-        raise AnswerError(hints[answer])
+    refuse_numbers(answer, hints)
     if answer != LAYER:
         part = "attention" if answer < ATTENTION else "attention, feed-forward and norms"
         raise AnswerError(f"Count {part} by matrix: rows times columns, then the vectors.")
@@ -51,7 +58,7 @@ def check_layer_parameters(answer: object) -> None:
 
 @exercise("9.2")
 def check_write(answer: object) -> None:
-    """A function that lets a model write greedily, with the source encoded once."""
+    """A function that generates greedily, with the source encoded once."""
     model = _model()
     encoder_runs = []
     model.encoder.register_forward_hook(lambda *_: encoder_runs.append(1))
@@ -60,11 +67,9 @@ def check_write(answer: object) -> None:
         raise AnswerError("One column is missing: keep the start token in front.")
     given = require_shape(given, (len(SOURCE_IDS), 1 + STEPS), "(batch, 1 + steps)")
     runs = len(encoder_runs)
-    for hint, wrong in _written_wrongly(model).items():
-        if given.equal(wrong):
-            raise AnswerError(hint)
+    refuse_mistakes(given, _mistakes(model), same=torch.equal)
     if not given.equal(_write(model)):
-        raise AnswerError("Append the argmax of the last position's logits, again and again.")
+        raise AnswerError("Append the argmax of the last position's logits, in every step.")
     if runs != 1:
         raise AnswerError(
             f"Right tokens, but the encoder ran {runs} times. The source does not change: "
@@ -85,7 +90,7 @@ def _model() -> Transformer:
 def _write(
     model: Transformer, *, hide_padding: bool = True, place: int = -1, likeliest: bool = True
 ) -> Tensor:
-    """What the model writes, or what it writes when one thing is done wrongly."""
+    """What the model generates, or what it generates with one mistake."""
     mask = model.source_mask(SOURCE_IDS)
     memory = model.encode(SOURCE_IDS, source_mask=mask)
     written = torch.full((len(SOURCE_IDS), 1), START_ID)
@@ -97,20 +102,19 @@ def _write(
     return written
 
 
-def _written_wrongly(model: Transformer) -> dict[str, Tensor]:
-    """What usual mistakes write, by their hints."""
+def _mistakes(model: Transformer) -> dict[str, Tensor]:
+    """What usual mistakes generate, by their hints."""
     written = _write(model)
     with torch.no_grad():
         at_once = model(SOURCE_IDS, written[:, :1].expand(-1, STEPS)).argmax(dim=-1)
     return {
-        "The decoder attends to the source's padding: hand the mask to decode as well.": _write(
+        "The decoder attends to the source's padding: give the mask to decode, too.": _write(
             model, hide_padding=False
         ),
-        "These are always the logits after the first position: the new ones stand at [:, -1].": (
-            _write(model, place=0)
-        ),
+        "These are always the logits after the first position: those of the new "
+        "position are at [:, -1].": (_write(model, place=0)),
         "That is the least likely token: take the argmax.": _write(model, likeliest=False),
-        "The decoder must read what it has written so far, not the start token again.": torch.cat(
+        "The decoder must read what it has generated so far, not the start token again.": torch.cat(
             [written[:, :1], at_once], dim=1
         ),
     }
@@ -126,8 +130,8 @@ def check_tie(answer: object) -> None:
     if output.weight is not embedding.weight:
         if output.weight.data_ptr() == embedding.weight.data_ptr():
             raise AnswerError(
-                "One memory, but two parameters: it would be counted twice, and the optimiser "
-                "would move it twice. Hand over the parameter, not its .data."
+                "One memory, but two parameters: it would be counted twice, and the optimizer "
+                "would update it twice. Assign the parameter, not its .data."
             )
         if close(output.weight.detach(), embedding.weight.detach()):
             raise AnswerError("Equal numbers in two places: a copy. After one step they differ.")

@@ -3,12 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from numbers import Real
 
-from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    exercise,
+    refuse_numbers,
+    require_number,
+)
 
 TOLERANCE = 1e-6
-HALF_WRITTEN = 100 * math.exp(1 - 2)  # every word right, the references twice as long
+HALF_WRITTEN = 100 * math.exp(1 - 2)  # every word correct, the references twice as long
 LENGTHS = ((10, 10), (12, 10), (5, 10), (18, 20), (0, 7))  # of what was written, of the reference
 
 Corpus = Sequence[Sequence[str]]
@@ -24,21 +29,21 @@ REFERENCES: Corpus = tuple(
 
 @exercise("14.1")
 def check_brevity_penalty(answer: Callable[[int, int], float]) -> None:
-    """Exercise 14.1: the factor that punishes what is too short in all."""
+    """Exercise 14.1: the factor that lowers the score of a text that is too short."""
     for written, reference in LENGTHS:
         where = f"For {written} words written and {reference} in the reference"
         try:
             factor = ask(answer, written, reference)
         except ZeroDivisionError:
             raise AnswerError(f"{where} you divide by zero: an empty translation gets 0.") from None
-        _require_number(factor)
+        factor = require_number(factor)
         expected = _penalty(written, reference)
         if abs(factor - expected) <= TOLERANCE:
             continue
         if written > reference and factor > 1:
-            raise AnswerError(f"{where}: a long text gets no prize. The factor is never above 1.")
+            raise AnswerError(f"{where}: a long text gets no bonus. The factor is never above 1.")
         if written > reference:
-            raise AnswerError(f"{where}: too long is not too short, so the factor is 1.")
+            raise AnswerError(f"{where}: the text is not too short, so the factor is 1.")
         if written and abs(factor - written / reference) <= TOLERANCE:
             raise AnswerError(f"{where} you give the ratio itself; the paper takes exp(1 - r/c).")
         if written and abs(factor - math.exp(1 - written / reference)) <= TOLERANCE:
@@ -47,7 +52,7 @@ def check_brevity_penalty(answer: Callable[[int, int], float]) -> None:
 
 
 def _penalty(written: int, reference: int) -> float:
-    """What is right."""
+    """The correct factor."""
     if written == 0:
         return 0.0
     return min(1.0, math.exp(1 - reference / written))
@@ -64,15 +69,15 @@ def check_corpus_precision(answer: Callable[[Corpus, Corpus, int], float]) -> No
                 f"For n = {n} you divide by zero: a sentence of one word has no pair of words. "
                 "Add up first, divide once."
             ) from None
-        _require_number(precision)
+        precision = require_number(precision)
         found, clipped = _counts(n)
         right = sum(clipped) / sum(found)
         if abs(precision - right) > TOLERANCE:
-            raise AnswerError(f"For n = {n}: {_what_is_wrong(precision, n, right)}")
+            _refuse_precision(precision, n, right)
 
 
-def _what_is_wrong(precision: float, n: int, right: float) -> str:
-    """The usual mistakes, by what they give."""
+def _refuse_precision(precision: float, n: int, right: float) -> None:
+    """Name the mistake that leads to this precision."""
     found, clipped = _counts(n)
     means = [part / whole for part, whole in zip(clipped, found, strict=True) if whole]
     references = sum(max(0, len(sentence) - n + 1) for sentence in REFERENCES)
@@ -91,10 +96,8 @@ def _what_is_wrong(precision: float, n: int, right: float) -> str:
         "how much was written.",
         100 * right: "a precision is from 0 to 1; the 100 comes at the very end.",
     }
-    for value, hint in hints.items():
-        if abs(precision - value) <= TOLERANCE:
-            return hint
-    return f"the precision is {right:.4f}; yours is {precision:.4f}."
+    refuse_numbers(precision, hints, within=TOLERANCE)
+    raise AnswerError(f"For n = {n}: the precision is {right:.4f}; yours is {precision:.4f}.")
 
 
 def _grams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
@@ -114,25 +117,17 @@ def _counts(n: int) -> tuple[list[int], list[int]]:
 @exercise("14.3")
 def check_half_written(answer: float) -> None:
     """Exercise 14.3: the BLEU of the first half of every reference."""
-    _require_number(answer)
+    answer = require_number(answer)
     hints = {
         100.0: "Every n-gram that was written is right, so the four precisions are 1. What is "
         "the other factor?",
         50.0: "Precision asks for the share of what was *written*, and all of that is right.",
-        25.0: "The precisions are 1. Only the brevity penalty takes something away.",
+        25.0: "The precisions are 1. Only the brevity penalty lowers the score.",
         100 * math.exp(-0.5): "Upside down: r/c is 2 here, not a half.",
         math.exp(-1): "Right, on a scale from 0 to 1. BLEU is written from 0 to 100.",
         0.0: "Something is right, and no precision is 0.",
     }
     if abs(answer - HALF_WRITTEN) <= 1:
         return
-    for value, hint in hints.items():
-        if abs(answer - value) <= 0.2:
-            raise AnswerError(hint)
+    refuse_numbers(answer, hints, within=0.2)
     raise AnswerError("BLEU is the brevity penalty times the mean precision. What are the two?")
-
-
-def _require_number(value: object) -> None:
-    """Refuse what is no number, or none at all."""
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-        raise AnswerError(f"The answer is a number; yours is {value!r}.")

@@ -3,6 +3,5 @@
 attention    scaling, masks, positions, heads
 generation   decoding step by step, candidates, beams, length penalty
 translation  a sentence, its translation, and where each written word attends
-pieces       a text cut by more or fewer merges
 replay       training as a slider
 """

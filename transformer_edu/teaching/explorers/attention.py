@@ -14,17 +14,16 @@ from transformer_edu.model.masks import target_mask
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention, plot_mask
-from transformer_edu.teaching.figures.grid import grid_axes
 from transformer_edu.teaching.style import BLACK, BLUE, PALE, VERMILION, styled
 
 NUM_QUERIES, NUM_KEYS = 500, 8
-NUM_POSITIONS = 50
+NUM_POSITIONS, D_MODEL = 50, 64
 # Left, bottom, width and height of the curves and of the circle, in parts of the figure.
 POSITION_PLACES = (0.088, 0.16, 0.451, 0.76), (0.644, 0.16, 0.226, 0.76)
 TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
 
 
-def favourite_share(d_head: int, scaled: bool) -> Tensor:
+def sorted_weights(d_head: int, scaled: bool) -> Tensor:
     """Mean attention of random queries to their keys, from most to least attended, shape (key,).
 
     Args:
@@ -40,15 +39,15 @@ def favourite_share(d_head: int, scaled: bool) -> Tensor:
 
 @styled
 def draw_scaling(d_head: int, scaled: bool) -> Figure:
-    """Draw how evenly random queries of width d_head spread their attention."""
-    share = favourite_share(d_head, scaled)
+    """Draw the attention weights of random queries of width d_head, from largest to smallest."""
+    weights = sorted_weights(d_head, scaled)
     figure, axes = plt.subplots(figsize=(6.5, 3.4))
-    bars = axes.bar(range(1, NUM_KEYS + 1), share.numpy(), color=BLUE)
-    labels = axes.bar_label(bars, labels=[f"{one:.0%}" for one in share], fontsize=11, padding=2)
+    bars = axes.bar(range(1, NUM_KEYS + 1), weights.numpy(), color=BLUE)
+    labels = axes.bar_label(bars, labels=[f"{one:.0%}" for one in weights], fontsize=11, padding=2)
     plt.setp(labels, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     axes.axhline(1 / NUM_KEYS, color=BLACK, linestyle=":", linewidth=1.5, marker="", zorder=0)
-    axes.text(NUM_KEYS + 0.5, 1 / NUM_KEYS + 0.08, "equal shares", ha="right", fontsize=12)
-    axes.set_title(f"The favourite key takes {share[0]:.0%} of the attention")
+    axes.text(NUM_KEYS + 0.5, 1 / NUM_KEYS + 0.08, "uniform", ha="right", fontsize=12)
+    axes.set_title(f"The largest weight is {weights[0]:.0%} on average")
     axes.set_xlabel("key, from most to least attended")
     axes.set_ylabel("mean attention weight")
     axes.set_ylim(0, 1.05)
@@ -58,12 +57,12 @@ def draw_scaling(d_head: int, scaled: bool) -> Figure:
 def describe_scaling(d_head: int, scaled: bool) -> str:
     """The picture in words, for its alternative text."""
     how = "scaled" if scaled else "unscaled"
-    share = favourite_share(d_head, scaled)[0]
-    return f"{how} scores, width {d_head}: the favourite key takes {share:.0%} of the attention"
+    largest = sorted_weights(d_head, scaled)[0]
+    return f"{how} scores, width {d_head}: the largest weight is {largest:.0%} on average"
 
 
 def explore_scaling() -> None:
-    """Let the learner widen the vectors and watch unscaled attention collapse."""
+    """Let the reader widen the vectors and see how unscaled attention saturates."""
     explore(
         draw_scaling,
         describe_scaling,
@@ -89,8 +88,7 @@ def draw_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> Figur
     words = TARGET_TOKENS[: len(TARGET_TOKENS) - num_padding]
     tokens = [*words, *["<pad>"] * num_padding]
     mask = _explored_mask(num_padding, hide_padding, hide_future)
-    share = int(mask.sum())
-    title = f"{share} of {mask.numel()} looks are allowed"
+    title = f"{int(mask.sum())} of {mask.numel()} entries are allowed"
     return plot_mask(mask, query_tokens=tokens, key_tokens=tokens, title=title)
 
 
@@ -102,12 +100,12 @@ def describe_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> s
     ] or ["nothing"]
     return (
         f"mask of {len(TARGET_TOKENS)} positions, {num_padding} of them padding, hiding "
-        f"{' and '.join(hidden)}: {int(mask.sum())} of {mask.numel()} cells are allowed"
+        f"{' and '.join(hidden)}: {int(mask.sum())} of {mask.numel()} entries are allowed"
     )
 
 
 def explore_masks() -> None:
-    """Let the learner switch the two masks on and off and see them combine."""
+    """Let the reader switch the two masks on and off and see them combine."""
     explore(
         draw_masks,
         describe_masks,
@@ -118,11 +116,11 @@ def explore_masks() -> None:
 
 
 @styled
-def draw_positions(pair: int, position: int, shift: int, d_model: int = 64) -> Figure:
-    """Draw one sine–cosine pair of the encoding along the sequence, and as a turning hand."""
-    frequency = 10_000 ** (-2 * pair / d_model)  # radians per position
+def draw_positions(pair: int, position: int, shift: int) -> Figure:
+    """Draw one sine–cosine pair of the encoding along the sequence, and as a rotating vector."""
+    frequency = 10_000 ** (-2 * pair / D_MODEL)  # radians per position
     steps = np.linspace(0, NUM_POSITIONS, 400)
-    # Placed by hand: to let matplotlib find the places would take longer than to draw.
+    # Placed by hand: matplotlib's own layout takes longer than the drawing.
     figure = plt.figure(figsize=(9, 3.4), layout="none")
     curve, circle = (figure.add_axes(place) for place in POSITION_PLACES)
     curve.plot(steps, np.sin(steps * frequency), color=BLUE, marker="", label="sine")
@@ -137,7 +135,7 @@ def draw_positions(pair: int, position: int, shift: int, d_model: int = 64) -> F
         curve.plot([where] * 2, [np.sin(angle), np.cos(angle)], marker, color=color)
         circle.plot([0, np.cos(angle)], [0, np.sin(angle)], color=color, marker="")
         circle.plot(np.cos(angle), np.sin(angle), marker, color=color, label=name)
-    curve.set_title(f"Pair {pair}: k = {shift} turns the hand by {shift * frequency:.2f} radians")
+    curve.set_title(f"Pair {pair}: k = {shift} rotates the pair by {shift * frequency:.2f} radians")
     curve.set_xlabel("position")
     curve.set_ylabel("value")
     curve.set(xlim=(0, NUM_POSITIONS), ylim=(-1.75, 1.15))
@@ -151,15 +149,15 @@ def draw_positions(pair: int, position: int, shift: int, d_model: int = 64) -> F
 
 def describe_positions(pair: int, position: int, shift: int) -> str:
     """The picture in words, for its alternative text."""
-    turn = shift * 10_000 ** (-2 * pair / 64)
+    angle = shift * 10_000 ** (-2 * pair / D_MODEL)
     return (
         f"pair {pair} of the positional encoding at position {position} and {shift} further: "
-        f"the hand turns by {turn:.2f} radians, wherever it starts"
+        f"the pair rotates by {angle:.2f} radians, wherever it starts"
     )
 
 
 def explore_positions() -> None:
-    """Let the learner shift a position and see that the same shift is always the same turn."""
+    """Let the reader shift a position and see that the same shift is always the same rotation."""
     explore(
         draw_positions,
         describe_positions,
@@ -172,37 +170,30 @@ def explore_positions() -> None:
 def explore_heads(
     attention_weights: Tensor, *, query_tokens: Sequence[str], key_tokens: Sequence[str]
 ) -> None:
-    """Let the learner step through the heads of one layer.
+    """Let the reader step through the heads of one layer.
 
     Args:
         attention_weights: Weights of one sentence, shape (heads, query, key).
         query_tokens: Labels for the rows.
         key_tokens: Labels for the columns.
-
-    Raises:
-        ValueError: If the labels do not fit the weights.
     """
 
-    @styled
     def draw(head: int) -> Figure:
         weights = attention_weights[head - 1]
-        axes = grid_axes(None, query_tokens, key_tokens)
-        axes.figure.set_layout_engine("none")  # to find better places takes a third of the time
         return plot_attention(
             weights,
             query_tokens=query_tokens,
             key_tokens=key_tokens,
-            title=f"Head {head}: the strongest look has weight {weights.max():.2f}",
-            axes=axes,
+            title=f"Head {head}: the largest weight is {weights.max():.2f}",
         )
 
     def describe(head: int) -> str:
         weights = attention_weights[head - 1]
-        looks = [
-            f"{query} at {key_tokens[int(row.argmax())]}"
+        largest = [
+            f"{query} to {key_tokens[int(row.argmax())]}"
             for query, row in zip(query_tokens, weights, strict=True)
         ]
-        return f"head {head}: most attention of {', '.join(looks)}"
+        return f"head {head}: largest weights: {', '.join(largest)}"
 
     last = len(attention_weights)
     explore(draw, describe, head=widgets.IntSlider(value=1, min=1, max=last, description="head"))

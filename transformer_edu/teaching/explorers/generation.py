@@ -12,17 +12,16 @@ from transformer_edu.generation.hypotheses import BeamStep
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.decoding_steps import (
     DecodingStep,
+    describe_candidates,
     describe_decoding_step,
+    plot_candidates,
     plot_decoding_step,
 )
-from transformer_edu.teaching.figures.sampling import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.search import (
     describe_beam_tree,
+    describe_sentence_scores,
     finished_sentences,
     plot_beam_tree,
-)
-from transformer_edu.teaching.figures.sentence_scores import (
-    describe_sentence_scores,
     plot_sentence_scores,
 )
 from transformer_edu.teaching.inspect.table_model import TableModel
@@ -34,18 +33,13 @@ TOP_KS = (("off", 0), ("10", 10), ("5", 5), ("3", 3), ("2", 2), ("1", 1))
 TOP_PS = (("off", 0), ("0.95", 0.95), ("0.9", 0.9), ("0.7", 0.7), ("0.5", 0.5), ("0.2", 0.2))
 
 
-def explore_decoding(
-    steps: Sequence[DecodingStep], *, tokens: Sequence[str], step: int = 1
-) -> None:
+def explore_decoding(steps: Sequence[DecodingStep], *, tokens: Sequence[str], step: int) -> None:
     """Let the reader go through a translation step by step.
 
     Args:
         steps: What decoding_steps returns.
         tokens: The token of every id.
         step: The step of the first picture, counted from 1.
-
-    Raises:
-        TypeError, ValueError: If there is no such step.
     """
 
     def draw(step: int) -> Figure:
@@ -54,7 +48,6 @@ def explore_decoding(
     def describe(step: int) -> str:
         return describe_decoding_step(steps, step=step, tokens=tokens)
 
-    describe(step)  # refuses a step out of range
     explore(
         draw,
         describe,
@@ -68,18 +61,13 @@ def explore_candidates(logits: Tensor, *, tokens: Sequence[str]) -> None:
     Args:
         logits: Of every token, shape (vocabulary,).
         tokens: The token of every id.
-
-    Raises:
-        ValueError: If the logits do not fit the tokens.
     """
 
-    def draw(temperature: float, top_k: int, top_p: float) -> Figure:
-        choice = {"temperature": temperature, "top_k": top_k or None, "top_p": top_p or None}
-        return plot_candidates(logits, tokens=tokens, **choice)
+    def draw(**choice: float) -> Figure:
+        return plot_candidates(logits, tokens=tokens, **_without_zeros(choice))
 
-    def describe(temperature: float, top_k: int, top_p: float) -> str:
-        choice = {"temperature": temperature, "top_k": top_k or None, "top_p": top_p or None}
-        return describe_candidates(logits, tokens=tokens, **choice)
+    def describe(**choice: float) -> str:
+        return describe_candidates(logits, tokens=tokens, **_without_zeros(choice))
 
     explore(
         draw,
@@ -90,10 +78,15 @@ def explore_candidates(logits: Tensor, *, tokens: Sequence[str]) -> None:
     )
 
 
+def _without_zeros(choice: dict[str, float]) -> dict[str, float]:
+    """The values of the sliders that are not off."""
+    return {name: value for name, value in choice.items() if value}
+
+
 def explore_beams(
     model: nn.Module, source_ids: Tensor, *, tokens: Sequence[str], width: int, alpha: float
 ) -> None:
-    """Let the reader widen a beam, favour long sentences, and watch the tree grow.
+    """Let the reader widen a beam, change the length penalty, and see the tree grow.
 
     Args:
         model: What beam_search takes.
@@ -101,15 +94,7 @@ def explore_beams(
         tokens: The token of every id.
         width: The beam width of the first picture, one of WIDTHS.
         alpha: The length penalty's exponent in the first picture, one of ALPHAS.
-
-    Raises:
-        ValueError: If there is not one source, or width or alpha is not one of those.
     """
-    if source_ids.dim() != 2 or len(source_ids) != 1:
-        raise ValueError(f"source_ids must have shape (1, length), got {tuple(source_ids.shape)}")
-    for name, value, options in (("width", width, WIDTHS), ("alpha", alpha, ALPHAS)):
-        if value not in options:
-            raise ValueError(f"{name} must be one of {options}, got {value!r}")
     searches = _search_all(model, source_ids)
 
     def draw(step: int, width: int, alpha: float) -> Figure:
@@ -147,7 +132,7 @@ class _StepSlider(widgets.IntSlider):
     def end_at(self, last: int) -> None:
         """Set the last step; a slider that stood at the last one stays at the last.
 
-        Those who observe the value are not told: the control that changed the search tells them.
+        Observers of the value are not notified: the control that changed the search notifies them.
         """
         step = last if self.value == self.max else min(self.value, last)
         self._is_quiet = True
@@ -164,14 +149,11 @@ class _StepSlider(widgets.IntSlider):
 
 
 def explore_length_penalty(model: TableModel, log_probabilities: Mapping[str, float]) -> None:
-    """Let the reader widen the beam and favour long sentences, and see which one wins.
+    """Let the reader change the beam width and the length penalty, and see which sentence wins.
 
     Args:
         model: Of a language small enough to be written down.
         log_probabilities: Of its every sentence, in nats; the empty one is "".
-
-    Raises:
-        ValueError: If log_probabilities lacks a sentence that the model writes.
     """
     found = {
         choice: [

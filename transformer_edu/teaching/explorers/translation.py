@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import TextCoder, Translator, write_all
 from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
-from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.inspect.recording import record_attention
@@ -135,18 +134,7 @@ def word_attention(translation: Translation, *, layer: int, head: int = ALL_HEAD
         translation: From translate or translate_text.
         layer: Counted from 1.
         head: Counted from 1; 0 is the mean of them all.
-
-    Raises:
-        TypeError, ValueError: If there is no such layer or head.
     """
-    require_whole("layer", layer)
-    require_whole("head", head, minimum=0)
-    for name, value, most in (
-        ("layer", layer, len(translation.attention)),
-        ("head", head, len(translation.attention[0])),
-    ):
-        if value > most:
-            raise ValueError(f"{name} must be at most {most}, got {value}")
     weights = translation.attention[layer - 1]
     return weights.mean(dim=0) if head == ALL_HEADS else weights[head - 1]
 
@@ -161,9 +149,6 @@ def draw_translation(
         layer: Counted from 1.
         head: Counted from 1; 0 is the mean of them all.
         title: What the reader should see; layer and head when None.
-
-    Raises:
-        TypeError, ValueError: If there is no such layer or head.
     """
     title = f"{_place(layer, head)}: where each word attends" if title is None else title
     return plot_attention(
@@ -178,7 +163,7 @@ def describe_translation(translation: Translation, *, layer: int, head: int = AL
     """The translation and the source word with the largest weight of each word, in words.
 
     Args:
-        translation, layer, head: As for draw_translation, which refuses the same.
+        translation, layer, head: As for draw_translation.
     """
     weights = word_attention(translation, layer=layer, head=head)
     largest = [
@@ -196,24 +181,24 @@ def _place(layer: int, head: int) -> str:
 def remember_last(
     translate: Callable[..., Translation], model: nn.Module
 ) -> Callable[..., Translation]:
-    """The same function, which keeps its last answer until the question or the weights change.
+    """The same function, which keeps its last result until its arguments or the weights change.
 
     Args:
-        translate: Takes its question by name; its answer depends on it and on the weights alone.
-        model: The model that it runs.
+        translate: Takes its arguments by name; its result depends on them and the weights alone.
+        model: The model that translate runs.
     """
-    question: dict[str, object] = {}
+    known: dict[str, object] = {}
     weights: list[Tensor] = []
-    answer: Translation | None = None
+    result: Translation | None = None
 
-    def remembering(**asked: object) -> Translation:
-        nonlocal question, weights, answer
+    def remembering(**arguments: object) -> Translation:
+        nonlocal known, weights, result
         now = list(model.state_dict().values())
-        if answer is None or asked != question or not _are_equal(weights, now):
-            answer = None  # in case this question is refused
-            question, weights = asked, [each.clone() for each in now]
-            answer = translate(**asked)
-        return answer
+        if result is None or arguments != known or not _are_equal(weights, now):
+            result = None  # in case these arguments are refused
+            known, weights = arguments, [each.clone() for each in now]
+            result = translate(**arguments)
+        return result
 
     return remembering
 
@@ -237,9 +222,6 @@ def explore_numbers(
         number: The number of the first picture, 1 to 999,999.
         layer: The decoder layer of the first picture, counted from 1.
         head: The head of the first picture, counted from 1; 0 is the mean of them all.
-
-    Raises:
-        TypeError, ValueError: If number, layer or head is out of range.
     """
 
     def translate_number(number: int) -> Translation:
@@ -274,7 +256,7 @@ def explore_text(
         width: Of beam search, in the first picture.
 
     Raises:
-        TypeError, ValueError: As for translate_text, or if there is no such layer or head.
+        ValueError: As for translate_text.
     """
 
     def translate_width(text: str, width: int) -> Translation:
@@ -298,25 +280,24 @@ def _explore(
     head: int,
     *,
     also: Sequence[widgets.ValueWidget] = (),
-    **question: widgets.ValueWidget,
+    **inputs: widgets.ValueWidget,
 ) -> None:
-    """One figure with controls for the question, the layer and the head."""
-    word_attention(first, layer=layer, head=head)  # a slider would move a wrong place silently
+    """One figure with controls for the inputs, the layer and the head."""
     layers, heads = len(first.attention), len(first.attention[0])
 
-    def draw(layer: int, head: int, **asked: object) -> Figure:
-        found = translated(**asked)
-        words = title(found, layer, head, **asked)
+    def draw(layer: int, head: int, **given: object) -> Figure:
+        found = translated(**given)
+        words = title(found, layer, head, **given)
         return draw_translation(found, layer=layer, head=head, title=words)
 
-    def describe(layer: int, head: int, **asked: object) -> str:
-        return describe_translation(translated(**asked), layer=layer, head=head)
+    def describe(layer: int, head: int, **given: object) -> str:
+        return describe_translation(translated(**given), layer=layer, head=head)
 
     explore(
         draw,
         describe,
         also=also,
-        **question,
+        **inputs,
         layer=widgets.IntSlider(value=layer, min=1, max=layers, description="decoder layer"),
         head=widgets.IntSlider(value=head, min=0, max=heads, description="head (0: mean of all)"),
     )

@@ -1,12 +1,11 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention, attention_flow, heads   weights as grids and links, from Q to output, head by head
-lookup                             one query, its keys, and the values that it mixes
-vectors, embeddings, pieces        vectors and tables, word maps, texts cut into pieces
-charts, runs                       lines and bars; training runs and their symptoms
-search, sentence_scores            beam search as a tree; short against long sentences
-sampling, decoding_steps           which tokens may be drawn; one step of writing
-architecture, layer_order, parameters, shape_walk, reach   the model: map, order, sizes, shapes
-live_curve                         a curve that grows while a model trains
-grid, pen                          what they draw with
+attention                    weights as grids and links; masks; reach of words
+attention_flow, lookup       from Q, K and V to the output; one query among keys and values
+heads                        a number for every head; how vectors are split into heads
+vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
+charts, runs                 lines and bars; training runs and their symptoms
+search, decoding_steps       beam search as a tree; one step of generation and its candidates
+architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
+grid, pen                    what they draw with
 """

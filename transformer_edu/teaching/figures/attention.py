@@ -1,4 +1,4 @@
-"""Attention and masks as pictures. Every function draws on axes and returns the figure."""
+"""Attention, masks and the reach of words as pictures. Every function returns its figure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,23 +7,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import (
     KEY_AXIS,
     QUERY_AXIS,
+    as_array,
     draw_weights,
-    grid_axes,
     hatch,
     label_grid,
+    number_axis,
+    number_cells,
     placed_axes,
-    require_grid,
     require_weights,
     wrap_title,
 )
-from transformer_edu.teaching.style import BLUE, literal, new_axes, styled
+from transformer_edu.teaching.style import BLUE, WEIGHT_COLORS, literal, styled, title_above
 
-BAR_TICKS = (0, 0.5, 1)  # a small grid's bar has no room for more
+BAR_TICKS = (0, 0.5, 1)  # a small grid's color bar has no room for more
 TITLE_PAD = 10  # points: the color bar's uppermost number needs some of them
 
 
@@ -35,7 +37,6 @@ def plot_attention(
     key_tokens: Sequence[str],
     title: str,
     mask: Tensor | None = None,
-    axes: Axes | None = None,
 ) -> Figure:
     """Draw one head's attention as a grid: each row shows which keys one query attends to.
 
@@ -48,25 +49,20 @@ def plot_attention(
         title: What the reader should see, as a sentence.
         mask: True where a query may attend to a key, broadcastable to (query, key); the
             others are hatched.
-        axes: Where to draw; a new figure when None.
 
     Returns:
-        The figure drawn on.
+        A new figure.
 
     Raises:
-        ValueError: If the labels do not fit, a weight is not from 0 to 1, or the grid is too large.
+        ValueError: If the labels do not fit, or a weight is not from 0 to 1.
     """
-    bar = ticks = None
-    if axes is None:
-        axes, bar = placed_axes(query_tokens, key_tokens)
-        title, ticks = wrap_title(axes, title), BAR_TICKS
+    axes, bar = placed_axes(query_tokens, key_tokens)
     image = draw_weights(axes, attention_weights, query_tokens, key_tokens)
     if mask is not None:
         hatch(axes, ~mask.expand(attention_weights.shape).cpu())
-    axes.figure.colorbar(image, cax=bar, ax=axes, label="attention weight", ticks=ticks)
-    axes.set_title(title, pad=TITLE_PAD)
-    axes.set_xlabel(KEY_AXIS)
-    axes.set_ylabel(QUERY_AXIS)
+    axes.figure.colorbar(image, cax=bar, label="attention weight", ticks=BAR_TICKS)
+    axes.set_title(wrap_title(axes, title), pad=TITLE_PAD)
+    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
     return axes.figure
 
 
@@ -94,73 +90,21 @@ def plot_heads(
     """
     columns = min(4, len(attention_weights))
     rows = -(-len(attention_weights) // columns)
-    head_height = 0.45 + 1.6 * len(query_tokens) / max(len(key_tokens), 1)
-    width, height = 2.6 + 1.6 * columns, 1.3 + rows * head_height
+    head_height = 0.45 + 1.6 * len(query_tokens) / len(key_tokens)
+    size = (2.6 + 1.6 * columns, min(1.3 + rows * head_height, 9))
     figure, grid = plt.subplots(
-        rows, columns, figsize=(width, min(height, 9)), squeeze=False, sharex=True, sharey=True
+        rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True
     )
-    for head, axes in enumerate(grid.flat):
-        if head >= len(attention_weights):
-            axes.set_axis_off()
-            continue
-        image = draw_weights(
-            axes, attention_weights[head], query_tokens, key_tokens, numbered=False
-        )
-        axes.set_title(f"head {head + 1}", fontsize=13)
+    for axes in grid.flat[len(attention_weights) :]:
+        axes.set_axis_off()
+    for head, (axes, weights) in enumerate(zip(grid.flat, attention_weights, strict=False), 1):
+        image = draw_weights(axes, weights, query_tokens, key_tokens, numbered=False)
+        axes.set_title(f"head {head}", fontsize=13)
     figure.colorbar(image, ax=grid, label="attention weight", shrink=0.8)
-    figure.suptitle(title, fontsize=14, x=0.02, ha="left")
+    title_above(figure, title)
     figure.supxlabel(KEY_AXIS, fontsize=13)
     figure.supylabel(QUERY_AXIS, fontsize=13)
     return figure
-
-
-@styled
-def plot_mask(
-    mask: Tensor,
-    *,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    title: str,
-    axes: Axes | None = None,
-) -> Figure:
-    """Draw a mask: filled where a query may attend, hatched where it may not.
-
-    Args:
-        mask: True where a query may attend to a key, broadcastable to (query, key).
-        query_tokens: Labels for the rows.
-        key_tokens: Labels for the columns.
-        title: What the reader should see, as a sentence.
-        axes: Where to draw; a new figure when None.
-
-    Returns:
-        The figure drawn on.
-
-    Raises:
-        ValueError: If there are no labels, or too many to read.
-    """
-    require_grid(query_tokens, key_tokens)
-    shape = (len(query_tokens), len(key_tokens))
-    allowed = mask.expand(shape).cpu()
-    axes = grid_axes(axes, query_tokens, key_tokens, color_bar=False)
-    axes.imshow(
-        allowed.numpy(), cmap=ListedColormap(["white", BLUE]), vmin=0, vmax=1, aspect="equal"
-    )
-    hatch(axes, ~allowed)
-    _separate_cells(axes, shape)
-    label_grid(axes, query_tokens, key_tokens)
-    axes.set_title(title)
-    axes.set_xlabel(KEY_AXIS)
-    axes.set_ylabel(QUERY_AXIS)
-    return axes.figure
-
-
-def _separate_cells(axes: Axes, shape: tuple[int, int]) -> None:
-    """White lines between the cells, below the hatching."""
-    axes.set_yticks(np.arange(shape[0]) + 0.5, minor=True)
-    axes.set_xticks(np.arange(shape[1]) + 0.5, minor=True)
-    axes.set_axisbelow(True)
-    axes.grid(which="minor", color="white", linewidth=0.8, marker="")
-    axes.tick_params(which="minor", length=0)
 
 
 @styled
@@ -185,11 +129,11 @@ def plot_links(
         A new figure.
 
     Raises:
-        ValueError: If the labels do not fit or a weight is not from 0 to 1.
+        ValueError: As for plot_attention.
     """
     weights = require_weights(attention_weights, query_tokens, key_tokens)
     longest = max(len(query_tokens), len(key_tokens))
-    axes = new_axes(None, min(3 + 0.55 * longest, 9.5), 3.2)
+    figure, axes = plt.subplots(figsize=(min(3 + 0.55 * longest, 9.5), 3.2))
     upper = np.linspace(0, 1, 2 * len(query_tokens) + 1)[1::2]
     lower = np.linspace(0, 1, 2 * len(key_tokens) + 1)[1::2]
     for (query, key), weight in np.ndenumerate(weights):
@@ -208,12 +152,35 @@ def plot_links(
         axes.text(x, 0.9, literal(token), ha="center", va="bottom", fontsize=12, weight=weight)
     for x, token in zip(lower, key_tokens, strict=True):
         axes.text(x, 0.1, literal(token), ha="center", va="top", fontsize=12)
-    axes.text(-0.01, 0.86, "query", ha="right", va="center", fontsize=12, style="italic")
-    axes.text(-0.01, 0.14, "key", ha="right", va="center", fontsize=12, style="italic")
+    for y, name in ((0.86, QUERY_AXIS), (0.14, KEY_AXIS)):
+        axes.text(-0.01, y, name, ha="right", va="center", fontsize=12, style="italic")
     axes.set(xlim=(-0.12, 1.02), ylim=(0, 1))
     axes.set_axis_off()
     axes.set_title(title)
-    return axes.figure
+    return figure
+
+
+@styled
+def plot_mask(
+    mask: Tensor, *, query_tokens: Sequence[str], key_tokens: Sequence[str], title: str
+) -> Figure:
+    """Draw a mask: filled where a query may attend, hatched where it may not.
+
+    Args:
+        mask: True where a query may attend to a key, broadcastable to (query, key).
+        query_tokens: Labels for the rows.
+        key_tokens: Labels for the columns.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure.
+    """
+    size = (min(2.2 + 0.55 * len(key_tokens), 9), min(1.6 + 0.5 * len(query_tokens), 8))
+    figure, axes = plt.subplots(figsize=size)
+    _draw_mask(axes, mask, query_tokens, key_tokens)
+    axes.set_title(title)
+    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
+    return figure
 
 
 @styled
@@ -236,19 +203,70 @@ def plot_mask_row(
         A new figure with one panel per mask.
     """
     side = 0.8 + 0.42 * max(len(key_tokens), len(query_tokens))
-    figure, grid = plt.subplots(
-        1,
-        len(masks),
-        figsize=(0.7 + side * len(masks), 1.1 + side),
-        sharey=True,
-        squeeze=False,
-    )
+    size = (0.7 + side * len(masks), 1.1 + side)
+    figure, grid = plt.subplots(1, len(masks), figsize=size, sharey=True, squeeze=False)
     for axes, (name, mask) in zip(grid[0], masks.items(), strict=True):
-        plot_mask(mask, query_tokens=query_tokens, key_tokens=key_tokens, title=name, axes=axes)
+        _draw_mask(axes, mask, query_tokens, key_tokens)
         axes.set_title(name, fontsize=13)
-        axes.set(xlabel="", ylabel="")
-    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+    title_above(figure, title)
     figure.get_layout_engine().set(h_pad=0.1)
     figure.supxlabel(KEY_AXIS, fontsize=13)
     figure.supylabel(QUERY_AXIS, fontsize=13)
     return figure
+
+
+def _draw_mask(
+    axes: Axes, mask: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]
+) -> None:
+    """One mask, white lines between its cells and below the hatching."""
+    rows, columns = len(query_tokens), len(key_tokens)
+    allowed = mask.expand(rows, columns).cpu()
+    axes.imshow(allowed.numpy(), cmap=ListedColormap(["white", BLUE]), vmin=0, vmax=1)
+    hatch(axes, ~allowed)
+    axes.set_yticks(np.arange(rows) + 0.5, minor=True)
+    axes.set_xticks(np.arange(columns) + 0.5, minor=True)
+    axes.set_axisbelow(True)
+    axes.grid(which="minor", color="white", linewidth=0.8, marker="")
+    axes.tick_params(which="minor", length=0)
+    label_grid(axes, query_tokens, key_tokens)
+
+
+@styled
+def plot_reach(reach: Mapping[str, Tensor], *, words: Sequence[str], title: str) -> Figure:
+    """Draw each word's share of one output after each layer; cells without influence are hatched.
+
+    Args:
+        reach: Shares by panel title, each of shape (layer, word), from 0 to 1.
+        words: Labels for the columns.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure with one panel per entry, on one scale from 0 to 1.
+    """
+    size = (1.6 + 3.6 * len(reach), 1.9 + 0.4 * len(next(iter(reach.values()))))
+    figure, grid = plt.subplots(1, len(reach), figsize=size, squeeze=False, sharey=True)
+    for axes, (name, shares) in zip(grid.flat, reach.items(), strict=True):
+        image = _draw_reach(axes, shares)
+        axes.set_xticks(range(len(words)), [literal(word) for word in words])
+        axes.set_title(name, fontsize=13)
+    grid[0, 0].set_ylabel("after layer")
+    figure.supxlabel("input word", fontsize=13)
+    figure.colorbar(image, ax=grid, label="share of the influence")
+    title_above(figure, title)
+    return figure
+
+
+def _draw_reach(axes: Axes, shares: Tensor) -> AxesImage:
+    """One grid, a row for each layer, its shares written in per cent."""
+    numbers = as_array(shares)
+    image = axes.imshow(numbers, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
+    hatch(axes, shares == 0)
+    number_cells(
+        axes,
+        numbers,
+        lambda share: f"{share:.0%}" if share >= 0.01 else "< 1%" if share > 0 else "0",
+        is_dark=lambda share: share <= 0.5,
+    )
+    number_axis(axes.yaxis, len(numbers))
+    axes.tick_params(length=0)
+    return image

@@ -14,9 +14,9 @@ from torch import Tensor
 from transformer_edu.model.attention import scaled_dot_product_attention
 from transformer_edu.teaching.style import (
     BLUE,
-    SIGNED_COLOURS,
+    SIGNED_COLORS,
     VERMILION,
-    WEIGHT_COLOURS,
+    WEIGHT_COLORS,
     literal,
     styled,
 )
@@ -171,9 +171,9 @@ def _draw_matrix(figure: Figure, name: str, matrix: Tensor) -> Axes:
     axes = figure.add_axes((left / SIZE[0], bottom / SIZE[1], width / SIZE[0], height / SIZE[1]))
     numbers = matrix.detach().float().cpu().numpy()
     most = abs(numbers).max()
-    scale = {"cmap": SIGNED_COLOURS, "vmin": -most, "vmax": most}
+    scale = {"cmap": SIGNED_COLORS, "vmin": -most, "vmax": most}
     if name == "weights":
-        scale = {"cmap": WEIGHT_COLOURS, "vmin": 0, "vmax": 1}
+        scale = {"cmap": WEIGHT_COLORS, "vmin": 0, "vmax": 1}
     axes.imshow(numbers, aspect="auto", **scale)
     axes.set_title(f"{name}  {matrix.size(0)} × {matrix.size(1)}", fontsize=12, loc="center", pad=4)
     axes.set(xticks=[], yticks=[])

@@ -1,4 +1,4 @@
-"""The picture of embedding_map.py: words as points, each with its label beside it."""
+"""Words as points of a map (inspect/embedding_map.py), each with its label next to it."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,8 @@ from torch import Tensor
 from transformer_edu.teaching.inspect.embedding_map import MapWord, Projection, principal_axes
 from transformer_edu.teaching.style import BLACK, BLUE, GREEN, PURPLE, VERMILION, literal, styled
 
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, BLACK)  # of groups
+COLORS = (BLUE, VERMILION, GREEN, PURPLE, BLACK)  # of groups
 MARKERS = ("o", "s", "^")  # of languages; those of the first are filled, the others hollow
-MOST_WORDS = 80  # on one map; the labels of more would cover each other
 SIZE = (9, 5.6)  # inches
 PLACE = (0.09, 0.11, 0.72, 0.78)  # left, bottom, width and height of the map, in parts of SIZE
 LABEL = 11  # points
@@ -32,22 +31,18 @@ def plot_embedding_map(vectors: Tensor, words: Sequence[MapWord], *, title: str)
     """Draw words where their vectors lie on the two axes along which they vary most.
 
     Colors tell groups, markers tell languages; the axes say how much of the variance they hold:
-    what is not held may lie far apart and yet look near.
+    words that look close may differ in the rest.
 
     Args:
         vectors: Shape (word, width).
-        words: A label, a group and a language for each vector.
+        words: A label, a group and a language for each vector: at most five groups and three
+            languages, and few enough words for their labels.
         title: What the reader should see, as a sentence.
 
     Returns:
         A new figure.
-
-    Raises:
-        TypeError, ValueError: If words do not fit the vectors, are fewer than three or too many,
-            have too many groups or languages to tell apart, or as for principal_axes.
     """
-    _require_words(vectors, words)
-    projection = principal_axes(vectors, count=2)
+    projection = principal_axes(vectors)
     figure = plt.figure(figsize=SIZE, layout="none")
     axes = figure.add_axes(PLACE)
     groups, languages = _columns(words)
@@ -71,12 +66,8 @@ def describe_embedding_map(vectors: Tensor, words: Sequence[MapWord]) -> str:
     Args:
         vectors: As for plot_embedding_map.
         words: As for plot_embedding_map.
-
-    Raises:
-        TypeError, ValueError: As for plot_embedding_map.
     """
-    _require_words(vectors, words)
-    held = float(principal_axes(vectors, count=2).explained_variance_ratio.sum())
+    held = float(principal_axes(vectors).explained_variance_ratio.sum())
     groups, languages = _columns(words)
     return (
         f"{len(words)} words in {' and '.join(languages)}: {', '.join(groups)}; "
@@ -86,7 +77,7 @@ def describe_embedding_map(vectors: Tensor, words: Sequence[MapWord]) -> str:
 
 def _look(group: int, language: int) -> dict[str, object]:
     """How a point is drawn."""
-    color = COLOURS[group]
+    color = COLORS[group]
     return {
         "marker": MARKERS[language],
         "color": color,
@@ -105,11 +96,11 @@ def _axis_name(projection: Projection, axis: int) -> str:
 def _draw_legend(axes: Axes, groups: Sequence[str], languages: Sequence[str]) -> None:
     """First the groups by their colors, then the languages by their markers."""
     handles = [
-        Line2D([], [], linewidth=7, color=COLOURS[place], label=literal(name), marker="")
+        Line2D([], [], linewidth=7, color=COLORS[place], label=literal(name), marker="")
         for place, name in enumerate(groups)
     ]
     for place, name in enumerate(languages):
-        look = _look(COLOURS.index(BLACK), place)
+        look = _look(COLORS.index(BLACK), place)
         handles.append(Line2D([], [], linestyle="none", label=literal(name), **look))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), handlelength=1)
 
@@ -154,17 +145,3 @@ def _columns(words: Sequence[MapWord]) -> tuple[list[str], list[str]]:
     groups = dict.fromkeys(word.group for word in words)
     languages = dict.fromkeys(word.language for word in words)
     return list(groups), list(languages)
-
-
-def _require_words(vectors: Tensor, words: Sequence[MapWord]) -> None:
-    """Refuse words that do not fit the vectors, or could not be told apart."""
-    if len(words) != len(vectors):
-        raise ValueError(f"words must name {len(vectors)} vectors, got {len(words)}")
-    if not 3 <= len(words) <= MOST_WORDS:
-        raise ValueError(f"words must be 3 to {MOST_WORDS}, got {len(words)}")
-    for name, values, most in (
-        ("groups", {word.group for word in words}, len(COLOURS)),
-        ("languages", {word.language for word in words}, len(MARKERS)),
-    ):
-        if len(values) > most:
-            raise ValueError(f"words must be of at most {most} {name}, got {len(values)}")

@@ -1,12 +1,13 @@
-"""The grid under every picture of attention: rows are queries, columns are keys."""
+"""What the grids of all figures share: weights and signed numbers, labels, hatching, sizes."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_rgba
 from matplotlib.image import AxesImage
@@ -17,14 +18,12 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 from torch import Tensor
 
-from transformer_edu.teaching.inspect.refusals import require_zero_to_one
-from transformer_edu.teaching.style import WEIGHT_COLOURS, literal, new_axes
+from transformer_edu.teaching.inspect.attention_maps import require_zero_to_one
+from transformer_edu.teaching.style import GRAY, SIGNED_COLORS, WEIGHT_COLORS, literal
 
 LARGEST_NUMBERED_GRID = 10  # in larger grids the numbers would collide
-LARGEST_GRID = 400  # beyond this no cell could be told from its neighbour
 LARGEST_NUMBER_OF_LABELS = 40  # along one axis; in larger grids every second, third … is named
-HIDDEN_EDGE = "#8A94A0"  # grey hatching for hidden cells
-QUERY_AXIS, KEY_AXIS = "query: who looks", "key: who is looked at"
+QUERY_AXIS, KEY_AXIS = "query", "key"
 # In inches: the largest cell, the largest grid, how high a label needs its row to be, and how wide
 # a character is of a label and of a title.
 CELL, WIDEST, HIGHEST, ROW = 0.7, 6.3, 4.9, 0.17
@@ -46,13 +45,54 @@ def draw_weights(
 ) -> AxesImage:
     """One grid of weights with its labels, and its numbers where they fit."""
     weights = require_weights(attention_weights, query_tokens, key_tokens)
-    image = axes.imshow(weights, cmap=WEIGHT_COLOURS, vmin=0, vmax=1)
+    image = axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=1)
     label_grid(axes, query_tokens, key_tokens)
     if numbered and max(weights.shape) <= LARGEST_NUMBERED_GRID:
-        for (row, column), weight in np.ndenumerate(weights):
-            color = "black" if weight > 0.5 else "white"
-            axes.add_artist(CellNumber(column, row, f"{weight:.2f}", color=color, fontsize=11))
+        number_cells(axes, weights, "{:.2f}".format, is_dark=lambda weight: weight <= 0.5)
     return image
+
+
+def as_array(numbers: Tensor) -> np.ndarray:
+    """A tensor of any device and type as numbers that matplotlib can draw."""
+    return numbers.detach().float().cpu().numpy()
+
+
+def draw_signed(
+    axes: Axes, numbers: Tensor, *, largest: float | None = None, paleness: float = 1.0
+) -> AxesImage:
+    """A grid of signed numbers: orange is negative, white is zero, purple is positive.
+
+    Args:
+        axes: Where to draw.
+        numbers: Shape (row, column).
+        largest: The end of the scale on both sides; that of the numbers when None.
+        paleness: Above 1 the colors are pale enough for black numbers.
+    """
+    values = as_array(numbers)
+    end = paleness * (largest or float(abs(values).max()) or 1.0)
+    return axes.imshow(values, cmap=SIGNED_COLORS, vmin=-end, vmax=end, aspect="auto")
+
+
+def number_cells(
+    axes: Axes,
+    numbers: np.ndarray,
+    write: Callable[[float], str],
+    is_dark: Callable[[float], bool] = lambda number: False,
+) -> None:
+    """Write every number into its cell, white where the cell is dark."""
+    for (row, column), number in np.ndenumerate(numbers):
+        color = "white" if is_dark(number) else "black"
+        axes.add_artist(CellNumber(column, row, write(number), color=color, fontsize=11))
+
+
+def one_decimal(number: float) -> str:
+    """A number with one decimal and a real minus sign, never minus zero."""
+    return f"{number:z.1f}".replace("-", "−")
+
+
+def number_axis(axis: Axis, count: int) -> None:
+    """Name the cells along an axis by their numbers from 1."""
+    axis.set_ticks(range(count), range(1, count + 1))
 
 
 class CellNumber(Text):
@@ -87,46 +127,24 @@ def _outline(text: str, size: float) -> Path:
 def require_weights(
     attention_weights: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]
 ) -> np.ndarray:
-    """The weights as numbers, refused when they do not fit the tokens or are no weights."""
-    require_grid(query_tokens, key_tokens)
+    """The weights as an array; a ValueError if they do not fit the tokens or are not in [0, 1]."""
     shape = (len(query_tokens), len(key_tokens))
     if tuple(attention_weights.shape) != shape:
         raise ValueError(
             f"attention_weights must have shape {shape} to fit the tokens, "
             f"got {tuple(attention_weights.shape)}"
         )
-    weights = attention_weights.detach().float().cpu().numpy()
+    weights = as_array(attention_weights)
     require_zero_to_one("attention_weights", weights)
     return weights
 
 
-def require_grid(query_tokens: Sequence[str], key_tokens: Sequence[str]) -> None:
-    """Refuse a grid without cells, or with more than a page can show, with a ValueError."""
-    for name, tokens in (("query_tokens", query_tokens), ("key_tokens", key_tokens)):
-        if not 0 < len(tokens) <= LARGEST_GRID:
-            raise ValueError(f"{name} must be 1 to {LARGEST_GRID} tokens, got {len(tokens)}")
-
-
-def grid_axes(
-    axes: Axes | None,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    *,
-    color_bar: bool = True,
-) -> Axes:
-    """Axes with room for every cell and its label."""
-    require_grid(query_tokens, key_tokens)
-    width = 2.2 + (1.2 if color_bar else 0) + 0.55 * len(key_tokens)
-    return new_axes(axes, min(width, 9), min(1.6 + 0.5 * len(query_tokens), 8))
-
-
 def placed_axes(query_tokens: Sequence[str], key_tokens: Sequence[str]) -> tuple[Axes, Axes]:
-    """Axes of a new figure for a grid as large as a page allows, and beside it for its color bar.
+    """Axes of a new figure for a grid as large as a page allows, and next to it its color bar.
 
-    They are placed by hand: to let matplotlib find the places takes longer than to draw, and it
-    leaves a narrow grid small and far from its bar.
+    Their places are computed here: matplotlib's own layout takes longer than the drawing, and it
+    leaves a narrow grid small and far from its color bar.
     """
-    require_grid(query_tokens, key_tokens)
     rows, columns = len(query_tokens), len(key_tokens)
     cell = min(
         CELL, WIDEST / columns, max(HIGHEST, ROW * min(rows, LARGEST_NUMBER_OF_LABELS)) / rows
@@ -188,7 +206,7 @@ def hatch(axes: Axes, hidden: Tensor) -> None:
             Path.make_compound_path(*cells),  # one patch: a patch for each would take seconds
             fill=False,
             hatch="///",
-            edgecolor=HIDDEN_EDGE,
+            edgecolor=GRAY,
             linewidth=0.5,
             snap=True,
         )

@@ -13,15 +13,22 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from transformer_edu.teaching.figures.grid import draw_weights, grid_axes
+from transformer_edu.teaching.figures.grid import (
+    as_array,
+    draw_weights,
+    number_axis,
+    placed_axes,
+    wrap_title,
+)
 from transformer_edu.teaching.style import (
     BLUE,
     GREEN,
     PURPLE,
     VERMILION,
-    WEIGHT_COLOURS,
+    WEIGHT_COLORS,
     literal,
     styled,
+    title_above,
 )
 
 Grids = Mapping[str, Mapping[str, Tensor]]
@@ -40,12 +47,8 @@ def plot_head_grids(grids: Grids, *, label: str, title: str) -> Figure:
 
     Returns:
         A new figure.
-
-    Raises:
-        ValueError: If one is not a grid of finite numbers, grids of a row differ in shape, or any
-            two in their heads.
     """
-    columns = _require_grids(grids)
+    columns = list(dict.fromkeys(name for row in grids.values() for name in row))
     largest = max(float(grid.detach().max()) for row in grids.values() for grid in row.values())
     top = largest if largest > 0 else 1.0
     height = 0.8 + max(1.5 * len(grids), 2)
@@ -59,15 +62,15 @@ def plot_head_grids(grids: Grids, *, label: str, title: str) -> Figure:
     _name_layers_and_heads(grids, columns, places)
     figure.supxlabel("head", fontsize=13)
     figure.colorbar(image, ax=places, label=label, fraction=0.03)
-    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+    title_above(figure, title)
     return figure
 
 
 def describe_head_grids(grids: Grids) -> str:
-    """The largest number of each grid and its head, in words: for the alternative text.
+    """The largest number of each grid and its head in words, for the alternative text.
 
     Args:
-        grids: As for plot_head_grids, which refuses what is not a grid.
+        grids: As for plot_head_grids.
     """
     said = []
     for name, row in grids.items():
@@ -83,8 +86,7 @@ def _draw_grid(axes: Axes, grid: Tensor, *, top: float) -> AxesImage:
     axes.set_xticks([])
     axes.set_yticks([])
     axes.tick_params(length=0)
-    numbers = grid.detach().float().cpu().numpy()
-    return axes.imshow(numbers, cmap=WEIGHT_COLOURS, vmin=0, vmax=top)
+    return axes.imshow(as_array(grid), cmap=WEIGHT_COLORS, vmin=0, vmax=top)
 
 
 def _name_layers_and_heads(grids: Grids, columns: list[str], places: np.ndarray) -> None:
@@ -92,33 +94,14 @@ def _name_layers_and_heads(grids: Grids, columns: list[str], places: np.ndarray)
     for (name, row), line in zip(grids.items(), places, strict=True):
         axes, grid = next((line[i], row[what]) for i, what in enumerate(columns) if what in row)
         axes.set_ylabel(f"{literal(name, longest=None)}\nlayer" if name else "layer")
-        axes.set_yticks(range(len(grid)), range(1, len(grid) + 1))
+        number_axis(axes.yaxis, len(grid))
     for column, stack in zip(columns, places.T, strict=True):
         stack[0].set_title(literal(column, longest=None), fontsize=12, loc="center")
         there = [
             (axes, row) for axes, row in zip(stack, grids.values(), strict=True) if column in row
         ]
         axes, row = there[-1]
-        axes.set_xticks(range(row[column].size(1)), range(1, row[column].size(1) + 1))
-
-
-def _require_grids(grids: Grids) -> list[str]:
-    """The names of the columns in order; grids that share numbers must have one shape."""
-    for name, row in grids.items():
-        for what, grid in row.items():
-            if grid.dim() != 2 or grid.numel() == 0:
-                got = tuple(grid.shape)
-                raise ValueError(f"grid {what!r} must have shape (layer, head), got {got}")
-            if not grid.isfinite().all():
-                got = grid[~grid.isfinite()][0].item()
-                raise ValueError(f"grid {what!r} must be finite, got {got}")
-        shapes = dict.fromkeys(tuple(grid.shape) for grid in row.values())
-        if len(shapes) > 1:
-            raise ValueError(f"row {name!r} must have grids of one shape, got {[*shapes]}")
-    heads = dict.fromkeys(grid.size(1) for row in grids.values() for grid in row.values())
-    if len(heads) > 1:
-        raise ValueError(f"grids must have the same number of heads, got {[*heads]}")
-    return list(dict.fromkeys(what for row in grids.values() for what in row))
+        number_axis(axes.xaxis, row[column].size(1))
 
 
 @styled
@@ -134,23 +117,20 @@ def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
         A new figure.
 
     Raises:
-        ValueError: If shares is not a grid, an axis is empty, or a share is not from 0 to 1.
+        ValueError: If a share is not from 0 to 1.
     """
     layers, heads = ([str(number + 1) for number in range(count)] for count in shares.shape)
-    axes = grid_axes(None, layers, heads)
+    axes, bar = placed_axes(layers, heads)
     image = draw_weights(axes, shares, layers, heads)
-    axes.tick_params(axis="x", labelrotation=0)
-    for name in axes.get_xticklabels():
-        name.set_horizontalalignment("center")
-    axes.figure.colorbar(image, ax=axes, label=label)
-    axes.set_title(title)
-    axes.set_xlabel("head")
-    axes.set_ylabel("decoder layer")
+    number_axis(axes.xaxis, len(heads))
+    plt.setp(axes.get_xticklabels(), rotation=0, ha="center")
+    axes.figure.colorbar(image, cax=bar, label=label)
+    axes.set_title(wrap_title(axes, title))
+    axes.set(xlabel="head", ylabel="decoder layer")
     return axes.figure
 
 
-WORD_COLOURS = (BLUE, VERMILION, GREEN, PURPLE)
-LARGEST_WIDTH = 8  # numbers of one word; beyond it the cells could not be read
+WORD_COLORS = (BLUE, VERMILION, GREEN, PURPLE)
 CELL = 0.5  # inches
 HEAD_GAP = 0.8  # between two heads, in cells
 CAPTION_ROOM = 1.1  # above the cells, in cells
@@ -162,31 +142,31 @@ def plot_head_split(
 ) -> Figure:
     """Draw where each number of each word went, in one panel per way of splitting.
 
-    Number the cells of the projected matrix (position, d_model) row by row from 0, split that,
-    and hand over the result. Every cell keeps the color and the first letter of its word and
-    its place in the word's vector, so that a number in a wrong row is seen at once.
+    Number the cells of the projected matrix (position, d_model) row by row from 0, and pass the
+    split of that matrix. Every cell keeps the color and the first letter of its word and its place
+    in the word's vector, so that a number in a wrong row is visible.
 
     Args:
         splits: By name, the numbers 0 … position · d_model - 1 as (head, position, d_head), or
             unsplit as (position, d_model).
-        tokens: The words, at most four, each with another first letter.
-        d_model: Numbers in each word's vector, at most eight.
+        tokens: The words, at most four, with different first letters.
+        d_model: Numbers in each word's vector.
         title: What the reader should see, as a sentence.
 
     Returns:
         A new figure.
-
-    Raises:
-        ValueError: If a split does not hold each number once, or there is too much to draw.
     """
-    _require_words(tokens, d_model)
-    blocks = {name: _blocks(name, split, tokens, d_model) for name, split in splits.items()}
+    # As lists (head, position, number); an unsplit matrix is a single head.
+    blocks = {
+        name: (split if split.dim() == 3 else split.unsqueeze(0)).tolist()
+        for name, split in splits.items()
+    }
     widths = [sum(len(head[0]) + HEAD_GAP for head in heads) for heads in blocks.values()]
     size = (CELL * (sum(widths) + 2 * len(widths)), CELL * (len(tokens) + CAPTION_ROOM + 2))
     figure, row = plt.subplots(1, len(blocks), figsize=size, width_ratios=widths, squeeze=False)
     for axes, (name, heads) in zip(row[0], blocks.items(), strict=True):
         _draw_split(axes, name, heads, tokens, d_model)
-    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+    title_above(figure, title)
     return figure
 
 
@@ -202,7 +182,7 @@ def _draw_split(
         for position, cells in enumerate(head):
             for column, cell in enumerate(cells):
                 word, place = divmod(cell, d_model)
-                _draw_cell(axes, left + column, position, tokens[word], place, WORD_COLOURS[word])
+                _draw_cell(axes, left + column, position, tokens[word], place, WORD_COLORS[word])
         left += width + HEAD_GAP
     axes.set(xlim=(-0.05, left - HEAD_GAP + 0.05), ylim=(len(tokens) + 0.05, 0.3 - CAPTION_ROOM))
     axes.set_aspect("equal")
@@ -211,10 +191,9 @@ def _draw_split(
     )
     axes.set_xticks([])
     axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     axes.set_title(name, fontsize=13)
-    axes.set_xlabel("number in the vector")
+    axes.set_xlabel("component")
 
 
 def _draw_cell(axes: Axes, left: float, position: int, token: str, place: int, color: str) -> None:
@@ -222,30 +201,3 @@ def _draw_cell(axes: Axes, left: float, position: int, token: str, place: int, c
     name = literal(token[0] + str(place + 1))
     at = (left + 0.5, position + 0.52)
     axes.text(*at, name, ha="center", va="center", color="white", fontsize=12, weight="bold")
-
-
-def _require_words(tokens: Sequence[str], d_model: int) -> None:
-    initials = {token[:1] for token in tokens}
-    if not 0 < len(tokens) <= len(WORD_COLOURS) or len(initials) < len(tokens) or "" in initials:
-        raise ValueError(
-            f"tokens must be 1 to {len(WORD_COLOURS)} words with different first letters, "
-            f"got {list(tokens)}"
-        )
-    if not 0 < d_model <= LARGEST_WIDTH:
-        raise ValueError(f"d_model must be 1 to {LARGEST_WIDTH}, got {d_model}")
-
-
-def _blocks(name: str, split: Tensor, tokens: Sequence[str], d_model: int) -> list[list[list[int]]]:
-    """A split as lists (head, position, number); an unsplit matrix is a single head."""
-    heads = split.unsqueeze(0) if split.dim() == 2 else split
-    numbers = sorted(heads.flatten().tolist())
-    if (
-        heads.dim() != 3
-        or heads.size(1) != len(tokens)
-        or numbers != list(range(len(tokens) * d_model))
-    ):
-        raise ValueError(
-            f"split {name!r} must hold the numbers 0 to {len(tokens) * d_model - 1} once each as "
-            f"(head, {len(tokens)}, d_head), got shape {tuple(split.shape)}"
-        )
-    return heads.tolist()

@@ -5,7 +5,7 @@ A table that two components share is one tensor: it is counted once and named af
 
 from dataclasses import dataclass, field
 
-from matplotlib.axes import Axes
+import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from torch import nn
 
@@ -13,12 +13,11 @@ from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.embeddings import TokenEmbedding
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.teaching.inspect.names import in_words
-from transformer_edu.teaching.style import BLUE, new_axes, styled
+from transformer_edu.teaching.inspect.trace import in_words
+from transformer_edu.teaching.style import BLUE, styled
 
 WHOLE = (MultiHeadAttention, FeedForward, TokenEmbedding)  # counted as one, not matrix by matrix
 SHARED_FILL, FONT_SIZE = "#9CC9E6", 11
-MOST_BARS = 24  # more could not be read
 
 
 @dataclass(frozen=True)
@@ -101,27 +100,19 @@ def _row(components: tuple[str, ...], tally: _Tally, shared: set[str]) -> Row:
 
 
 @styled
-def plot_parameters(
-    model: nn.Module, *, title: str | None = None, axes: Axes | None = None
-) -> Figure:
+def plot_parameters(model: nn.Module, *, title: str) -> Figure:
     """Draw the table of count_parameters as bars; the bars of shared tensors are hatched.
 
     Args:
         model: Any module with parameters.
-        title: What the reader should see, drawn as it is written; the total when None.
-        axes: Where to draw; a new figure when None.
+        title: What the reader should see, as a sentence; drawn literally.
 
     Returns:
-        The figure drawn on.
-
-    Raises:
-        ValueError: If model has no parameters, or more components than could be read.
+        A new figure.
     """
     rows = count_parameters(model)
-    if not 0 < len(rows) <= MOST_BARS:
-        raise ValueError(f"model must have 1 to {MOST_BARS} components to draw, got {len(rows)}")
     lines = [max(1, len(row.shared_by)) for row in rows]  # each row as high as its name
-    axes = new_axes(axes, 7.4, 1.1 + 0.3 * sum(lines))
+    figure, axes = plt.subplots(figsize=(7.4, 1.1 + 0.3 * sum(lines)))
     middles = [sum(lines[:index]) + height / 2 for index, height in enumerate(lines)]
     unit, prefix = _unit(max(row.parameters for row in rows))
     sizes = [row.parameters / unit for row in rows]
@@ -130,23 +121,12 @@ def plot_parameters(
         if row.shared_by:
             bar.set(facecolor=SHARED_FILL, edgecolor=BLUE, linewidth=1.5, hatch="//")
     axes.bar_label(bars, [f"{row.parameters:,}" for row in rows], padding=4, fontsize=FONT_SIZE)
-    axes.set_yticks(middles, [_label(row) for row in rows], fontsize=FONT_SIZE, parse_math=False)
+    names = ["\n= ".join(row.shared_by or [row.component]) for row in rows]
+    axes.set_yticks(middles, names, fontsize=FONT_SIZE, parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.set(ylim=(sum(lines), 0), xlim=(0, 1.25 * max(sizes)), xlabel=f"{prefix}parameters")
-    axes.set_title(_title(rows) if title is None else title, loc="left", parse_math=False)
-    return axes.figure
-
-
-def _label(row: Row) -> str:
-    names = row.shared_by or (row.component,)
-    return "\n= ".join(names)
-
-
-def _title(rows: list[Row]) -> str:
-    total = sum(row.parameters for row in rows)
-    number = f"{total / 10**6:.1f} million" if total >= 10**6 else f"{total:,}"
-    shared = " (hatched: shared)" if any(row.shared_by for row in rows) else ""
-    return f"{number} parameters{shared}"
+    axes.set_title(title, loc="left", parse_math=False)
+    return figure
 
 
 def _unit(largest: int) -> tuple[int, str]:

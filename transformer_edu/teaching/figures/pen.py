@@ -124,7 +124,7 @@ class Pen:
         color: str = INK,
         align: str = "center",
     ) -> None:
-        """Words as they are written, centred on (x, y) or aligned to it."""
+        """Words as they are written, centered on (x, y) or aligned to it."""
         self.axes.text(
             x,
             y,

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Patch
 
 from transformer_edu.teaching.display import explore
-from transformer_edu.teaching.style import BLACK, BLUE, PALE, literal, styled
+from transformer_edu.teaching.style import BLACK, BLUE, GRAY, PALE, literal, styled
 from transformer_edu.training.data.tokenizer import SPACE, Tokenizer, readable
 
 FONT_SIZE, FONT = 12, "DejaVu Sans Mono"
@@ -33,12 +33,12 @@ class PieceLook(NamedTuple):
 
 
 WHOLE_WORD = PieceLook("a whole word", BLUE, BLUE, "white", "bold")
-PART = PieceLook("part of a word", PALE, "#8A94A0", BLACK, "normal")
-SINGLE_BYTE = PieceLook("a single byte", "white", "#8A94A0", BLACK, "normal")
+PART = PieceLook("part of a word", PALE, GRAY, BLACK, "normal")
+SINGLE_BYTE = PieceLook("a single byte", "white", GRAY, BLACK, "normal")
 
 
 def piece_label(piece: bytes) -> str:
-    """What stands in a piece's box: its text, a space as ▁, a byte of half a character as C3."""
+    """The label of a piece: its text, a space as ▁, a byte of half a character as C3."""
     return INVISIBLE_BYTE.sub(r"\1", readable(piece))
 
 
@@ -89,7 +89,6 @@ def draw_piece(
 # what a text's heading, the room below a text, and the legend need.
 WIDTH, BOX_HEIGHT, INSIDE, BETWEEN = 9.0, 0.3, 0.075, 0.04
 LINE, HEADING, BELOW_TEXT, LEGEND = BOX_HEIGHT + 0.08, 0.33, 0.16, 0.4
-MOST_LINES = 16  # that a reader looks at
 MERGES_AT_FIRST, SLIDER_STEP = 100, 5
 
 
@@ -107,16 +106,9 @@ def plot_pieces(
 
     Returns:
         A new figure.
-
-    Raises:
-        ValueError: If there is no text, one is empty, or they need too many lines.
     """
-    rows = {name: _lines(_pieces(tokenizer, name, text)) for name, text in texts.items()}
-    room = max([num_lines, *map(len, rows.values())])
-    if not 0 < len(rows) * room <= MOST_LINES:
-        raise ValueError(
-            f"texts must need 1 to {MOST_LINES} lines of boxes, got {len(rows) * room}"
-        )
+    rows = {name: _lines(_pieces(tokenizer, text)) for name, text in texts.items()}
+    room = max(num_lines, *map(len, rows.values()))
     axes = _new_axes(len(rows) * (HEADING + room * LINE + BELOW_TEXT))
     top = axes.get_ylim()[1]
     for name, lines in rows.items():
@@ -134,7 +126,7 @@ def describe_pieces(tokenizer: Tokenizer, texts: Mapping[str, str]) -> str:
     """The picture in words, for its alternative text: the pieces between bars."""
     said = []
     for name, text in texts.items():
-        pieces = _pieces(tokenizer, name, text)
+        pieces = _pieces(tokenizer, text)
         said.append(f"{name}, {len(pieces)} pieces: {'|'.join(map(piece_label, pieces))}")
     return f"texts in pieces, {SPACE} is a space. {'; '.join(said)}"
 
@@ -148,7 +140,7 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
     """
     # Single bytes need the most room; with room for them the picture never jumps.
     single_bytes = Tokenizer([])
-    room = max(len(_lines(_pieces(single_bytes, name, text))) for name, text in texts.items())
+    room = max(len(_lines(_pieces(single_bytes, text))) for text in texts.values())
 
     def draw(num_merges: int) -> Figure:
         tokenizer = Tokenizer(merges[:num_merges])
@@ -173,10 +165,8 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
     )
 
 
-def _pieces(tokenizer: Tokenizer, name: str, text: str) -> list[bytes]:
+def _pieces(tokenizer: Tokenizer, text: str) -> list[bytes]:
     """The bytes of every token of a text."""
-    if not text:
-        raise ValueError(f"text {name!r} must hold something to draw, got none")
     return [tokenizer.pieces[token_id] for token_id in tokenizer.encode(text)]
 
 
@@ -233,7 +223,7 @@ def _new_axes(height: float) -> Axes:
 
 COLUMN, ROW, STEP_HEIGHT, GAP = 0.44, 0.4, 0.31, 0.05  # inches; a column is a byte
 LEFT, BELOW, ABOVE = 0.95, 0.45, 0.05  # inches around the boxes
-LONGEST_WORD, LEAST_WIDTH = 20, 12  # in bytes
+LEAST_WIDTH = 12  # in bytes
 
 
 class MergeStep(NamedTuple):
@@ -256,14 +246,8 @@ def merge_steps(merges: Sequence[tuple[bytes, bytes]], word: str) -> list[MergeS
     Args:
         merges: Which two pieces are joined, in the order in which that was learned.
         word: With the space before it, if it has one.
-
-    Raises:
-        ValueError: If word is empty or has more than 20 bytes.
     """
-    content = word.encode()
-    if not 0 < len(content) <= LONGEST_WORD:
-        raise ValueError(f"word must have 1 to {LONGEST_WORD} bytes, got {len(content)}")
-    pieces = tuple(bytes([byte]) for byte in content)
+    pieces = tuple(bytes([byte]) for byte in word.encode())
     steps = [MergeStep(0, pieces, (False,) * len(pieces))]
     for number, pair in enumerate(merges, start=1):
         step = _step(number, pieces, pair)
@@ -274,7 +258,7 @@ def merge_steps(merges: Sequence[tuple[bytes, bytes]], word: str) -> list[MergeS
 
 
 def _step(number: int, pieces: tuple[bytes, ...], pair: tuple[bytes, bytes]) -> MergeStep:
-    """What one merge makes of the pieces, from left to right."""
+    """One merge applied to the pieces, from left to right."""
     after: list[bytes] = []
     joined: list[bool] = []
     for piece in pieces:
@@ -300,9 +284,6 @@ def plot_merge_steps(merges: Sequence[tuple[bytes, bytes]], word: str, *, title:
 
     Returns:
         A new figure.
-
-    Raises:
-        ValueError: If word is empty or too long.
     """
     steps = merge_steps(merges, word)
     columns = max(len(steps[0].pieces), LEAST_WIDTH)

@@ -1,9 +1,8 @@
-"""Training runs: curves with all seeds, floors, BLEU, learning rates, scores and symptoms.
+"""Training runs: curves of all seeds, floors, BLEU, learning rates, scores and symptoms.
 
 Used in notebooks/08_decoder.ipynb, 10_training.ipynb and 14_translation.ipynb.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
@@ -17,17 +16,13 @@ from matplotlib.lines import Line2D
 
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS, START_ID
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS, draw_weights
-from transformer_edu.teaching.style import BLUE, VERMILION, literal, new_axes, styled
+from transformer_edu.teaching.style import BLUE, VERMILION, literal, styled, title_above
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import MEASURES, Glance, StoredRuns
 
-MEASURE_LABELS = {
-    "loss": "loss (nats per token)",
-    "token_accuracy": "token accuracy",
-    "exact_match": "exact match",
-}
-MOST_RUNS, MOST_SYMPTOMS = 5, 4  # variants: as many as there are colors; as columns fit
+LABELS = {"loss": "loss (nats per token)", "exact_match": "exact match", "bleu": "BLEU"}
+TEACHER_FORCING, EXACT_MATCH = "tokens (teacher forcing)", "sequences (exact match)"
 LEGEND_LETTERS = 66  # of all names together, if the legend is to be one line
 
 
@@ -36,42 +31,36 @@ def plot_runs(
     variants: Sequence[StoredRuns],
     *,
     title: str,
-    measures: Sequence[str] = ("loss", "exact_match"),
     names: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw several variants' training, one panel for each measure.
+    """Draw the loss and the exact match of several variants while they train.
 
     A line is the median of the seeds, the band around it reaches from the worst to the best.
 
     Args:
-        variants: One to five; the lines' colors and markers follow their order.
+        variants: At most five; the lines' colors and markers follow their order.
         title: What the reader should see, as a sentence.
-        measures: Some of "loss", "token_accuracy" and "exact_match".
         names: What the variants are called in the legend; their own names when None.
 
     Returns:
         A new figure with one legend.
-
-    Raises:
-        ValueError: If there are no variants or too many, or the names do not fit them.
     """
-    _require_variants(variants, MOST_RUNS)
     names = [each.variant for each in variants] if names is None else names
     columns = len(names) if sum(map(len, names)) < LEGEND_LETTERS else 2
-    size = (4.2 * len(measures), 2.9 + 0.28 * -(-len(names) // columns))
-    figure, grid = plt.subplots(1, len(measures), figsize=size, squeeze=False)
-    for axes, measure in zip(grid[0], measures, strict=True):
+    size = (8.4, 2.9 + 0.28 * -(-len(names) // columns))
+    figure, panels = plt.subplots(1, 2, figsize=size)
+    for axes, measure in zip(panels, ("loss", "exact_match"), strict=True):
         for place, (each, name) in enumerate(zip(variants, names, strict=True)):
             _draw_seeds(axes, each, measure, name=name, place=place)
-        _label(axes, MEASURE_LABELS[measure], is_share=measure != "loss")
-    _head(figure, title, legend_of=grid[0, 0], columns=columns)
+        _label(axes, LABELS[measure], is_fraction=measure != "loss")
+    _add_head(figure, title, legend_of=panels[0], columns=columns)
     return figure
 
 
 def describe_runs(variants: Sequence[StoredRuns]) -> str:
     """Where the variants end, in words: for the alternative text of their figure."""
     return "; ".join(
-        f"{each.variant}: loss {_span(each, 'loss')}, alone {_span(each, 'exact_match')}"
+        f"{each.variant}: loss {_span(each, 'loss')}, exact match {_span(each, 'exact_match')}"
         for each in variants
     )
 
@@ -79,10 +68,10 @@ def describe_runs(variants: Sequence[StoredRuns]) -> str:
 def run_table(variants: Sequence[StoredRuns]) -> str:
     """The last evaluation of every variant, smallest and largest over the seeds, to print."""
     width = max(len(each.variant) for each in variants)
-    lines = [f"{'':{width}}  {'loss':>11}  {'tokens right':>12}  {'written alone':>13}"]
+    lines = [f"{'':{width}}  {'loss':>11}  {'token accuracy':>14}  {'exact match':>11}"]
     for each in variants:
         loss, tokens, exact = (_span(each, measure) for measure in MEASURES)
-        lines.append(f"{each.variant:{width}}  {loss:>11}  {tokens:>12}  {exact:>13}")
+        lines.append(f"{each.variant:{width}}  {loss:>11}  {tokens:>14}  {exact:>11}")
     return "\n".join(lines)
 
 
@@ -90,11 +79,6 @@ def _span(runs: StoredRuns, measure: str) -> str:
     """The last values of all seeds, as one number where they round to the same."""
     ends = sorted(f"{curve[-1]:.2f}" for curve in runs.curves(measure))
     return ends[0] if ends[0] == ends[-1] else f"{ends[0]} – {ends[-1]}"
-
-
-def _require_variants(variants: Sequence[StoredRuns], most: int) -> None:
-    if not 0 < len(variants) <= most:
-        raise ValueError(f"variants must be 1 to {most}, got {len(variants)}")
 
 
 def _draw_line(
@@ -127,17 +111,17 @@ def _draw_seeds(
     axes.fill_between(runs.steps, low, high, color=style["color"], alpha=0.2, linewidth=0)
 
 
-def _label(axes: Axes, y_label: str, *, is_share: bool = False) -> None:
-    """Names of both axes; the scale begins at 0, and ends at 1 for a share."""
+def _label(axes: Axes, y_label: str, *, is_fraction: bool = False) -> None:
+    """Names of both axes; the scale begins at 0, and ends at 1 for a fraction."""
     axes.set(xlabel="training step", ylabel=y_label)
-    axes.set_ylim(*((-0.04, 1.04) if is_share else (0, None)))
+    axes.set_ylim(*((-0.04, 1.04) if is_fraction else (0, None)))
 
 
-def _head(figure: Figure, title: str, *, legend_of: Axes, columns: int = 2) -> None:
+def _add_head(figure: Figure, title: str, *, legend_of: Axes, columns: int = 2) -> None:
     """The title over all panels, and below them one legend."""
     handles, labels = legend_of.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-    figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+    title_above(figure, title)
 
 
 BLOCK = 10  # steps whose mean is one point: single batches are easier or harder by chance
@@ -149,7 +133,6 @@ def plot_floors(
     floors: Mapping[str, float],
     *,
     title: str,
-    axes: Axes | None = None,
 ) -> Figure:
     """Draw the loss of every step in blocks of ten, and floors as dashed lines of their color.
 
@@ -157,29 +140,20 @@ def plot_floors(
         losses: Each run's losses, one for each step, by name.
         floors: The lowest value possible of some of them, by the same names.
         title: What the reader should see, as a sentence.
-        axes: Where to draw; a new figure when None.
 
     Returns:
-        The figure drawn on.
-
-    Raises:
-        ValueError: If a run is shorter than a block, or a floor has no run or is not finite.
+        A new figure.
     """
-    for name, floor in floors.items():
-        if name not in losses or not math.isfinite(floor):
-            raise ValueError(f"floors must be finite and of a run drawn, got {name!r}: {floor}")
-    axes = new_axes(axes, 7, 3.6)
+    figure, axes = plt.subplots(figsize=(7, 3.6))
     for name, each in losses.items():
-        if len(each) < BLOCK:
-            raise ValueError(f"run {name!r} must have at least {BLOCK} steps, got {len(each)}")
         ends = range(BLOCK, len(each) + 1, BLOCK)
         line = _draw_line(axes, ends, [sum(each[end - BLOCK : end]) / BLOCK for end in ends], name)
         if name in floors:
             _draw_floor(axes, floors[name], line.get_color())
-    _label(axes, MEASURE_LABELS["loss"])
+    _label(axes, LABELS["loss"])
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=len(losses))
     axes.set_title(title)
-    return axes.figure
+    return figure
 
 
 def _draw_floor(axes: Axes, floor: float, color: str) -> None:
@@ -212,15 +186,14 @@ def plot_progress(runs: Mapping[str, Sequence[Record]], *, title: str) -> Figure
         A new figure; x is logarithmic.
     """
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.7))
-    labels = {"validation_loss": MEASURE_LABELS["loss"], "bleu": "BLEU"}
-    for axes, (measure, label) in zip(panels, labels.items(), strict=True):
+    for axes, measure in zip(panels, ("validation_loss", "bleu"), strict=True):
         for name, records in runs.items():
             steps = [record["step"] for record in records]
             _draw_line(axes, steps, [record[measure] for record in records], name, marks=8)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
-        _label(axes, label)
-    _head(figure, title, legend_of=panels[0])
+        _label(axes, LABELS[measure.removeprefix("validation_")])
+    _add_head(figure, title, legend_of=panels[0])
     return figure
 
 
@@ -234,60 +207,43 @@ def describe_progress(runs: Mapping[str, Sequence[Record]]) -> str:
     )
 
 
-POINTS = 400  # at most so many per curve: more cannot be told apart
-# Width and warm-up: the paper's base model, a longer warm-up, a narrower model.
-PAPER_AND_OTHERS = ((512, 4000), (512, 8000), (256, 4000))
+STEPS, POINTS = 20_000, 400  # of every schedule; more points cannot be told apart
 
 
 @styled
-def plot_schedules(
-    choices: Sequence[tuple[int, int]] = PAPER_AND_OTHERS,
-    *,
-    steps: int = 20_000,
-    title: str = "The rate rises until the warm-up ends, then falls as 1/√step",
-    axes: Axes | None = None,
-) -> Figure:
+def plot_schedules(choices: Sequence[tuple[int, int]]) -> Figure:
     """Draw equation 3 for several models, each peak marked with its rate.
 
     Args:
-        choices: The d_model and warmup_steps of each curve.
-        steps: Where the curves end; they begin at step 1.
-        title: What the reader should see, as a sentence.
-        axes: Where to draw; a new figure when None.
+        choices: The d_model and warmup_steps of each curve; the warm-up ends within 20,000 steps.
 
     Returns:
-        The figure drawn on.
-
-    Raises:
-        TypeError, ValueError: As for inverse_square_root.
+        A new figure.
     """
-    axes, highest = new_axes(axes, 7, 3.4), 0.0
+    figure, axes = plt.subplots(figsize=(7, 3.4))
+    highest = 0.0
     for number, (d_model, warmup_steps) in enumerate(choices):
-        peak_step = min(warmup_steps, steps)
-        x = sorted({*range(1, steps + 1, max(1, steps // POINTS)), peak_step, steps})
+        x = sorted({*range(1, STEPS + 1, STEPS // POINTS), warmup_steps, STEPS})
         rates = [inverse_square_root(s, d_model=d_model, warmup_steps=warmup_steps) for s in x]
         highest = max(highest, *rates)
         name = f"d_model {d_model:,}, warm-up {warmup_steps:,}"
         # Curves of one width coincide: their markers stand apart, so that both are visible.
         first = number * len(x) // (8 * len(choices))
         line = _draw_line(axes, x, rates, name, marks=8, first=first)
-        if warmup_steps <= steps:
-            peak = rates[x.index(peak_step)]
-            offset = {"xytext": (4, 4), "textcoords": "offset points"}
-            axes.annotate(f"{peak:.2g}", (peak_step, peak), color=line.get_color(), **offset)
-    axes.set(xlim=(0, steps), ylim=(0, 1.1 * highest), xlabel="step", ylabel="learning rate")
+        peak = rates[x.index(warmup_steps)]
+        offset = {"xytext": (4, 4), "textcoords": "offset points"}
+        axes.annotate(f"{peak:.2g}", (warmup_steps, peak), color=line.get_color(), **offset)
+    axes.set(xlim=(0, STEPS), ylim=(0, 1.1 * highest), xlabel="step", ylabel="learning rate")
     axes.legend()
-    axes.set_title(title)
-    return axes.figure
+    axes.set_title("The rate rises until the warm-up ends, then falls as 1/√step")
+    return figure
 
 
 BAR_WIDTH, GAP = 0.38, 0.02
 
 
 @styled
-def plot_scores(
-    evaluations: Mapping[str, Evaluation], *, title: str, axes: Axes | None = None
-) -> Figure:
+def plot_scores(evaluations: Mapping[str, Evaluation], *, title: str) -> Figure:
     """Draw token accuracy and exact match of several models as pairs of bars.
 
     The left bar of a pair is the fraction of correct tokens with teacher forcing; the right one,
@@ -296,28 +252,27 @@ def plot_scores(
     Args:
         evaluations: One for each model, by its name.
         title: What the reader should see, as a sentence.
-        axes: Where to draw; a new figure when None.
 
     Returns:
-        The figure drawn on.
+        A new figure.
     """
-    axes = new_axes(axes, min(3.5 + 1.6 * len(evaluations), 9), 3.6)
+    figure, axes = plt.subplots(figsize=(min(3.5 + 1.6 * len(evaluations), 9), 3.6))
     middle, step = np.arange(len(evaluations)), (BAR_WIDTH + GAP) / 2
     tokens = [each.token_accuracy for each in evaluations.values()]
     sequences = [each.exact_match for each in evaluations.values()]
     for side, label, color, hatch, heights in (
-        (-step, "tokens, fed as in training", BLUE, None, tokens),
-        (step, "sequences, written alone", VERMILION, "//", sequences),
+        (-step, TEACHER_FORCING, BLUE, None, tokens),
+        (step, EXACT_MATCH, VERMILION, "//", sequences),
     ):
         style = {"color": color, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
         bars = axes.bar(middle + side, heights, BAR_WIDTH, label=label, **style)
         axes.bar_label(bars, [f"{height:.2f}" for height in heights], padding=2)
     axes.set_xticks(middle, [literal(name) for name in evaluations])
-    axes.set(ylim=(0, 1.12), ylabel="share that is right")
+    axes.set(ylim=(0, 1.12), ylabel="fraction correct")
     axes.set_yticks([0, 0.5, 1])
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     axes.set_title(title)
-    return axes.figure
+    return figure
 
 
 LETTERS = 16  # of a column's heading, in one line
@@ -331,16 +286,12 @@ def plot_symptoms(variants: Sequence[StoredRuns], *, title: str) -> Figure:
     The attention is one head of the last cross-attention on one held-out pair.
 
     Args:
-        variants: One to four.
+        variants: At most four.
         title: What the reader should see, as a sentence.
 
     Returns:
         A new figure; the rows share their scales.
-
-    Raises:
-        ValueError: If there are no variants or more than four.
     """
-    _require_variants(variants, MOST_SYMPTOMS)
     size = (1.6 + 1.75 * len(variants), 5.6)
     figure, grid = plt.subplots(
         3, len(variants), figsize=size, squeeze=False, height_ratios=(1, 1, 1.8), sharey="row"
@@ -348,20 +299,20 @@ def plot_symptoms(variants: Sequence[StoredRuns], *, title: str) -> Figure:
     for each, (loss, scores, attention) in zip(variants, grid.T, strict=True):
         _draw_seeds(loss, each, "loss", name=each.variant)
         loss.set_title(fill(literal(each.variant, longest=None), LETTERS), fontsize=13)
-        loss.tick_params(labelbottom=False)  # the steps stand below the scores
-        _draw_seeds(scores, each, "token_accuracy", name="tokens, after true prefixes")
-        _draw_seeds(scores, each, "exact_match", name="sequences, written alone", place=1)
+        loss.tick_params(labelbottom=False)  # the scores below name the steps
+        _draw_seeds(scores, each, "token_accuracy", name=TEACHER_FORCING)
+        _draw_seeds(scores, each, "exact_match", name=EXACT_MATCH, place=1)
         image = _draw_glance(attention, each.glance)
     highest = grid[0, 0].get_ylim()[1]
     grid[0, 0].set(ylabel="loss", ylim=(0, 1.05 * highest))  # room for the first marker
-    grid[1, 0].set(ylabel="share right", ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
+    grid[1, 0].set(ylabel="fraction correct", ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
     grid[2, 0].set_ylabel(QUERY_AXIS)
     middle = len(variants) // 2
     center = 0.5 if len(variants) % 2 else BETWEEN_COLUMNS
     grid[1, middle].set_xlabel("training step", x=center)
     grid[2, middle].set_xlabel(KEY_AXIS, x=center)
     figure.colorbar(image, ax=grid[2], label="attention weight", shrink=0.8)
-    _head(figure, title, legend_of=grid[1, 0])
+    _add_head(figure, title, legend_of=grid[1, 0])
     return figure
 
 
@@ -376,10 +327,10 @@ def _draw_glance(axes: Axes, glance: Glance) -> AxesImage:
     return image
 
 
-def written_table(variants: Sequence[StoredRuns]) -> str:
+def generated_table(variants: Sequence[StoredRuns]) -> str:
     """What each variant generates for its held-out source, below the target, to print."""
     width = max(len(each.variant) for each in variants)
-    lines = [f"{'asked for':{width}}  {' '.join(variants[0].glance.target)}"]
+    lines = [f"{'target':{width}}  {' '.join(variants[0].glance.target)}"]
     lines += [
         f"{each.variant:{width}}  {' '.join(each.glance.written) or '(nothing)'}"
         for each in variants

@@ -1,13 +1,14 @@
-"""Beam search as a tree: what was kept at every step, what died out, and what won.
+"""Beam search as a tree, and how the length penalty compares short and long sentences.
 
 Used in notebooks/11_generation.ipynb.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
@@ -15,15 +16,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 
-from transformer_edu.generation.hypotheses import BeamStep, Branch
+from transformer_edu.generation.hypotheses import BeamStep, Branch, length_penalty
 from transformer_edu.model.vocabulary import START_ID
-from transformer_edu.refusals import require_whole
-from transformer_edu.teaching.style import BLACK, BLUE, literal, styled
+from transformer_edu.teaching.style import BLACK, BLUE, GRAY, VERMILION, literal, styled
 
 NODE_WIDTH, NODE_HEIGHT = 0.74, 0.7  # of the distance to the next node
 # In inches: the distance between nodes, the room on the left, above and below.
 STEP_WIDTH, ROW_HEIGHT, LEAST_WIDTH, MOST_WIDTH = 1.3, 0.72, 6.5, 10
-MOST_STEPS = 16  # in narrower boxes no token could be read
 LEFT, ABOVE, BELOW, LEGEND = 0.6, 0.4, 1.0, 0.62
 
 
@@ -39,8 +38,8 @@ class Look(NamedTuple):
     weight: str
 
 
-DROPPED = Look("died out", "#8A94A0", 1.2, (0, (3, 2)), "white", "#5C6670", "normal")
-KEPT = Look("goes on, or has finished", BLACK, 2.0, "-", "white", BLACK, "bold")
+DROPPED = Look("dropped later", GRAY, 1.2, (0, (3, 2)), "white", "#5C6670", "normal")
+KEPT = Look("kept or finished", BLACK, 2.0, "-", "white", BLACK, "bold")
 BEST = Look("best finished so far", BLUE, 3.5, "-", BLUE, "white", "bold")
 
 
@@ -54,9 +53,9 @@ def plot_beam_tree(
 ) -> Figure:
     """Draw what a beam search has kept for its first source, one column for each step.
 
-    A node shows its token and the log-probability of the words up to it; an end token also shows
-    its score. The best stand on top. Blue and thick is the way to the best finished hypothesis;
-    what was dropped a step later is grey and dashed.
+    A node shows its token and the log-probability up to it; an end token shows its score. The best
+    is at the top. The path to the best finished hypothesis is blue and thick; what was dropped
+    one step later is gray and dashed.
 
     Args:
         steps: The records of the search, from its first step on.
@@ -66,12 +65,9 @@ def plot_beam_tree(
 
     Returns:
         A new figure.
-
-    Raises:
-        TypeError, ValueError: If steps are not those of a search, or until is not one of them.
     """
     columns = branches_by_step(steps)
-    shown = columns[: _last_step(steps, until) + 1]
+    shown = columns[: len(columns) if until is None else until + 1]
     axes = _new_axes(len(columns), max(map(len, columns)))
     looks = _looks(shown, is_all=len(shown) == len(columns))
     edges: list[tuple[Path, Look]] = []
@@ -97,14 +93,14 @@ def describe_beam_tree(
 ) -> str:
     """The tree in words: what the last step that is drawn keeps, and what has finished."""
     columns = branches_by_step(steps)
-    last = _last_step(steps, until)
+    last = len(columns) - 1 if until is None else until
 
     def words(places: list[int]) -> str:
         ids = [columns[n][place].token_id for n, place in enumerate(places)][1:]
         return " ".join(tokens[token_id] for token_id in ids)
 
     kept = [
-        f"{words(way_to(columns, last, place))} ({branch.log_probability:.2f})"
+        f"{words(path_to(columns, last, place))} ({branch.log_probability:.2f})"
         for place, branch in enumerate(columns[last])
     ]
     done = sorted(finished_sentences(steps[:last]), key=lambda each: -each.score)
@@ -113,19 +109,6 @@ def describe_beam_tree(
         f"tree of hypotheses, step {last} of {len(steps)}, keeps with log-probabilities: "
         f"{', '.join(kept)}; finished, best first: {', '.join(said)}"
     )
-
-
-def _last_step(steps: Sequence[BeamStep], until: int | None) -> int:
-    """The last step to draw, refused if it is out of range or there are too many."""
-    length = len(branches_by_step(steps)) - 1
-    if length > MOST_STEPS:
-        raise ValueError(f"steps must be at most {MOST_STEPS} to be drawn, got {length}")
-    if until is None:
-        return length
-    require_whole("until", until)
-    if until > length:
-        raise ValueError(f"until must be at most {length}, got {until}")
-    return until
 
 
 def _looks(columns: Sequence[Sequence[Branch]], *, is_all: bool) -> list[list[Look]]:
@@ -137,7 +120,7 @@ def _looks(columns: Sequence[Sequence[Branch]], *, is_all: bool) -> list[list[Lo
         is_last = step == len(columns) - 1
         for place, branch in enumerate(branches):
             if branch.finished or (is_last and (branch.goes_on or not is_all)):
-                places = way_to(columns, step, place)
+                places = path_to(columns, step, place)
                 for earlier, at in enumerate(places):
                     looks[earlier][at] = KEPT
                 if branch.finished and branch.score > best_score:
@@ -148,7 +131,7 @@ def _looks(columns: Sequence[Sequence[Branch]], *, is_all: bool) -> list[list[Lo
 
 
 def _edge(parent: tuple[float, float], child: tuple[float, float]) -> Path:
-    """The way from one node to the next."""
+    """The curve from one node to the next."""
     left, right = parent[0] + NODE_WIDTH / 2, child[0] - NODE_WIDTH / 2
     middle = (left + right) / 2
     way = [(left, parent[1]), (middle, parent[1]), (middle, child[1]), (right, child[1])]
@@ -196,7 +179,7 @@ def _new_axes(columns: int, rows: int) -> Axes:
     """Axes with a place for every node, their labels and the legend."""
     width = min(max(LEFT + STEP_WIDTH * columns, LEAST_WIDTH), MOST_WIDTH)
     height = ABOVE + ROW_HEIGHT * rows + BELOW
-    # Placed by hand: to let matplotlib find the places would take longer than to draw.
+    # Placed by hand: matplotlib's own layout takes longer than the drawing.
     figure = plt.figure(figsize=(width, height), layout="none")
     axes = figure.add_axes(
         (LEFT / width, BELOW / height, 1 - LEFT / width, ROW_HEIGHT * rows / height)
@@ -243,16 +226,13 @@ def finished_sentences(steps: Sequence[BeamStep]) -> list[FinishedSentence]:
 
     Args:
         steps: The records of a beam search, from its first step on.
-
-    Raises:
-        ValueError: If steps are not those of a search from its first.
     """
     columns = branches_by_step(steps)
     finished = []
     for step, branches in enumerate(columns):
         for place, branch in enumerate(branches):
             if branch.finished:
-                places = way_to(columns, step, place)
+                places = path_to(columns, step, place)
                 finished.append(
                     FinishedSentence(
                         token_ids=[columns[n][places[n]].token_id for n in range(1, step)],
@@ -269,18 +249,12 @@ def branches_by_step(steps: Sequence[BeamStep]) -> list[list[Branch]]:
 
     Args:
         steps: The records of a beam search, from its first step on.
-
-    Raises:
-        ValueError: If steps are not those of a search from its first.
     """
-    numbers = [each.step for each in steps]
-    if not numbers or numbers != list(range(1, len(numbers) + 1)):
-        raise ValueError(f"steps must be those of a search from its first, got {numbers}")
     return [[START]] + [each.branches[0] for each in steps if each.sentences[0] == 0]
 
 
-def way_to(columns: Sequence[Sequence[Branch]], step: int, place: int) -> list[int]:
-    """The way from the start to a branch: its place at every step.
+def path_to(columns: Sequence[Sequence[Branch]], step: int, place: int) -> list[int]:
+    """The path from the start to a branch: its place at every step.
 
     Args:
         columns: The branches of every step, the start's first.
@@ -291,3 +265,115 @@ def way_to(columns: Sequence[Sequence[Branch]], step: int, place: int) -> list[i
     for branches in columns[step:0:-1]:
         places.append(branches[places[-1]].parent)
     return places[::-1]
+
+
+@styled
+def plot_sentence_scores(
+    log_probabilities: Mapping[str, float],
+    *,
+    found: Sequence[str],
+    alpha: float,
+) -> Figure:
+    """Draw every sentence by its length and log-probability, with the curve of equal score.
+
+    The curve goes through the best of the sentences that were found: what lies above it would
+    score better, what lies below it worse. It is level when alpha is 0 and bends down when long
+    sentences are favoured.
+
+    Args:
+        log_probabilities: Of every possible sentence, in nats; the empty one is "".
+        found: The sentences that a search has finished, in its order; the others are hollow.
+        alpha: The exponent of the length penalty.
+
+    Returns:
+        A new figure.
+    """
+    best = best_sentence(log_probabilities, found=found, alpha=alpha)
+    figure, axes = plt.subplots(figsize=(8, 4.2))
+    longest = max(map(_length, log_probabilities))
+    lengths = np.linspace(1, longest, 100)
+    score = log_probabilities[best] / length_penalty(_length(best), alpha)
+    curve = [score * length_penalty(length, alpha) for length in lengths]
+    axes.plot(lengths, curve, "--", color=BLACK, marker="", label="equal score")
+    _draw_points(axes, log_probabilities, set(found), best)
+    for length in sorted(set(map(_length, found))):
+        name = max((n for n in found if _length(n) == length), key=log_probabilities.get)
+        _write(axes, name, log_probabilities[name], is_best=name == best, longest=longest)
+    axes.set(xlabel="length in tokens, the end token included", ylabel="log-probability in nats")
+    axes.set(xlim=(0.5, longest + 0.5), ylim=(1.06 * min(log_probabilities.values()), 0))
+    axes.set_xticks(range(1, longest + 1))
+    axes.legend(loc="upper right")
+    axes.set_title(f"α = {alpha:g}: {_quoted(best)} wins")
+    return figure
+
+
+def describe_sentence_scores(
+    log_probabilities: Mapping[str, float], *, found: Sequence[str], alpha: float
+) -> str:
+    """The picture in words: what was found, with what scores, best first."""
+    scores = {
+        name: log_probabilities[name] / length_penalty(_length(name), alpha) for name in found
+    }
+    said = [
+        f"{_quoted(name)} with log-probability {log_probabilities[name]:.2f} and score {each:.2f}"
+        for name, each in sorted(scores.items(), key=lambda item: -item[1])
+    ]
+    return (
+        f"{len(log_probabilities)} sentences by length and log-probability, alpha {alpha:g}; "
+        f"found, best first: {', '.join(said)}"
+    )
+
+
+def best_sentence(
+    log_probabilities: Mapping[str, float], *, found: Sequence[str], alpha: float
+) -> str:
+    """Which of the sentences that were found scores best; of equal scores, the earlier.
+
+    Args:
+        log_probabilities: Of every possible sentence, in nats.
+        found: The sentences that a search has finished, in its order.
+        alpha: The exponent of the length penalty.
+    """
+    return max(
+        found, key=lambda name: log_probabilities[name] / length_penalty(_length(name), alpha)
+    )
+
+
+def _draw_points(
+    axes: Axes, log_probabilities: Mapping[str, float], found: set[str], best: str
+) -> None:
+    """Hollow what was not found, full what was, a star for the best."""
+    for names, style in (
+        (
+            log_probabilities.keys() - found,
+            {"mec": GRAY, "mfc": "white", "ms": 7, "label": "not found by this beam"},
+        ),
+        (found - {best}, {"color": BLUE, "ms": 9, "label": "found"}),
+        ({best}, {"color": VERMILION, "marker": "*", "ms": 19, "label": "found, best score"}),
+    ):
+        lengths, heights = map(_length, names), map(log_probabilities.get, names)
+        axes.plot([*lengths], [*heights], **({"ls": "", "marker": "o"} | style))
+
+
+def _write(axes: Axes, name: str, y: float, *, is_best: bool, longest: int) -> None:
+    """The sentence beside its point, where there is room; the best one's clear of the curve."""
+    on_the_left = _length(name) > longest / 2
+    axes.annotate(
+        _quoted(name) if name else "(empty)",
+        (_length(name), y),
+        xytext=(-12, -12) if on_the_left else (12, 12 if is_best else -12),
+        textcoords="offset points",
+        ha="right" if on_the_left else "left",
+        va="center",
+        fontsize=12,
+        fontweight="bold" if is_best else "normal",
+    )
+
+
+def _length(sentence: str) -> int:
+    """Its tokens, the end token included."""
+    return len(sentence.split()) + 1
+
+
+def _quoted(sentence: str) -> str:
+    return f"“{literal(sentence, longest=None)}”" if sentence else "the empty sentence"

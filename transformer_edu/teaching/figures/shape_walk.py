@@ -7,7 +7,6 @@ from itertools import pairwise
 from textwrap import fill
 
 import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from transformer_edu.teaching.figures.pen import QUIET, Box, Pen
@@ -71,9 +70,7 @@ def _numbers(step: Step, room: int) -> str:
 
 
 @styled
-def plot_shape_walk(
-    steps: Sequence[Step], *, title: str | None = None, axes: Axes | None = None
-) -> Figure:
+def plot_shape_walk(steps: Sequence[Step], *, title: str) -> Figure:
     """Draw the tensors from top to bottom as sheets of paper: one sentence of the batch.
 
     A sheet is as high and as wide as the logarithms of its last two axes; the heads are a pile.
@@ -81,14 +78,13 @@ def plot_shape_walk(
 
     Args:
         steps: What trace returned, or a part of it.
-        title: What the reader should see, drawn as it is written.
-        axes: Where to draw; a new figure when None.
+        title: What the reader should see, as a sentence; drawn literally.
 
     Returns:
-        The figure drawn on.
+        A new figure.
 
     Raises:
-        ValueError: If there are no steps, or more rows than can be seen at once.
+        ValueError: If there are no steps, or more rows than fit on a page.
     """
     rows = _rows(steps)
     if not 0 < len(rows) <= MOST_ROWS:
@@ -96,12 +92,11 @@ def plot_shape_walk(
     largest = max(length for step in steps for length in (*step.shape[-2:], 1))
     piles = [[_Pile(step, largest) for step in row] for row in rows]
     heights = [max(pile.height for pile in row) + ROW_GAP for row in piles]
-    if axes is None:
-        figure = plt.figure(figsize=(WIDTH, sum(heights) + FOOT + 0.4), layout="none")
-        axes = figure.add_axes((0, 0, 1, (sum(heights) + FOOT) / figure.get_figheight()))
+    figure = plt.figure(figsize=(WIDTH, sum(heights) + FOOT + 0.4), layout="none")
+    axes = figure.add_axes((0, 0, 1, (sum(heights) + FOOT) / figure.get_figheight()))
     axes.set(xlim=(0, WIDTH), ylim=(-FOOT, sum(heights)), aspect="equal")
     axes.set_axis_off()
-    axes.set_title(title or "", loc="left", x=0.005, parse_math=False)
+    axes.set_title(title, loc="left", x=0.005, parse_math=False)
     pen, bottom = Pen(axes, set()), sum(heights)
     for row, height in zip(piles, heights, strict=True):
         bottom -= height
@@ -113,7 +108,7 @@ def plot_shape_walk(
     _draw_values(pen, piles)
     words = "One sentence of the batch. Sides grow as the logarithm of their length"
     pen.words(words + "; a pile: all heads.", LEFT, -0.2, strong=False, align="left")
-    return axes.figure
+    return figure
 
 
 def _rows(steps: Sequence[Step]) -> list[list[Step]]:

@@ -1,9 +1,9 @@
-"""Questions to a model.
+"""Measurements on a model.
 
 attention_maps   layers of attention weights with their tokens
 recording        record_attention: the weights of every layer during a forward pass
-trace, names     the shape walk: every tensor of one forward pass, with its name and source line
-probes           eight properties that loss and accuracy do not show
+trace            the shape walk: every tensor of one forward pass, with its name and source line
+probes           eight properties that loss and accuracy do not show (three in inside_probes)
 ablation         switch heads or layers off
 head_roles       how much of a head's attention falls on chosen cells
 gradient_norms   how large the gradient is at each layer

@@ -1,11 +1,11 @@
-"""Switching parts of a model off, to see what depends on them; afterwards the model is as before.
+"""Ablation: switch parts of a model off to see what depends on them; the model is not changed.
 
 A map shows what a head attends to. An ablation shows whether the result depends on that head.
 A head that is switched off is replaced by zeros, which the literature calls zero ablation.
 Used in notebooks/15_looking_inside.ipynb.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.decoder import DecoderLayer
 from transformer_edu.model.encoder import EncoderLayer
+from transformer_edu.teaching.inspect.recording import attentions_of, removed_at_the_end
 
 Head = tuple[str, int]  # an attention's name, as record_attention has it, and a head from 1
-Handle = torch.utils.hooks.RemovableHandle
 
 
 def every_head(model: nn.Module, *attentions: str) -> list[Head]:
@@ -33,7 +33,7 @@ def every_head(model: nn.Module, *attentions: str) -> list[Head]:
         TypeError: If model is not a module.
         ValueError: If model has no MultiHeadAttention, or none with that name.
     """
-    there = _attentions_of(model)
+    there = attentions_of(model)
     _require_names("attentions", attentions, there)
     return [
         (name, number + 1)
@@ -47,11 +47,8 @@ def every_head(model: nn.Module, *attentions: str) -> list[Head]:
 def heads_switched_off(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
     """Inside the block these heads contribute nothing: their part of the input of W_O is zero.
 
-    This is zero ablation, as Michel et al. 2019 mask heads. A compiled model runs uncompiled
-    inside the block, since compiled code knows nothing of the change.
-
-    A subclass of MultiHeadAttention must call its output_projection for that: one that only
-    reads the projection's weight is not changed.
+    This is zero ablation, as Michel et al. 2019 mask heads. It works by hooks: a subclass of
+    MultiHeadAttention that does not call its output_projection is not affected.
 
     ::
 
@@ -70,16 +67,16 @@ def heads_switched_off(model: nn.Module, heads: Iterable[Head]) -> Iterator[None
         attention.output_projection.register_forward_pre_hook(_zero_input(columns))
         for attention, columns in _columns_of(model, heads)
     ]
-    with _until_the_end(hooks):
+    with removed_at_the_end(hooks):
         yield
 
 
 @contextmanager
 def heads_made_uniform(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
-    """Inside the block these heads attend equally to everything that the mask leaves.
+    """Inside the block these heads attend uniformly to every key that the mask allows.
 
-    Their queries are zero. Then so is every score, and the softmax gives every key that the mask
-    leaves the same weight. ``record_attention`` inside the block records just that.
+    Their queries are zero. Then every score is zero, too, and the softmax gives every allowed key
+    the same weight. ``record_attention`` inside the block records these weights.
 
     Args:
         model: As for heads_switched_off.
@@ -92,7 +89,7 @@ def heads_made_uniform(model: nn.Module, heads: Iterable[Head]) -> Iterator[None
         attention.query_projection.register_forward_hook(_zero_output(columns))
         for attention, columns in _columns_of(model, heads)
     ]
-    with _until_the_end(hooks):
+    with removed_at_the_end(hooks):
         yield
 
 
@@ -105,30 +102,22 @@ def layers_switched_off(model: nn.Module, layers: Iterable[str]) -> Iterator[Non
         layers: Their names, such as "encoder.layers.2".
 
     Raises:
-        TypeError: If model is not a module.
         ValueError: If the model has no such layer.
     """
-    there = _parts_of(model, (EncoderLayer, DecoderLayer), "a layer of an encoder or decoder")
+    there = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, (EncoderLayer, DecoderLayer))
+    }
     wanted = list(layers)
     _require_names("layers", wanted, there)
-    hooks = [there[name].register_forward_hook(_hand_on, with_kwargs=True) for name in wanted]
-    with _until_the_end(hooks):
+    hooks = [there[name].register_forward_hook(_return_input, with_kwargs=True) for name in wanted]
+    with removed_at_the_end(hooks):
         yield
 
 
-@contextmanager
-def _until_the_end(hooks: Sequence[Handle]) -> Iterator[None]:
-    """Take the hooks away when the block ends, also when it ends in an error."""
-    try:
-        with torch.compiler.set_stance("force_eager"):  # compiled code skips new hooks
-            yield
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
 def _zero_input(columns: Tensor) -> Callable[..., tuple[Tensor]]:
-    """A hook that lets a module read zeros in these columns."""
+    """A hook that puts zeros into these columns of a module's input."""
 
     def put_zeros(module: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
         return (given[0].masked_fill(columns.to(given[0].device), 0.0),)
@@ -137,7 +126,7 @@ def _zero_input(columns: Tensor) -> Callable[..., tuple[Tensor]]:
 
 
 def _zero_output(columns: Tensor) -> Callable[..., Tensor]:
-    """A hook that puts zeros into these columns of what a module answers."""
+    """A hook that puts zeros into these columns of a module's output."""
 
     def put_zeros(module: nn.Module, given: tuple[Tensor], answer: Tensor) -> Tensor:
         return answer.masked_fill(columns.to(answer.device), 0.0)
@@ -145,14 +134,14 @@ def _zero_output(columns: Tensor) -> Callable[..., Tensor]:
     return put_zeros
 
 
-def _hand_on(layer: nn.Module, args: tuple, kwargs: dict, answer: Tensor) -> Tensor:
-    """A hook that answers with what the layer was given."""
+def _return_input(layer: nn.Module, args: tuple, kwargs: dict, answer: Tensor) -> Tensor:
+    """A hook that returns the input of the layer."""
     return args[0] if args else kwargs["x"]
 
 
 def _columns_of(model: nn.Module, heads: Iterable[Head]) -> list[tuple[MultiHeadAttention, Tensor]]:
     """Each attention concerned, with True where its d_model columns belong to one of the heads."""
-    there = _attentions_of(model)
+    there = attentions_of(model)
     chosen: dict[str, Tensor] = {}
     for name, number in heads:
         _require_names("heads", [name], there)
@@ -165,20 +154,6 @@ def _columns_of(model: nn.Module, heads: Iterable[Head]) -> list[tuple[MultiHead
         (there[name], of_head.repeat_interleave(there[name].d_model // len(of_head)))
         for name, of_head in chosen.items()
     ]
-
-
-def _attentions_of(model: nn.Module) -> dict[str, MultiHeadAttention]:
-    return _parts_of(model, MultiHeadAttention, "a MultiHeadAttention")
-
-
-def _parts_of(model: nn.Module, kind: type | tuple[type, ...], what: str) -> dict[str, nn.Module]:
-    """The model's modules of a kind, by name; refused where there are none."""
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
-    there = {name: module for name, module in model.named_modules() if isinstance(module, kind)}
-    if not there:
-        raise ValueError(f"model must hold {what}, got {type(model).__name__}")
-    return there
 
 
 def _require_names(what: str, names: Iterable[str], there: Mapping[str, nn.Module]) -> None:

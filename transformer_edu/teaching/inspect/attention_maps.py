@@ -10,13 +10,13 @@ import numpy as np
 from torch import Tensor
 
 from transformer_edu.refusals import require_whole
-from transformer_edu.teaching.inspect.refusals import require_floats, require_zero_to_one
 from transformer_edu.teaching.style import LONGEST_TOKEN
 
 MOST_TOKENS = 128  # along one axis; a token is hard to find among more
 MOST_WEIGHTS = 1_500_000  # in all layers and heads: 4 MB of page
 STEPS = 2**16 - 1  # a weight is stored as a whole number of these, 0.00002 at most beside itself
 LONGEST_NAME = 100  # characters of a layer's name in a message
+ABOVE_ONE = 1e-3  # rounding of half precision may exceed one by so much
 
 PLACE = re.compile(
     r"(?:^|\.)(?:encoder\.layers\.(?P<encoder>\d+)\.self_attention"
@@ -217,7 +217,9 @@ def _shown(name: str, tokens: Sequence[str]) -> tuple[str, ...]:
 def _heads(name: str, weights: Tensor, sides: tuple[Side, Side], sentence: int) -> np.ndarray:
     """One sentence's weights, shape (heads, query, key), refused when they are none."""
     name = printable(name, longest=LONGEST_NAME)
-    require_floats(name, weights)
+    if not isinstance(weights, Tensor) or not weights.is_floating_point():
+        got = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
+        raise TypeError(f"{name} must be a tensor of floating-point numbers, got {got}")
     shape = tuple(len(side.tokens) for side in sides)
     fits = weights.dim() in (3, 4) and tuple(weights.shape[-2:]) == shape and weights.numel() > 0
     if not fits:
@@ -232,3 +234,10 @@ def _heads(name: str, weights: Tensor, sides: tuple[Side, Side], sentence: int) 
     numbers = batch[sentence].detach().float().cpu().numpy()
     require_zero_to_one(name, numbers)
     return numbers.clip(max=1)
+
+
+def require_zero_to_one(name: str, numbers: np.ndarray) -> None:
+    """Refuse, with a ValueError, numbers outside [0, 1] and NaN, except for rounding."""
+    outside = numbers[~((numbers >= 0) & (numbers <= 1 + ABOVE_ONE))]
+    if len(outside) > 0:
+        raise ValueError(f"{name} must be from 0 to 1, got {outside[0].item()}")

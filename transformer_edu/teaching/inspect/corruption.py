@@ -1,4 +1,4 @@
-"""One wrong token in the prefix: how far does the damage reach?
+"""One wrong token in the prefix: how many later predictions does it change?
 
 Used in notebooks/10_training.ipynb.
 """
@@ -14,38 +14,31 @@ from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.data.toy_tasks import Pair
 from transformer_edu.training.machine.device import device_of
 
+FARTHEST = 4  # the largest distance to score
+
 
 def accuracy_by_distance(
     model: nn.Module,
     pairs: Sequence[Pair],
     *,
     vocabulary_size: int,
-    farthest: int = 4,
-    seed: int = 0,
 ) -> dict[int, float]:
-    """Exchange one token of the decoder's input for another, and score every prediction near it.
+    """Replace one token of the decoder's input by a wrong one, and score the predictions near it.
 
-    Every place but the start token is exchanged in turn. Distance -1 is the prediction of the
-    very token that was exchanged, made before it is read; distance 0 the first one after it.
+    Every position but the first is replaced in turn. Distance -1 is the prediction of the replaced
+    token, made before it is read; distance 0 is the first prediction after it.
 
     Args:
         model: Answers (source_ids, target_ids) with logits.
         pairs: Source and target ids.
-        vocabulary_size: Number of tokens; special ones are not put in.
-        farthest: The largest distance to score.
-        seed: Decides which tokens are put in.
+        vocabulary_size: Number of tokens; no token is replaced by a special one.
 
     Returns:
-        Token accuracy by distance, from -farthest to farthest, as far as there are predictions.
-
-    Raises:
-        ValueError: If there are fewer than two words to exchange.
+        Token accuracy by distance, from -4 to 4, as far as there are predictions.
     """
-    if vocabulary_size < len(SPECIAL_TOKENS) + 2:
-        raise ValueError(f"vocabulary_size must be at least 6, got {vocabulary_size}")
     batch = make_batch(pairs).to(device_of(model))
     given, labels = batch.decoder_input_ids, batch.label_ids
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     words = vocabulary_size - len(SPECIAL_TOKENS)
     found: dict[int, list[float]] = {}
     with evaluation_mode(model):
@@ -61,7 +54,7 @@ def accuracy_by_distance(
             right = model(batch.source_ids, exchanged).argmax(dim=-1) == labels
             counted = (labels != PADDING_ID) & there.unsqueeze(1)
             for position in range(given.size(1)):
-                if abs(position - place) <= farthest:
+                if abs(position - place) <= FARTHEST:
                     scores = right[counted[:, position], position].tolist()
                     found.setdefault(position - place, []).extend(scores)
     return {distance: sum(found[distance]) / len(found[distance]) for distance in sorted(found)}

@@ -23,7 +23,7 @@ class MapWord(NamedTuple):
     token_id: int
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """A token and those that point most nearly the same way, the nearest first."""
 
     token: str
@@ -52,32 +52,23 @@ class Projection:
     explained_variance_ratio: Tensor
 
 
-def principal_axes(vectors: Tensor, *, count: int = 2) -> Projection:
-    """Project vectors on the axes along which they vary most (principal component analysis).
+def principal_axes(vectors: Tensor) -> Projection:
+    """Project vectors on the two axes along which they vary most (principal component analysis).
 
     An axis points to where its largest component is positive, so that the same vectors always
     give the same map.
 
     Args:
-        vectors: Shape (vector, width).
-        count: How many axes.
-
-    Raises:
-        ValueError: If all vectors are equal, or there are fewer axes than count.
+        vectors: Shape (vector, width), at least three that differ.
     """
-    most = min(len(vectors) - 1, vectors.size(1))
-    if not 1 <= count <= most:
-        raise ValueError(f"count must be from 1 to {most} for such vectors, got {count}")
-    centred = vectors.detach().cpu().double()
-    centred = centred - centred.mean(dim=0)
-    _, lengths, directions = torch.linalg.svd(centred, full_matrices=False)
+    centered = vectors.detach().cpu().double()
+    centered = centered - centered.mean(dim=0)
+    _, lengths, directions = torch.linalg.svd(centered, full_matrices=False)
     variances = lengths.square()  # of each axis, times the number of vectors
-    if not variances.sum() > 0:
-        raise ValueError(f"vectors must differ, got {len(vectors)} equal ones")
-    axes = directions[:count]
+    axes = directions[:2]
     largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
     axes = axes * largest.sign()
-    return Projection(centred @ axes.T, axes, variances[:count] / variances.sum())
+    return Projection(centered @ axes.T, axes, variances[:2] / variances.sum())
 
 
 def find_words(
@@ -91,15 +82,10 @@ def find_words(
 
     Returns:
         The words with their ids, and the words left out: a piece of a word has no place of its own.
-
-    Raises:
-        TypeError: If the words of a language are a single text instead of a list.
     """
     found, left_out = [], []
     for group, languages in groups.items():
         for language, words in languages.items():
-            if isinstance(words, str):
-                raise TypeError(f"groups must hold lists of words, got the single text {words!r}")
             for word in words:
                 token_ids = tokenizer.encode(word)
                 if len(token_ids) == 1:
@@ -116,35 +102,28 @@ def nearest(
     tokens: Sequence[str],
     count: int = 5,
     among: Sequence[int] | None = None,
-) -> list[Neighbours]:
-    """Each token's neighbours by cosine, in all dimensions; the token itself is none.
+) -> list[Neighbors]:
+    """Each token's neighbors by cosine, in all dimensions; a token is not its own neighbor.
 
     Args:
         embeddings: Shape (token, width).
-        token_ids: Whose neighbours.
+        token_ids: The tokens whose neighbors are wanted.
         tokens: The token of every id.
         count: How many for each.
-        among: The ids that may be neighbours; all when None.
+        among: The ids that may be neighbors; all when None.
 
     Returns:
         One for each id; printed, each is a line.
-
-    Raises:
-        ValueError: If tokens do not fit, or count is larger than the number of other tokens.
     """
-    if len(tokens) != len(embeddings):
-        raise ValueError(f"tokens must name {len(embeddings)} embeddings, got {len(tokens)}")
     candidates = range(len(embeddings)) if among is None else among
     directions = F.normalize(embeddings.detach().float().cpu(), dim=1)
     answers = []
     for token_id in token_ids:
         allowed = [each for each in candidates if each != token_id]
         others = torch.tensor(allowed, dtype=torch.long, device="cpu")
-        if not 1 <= count <= len(others):
-            raise ValueError(f"count must be from 1 to {len(others)}, got {count}")
         cosines = directions[others] @ directions[token_id]
         best = cosines.topk(count)
         names = [tokens[place] for place in others[best.indices].tolist()]
         pairs = zip(names, best.values.tolist(), strict=True)
-        answers.append(Neighbours(tokens[token_id], tuple(pairs)))
+        answers.append(Neighbors(tokens[token_id], tuple(pairs)))
     return answers

@@ -1,8 +1,8 @@
 """What a head does, measured: the share of its attention that falls on chosen cells.
 
-A role is a set of cells of the map: the key just before each query, a word's partner in the other
-language. One sentence can show anything; a share over many sentences cannot. Used in
-notebooks/15_looking_inside.ipynb.
+A role is a set of cells of the map, such as the key before each query or a word's translation.
+The share is computed over many sentences, because a single sentence may show a coincidence. Used
+in notebooks/15_looking_inside.ipynb.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class RecordedPairs:
     """The attention of every head of a model on some pairs.
 
     Args:
@@ -69,11 +69,9 @@ class Seen:
             By role, shares of shape (layer, heads); 0 where the causal mask hides the role's cells.
 
         Raises:
-            ValueError: If there is no such kind, or no sentence long enough to have every role.
+            ValueError: If there is no such kind, or no sentence is long enough to have every role.
         """
         weights = self.of(kind)
-        if kind not in KINDS.values():
-            raise ValueError(f"kind must be one of {', '.join(KINDS.values())}, got {kind!r}")
         queries = self.source_lengths if kind == KINDS["encoder"] else self.target_lengths
         keys = self.source_lengths if kind == KINDS["cross"] else queries
         return {
@@ -87,23 +85,21 @@ def _kind_of(name: str) -> str:
     return KINDS[found.lastgroup] if found else name
 
 
-def see_pairs(model: nn.Module, pairs: Sequence[Pair]) -> Seen:
+def record_pairs(model: nn.Module, pairs: Sequence[Pair]) -> RecordedPairs:
     """Run a model on pairs with teacher forcing and keep the attention weights of every head.
 
     Args:
         model: Answers (source_ids, target_ids) with logits; its modes are restored.
         pairs: Source and target ids, without special tokens.
-
-    Raises:
-        TypeError: If model is not a module.
-        ValueError: If there are no pairs, a source is empty, or model has no MultiHeadAttention.
     """
     with evaluation_mode(model), record_attention(model) as recorded:
         batch = make_batch(pairs).to(device_of(model))
         model(batch.source_ids, batch.decoder_input_ids)
     sources, targets = zip(*pairs, strict=True)
     attention = {name: weights.cpu() for name, weights in recorded.items()}
-    return Seen(attention, list(map(len, sources)), [len(target) + 1 for target in targets])
+    return RecordedPairs(
+        attention, list(map(len, sources)), [len(target) + 1 for target in targets]
+    )
 
 
 def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> dict[str, Tensor]:
@@ -119,15 +115,7 @@ def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> 
 
     Returns:
         By role, True for its cells, shape (batch, query, key).
-
-    Raises:
-        ValueError: If there are no sentences, or the two lists differ in length.
     """
-    if len(query_lengths) != len(key_lengths) or len(query_lengths) == 0:
-        raise ValueError(
-            f"query_lengths and key_lengths must have one length for each sentence, "
-            f"got {len(query_lengths)} and {len(key_lengths)}"
-        )
     queries, keys = (
         torch.tensor(lengths, device="cpu") for lengths in (query_lengths, key_lengths)
     )
@@ -201,11 +189,8 @@ def share_on(weights: Tensor, cells: Tensor) -> Tensor:
         From 0 to 1, shape (..., heads).
 
     Raises:
-        TypeError: If cells is not boolean.
         ValueError: If the shapes do not fit, or no cell counts.
     """
-    if cells.dtype != torch.bool:
-        raise TypeError(f"cells must be a boolean tensor, True where it counts, got {cells.dtype}")
     if weights.shape[-4:-3] + weights.shape[-2:] != cells.shape:
         raise ValueError(
             f"cells must have the (batch, query, key) of weights {tuple(weights.shape)}, "

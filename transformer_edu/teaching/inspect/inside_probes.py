@@ -1,6 +1,7 @@
-"""What a probe returns and works with, and the three probes that look inside a model.
+"""What a probe returns and works with, and the three probes that inspect a model's parts.
 
-They inspect its attention, its weights and its tied weights; the other five are in probes.py.
+They test its attention weights, its parameters and its tied weights; the other five probes, in
+probes.py, compare logits.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,13 +24,13 @@ Model = Callable[[Tensor, Tensor], Tensor]  # (source_ids, target_ids) → logit
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """One probe's answer.
+    """The result of one probe.
 
     Args:
-        name: The rule that was put to the test.
-        passed: Whether the model keeps it; None if the probe does not apply to this model.
+        name: The rule that was tested.
+        passed: Whether the model obeys it; None if the probe does not apply to this model.
         measured: What was compared, as a number; None if nothing was.
-        sentence: What was seen, and what to check if it is wrong.
+        sentence: What was found, and what to check if it is wrong.
     """
 
     name: str
@@ -38,7 +39,7 @@ class ProbeResult:
     sentence: str
 
     def __str__(self) -> str:
-        """The answer in one line."""
+        """The result in one line."""
         verdict = {True: "passed", False: "FAILED", None: "not applicable"}[self.passed]
         return f"{verdict:14}  {self.name:34}  {self.sentence}"
 
@@ -74,7 +75,7 @@ def answer(model: Model, source_ids: Tensor, target_ids: Tensor, *, training: bo
         model: Answers (source_ids, target_ids) with logits.
         source_ids: Shape (batch, source position).
         target_ids: Shape (batch, target position).
-        training: Whether to ask in training mode.
+        training: Whether the model runs in training mode.
 
     Returns:
         Logits, shape (batch, target position, vocabulary), with gradients where they are on.
@@ -109,7 +110,7 @@ def noise(logits: Tensor) -> float:
 
 
 def require_sample(model: Model, source_ids: Tensor, target_ids: Tensor) -> None:
-    """Refuse what cannot be probed, or cannot show anything.
+    """Refuse a sample or a model for which a probe would mean nothing.
 
     Raises:
         TypeError: If model cannot be called, or ids are no tensor of whole numbers.
@@ -170,7 +171,7 @@ def probe_attention_rows(model: Model, source_ids: Tensor, target_ids: Tensor) -
 
 
 def probe_parameters(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
-    """Look for weights that an optimiser, ``.to`` or ``state_dict`` would miss.
+    """Look for weights that an optimizer, ``.to`` or ``state_dict`` would miss.
 
     Every layer and tensor must be registered, every parameter must get a gradient. Fails for
     layers in a plain list and for a tensor that is no buffer. Applies to torch.nn.Modules.
@@ -184,9 +185,9 @@ def probe_parameters(model: Model, source_ids: Tensor, target_ids: Tensor) -> Pr
         TypeError, ValueError: If the sample shows nothing or the model gives no logits.
     """
     require_sample(model, source_ids, target_ids)
-    name = "every weight is known and learns"
+    name = "every weight is registered"
     if not isinstance(model, nn.Module):
-        return ProbeResult(name, None, None, "The model is no torch.nn.Module.")
+        return ProbeResult(name, None, None, "The model is not a torch.nn.Module.")
     missed = list(_unregistered(model))
     if missed:
         sentence = (
@@ -208,21 +209,21 @@ def probe_parameters(model: Model, source_ids: Tensor, target_ids: Tensor) -> Pr
 
 
 def probe_tied_weights(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
-    """Look for tied weights that are two: equal now, and drifting apart with the first step.
+    """Look for tied weights that are two tensors: equal now, and different after the first step.
 
     Fails for matrices that hold equal numbers in two places, and for a Transformer whose config
-    ties its embeddings while they are not one. Arguments and errors are those of
+    ties its embeddings while they are separate tensors. Arguments and errors are those of
     probe_parameters.
     """
     require_sample(model, source_ids, target_ids)
-    name = "tied weights are one"
+    name = "tied weights are one tensor"
     if not isinstance(model, nn.Module):
-        return ProbeResult(name, None, None, "The model is no torch.nn.Module.")
+        return ProbeResult(name, None, None, "The model is not a torch.nn.Module.")
     apart = _equal_but_two(model) or _promised_but_two(model)
     if apart:
         first, second = apart
         sentence = (
-            f"{first} and {second} are two where they should be one: "
+            f"{first} and {second} are two tensors but should be one: "
             "assign the parameter itself, not a copy of its numbers."
         )
         return ProbeResult(name, False, 2.0, sentence)

@@ -1,7 +1,7 @@
-"""Eight questions to any model that loss and accuracy do not ask (notebooks/03_masks.ipynb).
+"""Eight tests of any model that loss and accuracy do not replace (notebooks/03_masks.ipynb).
 
-A model that sees the future, or cannot tell positions apart, may learn with a beautiful loss
-and write nonsense. Each probe makes a change that must matter, or must not, and compares.
+A model that sees the future, or cannot tell positions apart, may reach a small loss and generate
+nonsense. Each probe makes a change that must matter, or must not, and compares the logits.
 They take any model that answers (source_ids, target_ids) with logits, trained or not.
 """
 
@@ -31,8 +31,8 @@ EXTRA_PADDING = 3  # columns
 def probe_future(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
     """Change the second half of the target: the logits of the first half must not move.
 
-    Asked in evaluation and in training mode. Fails without a causal mask, with a softmax over
-    the queries, and when one of the modes forgets its mask.
+    Tested in evaluation and in training mode. Fails without a causal mask, with a softmax over
+    the queries, and when the mask is missing in one of the modes.
 
     Args:
         model: Answers (source_ids, target_ids) with logits.
@@ -93,7 +93,7 @@ def probe_padding(model: Model, source_ids: Tensor, target_ids: Tensor) -> Probe
 
 
 def probe_order(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
-    """Put the source's tokens in another order: the logits must move.
+    """Put the source's tokens in a different order: the logits must move.
 
     Attention alone does not see order. Fails without positions, and when they are counted along
     the batch. Arguments and errors are those of probe_future.
@@ -111,79 +111,59 @@ def probe_order(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeRe
         after = answer(model, reordered, target_ids, training=False)
     moved = difference(before, after)
     if moved > noise(before):
-        sentence = f"Another order of the source moves the logits by {moved:.2g}."
+        sentence = f"A different order of the source moves the logits by {moved:.2g}."
         return ProbeResult(name, True, moved, sentence)
     sentence = (
-        f"Another order of the source moved the logits by only {moved:.1g}: "
+        f"A different order of the source moved the logits by only {moved:.1g}: "
         "look at the positions, which must be added along the sequence."
     )
     return ProbeResult(name, False, moved, sentence)
 
 
-def probe_company(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
-    """Ask for the last row alone: its logits must be those that it has inside the batch.
+def probe_rows(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
+    """Give the model the last row alone: its logits must be those that it has inside the batch.
 
-    Fails when rows leak into one another: positions counted along the batch, statistics taken
-    over it. In training mode it is asked only of models that draw nothing there. Arguments and
+    Fails when rows affect one another: positions counted along the batch, statistics taken over
+    it. Training mode is tested only for models without randomness such as dropout. Arguments and
     errors are those of probe_future.
     """
     require_sample(model, source_ids, target_ids)
-    name = "company does not matter"
+    name = "rows are independent"
     with undisturbed(model):
         for training in (False, True):
             together = answer(model, source_ids, target_ids, training=training)
-            if training and _draws(model, source_ids, target_ids, together):
+            if training and _is_random(model, source_ids, target_ids, together):
                 break
             alone = answer(model, source_ids[-1:], target_ids[-1:], training=training)
             moved = difference(together[-1:], alone)
             if not moved <= noise(together):
                 sentence = (
-                    f"A row's logits moved by {moved:.2g} when the other rows left: "
-                    "look for what is counted along the batch."
+                    f"A row's logits moved by {moved:.2g} when the other rows were removed: "
+                    "look for what is computed along the batch."
                 )
                 return ProbeResult(name, False, moved, sentence)
     return ProbeResult(name, True, moved, "A row gives the same logits alone and in a batch.")
 
 
-def probe_token_by_token(
-    model: Model,
-    source_ids: Tensor,
-    target_ids: Tensor,
-    *,
-    step_by_step: Model | None = None,
-) -> ProbeResult:
-    """Ask one token after another: the logits must be those of one pass over the whole target.
+def probe_step_by_step(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
+    """Give the model every prefix: the last logits must be those of one pass over the target.
 
-    Fails when positions or masks depend on how much is there at once, and when a cache puts a
-    token in another's place.
-
-    Args:
-        model: Answers (source_ids, target_ids) with logits.
-        source_ids: Shape (batch, source position), two rows or more.
-        target_ids: Shape (batch, target position), two different tokens or more.
-        step_by_step: Answers as model does, but writes one token at a time; None asks model
-            for every prefix and keeps the last logits.
-
-    Raises:
-        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
+    Fails when positions or masks depend on the length of the input. Arguments and errors are
+    those of probe_future.
     """
     require_sample(model, source_ids, target_ids)
-    name = "token by token is one pass"
+    name = "step by step equals one pass"
     real = target_ids != padding_id_of(model)
     with undisturbed(model):
         at_once = answer(model, source_ids, target_ids, training=False)
-        if step_by_step is None:
-            prefixes = (target_ids[:, :end] for end in range(1, target_ids.size(1) + 1))
-            steps = [answer(model, source_ids, ids, training=False)[:, -1:] for ids in prefixes]
-            one_by_one = torch.cat(steps, dim=1)
-        else:
-            one_by_one = answer(step_by_step, source_ids, target_ids, training=False)
-    moved = difference(at_once[real], one_by_one[real])
+        prefixes = (target_ids[:, :end] for end in range(1, target_ids.size(1) + 1))
+        steps = [answer(model, source_ids, ids, training=False)[:, -1:] for ids in prefixes]
+    moved = difference(at_once[real], torch.cat(steps, dim=1)[real])
     if moved <= noise(at_once):
         return ProbeResult(name, True, moved, "Step by step the logits are those of one pass.")
     sentence = (
         f"Step by step the logits differ by {moved:.2g} from those of one pass: "
-        "look at the causal mask, and at the position that each new token is given."
+        "look at the causal mask, and at the position of each new token."
     )
     return ProbeResult(name, False, moved, sentence)
 
@@ -192,16 +172,16 @@ PROBES: tuple[Callable[[Model, Tensor, Tensor], ProbeResult], ...] = (
     probe_future,
     probe_padding,
     probe_order,
-    probe_company,
+    probe_rows,
     probe_attention_rows,
     probe_parameters,
-    probe_token_by_token,
+    probe_step_by_step,
     probe_tied_weights,
 )
 
 
 def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[ProbeResult]:
-    """Put all eight questions to a model, and leave it as it was.
+    """Run all eight probes on a model, which is not changed.
 
     Args:
         model: Answers (source_ids, target_ids) with logits; trained or not.
@@ -218,19 +198,19 @@ def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[Pro
 
 
 def _other_tokens(model: Model, target_ids: Tensor) -> Tensor:
-    """Every real token exchanged for another one of the target, padding left in place."""
+    """Every real token replaced by a different one of the target; padding stays."""
     real = target_ids != padding_id_of(model)
     distinct, kinds = target_ids[real].unique(return_inverse=True)
     if len(distinct) < 2:
         raise ValueError(
-            f"target_ids must hold two different tokens, got {len(distinct)} beside padding"
+            f"target_ids must hold two different tokens, got {len(distinct)} besides padding"
         )
     changed = target_ids.clone()
     changed[real] = distinct[(kinds + 1) % len(distinct)]
     return changed
 
 
-def _draws(model: Model, source_ids: Tensor, target_ids: Tensor, logits: Tensor) -> bool:
-    """Whether another seed gives other logits in the mode that the model is in."""
+def _is_random(model: Model, source_ids: Tensor, target_ids: Tensor, logits: Tensor) -> bool:
+    """Whether a different seed gives different logits in the current mode."""
     torch.manual_seed(1)
     return not model(source_ids, target_ids).equal(logits)

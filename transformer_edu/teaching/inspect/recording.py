@@ -1,13 +1,15 @@
-"""Looking at attention from outside: the layers know nothing of it."""
+"""Recording attention weights with hooks, from outside the layers."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
+
+Handle = torch.utils.hooks.RemovableHandle
 
 
 @contextmanager
@@ -30,7 +32,42 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         Weights by the layer's name, each (batch, heads, query, key); filled as the model runs.
 
     Raises:
-        TypeError: If model is no module, or a layer of it takes no query and key.
+        TypeError: If model is not a module, or a layer of it takes no query and key.
+        ValueError: If the model holds no MultiHeadAttention.
+    """
+    recorded: dict[str, Tensor] = {}
+    hooks = [
+        layer.register_forward_hook(_recorder(name, recorded), with_kwargs=True)
+        for name, layer in attentions_of(model).items()
+    ]
+    with removed_at_the_end(hooks):
+        yield recorded
+
+
+@contextmanager
+def removed_at_the_end(hooks: Iterable[Handle]) -> Iterator[None]:
+    """Remove these hooks when the block ends, also when it ends in an error.
+
+    Args:
+        hooks: The handles of the hooks. Inside the block a compiled model runs uncompiled, because
+            compiled code skips new hooks.
+    """
+    try:
+        with torch.compiler.set_stance("force_eager"):
+            yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def attentions_of(model: nn.Module) -> dict[str, MultiHeadAttention]:
+    """The attention layers of a model, by name.
+
+    Args:
+        model: Any module that holds MultiHeadAttention somewhere.
+
+    Raises:
+        TypeError: If model is not a module.
         ValueError: If the model holds no MultiHeadAttention.
     """
     if not isinstance(model, nn.Module):
@@ -41,20 +78,8 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         if isinstance(module, MultiHeadAttention)
     }
     if not layers:
-        raise ValueError(
-            f"model must hold a MultiHeadAttention to record, got {type(model).__name__}"
-        )
-    recorded: dict[str, Tensor] = {}
-    hooks = [
-        layer.register_forward_hook(_recorder(name, recorded), with_kwargs=True)
-        for name, layer in layers.items()
-    ]
-    try:
-        with torch.compiler.set_stance("force_eager"):  # compiled code skips new hooks
-            yield recorded
-    finally:
-        for hook in hooks:
-            hook.remove()
+        raise ValueError(f"model must hold a MultiHeadAttention, got {type(model).__name__}")
+    return layers
 
 
 def _recorder(name: str, recorded: dict[str, Tensor]) -> Callable[..., None]:

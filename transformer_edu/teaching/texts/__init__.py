@@ -1,5 +1,5 @@
 """Texts in English and German, written for this course, as tables with a header line.
 
-sentences   sentences.tsv: short sentences to learn pieces of words from; the reader of all tables
-captions    captions.tsv: captions to judge a translator by; words.tsv: words and their translations
+sentences   the reader of the tables: sentences.tsv, to learn pieces of words from; captions.tsv,
+            to evaluate a translator; words.tsv, words of the captions and their translations
 """

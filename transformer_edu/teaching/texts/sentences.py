@@ -1,7 +1,9 @@
-"""Short sentences in English and German: a text to count words in and to learn pieces from.
+"""Texts in English and German, written for this course.
 
-Used in notebooks/13_tokenization.ipynb. They were written for this course: everyday scenes whose
-words come again, letters and full stops only, and German compounds with their English phrases.
+The sentences are everyday scenes whose words come again, letters and full stops only, and German
+compounds with their English phrases: a text to count words in and to learn pieces from. The
+captions are in the style of the translator's training data; none of them is part of that data.
+Used in notebooks/13_tokenization.ipynb to 15_looking_inside.ipynb.
 """
 
 from importlib import resources
@@ -18,3 +20,6 @@ def read_pairs(name: str) -> tuple[tuple[str, str], ...]:
 
 
 SAMPLE_PAIRS = read_pairs("sentences.tsv")  # English, German
+CAPTION_PAIRS = read_pairs("captions.tsv")  # English, German: captions of imagined pictures
+# German words of the captions and the English words that they clearly translate.
+UNDISPUTED = {german: english for english, german in read_pairs("words.tsv")}

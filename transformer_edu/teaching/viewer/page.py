@@ -17,12 +17,10 @@ import matplotlib
 from matplotlib.colors import to_hex
 
 from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, Side, columns
-from transformer_edu.teaching.style import WEIGHT_COLOURS
+from transformer_edu.teaching.style import WEIGHT_COLORS
 
 VIEWS = ("lines", "grid")
-COLOURS = tuple(
-    to_hex(colour) for colour in matplotlib.colormaps[WEIGHT_COLOURS].resampled(64).colors
-)
+COLORS = tuple(to_hex(color) for color in matplotlib.colormaps[WEIGHT_COLORS].resampled(64).colors)
 # In pixels, except for the faintest weight that has a line.
 SIZES = {
     "gap": 320,
@@ -263,7 +261,7 @@ def _data(maps: Sequence[AttentionMap], start: Start) -> dict[str, object]:
             for each in maps
         ],
         "tokens": [{"texts": side.tokens, "width": label_width(side)} for side in sides],
-        "colours": COLOURS,
+        "colours": COLORS,
         "sizes": SIZES,
         "steps": STEPS,
         "start": {**start._asdict(), "hint": HINT},
@@ -277,7 +275,7 @@ def _json(data: object) -> str:
 
 
 def _keys(view: str) -> str:
-    """What widths, colours and hatching mean, for either view, and the hatching itself."""
+    """What widths, colors and hatching mean, for either view, and the hatching itself."""
     samples = "".join(
         f"<span><svg width='34' height='12' aria-hidden='true'><path class='link' d='M6 6h22' "
         f"stroke-width='{SIZES['thin'] + SIZES['thick'] * weight:.2f}' "
@@ -285,8 +283,8 @@ def _keys(view: str) -> str:
         for weight in (0.1, 0.5, 1)
     )
     ramp = "".join(
-        f"<rect x='{3 * index}' width='3' height='12' fill='{colour}'/>"
-        for index, colour in enumerate(COLOURS)
+        f"<rect x='{3 * index}' width='3' height='12' fill='{color}'/>"
+        for index, color in enumerate(COLORS)
     )
     hatched = "<svg width='14' height='14' aria-hidden='true'><rect width='14' height='14' "
     return (
@@ -297,6 +295,6 @@ def _keys(view: str) -> str:
         f"<span>attention weight:</span>{samples}"
         f"<span>below {SIZES['faintest']}: no line</span></div>"
         f"<div class='key' data-key='grid'{'' if view == 'grid' else ' hidden'}>"
-        f"<span>attention weight: 0<svg width='{3 * len(COLOURS)}' height='12' aria-hidden='true'>"
+        f"<span>attention weight: 0<svg width='{3 * len(COLORS)}' height='12' aria-hidden='true'>"
         f"{ramp}</svg>1</span><span>{hatched}fill='url(#hatch)'/></svg>exactly 0</span></div>"
     )

@@ -1,9 +1,9 @@
 """The machine that trains: devices, processes, interrupts, memory, files.
 
 device       where to compute, in which precision, on how many threads
-one_process  what training asks of the processes that share its work: here one
+one_process  the interface of the processes that share the work, for a single process
 processes    several processes that train one model
-interrupt    Ctrl-C between two steps, never inside one
-memory       freed memory is kept for the next step; a lack of memory is one sentence
-whole_file   a file is replaced whole or not at all; a changed bit is noticed
+interrupt    Ctrl-C takes effect between two steps, never inside a step
+memory       keep freed memory for the next step; one sentence if memory runs out
+whole_file   replace a file whole or not at all; detect a changed bit
 """

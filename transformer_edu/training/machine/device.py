@@ -4,9 +4,10 @@ Met in notebooks/00_start_here.ipynb.
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import cache
 
 import torch
 from torch import nn
@@ -14,7 +15,9 @@ from torch import nn
 DEVICE_VARIABLE = "TRANSFORMER_EDU_DEVICE"
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 SMALL_MODEL = 2_000_000  # parameters; below that, one CPU thread and float32 are the fastest
-CPU_FLAGS = Path("/proc/cpuinfo")  # on Linux
+TIMED_PRODUCT = (480, 512, 2048)  # rows, inner size, columns: the base model's largest in a layer
+TIMED_ROUNDS = 3
+WORTH_CONVERTING = 0.8  # of float32's seconds: converting to bfloat16 and back takes time as well
 
 
 def pick_device() -> torch.device:
@@ -130,6 +133,8 @@ def gradient_scaler(model: nn.Module, precision: str) -> torch.amp.GradScaler:
 def pick_precision(model: nn.Module) -> str:
     """The fastest precision in which this model can be trained on its device.
 
+    Of a large model on a CPU, one product is timed in float32 and in bfloat16, once in a process.
+
     Raises:
         ValueError: If it has no parameters.
     """
@@ -156,14 +161,38 @@ def best_precision(device_type: str, *, small: bool, fast_bfloat16: bool) -> str
 
 
 def has_fast_bfloat16(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 itself: AVX512-BF16, or a GPU since NVIDIA's A100."""
+    """Whether the device multiplies bfloat16 itself: a GPU since NVIDIA's A100, or a fast CPU.
+
+    A CPU that has instructions for bfloat16 may still be slower with them, so a CPU is timed, once
+    in a process: see ``cpu_is_faster_in_bfloat16``.
+    """
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    if device.type != "cpu":
-        return False
-    if hasattr(torch.cpu, "get_capabilities"):
-        return bool(torch.cpu.get_capabilities().get("avx512_bf16", False))
-    return CPU_FLAGS.exists() and "avx512_bf16" in CPU_FLAGS.read_text().split()
+    return device.type == "cpu" and cpu_is_faster_in_bfloat16()
+
+
+@cache
+def cpu_is_faster_in_bfloat16() -> bool:
+    """Whether a product of 480 × 512 × 2,048 takes at most 0.8 of the time that float32 takes.
+
+    The quickest of three products of each type counts, measured once in a process.
+    """
+    rounds = [
+        [product_seconds(dtype) for dtype in (torch.float32, torch.bfloat16)]
+        for _ in range(TIMED_ROUNDS)
+    ]
+    wide, narrow = map(min, zip(*rounds, strict=True))
+    return narrow <= WORTH_CONVERTING * wide
+
+
+def product_seconds(dtype: torch.dtype) -> float:
+    """The seconds that a CPU takes for one product of matrices of TIMED_PRODUCT in this type."""
+    rows, inner, columns = TIMED_PRODUCT
+    first = torch.ones(rows, inner, dtype=dtype, device="cpu")
+    second = torch.ones(inner, columns, dtype=dtype, device="cpu")
+    start = time.perf_counter()
+    first @ second
+    return time.perf_counter() - start
 
 
 def require_precision(precision: str) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C, or *Interrupt the kernel*, between two steps and never inside one."""
+"""Ctrl-C, or *Interrupt the kernel*, takes effect between two steps, never inside a step."""
 
 import signal
 import threading
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 @contextmanager
 def postponed_interrupt() -> Iterator[None]:
-    """Hold an interrupt back until the block is done: a step is taken whole or not at all.
+    """Delay an interrupt until the block is done: a step is taken whole or not at all.
 
-    Only the main thread receives interrupts; in any other the block just runs.
+    Only the main thread receives interrupts; in other threads the block just runs.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     previous = signal.getsignal(signal.SIGINT)
-    if previous is None:  # somebody else's handler, which Python could not put back
+    if previous is None:  # the handler was not set by Python, which could not restore it
         yield
         return
     received = []

@@ -1,8 +1,8 @@
-"""Memory: keep what a training step frees, and say in a sentence when there is too little.
+"""Memory: keep the memory that a training step frees, and report a lack of memory clearly.
 
-The next step needs as much again. The logits of 4,096 tokens and 10,000 words fill 160 MB. On
-Linux the C library gives every tensor of that size back to the system at once and asks for it
-again, page by page: measured on the tiny preset, that took as much CPU time as all the arithmetic.
+The next step needs the same amount again. The logits of 4,096 tokens and 10,000 words fill 160 MB.
+On Linux the C library returns every tensor of that size to the system and requests it again, page
+by page. Measured on the tiny preset, that took as much CPU time as all the arithmetic.
 """
 
 import ctypes
@@ -11,24 +11,24 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-TRIM_THRESHOLD, MMAP_MAX = -1, -4  # the names of two settings in the C library's malloc.h
-MOST = 2**31 - 1
-# What torch says on a CPU, a GPU, Windows and macOS, and of sizes that no memory can have.
-TOO_LITTLE = re.compile(
+TRIM_THRESHOLD, MMAP_MAX = -1, -4  # the numbers of two settings in the C library's malloc.h
+LARGEST_SETTING = 2**31 - 1
+# Torch's messages on a CPU, a GPU, Windows and macOS, and about sizes that no memory can have.
+OUT_OF_MEMORY = re.compile(
     r"not enough memory|out of memory|can(?:'|no)t allocate memory|ALLOC_FAILED"
     r"|size calculation overflowed|Overflow when unpacking",
     re.IGNORECASE,
 )
-ASKED = re.compile(r"(?:tried|unable) to allocate ([\d.,]+ \w+)", re.IGNORECASE)
+REQUESTED = re.compile(r"(?:tried|unable) to allocate ([\d.,]+ \w+)", re.IGNORECASE)
 
 
 class NotEnoughMemoryError(MemoryError):
-    """Something does not fit into the memory; one sentence says what."""
+    """There is not enough memory; the message says for what."""
 
 
 @contextmanager
 def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
-    """Inside the block a lack of memory is told in one sentence instead of torch's own words.
+    """Inside the block, one sentence replaces torch's own messages about a lack of memory.
 
     Args:
         purpose: What needs the memory.
@@ -40,29 +40,29 @@ def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
     try:
         yield
         return
-    except NotEnoughMemoryError:  # an inner block has told it
+    except NotEnoughMemoryError:  # from an inner block
         raise
     except (MemoryError, RuntimeError, TypeError, ValueError) as error:
-        if not isinstance(error, MemoryError) and not TOO_LITTLE.search(str(error)):
+        if not isinstance(error, MemoryError) and not OUT_OF_MEMORY.search(str(error)):
             raise
-        asked = ASKED.search(str(error))
-        got = f"no room for {asked[1]}" if asked else "too little"
+        requested = REQUESTED.search(str(error))
+        got = f"no room for {requested[1]}" if requested else "too little"
         advice = f"; {advice}" if advice else ""
         message = f"memory must suffice for {purpose}, got {got}{advice}"
     raise NotEnoughMemoryError(message)  # outside the handler: torch's error holds tensors
 
 
 def keep_freed_memory() -> bool:
-    """Let this process keep, to the end, the memory that it frees.
+    """Let this process keep the memory that it frees, until the process ends.
 
-    Only a process that does nothing else should ask for it: a command, not a notebook.
+    Only a process that does nothing else should call this: a command, not a notebook.
 
     Returns:
-        Whether the C library can; others than glibc cannot.
+        Whether the C library supports it; only glibc does.
     """
     if platform.libc_ver()[0] != "glibc":
         return False
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
     if set_option is None:
         return False
-    return bool(set_option(MMAP_MAX, 0) and set_option(TRIM_THRESHOLD, MOST))
+    return bool(set_option(MMAP_MAX, 0) and set_option(TRIM_THRESHOLD, LARGEST_SETTING))

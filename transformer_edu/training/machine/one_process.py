@@ -1,6 +1,6 @@
-"""What training asks of the processes that share its work; here there is only one.
+"""The interface of the processes that share the work of training, for a single process.
 
-``JoinedProcesses`` in processes.py answers the same questions for several.
+``JoinedProcesses`` in processes.py implements it for several processes.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from torch import nn
 
 
 class Divisible(Protocol):
-    """A batch that can be cut between its rows, such as ``Batch`` in data/batches.py."""
+    """A batch that can be split between its rows, such as ``Batch`` in data/batches.py."""
 
     def parts(self, count: int) -> list[tuple["Divisible", float]]:
         """The parts, each with its fraction of the batch's real labels."""
@@ -32,7 +32,7 @@ class OneProcess:
         return range(self.number, count, self.count)
 
     def parts(self, batch: Divisible, count: int) -> list[tuple[Divisible, float]]:
-        """The parts of a batch that this process computes, as ``Batch.parts`` cuts them.
+        """The parts of a batch that this process computes, as ``Batch.parts`` splits them.
 
         Args:
             batch: The same in every process.
@@ -45,7 +45,7 @@ class OneProcess:
         return batch.parts(count)
 
     def replica(self, model: nn.Module) -> nn.Module:
-        """What to call instead of the model so that gradients are the mean over the processes."""
+        """The module to call instead of the model: its gradients are means over the processes."""
         return model
 
     def sum(self, values: Sequence[float]) -> list[float]:
@@ -66,11 +66,11 @@ class OneProcess:
         return [list(row) for row in own]
 
     def first_before_others(self) -> AbstractContextManager[None]:
-        """A block that the first process runs before any other process."""
+        """A context whose block the first process runs before the other processes do."""
         return nullcontext()
 
     def wait(self) -> None:
-        """Continue when every process has come this far."""
+        """Wait until every process has reached this call."""
 
 
 ALONE = OneProcess()

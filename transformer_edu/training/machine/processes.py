@@ -1,7 +1,7 @@
-"""Several processes train one model together: torchrun starts them, torch.distributed joins them.
+"""Several processes train one model: torchrun starts them, torch.distributed connects them.
 
-Each computes the gradients of its own rows of a batch; DistributedDataParallel averages them, so
-that every process takes the step that a single process would take.
+Each process computes the gradients of its own rows of a batch. DistributedDataParallel averages
+them, so every process takes the step that a single process would take.
 """
 
 import os
@@ -18,16 +18,16 @@ from torch.nn.parallel import DistributedDataParallel
 from transformer_edu.training.machine.device import pick_device
 from transformer_edu.training.machine.one_process import ALONE, Divisible, OneProcess
 
-SECONDS_OF_SILENCE = 60  # after which a process that does not answer is taken for lost
+SECONDS_OF_SILENCE = 60  # without an answer, a process counts as lost
 SECONDS_OF_PREPARATION = 3600  # for the first process to download data and train a tokenizer
 
 
 class LostProcessError(RuntimeError):
-    """Another process has ended, and torchrun ends this process too."""
+    """A different process has ended, and torchrun ends this process too."""
 
 
 class JoinedProcesses(OneProcess):
-    """The processes that torchrun has started; every method must be called in all of them."""
+    """The processes that torchrun has started. All of them must call every method."""
 
     def __init__(self) -> None:
         self.number, self.count = dist.get_rank(), dist.get_world_size()
@@ -75,9 +75,9 @@ class JoinedProcesses(OneProcess):
 
 @contextmanager
 def joined_processes() -> Iterator[OneProcess]:
-    """Inside the block the processes that torchrun has started together are joined.
+    """Inside the block, the processes that torchrun has started are connected.
 
-    They communicate through NCCL where each has its own GPU, through gloo on CPUs. Without
+    They communicate through NCCL if each has its own GPU, and through gloo on CPUs. Without
     torchrun there is only one process.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
@@ -94,22 +94,22 @@ def joined_processes() -> Iterator[OneProcess]:
 
 
 def process_count() -> int:
-    """How many processes are joined; 1 outside of ``joined_processes``."""
+    """How many processes are connected; 1 outside of ``joined_processes``."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
 def is_of_a_lost_process(error: RuntimeError) -> bool:
-    """Whether an error says that another process did not answer.
+    """Whether an error says that a different process did not answer.
 
     Args:
-        error: What a step together has ended with.
+        error: The error of a step that the processes took together.
     """
     lost = isinstance(error, LostProcessError | dist.DistError) or "gloo" in str(error).lower()
     return process_count() > 1 and lost
 
 
 def _end(number: int, frame: object) -> None:
-    """Turn torchrun's signal to end into an error, which can be reported."""
+    """Turn torchrun's signal to end into an error that can be reported."""
     raise LostProcessError("torchrun has ended this process")
 
 

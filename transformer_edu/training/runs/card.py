@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from transformer_edu.training.bleu import Bleu
+from transformer_edu.training.runs.everyday_scores import EverydayScore
 from transformer_edu.training.runs.options import OPTIONS, PROGRAM
-from transformer_edu.training.runs.presets import PRESETS, RunSettings
+from transformer_edu.training.runs.presets import EVERYDAY, PRESETS, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.scoring import WIDTH
 
@@ -19,6 +20,10 @@ TERMS = {
         "no licence of its own. The texts are not part of this package, only weights and tokens "
         "learned from them."
     ),
+    EVERYDAY: (
+        "Everyday English: sentences generated from the tables and the grammar of this package "
+        "(transformer_edu/training/data/everyday), under the package's own licence."
+    ),
     "files": "Parallel texts of the user's own, whose terms apply.",
 }
 
@@ -31,20 +36,27 @@ class Trial:
         weights: Which, in words.
         alpha: The exponent of the length penalty.
         scores: BLEU of the validation part by beam search, by case.
+        exact: Share of everyday validation sentences that are exactly right; None without them.
     """
 
     weights: str
     alpha: float
     scores: Mapping[str, Bleu]
+    exact: float | None = None
+
+    @property
+    def worth(self) -> float:
+        """What the choice goes by: BLEU, and exactly right sentences in a hundred."""
+        return self.scores[CHOSEN_BY].score + 100 * (self.exact or 0.0)
 
 
 def best_of(trials: Sequence[Trial]) -> Trial:
-    """The trial with the best score by validation; the first, if several are.
+    """The trial that is worth most by validation; the first, if several are.
 
     Args:
         trials: At least one.
     """
-    return max(trials, key=lambda trial: trial.scores[CHOSEN_BY].score)
+    return max(trials, key=lambda trial: trial.worth)
 
 
 def describe_run(
@@ -53,6 +65,9 @@ def describe_run(
     trials: Sequence[Trial],
     scores: Mapping[tuple[str, int], Mapping[str, Bleu]],
     machine: str | None = None,
+    *,
+    everyday: Mapping[tuple[str, int], EverydayScore] | None = None,
+    began_with: RunSettings | None = None,
 ) -> str:
     """The card of a run, in Markdown.
 
@@ -62,6 +77,8 @@ def describe_run(
         trials: What was tried, by validation; the best is what is published.
         scores: What is published reaches, by part, width of the beam and case.
         machine: What it was trained on; None takes it from the run's records.
+        everyday: Scores on everyday sentences, by their kind and width of the beam.
+        began_with: The choices of the run whose weights this one began with, if any.
 
     Raises:
         OSError: If there is no run in the folder.
@@ -78,7 +95,7 @@ def describe_run(
         f"{settings.num_heads} heads, d_ff {settings.d_ff}; trained from scratch. A toy for "
         "lessons: it knows the words of its training data and little else.",
         "## How it was trained",
-        f"```\n{command_of(settings)}\n```",
+        *_describe_commands(settings, began_with),
         f"- seed {settings.seed}, {last['step']:,} steps, {last['tokens']:,} target tokens; "
         f"{best_of(trials).weights}, stored in float16",
         f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
@@ -86,10 +103,19 @@ def describe_run(
         f"- made with {made_with}",
         "## How well it translates",
         *_describe_scores(trials, scores),
+        *_describe_everyday(everyday or {}),
         "## Data",
-        TERMS[settings.task],
+        *(TERMS[corpus] for corpus in settings.task.split("+")),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def _describe_commands(settings: RunSettings, began_with: RunSettings | None) -> list[str]:
+    """The commands that make the weights, one after the other."""
+    if began_with is None:
+        return [f"```\n{command_of(settings)}\n```"]
+    first = command_of(began_with).replace(" --out runs/x", f" --out {settings.begin_with}")
+    return [f"```\n{first}\n{command_of(settings)}\n```", "What follows is of the second command."]
 
 
 def _describe_scores(
@@ -98,8 +124,9 @@ def _describe_scores(
     """What was tried, what was chosen, and what the choice is worth."""
     tried: dict[str, list[str]] = {}
     for trial in trials:
+        exact = "" if trial.exact is None else f" and {trial.exact:.1%}"
         score = trial.scores[CHOSEN_BY].score
-        tried.setdefault(trial.weights, []).append(f"α {trial.alpha:g} {score:.1f}")
+        tried.setdefault(trial.weights, []).append(f"α {trial.alpha:g} {score:.1f}{exact}")
     rows = [
         f"- {part}, beam {width}, {case}: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
         for (part, width), cases in scores.items()
@@ -107,12 +134,25 @@ def _describe_scores(
     ]
     alpha = best_of(trials).alpha
     return [
-        f"Tried by validation (beam {WIDTH}, {CHOSEN_BY}; α is the length penalty's exponent):",
+        f"Tried by validation (beam {WIDTH}, {CHOSEN_BY}; α is the length penalty's exponent"
+        f"{'' if trials[0].exact is None else '; then everyday sentences exactly right'}):",
         "\n".join(f"- {weights}: {', '.join(found)}" for weights, found in tried.items()),
         f"The best of the {len(trials)} is published, with α {alpha:g}. Small leads are chance, so "
         "its validation scores flatter it; no choice was made by the test part.",
         "\n".join(rows),
     ]
+
+
+def _describe_everyday(everyday: Mapping[tuple[str, int], EverydayScore]) -> list[str]:
+    """How many everyday sentences are right, and how many are at least whole."""
+    if not everyday:
+        return []
+    rows = [
+        f"- {name}, beam {width}: **{score.exact:.1%}** of {score.count:,} exactly right, "
+        f"{score.unbroken:.1%} without an unknown word or a repetition"
+        for (name, width), score in everyday.items()
+    ]
+    return ["Everyday English, case and final mark aside:", "\n".join(rows)]
 
 
 def command_of(settings: RunSettings) -> str:

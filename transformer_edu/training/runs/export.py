@@ -18,10 +18,11 @@ from transformer_edu.generation.translator import Translator
 from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.machine.memory import keep_freed_memory
 from transformer_edu.training.runs.card import Trial, best_of, describe_run
+from transformer_edu.training.runs.everyday_scores import EverydayJudge
 from transformer_edu.training.runs.judging import BleuJudge
-from transformer_edu.training.runs.presets import RunSettings, settings_record
-from transformer_edu.training.runs.run_folder import CARD, HISTORY, RunFolder, write_json
-from transformer_edu.training.runs.run_task import load_texts
+from transformer_edu.training.runs.presets import EVERYDAY, RunSettings, settings_record
+from transformer_edu.training.runs.run_folder import CARD, HISTORY, RunFolder, read_json, write_json
+from transformer_edu.training.runs.run_task import load_corpora
 from transformer_edu.training.runs.saved_translator import load_translator
 from transformer_edu.training.runs.scoring import WIDTH, score_translator
 from transformer_edu.training.runs.told_errors import with_told_errors
@@ -123,12 +124,21 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
         settings: Its choices.
 
     Returns:
-        What the file HISTORY holds: "settings" by name, and "evaluations", the records that
-        have a score, the earliest first.
+        What the file HISTORY holds: "settings" by name, "evaluations", the records that have a
+        score, the earliest first, and "began_with", the same of the run before it, or None.
+
+    Raises:
+        OSError: If the run began with another, whose records are not there any more.
     """
     name = BleuJudge.name
     scored = [record for record in run.read_history(name) if record[name] is not None]
-    return {"settings": settings_record(settings), "evaluations": scored}
+    before = None
+    if settings.begin_with is not None:
+        begun = RunFolder(settings.begin_with)
+        is_run = begun.holds_a_run()
+        file = begun.path / HISTORY  # of an exported run
+        before = history_of(begun, begun.read_settings()) if is_run else read_json(file)
+    return {"settings": settings_record(settings), "evaluations": scored, "began_with": before}
 
 
 def _write_draft(
@@ -140,12 +150,16 @@ def _write_draft(
 ) -> None:
     """Choose by validation, look at test once, and write all four files."""
     shutil.copyfile(run.tokenizer_file, draft.tokenizer_file)
-    texts, trials = load_texts(settings), []
+    corpora = load_corpora(settings)
+    texts, *_ = corpora.values()  # judged by BLEU
+    everyday = EverydayJudge(corpora) if EVERYDAY in corpora else None
+    trials = []
     for weights, file in candidates.items():
         translator = _write_weights(file, draft)
         for alpha in ALPHAS:
+            exact = everyday.validate(translator, WIDTH, alpha) if everyday else None
             scores = score_translator(translator, texts.validation, alpha=alpha)
-            trials.append(Trial(weights, alpha, scores))
+            trials.append(Trial(weights, alpha, scores, exact))
     chosen = best_of(trials)
     translator = _write_weights(candidates[chosen.weights], draft)
     scores = {
@@ -154,8 +168,11 @@ def _write_draft(
         ("test", 1): score_translator(translator, texts.test, width=1),
         ("test", WIDTH): score_translator(translator, texts.test, alpha=chosen.alpha),
     }
-    card = describe_run(run, settings, trials, scores, machine)
-    write_json(draft.path / HISTORY, history_of(run, settings))
+    unseen = everyday.test(translator, (1, WIDTH), chosen.alpha) if everyday else {}
+    history = history_of(run, settings)
+    before = history["began_with"] and RunSettings(**history["began_with"]["settings"])
+    card = describe_run(run, settings, trials, scores, machine, everyday=unseen, began_with=before)
+    write_json(draft.path / HISTORY, history)
     (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
 
 

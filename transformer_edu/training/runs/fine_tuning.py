@@ -47,7 +47,7 @@ def extend_tokenizer(
             split, count = words[number]
             for pair in zip(split, split[1:], strict=False):
                 pairs[pair] -= count
-            join(split, best)
+            _join(split, best)
             for pair in zip(split, split[1:], strict=False):
                 pairs[pair] += count
                 where[pair].add(number)
@@ -55,7 +55,7 @@ def extend_tokenizer(
     return Tokenizer(merges)
 
 
-def join(split: list[bytes], pair: PiecePair) -> None:
+def _join(split: list[bytes], pair: PiecePair) -> None:
     """Make one piece of every such pair of neighbors, from left to right."""
     place = 0
     while place + 1 < len(split):

@@ -7,8 +7,13 @@ from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.refusals import require_whole
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
 
-EVERYDAY_TASKS = ("everyday", "multi30k+everyday")  # our own sentences, alone or with captions
-TEXT_TASKS = ("multi30k", *EVERYDAY_TASKS, "files")  # judged by BLEU; all others by exact match
+EVERYDAY = "everyday"  # the corpus of our own
+TEXT_TASKS = (
+    "multi30k",
+    EVERYDAY,
+    f"multi30k+{EVERYDAY}",
+    "files",
+)  # judged by BLEU; all others by exact match
 TOY_TASKS = ("numbers", "copy", "reverse")
 TASKS = (*TEXT_TASKS, *TOY_TASKS)
 SCHEDULES = ("inverse-square-root", "linear")

@@ -7,6 +7,7 @@ from transformer_edu.generation.translator import TextCoder
 from transformer_edu.training.data.everyday.pairs import everyday_pairs, given_names, phrases
 from transformer_edu.training.data.multi30k import load_multi30k
 from transformer_edu.training.data.parallel_text import (
+    PARTS,
     ParallelText,
     read_parallel,
     split_pairs,
@@ -18,7 +19,7 @@ from transformer_edu.training.data.variants import vary
 from transformer_edu.training.machine.one_process import ALONE, OneProcess
 from transformer_edu.training.runs.fine_tuning import extend_tokenizer
 from transformer_edu.training.runs.judging import BleuJudge, ExactMatchJudge, Judge
-from transformer_edu.training.runs.presets import EVERYDAY_TASKS, RunSettings
+from transformer_edu.training.runs.presets import EVERYDAY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.saved_translator import load_translator
 
@@ -58,25 +59,25 @@ def load_run_task(
     return task, BleuJudge(tokenizer, watched, processes=processes)
 
 
+def load_corpora(settings: RunSettings) -> dict[str, ParallelText]:
+    """The texts of a text task by the name of their corpus; a run is watched by the first."""
+    if settings.task == "files":
+        return {"files": split_pairs(read_parallel(settings.source, settings.target))}
+    loaders = {"multi30k": load_multi30k, EVERYDAY: everyday_pairs}
+    return {name: loaders[name]() for name in settings.task.split("+")}
+
+
 def load_texts(settings: RunSettings) -> ParallelText:
-    """The sentences of a text task, in three parts."""
-    if settings.task == "multi30k":
-        return load_multi30k()
-    if settings.task == "everyday":
-        return everyday_pairs()
-    if settings.task == "multi30k+everyday":  # watched and judged by captions first
-        captions, everyday = load_multi30k(), everyday_pairs()
-        return ParallelText(
-            captions.train + everyday.train,
-            captions.validation + everyday.validation,
-            captions.test + everyday.test,
-        )
-    return split_pairs(read_parallel(settings.source, settings.target))
+    """The sentences of a text task, in three parts; those of the first corpus come first."""
+    corpora = load_corpora(settings).values()
+    return ParallelText(
+        *([pair for texts in corpora for pair in getattr(texts, part)] for part in PARTS)
+    )
 
 
 def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
     """What an epoch reads of the texts: copies of captions, everyday English as people type it."""
-    if settings.task not in EVERYDAY_TASKS:
+    if EVERYDAY not in settings.task:
         return replace(texts, train=texts.train * settings.copies)
     captions = len(texts.train) - len(everyday_pairs().train)
     fixed = list(phrases().items()) * READINGS_OF_PHRASES

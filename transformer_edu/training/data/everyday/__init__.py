@@ -2,7 +2,7 @@
 
 tables/*.tsv hold the words, phrases and held-out sentences; tables reads them.
 english_forms, german_nouns, german_verbs, numbers: the forms of words.
-noun_phrases, subjects, actions → clauses: agreement, case and word order of both languages.
+The grammar: noun_phrases, subjects, actions → clauses: agreement, case and word order.
 choices: what makes sense together; patterns: whole sentences with slots.
 sentences_*: the templates; pairs: everything by seed, in three parts.
 """

@@ -1,0 +1,102 @@
+"""Make a lesson short: its models learn for a few steps, and its figures are not drawn.
+
+A shortened lesson still builds, moves, trains and asks each of its models. What only a trained
+model can keep is not required then: an assertion whose message sends the reader back to the
+training ("… run the training cell again") is computed, and its answer is dropped. All other
+assertions, and all other errors, count as ever.
+"""
+
+import ast
+import copy
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from nbformat import NotebookNode
+from PIL import Image
+from torch import nn
+
+from transformer_edu.teaching import display
+from transformer_edu.training import loop
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.data import batches
+from transformer_edu.training.data.batches import Batch
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.state import TrainingRun
+
+ADVICE = "again"  # run … again
+
+
+class TrainedClaims(ast.NodeTransformer):
+    """Computes what is claimed of a trained model, and requires nothing."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:  # noqa: N802
+        """``assert claim, advice`` becomes ``claim``."""
+        return ast.Expr(node.test) if node.msg is not None and _advises(node.msg) else node
+
+
+def _advises(message: ast.expr) -> bool:
+    """Whether a message has the advice in it, as text or under a name like ``again``."""
+    return ADVICE in ast.unparse(message)
+
+
+def without_trained_claims(notebook: NotebookNode) -> NotebookNode:
+    """A copy of the notebook that requires nothing of a trained model."""
+    untrained = copy.deepcopy(notebook)
+    for cell in untrained.cells:
+        if cell.cell_type == "code" and ADVICE in cell.source:
+            cell.source = ast.unparse(TrainedClaims().visit(ast.parse(cell.source)))
+    return untrained
+
+
+def shorten(steps: int) -> None:
+    """In the lesson's process, before its imports: a model learns for so many steps at most.
+
+    ``fit`` takes all its steps, with whatever belongs to them, but the later ones change no weight,
+    and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
+    ``epoch``.
+    """
+    find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
+    evaluate, evaluated = loop.evaluate, {}
+
+    @functools.wraps(find_gradients)
+    def find_first_gradients(
+        model: nn.Module, batch: Batch, config: TrainingConfig, run: TrainingRun, *others: object
+    ) -> float:
+        if len(run.steps) < steps:
+            return find_gradients(model, batch, config, run, *others)
+        if len(run.steps) == steps:
+            model.zero_grad()  # the optimizer leaves what has no gradient
+        return run.steps[-1].loss
+
+    def seed_first_dropout(model: nn.Module, seed: int, step: int, process: int) -> None:
+        if step <= steps:
+            seed_dropout(model, seed, step, process)
+
+    def evaluate_while_it_changes(
+        model: nn.Module, *pairs: object, step: int, **other: object
+    ) -> Evaluation:
+        if model in evaluated:
+            return replace(evaluated[model], step=step)
+        found = evaluate(model, *pairs, step=step, **other)
+        if step >= steps:
+            evaluated[model] = found
+        return found
+
+    @functools.wraps(epoch)
+    def begin_epoch(*pairs: object, **options: object) -> Iterator[Batch]:
+        return islice(epoch(*pairs, **options), steps)
+
+    loop.find_gradients, loop._seed_dropout = find_first_gradients, seed_first_dropout
+    loop.evaluate, loop.WORTH_A_BUDGET = evaluate_while_it_changes, math.inf  # nothing is timed
+    batches.epoch, display._image = begin_epoch, _blank
+
+
+def _blank(figure: Figure) -> Image.Image:
+    """In place of a figure's pixels, which every other test of lessons draws."""
+    plt.close(figure)
+    return Image.new("RGB", (1, 1))

@@ -1,0 +1,100 @@
+"""How lessons are shortened and watched: what still counts, what is not required any more."""
+
+import nbformat
+import pytest
+import torch
+
+from tests.devices.shortening import shorten, without_trained_claims
+from tests.devices.watching import run_on_pretend_device
+from tools.notebooks import LessonError
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.teaching import display
+from transformer_edu.training import loop
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.data import batches
+from transformer_edu.training.data.toy_tasks import reverse_task
+
+MODEL = """\
+import torch
+from transformer_edu.training.machine.device import pick_device
+device = pick_device()
+model = torch.nn.Linear(2, 3).to(device)
+"""
+CALL = "print(tuple(model(torch.ones(1, 2, device=model.weight.device)).shape))"
+
+
+def notebook_of(*sources: str) -> nbformat.NotebookNode:
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
+
+
+def run(*sources: str):
+    return run_on_pretend_device(notebook_of(*sources), "made_up.ipynb", steps=3)
+
+
+def test_a_model_on_the_device_is_no_stranger_and_one_elsewhere_is_named_by_its_line():
+    report = run(MODEL, CALL)
+    assert report.printed == {0: "", 1: "(1, 3)\n"}
+    assert report.strangers == [] and report.computations > 0
+    report = run(MODEL.replace(".to(device)", ""), CALL, "models = {'A': model}; del model")
+    assert set(report.strangers) == {f"Linear in {CALL!r}", "Linear in 'models'"}
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("torch.ones(1, 2) @ model.weight.T", "must be on pretend"),
+        ("assert model is None", "AssertionError"),
+        ("import warnings\nwarnings.warn('old', stacklevel=1)", "warns: .*old"),
+    ],
+    ids=["mixes devices", "asserts what is wrong", "warns"],
+)
+def test_a_cell_that_fails_or_warns_is_named(source, reason):
+    with pytest.raises(LessonError, match=rf"(?s)made_up.ipynb, cell 2 .*{reason}"):
+        run(MODEL, source)
+
+
+def test_only_what_is_claimed_of_a_trained_model_is_not_required():
+    claims = """\
+    seen.append(1)
+    assert seen == 2, f"only {seen}: run the training cell again"
+    seen.append(3)
+    assert 4 > 5, again
+    """
+    cell = "for _ in range(1):\n" + claims
+    shortened = without_trained_claims(notebook_of(cell, "assert 4 > 5", "assert 4 > 5, 'no'"))
+    seen = []
+    exec(shortened.cells[0].source, {"seen": seen, "again": "run it again"})
+    assert seen == [1, 3]
+    for cell in shortened.cells[1:]:
+        with pytest.raises(AssertionError):
+            exec(cell.source, {})
+
+
+def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkeypatch):
+    for place, name in (
+        (loop, "find_gradients"),
+        (loop, "_seed_dropout"),
+        (loop, "evaluate"),
+        (loop, "WORTH_A_BUDGET"),
+        (batches, "epoch"),
+        (display, "_image"),
+    ):
+        monkeypatch.setattr(place, name, getattr(place, name))  # put back afterwards
+    shorten(3)
+    pairs = {"train_size": 60, "validation_size": 8, "test_size": 8}
+    task = reverse_task(num_symbols=5, shortest=2, longest=4, **pairs)
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.0}
+    model = Transformer(TransformerConfig(vocabulary_size=len(task.vocabulary), **sizes))
+    weights = []
+
+    def note(_):
+        weights.append(model.output_projection.weight.detach().clone())
+
+    config = TrainingConfig(steps=6, batch_size=16, evaluate_every=2)
+    run = loop.fit(model, task, config, after_step=note)
+    assert [each.step for each in run.evaluations] == [2, 4, 6]
+    assert len({step.loss for step in run.steps}) == 3 and len(run.steps) == 6
+    changed = [not one.equal(other) for one, other in zip(weights, weights[1:], strict=False)]
+    assert changed == [True, True, False, False, False]
+    generator = torch.Generator().manual_seed(0)
+    assert len(list(batches.epoch(task.train, batch_size=2, generator=generator))) == 3

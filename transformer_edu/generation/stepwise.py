@@ -1,0 +1,197 @@
+"""The decoder for searches: one position at a time, with nothing left to do but arithmetic.
+
+``Decoder`` with a cache computes the same numbers, and is the one to read. A search runs a decoder
+a hundred times for a few vectors: there calling modules, checking tensors and making masks takes
+longer than multiplying. So here all that is done once. A test (test_stepwise.py) ties the two.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_edu.model.add_and_norm import AddAndNorm
+from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.decoder import Decoder, DecoderLayer
+from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
+from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.model.transformer import Transformer
+
+FIRST_ROOM = 16  # positions; doubled whenever they are used up
+PARTS = {AddAndNorm, DecoderLayer, FeedForward, MultiHeadAttention}
+PARTS |= {nn.Dropout, nn.LayerNorm, nn.Linear, nn.ModuleList}
+
+
+class StepwiseDecoder:
+    """What ``Transformer.decode`` returns, position after position, for some rows of targets.
+
+    Args:
+        model: One that ``can_step``; its weights must stay as they are.
+        memory: What its encoder returned, shape (source, source position, d_model).
+        source_mask: Its padding mask, shape (source, 1, 1, source position).
+    """
+
+    def __init__(self, model: Transformer, memory: Tensor, source_mask: Tensor) -> None:
+        self.table, self.positions = model.target_embedding.table.weight, model.positions.table
+        self.padding_id = model.config.padding_id
+        self.layers = [StepwiseLayer(layer, memory) for layer in model.decoder.layers]
+        self.final_norm = model.decoder.final_norm
+        self.sources = torch.arange(len(memory), device=memory.device)  # of each row
+        self.source_mask = None if source_mask.all() else as_scores(source_mask, memory.dtype)
+        self.visible = source_mask.new_empty(len(memory), 0)  # (row, position): no padding
+        self.length = 0  # positions so far
+
+    def __call__(self, token_ids: Tensor) -> Tensor:
+        """Read one more token of every row.
+
+        Args:
+            token_ids: Shape (row,).
+
+        Returns:
+            Shape (row, d_model).
+        """
+        seen = (token_ids != self.padding_id).unsqueeze(1)
+        self.visible = torch.cat([self.visible, seen], dim=1)
+        mask = None
+        if not self.visible.all():
+            mask = as_scores(self.visible[:, None, None], self.positions.dtype)
+        x = F.embedding(token_ids, self.table) * math.sqrt(self.table.size(1))
+        x = x + self.positions[self.length]
+        for layer in self.layers:
+            x = layer(x, self.length, mask, self.source_mask)
+        self.length += 1
+        return x if self.final_norm is None else self.final_norm(x)
+
+    def keep(self, rows: Tensor, *, same_sources: bool = False) -> None:
+        """Continue these rows, in this order; a row may be taken more than once.
+
+        Args:
+            rows: Row numbers, shape (new row,).
+            same_sources: Whether row i keeps its source, as when hypotheses change places.
+        """
+        self.visible = self.visible[rows]
+        for layer in self.layers:
+            layer.keep(rows, self.length)
+        if same_sources:
+            return
+        # The hypotheses of a source are so many queries to the same keys, which need no copies.
+        self.sources = self.sources[rows]
+        places, counts = self.sources.unique_consecutive(return_counts=True)
+        places = places if (counts == counts[0]).all() else self.sources
+        for layer in self.layers:
+            layer.keep_sources(places)
+        if self.source_mask is not None:
+            self.source_mask = self.source_mask[places]
+        beams = len(rows) // len(places)
+        self.sources = torch.arange(len(places), device=rows.device).repeat_interleave(beams)
+
+
+class StepwiseLayer:
+    """A ``DecoderLayer`` for one new position, with the keys and values of those before it.
+
+    Args:
+        layer: Its weights are taken.
+        memory: The encoder's output, shape (source, source position, d_model).
+    """
+
+    def __init__(self, layer: DecoderLayer, memory: Tensor) -> None:
+        self.layer, self.norm_first = layer, layer.around_feed_forward.norm_first
+        back, across = layer.self_attention, layer.cross_attention
+        self.num_heads = back.num_heads
+        self.packed = packed(back.query_projection, back.key_projection, back.value_projection)
+        both = packed(across.key_projection, across.value_projection)
+        # Keys and values, (2, source, heads, source position, d_head)
+        across = F.linear(memory, *both).unflatten(-1, (2, self.num_heads, -1))
+        self.memory = across.permute(2, 0, 3, 1, 4).contiguous()
+        # Keys, then values, of all positions so far and room for more: (position, row, 2 · d_model)
+        self.kept = memory.new_empty(FIRST_ROOM, len(memory), 2 * memory.size(-1))
+
+    def __call__(
+        self, x: Tensor, length: int, target_mask: Tensor | None, source_mask: Tensor | None
+    ) -> Tensor:
+        """From (row, d_model) to (row, d_model); masks hold what is added to the scores."""
+        layer = self.layer
+        x = self._around(layer.around_self_attention, x, self._look_back, length, target_mask)
+        x = self._around(layer.around_cross_attention, x, self._look_across, source_mask)
+        return self._around(layer.around_feed_forward, x, self._feed_forward)
+
+    def _around(self, wrapped: AddAndNorm, x: Tensor, sublayer: object, *given: object) -> Tensor:
+        norm = wrapped.norm
+        norm = (norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+        if self.norm_first:
+            return x + sublayer(F.layer_norm(x, *norm), *given)
+        return F.layer_norm(x + sublayer(x, *given), *norm)
+
+    def _look_back(self, x: Tensor, length: int, mask: Tensor | None) -> Tensor:
+        query, new = F.linear(x, *self.packed).tensor_split([x.size(1)], dim=1)
+        if length == len(self.kept):
+            self.kept = torch.cat([self.kept, torch.empty_like(self.kept)])
+        self.kept[length] = new
+        kept = self.kept[: length + 1].unflatten(-1, (2, self.num_heads, -1))
+        keys, values = kept.permute(2, 1, 3, 0, 4)  # (row, heads, position, d_head)
+        heads = F.scaled_dot_product_attention(
+            query.view(len(x), self.num_heads, 1, -1), keys, values, attn_mask=mask
+        )
+        return linear(self.layer.self_attention.output_projection, heads.reshape(x.shape))
+
+    def _look_across(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        keys, values = self.memory
+        query = linear(self.layer.cross_attention.query_projection, x)
+        queries = query.view(len(keys), -1, self.num_heads, keys.size(-1)).transpose(1, 2)
+        heads = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+        heads = heads.transpose(1, 2).reshape(x.shape)
+        return linear(self.layer.cross_attention.output_projection, heads)
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        widened = linear(self.layer.feed_forward.widen, x).relu_()
+        return linear(self.layer.feed_forward.narrow, widened)
+
+    def keep(self, rows: Tensor, length: int) -> None:
+        """Continue these rows of the targets, of which so many positions are kept."""
+        room = self.kept.new_empty(len(self.kept), len(rows), self.kept.size(2))
+        torch.index_select(self.kept[:length], 1, rows, out=room[:length])
+        self.kept = room
+
+    def keep_sources(self, places: Tensor) -> None:
+        """Continue with these of the sources."""
+        self.memory = self.memory.index_select(1, places)
+
+
+def packed(*projections: nn.Linear) -> tuple[Tensor, Tensor | None]:
+    """The weight and bias of one projection that does the work of several."""
+    biases = [each.bias for each in projections if each.bias is not None]
+    weight = torch.cat([each.weight for each in projections])
+    return weight, torch.cat(biases) if biases else None
+
+
+def linear(projection: nn.Linear, x: Tensor) -> Tensor:
+    """The projection of x without a call of the module."""
+    return F.linear(x, projection.weight, projection.bias)
+
+
+def as_scores(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """What added to scores hides those where the mask is False; the same shape."""
+    return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, -torch.inf)
+
+
+def can_step(model: nn.Module) -> bool:
+    """Whether ``StepwiseDecoder`` computes what the model's own ``decode`` does.
+
+    Each part must be the package's own. Nobody may have hooked into it, as whoever records or
+    changes attention does, and no autocast may be on.
+    """
+    if not isinstance(model, Transformer) or type(model).decode is not Transformer.decode:
+        return False
+    kinds = {Decoder: [model.decoder], PositionalEncoding: [model.positions]}
+    kinds[TokenEmbedding] = [model.target_embedding]
+    kinds[nn.Embedding] = [model.target_embedding.table]
+    parts = list(model.decoder.modules())[1:]
+    whole = [model, *(part for own in kinds.values() for part in own), *parts]
+    return (
+        all(type(part) is kind for kind, own in kinds.items() for part in own)
+        and all(type(part) in PARTS for part in parts)
+        and not any(part._forward_hooks or part._forward_pre_hooks for part in whole)
+        and not any("forward" in vars(part) for part in whole)
+        and not torch.is_autocast_enabled(model.output_projection.weight.device.type)
+    )
