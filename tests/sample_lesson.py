@@ -1,5 +1,7 @@
 """A small lesson that keeps every rule, for tests that break one rule at a time."""
 
+from collections.abc import Sequence
+
 import nbformat
 from nbformat import NotebookNode
 
@@ -68,16 +70,50 @@ CELLS = [
 ]
 
 
-def sample_notebook() -> NotebookNode:
-    """A fresh copy of the notebook, with outputs as if it had run."""
+# The same lesson in the new edition: what takes the place of a cell, by its first words.
+FOLDED = {"source_hidden": True}
+NEW_CELLS = {
+    "## 1 · Scores": [("markdown", "## 1 · Scores\n\nEach pair has a score.")],
+    "scores = [1, 2, 3]": [
+        ("code", 'scores = [1, 2, 3]\nwith predict("How many?", "2", "3"):\n    len(scores)')
+    ],
+    "**What you see.** Three": [("markdown", "**What you see.** Three scores.")],
+    "max(scores)": [("code", 'with predict("The largest?", "1", "3"):\n    max(scores)')],
+    "**What you see.** The last": [("markdown", "**What you see.** The last.")],
+    "min(scores)": [("code", 'with predict("The smallest?", "1", "3"):\n    min(scores)')],
+    "from transformer_edu.model.attention": [
+        ("code", "from transformer_edu.model.attention import attend\n\nattend(scores)"),
+        ("claim", 'assert attend(scores) == 3, "the package counts three"'),
+    ],
+    "share = 0.94": [("code", "share = 0.94"), ("claim", 'assert share > 0.9, "most"')],
+}
+
+
+def new_edition_cells() -> list[tuple[str, str]]:
+    """The cells of the sample, those of NEW_CELLS replaced."""
+    cells = []
+    for kind, source in CELLS:
+        if source.startswith("# 2"):
+            source += " **You need to know** vectors."
+        new = [them for words, them in NEW_CELLS.items() if source.startswith(words)]
+        cells += new[0] if new else [(kind, source)]
+    return cells
+
+
+def sample_notebook(cells: Sequence[tuple[str, str]] = CELLS) -> NotebookNode:
+    """A fresh notebook of these cells, with outputs as if it had run."""
     notebook = nbformat.v4.new_notebook()
     count = 0
-    for index, (kind, source) in enumerate(CELLS):
+    for index, (kind, source) in enumerate(cells):
         if kind == "markdown":
             notebook.cells.append(nbformat.v4.new_markdown_cell(source, id=f"markdown-{index}"))
             continue
         count += 1
         tags = {} if kind == "code" else {"tags": [kind]}
+        if kind == "claim":
+            tags["tags"] = ["claim", "hide-cell"]
+        if kind == "claim" or (kind == "setup" and cells is not CELLS):
+            tags["jupyter"] = dict(FOLDED)
         cell = nbformat.v4.new_code_cell(source, id=f"code-{index}", metadata=tags)
         cell.execution_count = count
         cell.outputs = _outputs(kind, source, exercise="2.1" if "mask" in source else "2.2")
@@ -99,7 +135,7 @@ def _outputs(kind: str, source: str, *, exercise: str) -> list[NotebookNode]:
 def sample_lesson(notebook: NotebookNode | None = None, **changes: object) -> Lesson:
     """The lesson around the notebook; changes replace single attributes."""
     attributes = {
-        "name": "02_attention.ipynb",
+        "name": "02_sample.ipynb",
         "notebook": notebook or sample_notebook(),
         "size": 20_000,
         "address": None,
@@ -108,3 +144,9 @@ def sample_lesson(notebook: NotebookNode | None = None, **changes: object) -> Le
         "package_constants": frozenset({"ROLES = ('same', 'next')"}),
     }
     return Lesson(**{**attributes, **changes})
+
+
+def new_edition_lesson(notebook: NotebookNode | None = None, **changes: object) -> Lesson:
+    """The same lesson in the new edition."""
+    notebook = notebook or sample_notebook(new_edition_cells())
+    return sample_lesson(notebook, **{"name": "02_attention.ipynb", **changes})

@@ -6,7 +6,12 @@ from collections.abc import Callable
 import pytest
 from nbformat import NotebookNode
 
-from tests.sample_lesson import sample_lesson, sample_notebook
+from tests.sample_lesson import (
+    new_edition_cells,
+    new_edition_lesson,
+    sample_lesson,
+    sample_notebook,
+)
 from tools.lesson import Lesson
 from tools.notebooks import ROOT, WIDGET_VIEW, source_hash
 from tools.rules import RULES, all_lessons, broken_rules
@@ -246,6 +251,45 @@ BROKEN: dict[str, list[Change]] = {
         lambda notebook: notebook.cells.insert(3, notebook.cells.pop()),
     ],
 }
+
+
+def unfold(words: str) -> Change:
+    """A change that shows a cell's source."""
+    return lambda notebook: cell_with(notebook, words).metadata.pop("jupyter")
+
+
+# In a lesson of the new edition.
+BROKEN_ANEW: dict[str, list[Change]] = {
+    "lesson_is_short": [
+        replace("Each pair has", "word " * 2200 + "has"),
+        lambda notebook: notebook.cells.extend(notebook.cells[2:3] * 30),
+        lambda notebook: notebook.cells.extend(notebook.cells[3:4] * 20),
+    ],
+    "predicts_can_be_committed_to": [
+        replace('with predict("The largest?", "1", "3"):', "if True:"),
+        replace("Each pair has a score.", "**Predict.** How many scores?"),
+        replace("**What you see.** The last.", "The last."),
+    ],
+    "nothing_gives_a_prediction_away": [
+        replace("    max(scores)", '    max(scores)\n    assert 3 > 2, "the largest is 3"'),
+        replace("    max(scores)", '    show(figure, alt="the largest is 3")'),
+        replace("    max(scores)", '    plot(scores, title="The largest is 3")'),
+    ],
+    "claims_stand_apart": [
+        replace("share = 0.94", "share = 0.94\nassert share > 0.9, 'most'"),
+        replace("share = 0.94", "share = 0.94\ntorch.testing.assert_close(share, 1)"),
+        replace('assert share > 0.9, "most"', "assert share > 0.9"),
+        replace('assert share > 0.9, "most"', "share"),
+        unfold("assert share"),
+        lambda notebook: cell_with(notebook, "assert share").metadata.update(tags=["claim"]),
+    ],
+    "setup_is_folded": [unfold("find_spec")],
+    "front_says_what_is_needed": [replace("You need to know", "Bring")],
+    "code_cells_are_short": [
+        replace("mask = ...", "class Mask:\n" + "    size = 1\n" * 24 + "\n\nmask = ...")
+    ],
+    "prose_stands_before_code": [remove("**What you see.** The last.")],
+}
 CHANGES = [(rule, change) for rule, changes in BROKEN.items() for change in changes]
 CHANGED_SURROUNDINGS = {
     "the_file_is_small": {"size": 400_001},
@@ -260,6 +304,7 @@ def complaints_about(rule: str, lesson: Lesson) -> list[str]:
 
 def test_the_sample_keeps_every_rule():
     assert broken_rules(sample_lesson()) == []
+    assert broken_rules(new_edition_lesson()) == []
 
 
 @pytest.mark.parametrize(("rule", "change"), CHANGES, ids=[rule for rule, _ in CHANGES])
@@ -271,13 +316,44 @@ def test_a_broken_rule_is_noticed(rule, change):
     assert complaints_about(rule, sample_lesson(notebook))
 
 
+CHANGES_ANEW = [(rule, change) for rule, changes in BROKEN_ANEW.items() for change in changes]
+
+
+@pytest.mark.parametrize(("rule", "change"), CHANGES_ANEW, ids=[rule for rule, _ in CHANGES_ANEW])
+def test_a_broken_rule_is_noticed_in_the_new_edition(rule, change):
+    notebook = sample_notebook(new_edition_cells())
+    change(notebook)
+    assert complaints_about(rule, new_edition_lesson(notebook))
+
+
+def test_the_rules_of_the_new_edition_are_for_its_lessons_alone():
+    for rule in BROKEN_ANEW.keys() - BROKEN.keys():
+        old = sample_lesson(sample_notebook())
+        assert not complaints_about(rule, old)
+
+
+def test_a_class_to_build_may_be_longer_and_have_a_name_of_the_package():
+    notebook = sample_notebook(new_edition_cells())
+    lines = "class MultiHeadAttention:\n" + "    size = 1\n" * 18 + "\n\nmask = ..."
+    replace("mask = ...", lines)(notebook)
+    lesson = new_edition_lesson(notebook)
+    assert not complaints_about("code_cells_are_short", lesson)
+    assert not complaints_about("nothing_is_defined_that_the_package_has", lesson)
+
+
+def test_a_title_that_is_computed_gives_nothing_away():
+    notebook = sample_notebook(new_edition_cells())
+    replace("    max(scores)", '    plot(scores, title=f"The largest is {max(scores)}")')(notebook)
+    assert not complaints_about("nothing_gives_a_prediction_away", new_edition_lesson(notebook))
+
+
 @pytest.mark.parametrize("rule", CHANGED_SURROUNDINGS)
 def test_a_rule_about_the_surroundings_notices_too(rule):
     assert complaints_about(rule, sample_lesson(**CHANGED_SURROUNDINGS[rule]))
 
 
 def test_every_rule_is_broken_by_one_of_these_tests():
-    assert {rule.__name__ for rule in RULES} == {*BROKEN, *CHANGED_SURROUNDINGS}
+    assert {rule.__name__ for rule in RULES} == {*BROKEN, *BROKEN_ANEW, *CHANGED_SURROUNDINGS}
 
 
 def test_a_constant_of_its_own_is_allowed_under_a_name_of_the_package():

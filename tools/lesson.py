@@ -1,5 +1,6 @@
 """One lesson, with what the rules must know about it."""
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,7 +9,10 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools.notebooks import read
+from tools.source_rules import dotted
 
+# Lessons that keep the limits of the new edition (tools/edition_rules.py). The list grows.
+NEW_EDITION = frozenset({"02_attention.ipynb"})
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
@@ -105,3 +109,21 @@ def headings(cell: NotebookNode) -> list[tuple[int, str]]:
     """The level and the words of every heading in a Markdown cell."""
     text = FENCE.sub("", cell.source)
     return [(len(marks), words) for marks, words in re.findall(r"(?m)^(#{1,6}) (.+?)\s*$", text)]
+
+
+def blocks_of_predict(tree: ast.Module) -> list[ast.With]:
+    """Every ``with predict(…):`` of a cell."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With)
+        and any(
+            isinstance(item.context_expr, ast.Call) and dotted(item.context_expr.func) == "predict"
+            for item in node.items
+        )
+    ]
+
+
+def is_folded(cell: NotebookNode) -> bool:
+    """Whether JupyterLab shows the cell's source only when asked for."""
+    return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))

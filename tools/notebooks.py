@@ -32,6 +32,7 @@ KERNEL_SETTINGS = {
     "PYTHONHASHSEED": "0",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "TRANSFORMER_EDU_DEVICE": "cpu",  # outputs name the device that computed them
+    "TRANSFORMER_EDU_KEEP": "0",  # no lesson writes or reads a reader's classes
     "TQDM_DISABLE": "1",  # progress bars are for whoever waits
 }
 
@@ -42,7 +43,7 @@ class LessonError(Exception):
 
 def lesson_paths(root: Path = ROOT) -> list[Path]:
     """All lessons, in order."""
-    return sorted((root / "notebooks").glob("*.ipynb"))
+    return sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
 
 def read(path: Path) -> NotebookNode:

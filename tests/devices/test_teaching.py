@@ -16,13 +16,13 @@ from transformer_edu.teaching.checks.answer import AnswerError, close, exercise,
 from transformer_edu.teaching.explorers.translation import cross_attention
 from transformer_edu.teaching.figures.attention import (
     plot_attention,
-    plot_attention_steps,
     plot_heads,
     plot_links,
     plot_mask,
     plot_mask_row,
     plot_reach,
 )
+from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
 from transformer_edu.teaching.figures.decoding_steps import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.embeddings import plot_embedding_map
 from transformer_edu.teaching.figures.heads import plot_head_shares, plot_head_split
@@ -63,8 +63,13 @@ FIGURES = {
     "links": lambda on: plot_links(on(WEIGHTS)[1], **WORDS, **TITLE),
     "mask": lambda on: plot_mask(on(MASK), **WORDS, **TITLE),
     "masks": lambda on: plot_mask_row({"both": on(MASK), "one": on(~MASK)}, **WORDS, **TITLE),
-    "steps": lambda on: plot_attention_steps(
-        on(NUMBERS), on(NUMBERS.repeat(2, 1)[:4]), on(NUMBERS.repeat(2, 1)[:4]), **WORDS, **TITLE
+    "flow": lambda on: plot_attention_flow(
+        on(NUMBERS),
+        on(NUMBERS.repeat(2, 1)[:4]),
+        on(NUMBERS.repeat(2, 1)[:4]),
+        query_words=QUERIES,
+        key_words=KEYS,
+        marked=0,
     ),
     "values": lambda on: plot_values(on(NUMBERS), **LABELS, **TITLE),
     "shares": lambda on: plot_head_shares(on(WEIGHTS[0]), label="share", **TITLE),

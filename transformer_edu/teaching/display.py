@@ -28,17 +28,19 @@ NUM_COLORS = 256  # in one picture: a third of the bytes, and no visible differe
 _kept_back: ContextVar[list["Explorer"] | None] = ContextVar("_kept_back", default=None)
 
 
-def show(figure: Figure, alt: str) -> None:
+def show(figure: Figure, alt: str | None = None) -> None:
     """Show a figure together with what it says, in words.
 
     Args:
         figure: Drawn, and closed by this function.
-        alt: What a reader who cannot see the picture should know.
+        alt: What a reader who cannot see the picture should know; None for the figure's label,
+            where functions that draw can put it.
 
     Raises:
         TypeError: If figure is not a matplotlib figure.
         ValueError: If alt is empty.
     """
+    alt = figure.get_label() if alt is None and isinstance(figure, Figure) else alt
     _require_alt(alt)
     publish(encode_png(figure), alt)
 
@@ -105,11 +107,11 @@ def build_explorer(
 
     first, first_alt = _image(draw(**values())), alt(**values())
     _require_alt(first_alt)
-    picture = widgets.HTML(_img(_quick_png(first), first_alt))
+    picture = widgets.HTML(image_tag(_quick_png(first), first_alt))
 
     def redraw(_: object) -> None:
         try:
-            picture.value = _img(_quick_png(_image(draw(**values()))), alt(**values()))
+            picture.value = image_tag(_quick_png(_image(draw(**values()))), alt(**values()))
         except Exception as error:  # the traceback of a callback is not shown
             picture.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 
@@ -208,8 +210,13 @@ def _png(image: Image.Image, **options: bool | int) -> str:
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def _img(png: str, alt: str) -> str:
-    """An image element; the words are escaped, whatever they hold."""
+def image_tag(png: str, alt: str) -> str:
+    """An image element in HTML.
+
+    Args:
+        png: A picture, as encode_png returns it.
+        alt: What a reader who cannot see the picture should know, as plain text.
+    """
     return (
         f'<img style="max-width: 100%" alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
     )

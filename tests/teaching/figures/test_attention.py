@@ -10,7 +10,6 @@ import torch
 from tests.hatching import hatched_corners
 from transformer_edu.teaching.figures.attention import (
     plot_attention,
-    plot_attention_steps,
     plot_heads,
     plot_links,
     plot_mask,
@@ -114,23 +113,3 @@ def test_reach_is_written_in_per_cent_and_only_zero_is_hatched():
         assert texts(axes) == ["100%", "< 1%", "0", "50%", "30%", "20%"]
         assert hatched_corners(axes) == [(1.5, -0.5)]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["1", "2"]
-
-
-# Every axis has its own length, so that no two can be swapped unnoticed.
-QUERY, KEY, VALUE = torch.randn(2, 4), torch.randn(3, 4), torch.randn(3, 5)
-
-
-def test_the_steps_of_attention_are_the_six_matrices_of_the_formula():
-    panels = plot_attention_steps(QUERY * 0 - 1e-3, KEY, VALUE, **LABELS).axes
-    assert set(texts(panels[0])) == {"0.0"}  # never minus zero
-    panels = plot_attention_steps(QUERY, KEY, VALUE, **LABELS).axes
-    scores = QUERY @ KEY.T / math.sqrt(4)
-    weights = scores.softmax(dim=-1)
-    expected = [QUERY, KEY, scores, weights, VALUE, weights @ VALUE]
-    for axes, matrix in zip(panels, expected, strict=True):
-        np.testing.assert_allclose(numbers(axes), matrix, rtol=1e-5, atol=1e-6)
-        assert len(axes.texts) == matrix.numel()
-        assert len(axes.get_yticks()) == len(matrix)
-    rows = [axes.get_ylabel() for axes in panels]
-    assert rows == ["query", "key", "query", "query", "key", "query"]
-    assert [axes.get_xlabel() for axes in panels].count("key") == 2

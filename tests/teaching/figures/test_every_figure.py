@@ -19,10 +19,12 @@ from transformer_edu.teaching import figures
 from transformer_edu.teaching.figures import (
     architecture,
     attention,
+    attention_flow,
     charts,
     decoding_steps,
     embeddings,
     heads,
+    lookup,
     parameters,
     pieces,
     runs,
@@ -42,6 +44,8 @@ NAME = "$q$"  # mathtext would draw an italic letter without its dollars
 TITLE = "What to see"
 WEIGHTS = torch.tensor([[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]])
 TOKENS = {"query_tokens": ["a", NAME], "key_tokens": ["c", "d", NAME]}
+WORDS = ["c", "d", NAME]
+LINKS = {"query_words": ["a", NAME], "key_words": WORDS, "marked": 1}
 MASK = WEIGHTS > 0.3
 GRID = torch.tensor([[1.0, -3.0, 0.5], [0.0, 2.0, 0.25]])
 EVALUATIONS = (Evaluation(10, 1.0, 0.5, 0.25), Evaluation(20, 0.5, 1.0, 0.75))
@@ -80,9 +84,11 @@ FIGURES = {
         partial(attention.plot_attention, WEIGHTS, **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
-    "plot_attention_steps": (
-        partial(attention.plot_attention_steps, GRID, GRID.repeat(2, 1)[:3], GRID.T, **TOKENS),
-        {"query", "key", "component"},
+    "plot_attention_flow": (
+        partial(
+            attention_flow.plot_attention_flow, GRID, GRID.repeat(2, 1)[:3], WEIGHTS.T, **LINKS
+        ),
+        set(),
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
     "plot_beam_tree": (
@@ -139,6 +145,13 @@ FIGURES = {
         {"x", "y"},
     ),
     "plot_links": (partial(attention.plot_links, WEIGHTS, **TOKENS), set()),
+    "plot_lookup": (
+        partial(
+            lookup.plot_lookup, GRID[0, :2], WEIGHTS.T, WEIGHTS.T, words=WORDS, features=[NAME, "b"]
+        ),
+        {NAME, "b", "value, first number", "second number"},
+    ),
+    "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
     "plot_mask": (partial(attention.plot_mask, MASK, **TOKENS), {QUERY_AXIS, KEY_AXIS}),
     "plot_mask_row": (
         partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),

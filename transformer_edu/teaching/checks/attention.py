@@ -1,100 +1,143 @@
 """Checks of lesson 2: attention."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from transformer_edu.teaching.checks.answer import (
-    AnswerError,
-    ask,
-    close,
-    exercise,
-    refuse_mistakes,
-    require_shape,
-)
+from transformer_edu.model.attention import MultiHeadAttention, scaled_dot_product_attention
+from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.my_transformer import keep
 
-QUERIES, KEYS, D_K, D_V = 3, 5, 4, 2  # all lengths differ, so that no axis is mistaken for another
-LEAST_SHARE = 0.9
+# Every length is different, so that no axis passes for another.
+BATCH, QUERIES, KEYS, D_MODEL, D_HEAD = 2, 3, 5, 12, 4
+PROJECTIONS = ("query_projection", "key_projection", "value_projection")
 
 
 @exercise("2.1")
-def check_zero_query(answer: Sequence[float]) -> None:
-    """Exercise 2.1: the output of a query of zeros for the values (0, 0), (3, 0), (0, 6)."""
-    received = require_shape(torch.as_tensor(answer, dtype=torch.float32), (2,), "(two numbers)")
-    if close(received, torch.tensor([0.0, 0.0])):
+def check_attention(answer: type[nn.Module]) -> None:
+    """Exercise 2.1: a class Attention(d_model, d_head), which gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError("The answer is the class Attention itself, a subclass of nn.Module.")
+    inputs = _random_inputs()
+    attention = answer(D_MODEL, D_HEAD)
+    try:
+        ask(attention, *inputs)
+    except RuntimeError as error:
         raise AnswerError(
-            "The scores are 0, but the weights are not: what does the softmax make of three equal "
-            "scores?"
+            f"The shapes do not fit: {error}. With a batch, key.T reverses all three axes; "
+            "key.transpose(-2, -1) swaps the last two."
+        ) from None
+    _require_projections(attention)
+    package = MultiHeadAttention(d_model=D_MODEL, num_heads=D_MODEL // D_HEAD)
+    weights = {name: package.get_submodule(name).weight[:D_HEAD] for name in PROJECTIONS}
+    attention.load_state_dict({f"{name}.weight": weight for name, weight in weights.items()})
+    shape = (BATCH, QUERIES, D_HEAD)
+    received = require_shape(ask(attention, *inputs), shape, "(batch, query, d_head)")
+    projected = [x @ weight.T for x, weight in zip(inputs, weights.values(), strict=True)]
+    expected, _ = scaled_dot_product_attention(*projected)
+    if not close(received, expected):
+        raise AnswerError(_attention_hint(received, inputs, projected))
+    if not callable(getattr(attention, "attend", None)):
+        raise AnswerError("Write scores, softmax and average in a method attend: lesson 4 uses it.")
+    by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in projected]  # one axis more
+    in_heads, _ = scaled_dot_product_attention(*by_head)
+    if not close(ask(attention.attend, *by_head), in_heads):
+        raise AnswerError(
+            "attend must work on the last two axes, whatever is before them (lesson 4 adds an axis "
+            "of heads): key.transpose(-2, -1), softmax(dim=-1), and √ of query.size(-1)."
         )
-    if close(received, torch.tensor([3.0, 6.0])):
-        raise AnswerError("That is the sum of the values. The weights sum to one: average them.")
-    if close(received, torch.tensor([1.5, 3.0])):
-        raise AnswerError("The value (0, 0) counts, too: there are three values to average.")
-    if not close(received, torch.tensor([1.0, 2.0])):
-        raise AnswerError("All three scores are 0, so the three weights are equal. Average.")
+    keep(answer)
+
+
+def _require_projections(attention: nn.Module) -> None:
+    """Refuse missing projections, biases and wrong widths, each with its hint."""
+    for name in PROJECTIONS:
+        projection = getattr(attention, name, None)
+        if not isinstance(projection, nn.Linear):
+            raise AnswerError(f"__init__ must set self.{name} to an nn.Linear.")
+        if projection.bias is not None:
+            raise AnswerError(f"The paper's projections have no bias: {name} needs bias=False.")
+        if (projection.in_features, projection.out_features) != (D_MODEL, D_HEAD):
+            got = f"nn.Linear({projection.in_features}, {projection.out_features})"
+            raise AnswerError(f"{name} must go from d_model to d_head numbers; yours is {got}.")
+
+
+def _attention_hint(received: Tensor, inputs: Sequence[Tensor], projected: Sequence[Tensor]) -> str:
+    """What an output of the right shape with wrong numbers comes from."""
+    query, key, value = projected
+    scores = query @ key.transpose(-2, -1)
+    scaled = scores / math.sqrt(D_HEAD)
+    known_mistakes = {
+        "The softmax runs over the queries: use dim=-1, so that every row sums to one.": (
+            scaled.softmax(dim=-2)
+        ),
+        "The softmax runs over the batch: use dim=-1, so that every row sums to one.": (
+            scaled.softmax(dim=0)
+        ),
+        "The scores are not scaled: divide them by √d_head.": scores.softmax(dim=-1),
+        "You divided by d_head; the formula divides by its root.": (scores / D_HEAD).softmax(-1),
+        "You divided by √d_model. A score is a sum of d_head products: divide by √d_head.": (
+            scores / math.sqrt(D_MODEL)
+        ).softmax(dim=-1),
+        "You divided by the root of the number of keys; use the width, query.size(-1).": (
+            scores / math.sqrt(KEYS)
+        ).softmax(dim=-1),
+        "The softmax is missing between the scores and the average.": scaled,
+        "You divided after the softmax; divide the scores before it.": (
+            scores.softmax(dim=-1) / math.sqrt(D_HEAD)
+        ),
+    }
+    for hint, weights in known_mistakes.items():
+        if close(received, weights @ value):
+            return hint
+    if close(received, scaled.softmax(dim=-1) @ key):
+        return "You averaged the keys: the weights average the values."
+    return (
+        "The shape is right, the numbers are not. Project query, key and value with their own "
+        "layers; then scores = Q Kᵀ / √d_head, a softmax over the keys, and the average of V."
+    )
 
 
 @exercise("2.2")
-def check_attend(answer: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
-    """Exercise 2.2: the whole formula as a function (query, key, value) → output."""
-    query, key, value = _random_attention()
-    received = require_shape(ask(answer, query, key, value), (QUERIES, D_V), "(query, d_v)")
-    scores = query @ key.T
-    known_mistakes = {
-        "You averaged with the softmax over the queries: each row of weights, over the keys, must "
-        "sum to one.": (scores / math.sqrt(D_K)).softmax(dim=0),
-        "The scores are not scaled: divide them by √d_k.": scores.softmax(dim=-1),
-        "You divided by d_k; the formula divides by its root.": (scores / D_K).softmax(dim=-1),
-        "You divided by the root of the number of keys; d_k is the width of a key.": (
-            scores / math.sqrt(KEYS)
-        ).softmax(dim=-1),
-        "You divided by the root of the number of queries; d_k is the width of a query.": (
-            scores / math.sqrt(QUERIES)
-        ).softmax(dim=-1),
-        "You multiplied the scores with the values: the softmax is missing.": scores
-        / math.sqrt(D_K),
-        "You divided after the softmax; divide the scores before it.": scores.softmax(dim=-1)
-        / math.sqrt(D_K),
-    }
-    refuse_mistakes(received, {hint: each @ value for hint, each in known_mistakes.items()})
-    if not close(received, (scores / math.sqrt(D_K)).softmax(dim=-1) @ value):
+def check_unnoticed_order(
+    answer: tuple[Tensor, Tensor], *, query: Tensor, key: Tensor, value: Tensor
+) -> None:
+    """Exercise 2.2: keys and values in another order, with the same outputs.
+
+    Args:
+        answer: What the reader gave, a pair (keys, values).
+        query: Shape (query, d_k).
+        key: Shape (key, d_k).
+        value: Shape (key, d_v).
+    """
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise AnswerError("The answer is a pair: the keys and the values in their new order.")
+    new_key = require_shape(answer[0], tuple(key.shape), "(key, d_k)")
+    new_value = require_shape(answer[1], tuple(value.shape), "(key, d_v)")
+    if close(new_key, key) and close(new_value, value):
+        raise AnswerError("Nothing has moved: every row must leave its place.")
+    if close(new_key, key) or close(new_value, value):
+        raise AnswerError("You moved only one of the two. A key must take its value with it.")
+    if (new_key == key).all(dim=-1).any():
+        raise AnswerError("Some rows are where they were: every row must leave its place.")
+    expected, _ = scaled_dot_product_attention(query, key, value)
+    received, _ = scaled_dot_product_attention(query, new_key, new_value)
+    if close(new_key.sort(dim=-1).values, key.sort(dim=-1).values):
+        raise AnswerError("You moved the numbers inside each vector. Move whole rows: dim 0.")
+    if not close(received, expected):
         raise AnswerError(
-            "The shape is right, the numbers are not. Three steps: scores = QKᵀ/√d_k, a softmax "
-            "over the keys, the weighted average of the values."
+            "The outputs have changed. Use one order for both, so that a key keeps its value."
         )
 
 
 @exercise("2.3")
-def check_attend_to_next(answer: Tensor) -> None:
-    """Exercise 2.3: a query matrix with which each one-hot position attends to the next."""
-    matrix = require_shape(answer, (KEYS, KEYS), "(position, position)").float()
-    weights = (matrix / math.sqrt(KEYS)).softmax(dim=-1)  # position and keys are one-hot
-    ahead = weights.diagonal(1)
-    if (weights.diagonal(-1) > LEAST_SHARE).all():
-        raise AnswerError(
-            "Every word attends to the word before it: move the numbers the other way."
-        )
-    if (weights.diagonal() > LEAST_SHARE).all():
-        raise AnswerError(
-            "Every word attends to itself: the query must match the key of position p + 1."
-        )
-    if (ahead >= LEAST_SHARE).all():
-        return
-    if (matrix[:-1].argmax(dim=-1) == torch.arange(1, KEYS)).all():
-        raise AnswerError(
-            f"The direction is right, but the weight of the next word is only "
-            f"{ahead.min():.2f}: the softmax needs larger numbers."
-        )
-    raise AnswerError(
-        "Row p of the matrix is the query of position p: its largest number belongs at p + 1."
-    )
-
-
-@exercise("2.4")
 def check_repaired_weights(answer: Tensor, *, query: Tensor, key: Tensor) -> None:
-    """Exercise 2.4: the weights of a target that attends to a source, (target, source).
+    """Exercise 2.3: the weights of a target that attends to a source, (target, source).
 
     Args:
         answer: What the learner gave.
@@ -111,6 +154,13 @@ def check_repaired_weights(answer: Tensor, *, query: Tensor, key: Tensor) -> Non
             "Right shape, wrong sums: the softmax still runs over the targets. It must run over "
             "the keys, the source."
         )
+    scores_of_source = key @ query.T / math.sqrt(query.size(-1))
+    turned = scores_of_source.softmax(dim=-1).T
+    if close(weights, turned / turned.sum(dim=-1, keepdim=True)):
+        raise AnswerError(
+            "The rows sum to one only because you divided by their sums. The numbers still come "
+            "from a softmax over the targets: compute the scores of the target's queries."
+        )
     if close(weights, (query @ key.T).softmax(dim=-1)):
         raise AnswerError("The rows sum to one; now divide the scores by √d_k as before.")
     if not close(weights, scores.softmax(dim=-1)):
@@ -119,10 +169,9 @@ def check_repaired_weights(answer: Tensor, *, query: Tensor, key: Tensor) -> Non
         )
 
 
-def _random_attention() -> tuple[Tensor, Tensor, Tensor]:
+def _random_inputs() -> tuple[Tensor, Tensor, Tensor]:
     """Query, key and value of the check's own, the same every time."""
     generator = torch.Generator().manual_seed(2)
     return tuple(
-        torch.randn(length, width, generator=generator)
-        for length, width in ((QUERIES, D_K), (KEYS, D_K), (KEYS, D_V))
+        torch.randn(BATCH, length, D_MODEL, generator=generator) for length in (QUERIES, KEYS, KEYS)
     )

@@ -67,9 +67,9 @@ def explore_scaling() -> None:
         draw_scaling,
         describe_scaling,
         d_head=widgets.SelectionSlider(
-            options=[4, 16, 64, 256, 1024], value=64, description="width d_head"
+            options=[4, 16, 64, 256, 1024], value=64, description="width d_k"
         ),
-        scaled=widgets.Checkbox(description="divide the scores by √d_head"),
+        scaled=widgets.Checkbox(description="divide the scores by √d_k"),
     )
 
 

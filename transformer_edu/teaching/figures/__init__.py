@@ -1,6 +1,7 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention                    weights as grids, links and steps of the formula; masks; reach of words
+attention                    weights as grids and links; masks; reach of words
+attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 heads                        a number for every head; how vectors are split into heads
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 charts, runs                 lines and bars; training runs and their symptoms

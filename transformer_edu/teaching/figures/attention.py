@@ -1,6 +1,5 @@
 """Attention, masks and the reach of words as pictures. Every function returns its figure."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
@@ -11,18 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from torch import Tensor
 
-from transformer_edu.model.attention import scaled_dot_product_attention
 from transformer_edu.teaching.figures.grid import (
     KEY_AXIS,
     QUERY_AXIS,
     as_array,
-    draw_signed,
     draw_weights,
     hatch,
     label_grid,
     number_axis,
     number_cells,
-    one_decimal,
     placed_axes,
     require_weights,
     wrap_title,
@@ -274,67 +270,3 @@ def _draw_reach(axes: Axes, shares: Tensor) -> AxesImage:
     number_axis(axes.yaxis, len(numbers))
     axes.tick_params(length=0)
     return image
-
-
-@styled
-def plot_attention_steps(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    *,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    title: str,
-) -> Figure:
-    """Draw Q, K, the scaled scores, the weights, V and the output, with every number in its place.
-
-    Above: Q and K give the scores. Below: the softmax of each row of scores gives the weights,
-    and the weights average V. Weights have the colors of every attention map of the course.
-
-    Args:
-        query: Shape (query, d_k).
-        key: Shape (key, d_k).
-        value: Shape (key, d_v).
-        query_tokens: One label per query.
-        key_tokens: One label per key.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure of six panels.
-    """
-    output, weights = scaled_dot_product_attention(query, key, value)
-    scores = query @ key.T / math.sqrt(query.size(-1))
-    figure, grid = plt.subplots(2, 3, figsize=(9, 1.8 + 0.8 * max(len(query), len(key))))
-    for axes, numbers, rows, columns, words in (
-        (grid[0, 0], query, "query", "component", "Q: queries"),
-        (grid[0, 1], key, "key", "component", "K: keys"),
-        (grid[0, 2], scores, "query", "key", "scores: Q Kᵀ / √d_k"),
-        (grid[1, 0], weights, "query", "key", "weights: softmax of each row"),
-        (grid[1, 1], value, "key", "component", "V: values"),
-        (grid[1, 2], output, "query", "component", "output: weights × V"),
-    ):
-        _draw_matrix(axes, numbers, is_weights=numbers is weights)
-        names = [literal(token) for token in (query_tokens if rows == "query" else key_tokens)]
-        axes.set_yticks(range(len(names)), names)
-        if columns == "key":
-            axes.set_xticks(range(len(key_tokens)), [literal(token) for token in key_tokens])
-        else:
-            number_axis(axes.xaxis, numbers.size(1))
-        axes.tick_params(length=0)
-        axes.set_title(words, fontsize=12.5)
-        axes.set_xlabel(columns, fontsize=11)
-        axes.set_ylabel(rows, fontsize=11)
-    title_above(figure, title)
-    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
-    return figure
-
-
-def _draw_matrix(axes: Axes, numbers: Tensor, *, is_weights: bool) -> None:
-    """One matrix with its numbers."""
-    values = as_array(numbers)
-    if is_weights:
-        axes.imshow(values, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
-        number_cells(axes, values, "{:.2f}".format, is_dark=lambda weight: weight <= 0.5)
-    else:
-        draw_signed(axes, numbers, paleness=1.6)
-        number_cells(axes, values, one_decimal)

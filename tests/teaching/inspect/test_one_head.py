@@ -1,0 +1,70 @@
+"""A head is found by what it does, and its matrices give the weights that the model computes."""
+
+import pytest
+import torch
+
+from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.teaching.inspect.one_head import Head, aligning_head, previous_token_head
+from transformer_edu.teaching.inspect.recording import record_attention
+
+ENGLISH = "A man is playing the guitar on the street."
+GERMAN = "Ein Mann spielt auf der Straße Gitarre."
+PAIRS = [("Mann", "man"), ("Gitarre", "guitar")]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_pretrained()
+
+
+@pytest.fixture(scope="module")
+def recorded(translator) -> dict[str, torch.Tensor]:
+    """The weights of every head, by its name as Head has it."""
+    encode = translator.tokenizer.encode
+    with record_attention(translator.model) as attention, torch.no_grad():
+        translator.model(
+            torch.tensor([encode(ENGLISH)]), torch.tensor([[START_ID, *encode(GERMAN)]])
+        )
+    return {
+        f"{kind} {name.split('.')[0]} layer {int(name.split('.')[2]) + 1}, head {head + 1}": row
+        for name, weights in attention.items()
+        for kind in [name.split(".")[-1]]
+        for head, row in enumerate(weights[0])
+    }
+
+
+def best(recorded: dict[str, torch.Tensor], kind: str, score) -> tuple[str, torch.Tensor]:
+    name = max(
+        (each for each in recorded if each.startswith(kind)), key=lambda n: score(recorded[n])
+    )
+    return name.partition(" ")[2], recorded[name]
+
+
+def test_the_aligning_head_links_the_pairs_best_of_all_cross_attention(translator, recorded):
+    head = aligning_head(translator, ENGLISH, GERMAN, PAIRS)
+    rows = [head.query_words.index(word) for word, _ in PAIRS]
+    columns = [head.key_words.index(word) for _, word in PAIRS]
+    name, weights = best(recorded, "cross", lambda w: w[rows, columns].mean())
+    assert head.name == name
+    torch.testing.assert_close(head.attention_weights(), weights)
+    assert head.query_words[-1] == "(end)" and head.key_words[-1] == "."
+
+
+def test_the_previous_token_head_has_most_weight_below_the_diagonal(translator, recorded):
+    head = previous_token_head(translator, ENGLISH)
+    encoder = {name: w for name, w in recorded.items() if " encoder " in name}
+    name, weights = best(encoder, "self", lambda w: w.diagonal(-1).mean())
+    assert head.name == name
+    assert head.query_words == head.key_words
+    torch.testing.assert_close(head.attention_weights(), weights)
+
+
+def test_its_tensors_have_the_shapes_it_says_and_no_hook_stays(translator):
+    head: Head = aligning_head(translator, ENGLISH, GERMAN, PAIRS)
+    config = translator.model.config
+    d_model, d_head = config.d_model, config.d_model // config.num_heads
+    assert head.query_input.shape == (len(head.query_words), d_model)
+    assert head.key_input.shape == (len(head.key_words), d_model)
+    assert {m.shape for m in (head.w_query, head.w_key, head.w_value)} == {(d_model, d_head)}
+    assert not any(module._forward_pre_hooks for module in translator.model.modules())
