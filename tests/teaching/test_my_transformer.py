@@ -40,7 +40,9 @@ def written_in_a_cell(source: str) -> type:
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, object] = {"__name__": "__main__"}
     exec(compile(text, file, "exec"), names)
-    return next(each for each in names.values() if getattr(each, "__name__", "") in OURS)
+    return next(
+        each for each in names.values() if getattr(each, "__module__", "") == names["__name__"]
+    )
 
 
 def kept() -> str:
@@ -147,3 +149,81 @@ def test_a_class_without_source_or_a_folder_without_room_is_said_in_one_sentence
     keep(FeedForward)
     said = capsys.readouterr().out
     assert said.startswith("Your FeedForward could not be written") and said.count("\n") == 1
+
+
+def test_a_class_with_written_out_arguments_stays_where_the_course_takes_any_number(capsys):
+    written_out = OURS["Encoder"].replace("*sizes)", "d_model, num_heads, d_ff, dropout)", 1)
+    written_out = written_out.replace("*sizes", "d_model, num_heads, d_ff, dropout")
+    keep(written_in_a_cell(written_out))
+    parts = my_parts()
+    assert "Yours: Encoder." in capsys.readouterr().out
+    assert parts.Transformer(**SIZES).encoder.layers[0].feed_forward.widen.out_features == 12
+
+
+def test_a_class_that_lacks_a_method_is_said_to_lack_it(capsys):
+    keep(written_in_a_cell(OWN.replace("attend(", "mix(")))
+    my_parts()
+    said = capsys.readouterr().out
+    assert "Your Attention has no method attend yet, so the course's class is used instead." in said
+
+
+def test_an_unfinished_class_is_kept_when_a_later_one_is_there_already(capsys):
+    keep(FeedForward)
+    capsys.readouterr()
+    keep(written_in_a_cell(WITHOUT_MASK))
+    assert capsys.readouterr().out == f"Your Attention is in {FILE}, next to this lesson.\n"
+    assert WITHOUT_MASK in kept() and "FeedForward: yours" in kept()
+    run_alone()
+
+
+def test_a_class_under_another_name_is_not_kept_and_its_reader_told_why(capsys):
+    keep(written_in_a_cell(OWN.replace("class Attention", "class MyAttention")))
+    said = capsys.readouterr().out
+    assert said.startswith(f"{FILE} keeps classes by their name") and "MyAttention" in said
+    assert not Path(FILE).exists()
+
+
+def test_a_class_without_init_is_kept_with_its_own_source():
+    source = '''class FeedForward(nn.Sequential):
+    """Mine, with the __init__ of PyTorch."""
+
+    def forward(self, x):
+        """The same shape."""
+        return super().forward(x)'''
+    keep(written_in_a_cell(source))
+    assert f"# ==== FeedForward: yours ====\n{source}\n" in kept()
+
+
+def test_a_class_without_methods_is_not_kept_as_its_parent(capsys):
+    keep(type("FeedForward", (FeedForward,), {}))
+    said = capsys.readouterr().out
+    assert said.startswith("Your FeedForward could not be written") and said.count("\n") == 1
+    assert not Path(FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "unknown"),
+    [
+        ("math.sqrt(", "sqrt(", "sqrt"),
+        ("nn.Module", "Base", "Base"),
+        ("weights @ value", "[scale(w) for w in weights] @ value", "scale"),
+    ],
+)
+def test_a_class_that_needs_more_than_the_file_has_is_not_kept(before, after, unknown, capsys):
+    source = OWN.replace(before, after)
+    assert source != OWN
+    setup = "from math import sqrt\n\nBase = nn.Module\n"
+    keep(written_in_a_cell(f"{setup}\n{source}"))
+    said = capsys.readouterr().out
+    assert f"it uses {unknown}, which the file does not import." in said
+    assert not Path(FILE).exists()
+
+
+def test_a_class_renamed_in_the_file_gives_way_with_one_sentence(capsys):
+    keep(FeedForward)
+    Path(FILE).write_text(kept().replace("class FeedForward", "class Renamed"), encoding="utf-8")
+    capsys.readouterr()
+    parts = my_parts()
+    said = capsys.readouterr().out
+    assert "does not run" in said and said.count("\n") == 1
+    assert vars(parts) == {name: getattr(our_transformer, name) for name in OURS}

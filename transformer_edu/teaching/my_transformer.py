@@ -1,19 +1,22 @@
 """The reader's own Transformer: ``my_transformer.py`` beside the lessons grows class by class.
 
 A class that passes its check is written into the file. The course's own class stands in for every
-earlier one that is missing, so the file always runs alone. Lesson 09 assembles what is there.
+earlier one that is missing, and a class that needs more than the file imports is not written, so
+the file runs alone. Lesson 09 assembles what is there.
 """
 
 import ast
+import builtins
 import importlib.util
 import inspect
 import linecache
 import os
 import re
 import shutil
+import symtable
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 from transformer_edu.teaching import our_transformer
 from transformer_edu.training.machine.whole_file import replace_file
@@ -30,6 +33,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 '''
+IMPORTED = {
+    alias.asname or alias.name
+    for node in ast.parse(HEADER).body
+    if isinstance(node, ast.Import | ast.ImportFrom)
+    for alias in node.names
+}
 SECTION = re.compile(rf"(?m)^# ==== (\w+): ({YOURS}|{COURSE}) ====\n")
 OURS = {
     node.name: ast.get_source_segment(inspect.getsource(our_transformer), node)
@@ -46,11 +55,20 @@ def keep(cls: type) -> None:
     """
     if os.environ.get(SWITCH) == "0":
         return
+    if cls.__name__ not in OURS:
+        print(
+            f"{FILE} keeps classes by their name: call yours as the exercise does, not "
+            f"{cls.__name__}, to keep it."
+        )
+        return
     try:
+        source = _source_of(cls)
+        if unknown := _unknown_names(source):
+            raise LookupError(f"it uses {', '.join(unknown)}, which the file does not import")
         mine, said = _read()
-        mine[cls.__name__] = _source_of(cls)
+        mine[cls.__name__] = source
         last = max(list(OURS).index(name) for name in mine)
-        said += _write(mine, list(OURS)[: last + 1])
+        said += _write(mine, list(OURS)[: last + 1], kept=cls.__name__)
     except (OSError, LookupError) as error:  # a right answer stays right
         print(f"Your {cls.__name__} could not be written to {FILE}: {error}.")
         return
@@ -67,22 +85,27 @@ def my_parts() -> SimpleNamespace:
         Every class of our_transformer, by its name.
     """
     mine, said = ({}, "") if os.environ.get(SWITCH) == "0" else _read()
-    module = our_transformer
+    parts = _parts_of(our_transformer)
     if mine:
-        said += _write(mine, list(OURS))
+        said += _write(mine, list(OURS), kept=None)
         try:
             spec = importlib.util.spec_from_file_location(Path(FILE).stem, FILE)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
+            parts = _parts_of(module)
         except Exception as error:  # whatever the reader has written there
             said += f"{FILE} does not run ({type(error).__name__}: {error}). "
-            mine, module = {}, our_transformer
+            mine = {}
     theirs = [name for name in OURS if name not in mine]
     whose = {
         "Yours": ", ".join(sorted(mine, key=list(OURS).index)),
         "The course's": ", ".join(theirs),
     }
     print(said + " ".join(f"{who}: {names}." for who, names in whose.items() if names))
+    return parts
+
+
+def _parts_of(module: ModuleType) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(module, name) for name in OURS})
 
 
@@ -104,17 +127,22 @@ def _read() -> tuple[dict[str, str], str]:
     return {name: source.strip() for name, whose, source in sections if whose == YOURS}, ""
 
 
-def _write(mine: dict[str, str], names: list[str]) -> str:
+def _write(mine: dict[str, str], names: list[str], kept: str | None) -> str:
     """Replace the file by these classes, in order; unfinished ones of the reader's are left out.
+
+    Args:
+        mine: The source of the reader's classes.
+        names: The classes that the file will hold.
+        kept: The class that stays although unfinished, because the reader has just written it.
 
     Returns:
         What to say about those that were left out, which mine then lacks.
     """
     said = ""
     for name in [name for name in names[:-1] if name in mine]:  # later classes build on them
-        if missing := _missing_arguments(mine[name], OURS[name]):
+        if name != kept and (missing := _missing(mine[name], OURS[name])):
             del mine[name]
-            said += f"Your {name} does not take {missing} yet, so the course's stands in. "
+            said += f"Your {name} {missing} yet, so the course's class is used instead. "
     if said:
         said += f"Yours is kept in {_back_up()}. "
     parts = [
@@ -134,13 +162,15 @@ def _back_up() -> str:
     return free.name
 
 
-def _missing_arguments(source: str, expected: str) -> str:
+def _missing(source: str, expected: str) -> str:
     """The first method or argument of the expected class that a class lacks; empty if none."""
     have, wanted = _arguments(source), _arguments(expected)
     for method, arguments in wanted.items():
+        if method not in have:
+            return f"has no method {method}"
         for argument in arguments:
-            if argument not in have.get(method, ()) and "*" not in have.get(method, ()):
-                return argument if method in have else f"a call of {method}"
+            if argument != "*" and not {argument, "*"} & set(have[method]):
+                return f"does not take {argument}"
     return ""
 
 
@@ -154,10 +184,28 @@ def _arguments(source: str) -> dict[str, list[str]]:
     }
 
 
+def _unknown_names(source: str) -> list[str]:
+    """The names that a class takes from its notebook and the file does not have, sorted."""
+    tables = [symtable.symtable(source, FILE, "exec")]
+    used = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        used |= {
+            each.get_name()
+            for each in table.get_symbols()
+            if each.is_global() and each.is_referenced()
+        }
+    return sorted(used - IMPORTED - OURS.keys() - vars(builtins).keys())
+
+
 def _source_of(cls: type) -> str:
     """A class's source; inspect.getsource does not find it where a notebook's cell defines it."""
-    file = inspect.unwrap(cls.__init__).__code__.co_filename
-    text = "".join(linecache.getlines(file))
+    functions = filter(inspect.isfunction, vars(cls).values())
+    method = next(functions, None)  # of the class itself: what it inherits is of another file
+    if method is None:
+        raise LookupError("it defines no method, and without one its source is not found")
+    text = "".join(linecache.getlines(inspect.unwrap(method).__code__.co_filename))
     classes = [
         node
         for node in ast.walk(ast.parse(text))

@@ -1,7 +1,8 @@
 """The Transformer that lessons 01 to 09 build: post-norm, as in the paper, in plain PyTorch.
 
 Each lesson asks its reader for the next class; these are the solutions. Attributes have the names
-of transformer_edu.model, so load_state_dict carries weights over. In a mask, True may be attended.
+of transformer_edu.model, so load_state_dict carries weights over. In a mask, True means a position
+may be attended to.
 """
 
 import math
