@@ -11,7 +11,7 @@ from transformer_edu.generation import continuation
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
-from transformer_edu.generation.stepwise import FIRST_ROOM, StepwiseDecoder, can_step
+from transformer_edu.generation.stepwise import INITIAL_CAPACITY, StepwiseDecoder, can_step
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.faults import SoftmaxOverQueries, WithoutCausalMask, WithoutResidual
 
@@ -19,7 +19,7 @@ CONFIG = TransformerConfig(
     vocabulary_size=13, d_model=12, num_heads=3, num_layers=2, d_ff=20, max_length=40
 )
 SOURCES = torch.tensor([[5, 9, 7, 12, 4], [8, 6, 3, 0, 0], [4, 0, 0, 0, 0]])
-LENGTH = FIRST_ROOM + 3
+LENGTH = INITIAL_CAPACITY + 3
 each_kind = pytest.mark.parametrize(
     "changes",
     [
@@ -71,6 +71,14 @@ def test_every_position_is_the_decoder_s(changes, dtype, error, padding):
     sources = SOURCES if padding else SOURCES[:, :1]
     stepwise = StepwiseDecoder(model, model.encode(sources), model.source_mask(sources))
     assert_steps_agree(model, stepwise, sources, draw_targets(3, padding=padding), error)
+
+
+@torch.no_grad()
+def test_the_factor_of_the_embedding_is_the_models_own():
+    model = build()
+    model.target_embedding.d_model = 1  # as lesson 1 does, to leave the factor out
+    stepwise = StepwiseDecoder(model, model.encode(SOURCES), model.source_mask(SOURCES))
+    assert_steps_agree(model, stepwise, SOURCES, draw_targets(3), 1e-6)
 
 
 @torch.no_grad()
@@ -155,7 +163,20 @@ def exchanged(model: Transformer) -> Transformer:
     return model
 
 
-@pytest.mark.parametrize("change", [hooked, patched, exchanged])
+def with_another_dropout(model: Transformer) -> Transformer:
+    model.embedding_dropout = nn.Identity()
+    return model
+
+
+def with_another_method(model: Transformer) -> Transformer:
+    model.decode = copy.copy(model.decode)
+    return model
+
+
+CHANGES = [hooked, patched, exchanged, with_another_dropout, with_another_method]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_part_is_called_as_a_module(change):
     assert can_step(build())
     assert not can_step(change(build()))

@@ -282,6 +282,31 @@ def test_batch_loss_of_a_large_vocabulary_is_that_of_the_logits(in_chunks, dtype
     batch_loss(model, BATCH_OF_THREE)
 
 
+def test_gradients_of_many_chunks_do_not_lose_what_half_precision_would():
+    torch.manual_seed(0)
+    projection = nn.Linear(4, 50)
+    decoded, labels = torch.randn(1, 400, 4), torch.randint(1, 50, (1, 400))  # 100 chunks
+    exact = torch.autograd.grad(projected_loss(decoded, projection, labels), projection.bias)[0]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = projected_loss(decoded, projection, labels)
+    (found,) = torch.autograd.grad(loss, projection.bias)
+    assert (found - exact).norm() < 0.01 * exact.norm()
+
+
+def test_projected_loss_refuses_what_token_loss_refuses():
+    with pytest.raises(ValueError, match="label_smoothing must be from 0 to 1, got -1"):
+        projected_loss(torch.randn(1, 2, 4), nn.Linear(4, 9), LABELS[:1, :2], label_smoothing=-1)
+
+
+def test_a_token_that_cannot_be_costs_nothing():
+    projection = nn.Linear(4, 9)
+    with torch.no_grad():
+        projection.bias[8] = -torch.inf
+    decoded, labels = torch.randn(1, 3, 4), torch.tensor([[4, 5, 6]])
+    expected = token_loss(projection(decoded), labels)
+    torch.testing.assert_close(projected_loss(decoded, projection, labels), expected)
+
+
 def test_batch_loss_is_close_under_autocast(in_chunks):
     torch.manual_seed(0)
     model = Transformer(CONFIG)

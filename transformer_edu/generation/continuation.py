@@ -55,13 +55,14 @@ class Continuation:
     def next_logits(self) -> Tensor:
         """Score every token as the next one of every row, shape (rows, vocabulary).
 
+        Append a token before the next call.
+
         Raises:
             ValueError: If the best logit of a row is NaN or infinite; the message names the step,
                 the first being 1.
         """
         if self.stepwise is not None:
-            for newest in self.written[:, self.stepwise.length :].unbind(1):  # one, as a rule
-                decoded = self.stepwise(newest).unsqueeze(1)
+            decoded = self.stepwise(self.written[:, self.stepwise.length]).unsqueeze(1)
         elif self.cache is None:
             decoded = self.model.decode(self.written, self.memory, source_mask=self.source_mask)
         else:

@@ -1,11 +1,12 @@
-"""The decoder for searches: one position at a time, with nothing left to do but arithmetic.
+"""The decoder for searches: one position at a time, without the overhead of modules.
 
 ``Decoder`` with a cache computes the same numbers, and is the one to read. A search runs a decoder
-a hundred times for a few vectors: there calling modules, checking tensors and making masks takes
-longer than multiplying. So here all that is done once. A test (test_stepwise.py) ties the two.
+a hundred times for a few vectors: calling modules, checking tensors and making masks then takes
+longer than multiplying. This class does that work once, before the first step. A test
+(test_stepwise.py) ties the two.
 """
 
-import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -18,9 +19,9 @@ from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.transformer import Transformer
 
-FIRST_ROOM = 16  # positions; doubled whenever they are used up
-PARTS = {AddAndNorm, DecoderLayer, FeedForward, MultiHeadAttention}
-PARTS |= {nn.Dropout, nn.LayerNorm, nn.Linear, nn.ModuleList}
+INITIAL_CAPACITY = 16  # positions; doubled whenever they are used up
+KNOWN_MODULES = {AddAndNorm, DecoderLayer, FeedForward, MultiHeadAttention}
+KNOWN_MODULES |= {nn.Dropout, nn.LayerNorm, nn.Linear, nn.ModuleList}
 
 
 class StepwiseDecoder:
@@ -33,7 +34,7 @@ class StepwiseDecoder:
     """
 
     def __init__(self, model: Transformer, memory: Tensor, source_mask: Tensor) -> None:
-        self.table, self.positions = model.target_embedding.table.weight, model.positions.table
+        self.embedding, self.positions = model.target_embedding, model.positions.table
         self.padding_id = model.config.padding_id
         self.layers = [StepwiseLayer(layer, memory) for layer in model.decoder.layers]
         self.final_norm = model.decoder.final_norm
@@ -56,15 +57,14 @@ class StepwiseDecoder:
         mask = None
         if not self.visible.all():
             mask = as_scores(self.visible[:, None, None], self.positions.dtype)
-        x = F.embedding(token_ids, self.table) * math.sqrt(self.table.size(1))
-        x = x + self.positions[self.length]
+        x = self.embedding(token_ids) + self.positions[self.length]
         for layer in self.layers:
             x = layer(x, self.length, mask, self.source_mask)
         self.length += 1
         return x if self.final_norm is None else self.final_norm(x)
 
     def keep(self, rows: Tensor, *, same_sources: bool = False) -> None:
-        """Continue these rows, in this order; a row may be taken more than once.
+        """Select rows, in this order; a row may be taken more than once.
 
         Args:
             rows: Row numbers, shape (new row,).
@@ -96,49 +96,51 @@ class StepwiseLayer:
     """
 
     def __init__(self, layer: DecoderLayer, memory: Tensor) -> None:
-        self.layer, self.norm_first = layer, layer.around_feed_forward.norm_first
-        back, across = layer.self_attention, layer.cross_attention
-        self.num_heads = back.num_heads
-        self.packed = packed(back.query_projection, back.key_projection, back.value_projection)
+        self.layer = layer
+        own, across = layer.self_attention, layer.cross_attention
+        self.packed = packed(own.query_projection, own.key_projection, own.value_projection)
         both = packed(across.key_projection, across.value_projection)
         # Keys and values, (2, source, heads, source position, d_head)
-        across = F.linear(memory, *both).unflatten(-1, (2, self.num_heads, -1))
-        self.memory = across.permute(2, 0, 3, 1, 4).contiguous()
+        of_sources = F.linear(memory, *both).unflatten(-1, (2, across.num_heads, -1))
+        self.of_sources = of_sources.permute(2, 0, 3, 1, 4).contiguous()
         # Keys, then values, of all positions so far and room for more: (position, row, 2 · d_model)
-        self.kept = memory.new_empty(FIRST_ROOM, len(memory), 2 * memory.size(-1))
+        self.kept = memory.new_empty(INITIAL_CAPACITY, len(memory), 2 * memory.size(-1))
 
     def __call__(
         self, x: Tensor, length: int, target_mask: Tensor | None, source_mask: Tensor | None
     ) -> Tensor:
         """From (row, d_model) to (row, d_model); masks hold what is added to the scores."""
         layer = self.layer
-        x = self._around(layer.around_self_attention, x, self._look_back, length, target_mask)
-        x = self._around(layer.around_cross_attention, x, self._look_across, source_mask)
+        x = self._around(layer.around_self_attention, x, self._self_attention, length, target_mask)
+        x = self._around(layer.around_cross_attention, x, self._cross_attention, source_mask)
         return self._around(layer.around_feed_forward, x, self._feed_forward)
 
-    def _around(self, wrapped: AddAndNorm, x: Tensor, sublayer: object, *given: object) -> Tensor:
+    def _around(
+        self, wrapped: AddAndNorm, x: Tensor, sublayer: Callable[..., Tensor], *given: object
+    ) -> Tensor:
         norm = wrapped.norm
         norm = (norm.normalized_shape, norm.weight, norm.bias, norm.eps)
-        if self.norm_first:
+        if wrapped.norm_first:
             return x + sublayer(F.layer_norm(x, *norm), *given)
         return F.layer_norm(x + sublayer(x, *given), *norm)
 
-    def _look_back(self, x: Tensor, length: int, mask: Tensor | None) -> Tensor:
+    def _self_attention(self, x: Tensor, length: int, mask: Tensor | None) -> Tensor:
+        num_heads = self.layer.self_attention.num_heads
         query, new = F.linear(x, *self.packed).tensor_split([x.size(1)], dim=1)
         if length == len(self.kept):
             self.kept = torch.cat([self.kept, torch.empty_like(self.kept)])
         self.kept[length] = new
-        kept = self.kept[: length + 1].unflatten(-1, (2, self.num_heads, -1))
+        kept = self.kept[: length + 1].unflatten(-1, (2, num_heads, -1))
         keys, values = kept.permute(2, 1, 3, 0, 4)  # (row, heads, position, d_head)
         heads = F.scaled_dot_product_attention(
-            query.view(len(x), self.num_heads, 1, -1), keys, values, attn_mask=mask
+            query.view(len(x), num_heads, 1, -1), keys, values, attn_mask=mask
         )
         return linear(self.layer.self_attention.output_projection, heads.reshape(x.shape))
 
-    def _look_across(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        keys, values = self.memory
+    def _cross_attention(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        keys, values = self.of_sources
         query = linear(self.layer.cross_attention.query_projection, x)
-        queries = query.view(len(keys), -1, self.num_heads, keys.size(-1)).transpose(1, 2)
+        queries = query.view(len(keys), -1, *keys.shape[1::2]).transpose(1, 2)
         heads = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
         heads = heads.transpose(1, 2).reshape(x.shape)
         return linear(self.layer.cross_attention.output_projection, heads)
@@ -148,14 +150,14 @@ class StepwiseLayer:
         return linear(self.layer.feed_forward.narrow, widened)
 
     def keep(self, rows: Tensor, length: int) -> None:
-        """Continue these rows of the targets, of which so many positions are kept."""
+        """Select rows of the targets, whose first positions are kept."""
         room = self.kept.new_empty(len(self.kept), len(rows), self.kept.size(2))
         torch.index_select(self.kept[:length], 1, rows, out=room[:length])
         self.kept = room
 
     def keep_sources(self, places: Tensor) -> None:
-        """Continue with these of the sources."""
-        self.memory = self.memory.index_select(1, places)
+        """Select sources."""
+        self.of_sources = self.of_sources.index_select(1, places)
 
 
 def packed(*projections: nn.Linear) -> tuple[Tensor, Tensor | None]:
@@ -171,26 +173,31 @@ def linear(projection: nn.Linear, x: Tensor) -> Tensor:
 
 
 def as_scores(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """What added to scores hides those where the mask is False; the same shape."""
+    """Zero where the mask is True and -inf where it is False, to be added to attention scores."""
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, -torch.inf)
 
 
 def can_step(model: nn.Module) -> bool:
     """Whether ``StepwiseDecoder`` computes what the model's own ``decode`` does.
 
-    Each part must be the package's own. Nobody may have hooked into it, as whoever records or
-    changes attention does, and no autocast may be on.
+    Each part must be the package's own. None may have hooks, which record or change attention,
+    and autocast must be off.
     """
-    if not isinstance(model, Transformer) or type(model).decode is not Transformer.decode:
+    methods = ("decode", "_embed", "_target_mask")
+    if not isinstance(model, Transformer) or any(
+        getattr(type(model), name) is not getattr(Transformer, name) or name in vars(model)
+        for name in methods
+    ):
         return False
     kinds = {Decoder: [model.decoder], PositionalEncoding: [model.positions]}
     kinds[TokenEmbedding] = [model.target_embedding]
     kinds[nn.Embedding] = [model.target_embedding.table]
+    kinds[nn.Dropout] = [model.embedding_dropout]
     parts = list(model.decoder.modules())[1:]
     whole = [model, *(part for own in kinds.values() for part in own), *parts]
     return (
         all(type(part) is kind for kind, own in kinds.items() for part in own)
-        and all(type(part) in PARTS for part in parts)
+        and all(type(part) in KNOWN_MODULES for part in parts)
         and not any(part._forward_hooks or part._forward_pre_hooks for part in whole)
         and not any("forward" in vars(part) for part in whole)
         and not torch.is_autocast_enabled(model.output_projection.weight.device.type)

@@ -21,8 +21,9 @@ LARGE_VOCABULARY = 1000  # tokens; from here on projected_loss is faster than lo
 def batch_loss(model: nn.Module, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
     """Predict and compare: ``token_loss`` of the model's logits.
 
-    A Transformer with a large vocabulary takes ``projected_loss``, which gives the same number and
-    gradients. Neither the model nor its output projection is called then, so their hooks don't run.
+    On a single process a Transformer with a large vocabulary takes ``projected_loss``, which gives
+    the same number and gradients. Neither the model nor its output projection is called then, so
+    their hooks don't run.
 
     Args:
         model: Answers (source_ids, target_ids) with logits.
@@ -32,7 +33,7 @@ def batch_loss(model: nn.Module, batch: Batch, *, label_smoothing: float = 0.0) 
     Returns:
         A scalar in nats per token.
     """
-    if not _is_worth_chunks(model):
+    if not _uses_projected_loss(model):
         logits = model(batch.source_ids, batch.decoder_input_ids)  # (batch, position, vocabulary)
         return token_loss(logits, batch.label_ids, label_smoothing=label_smoothing)
     memory = model.encode(batch.source_ids)
@@ -43,12 +44,15 @@ def batch_loss(model: nn.Module, batch: Batch, *, label_smoothing: float = 0.0) 
     )
 
 
-def _is_worth_chunks(model: nn.Module) -> bool:
+def _uses_projected_loss(model: nn.Module) -> bool:
     """Whether the model has a large vocabulary, and computes its logits as Transformer does."""
     return (
         isinstance(model, Transformer)
         and type(model).forward is Transformer.forward
         and type(model).project is Transformer.project
+        and not {"forward", "project"} & vars(model).keys()
+        and type(model.output_projection) is nn.Linear
+        and model.output_projection.bias is not None
         and model.config.output_size >= LARGE_VOCABULARY
     )
 
@@ -111,8 +115,12 @@ def projected_loss(
         padding_id: The label that does not count.
 
     Returns:
-        A scalar in nats per token, with first derivatives only.
+        A scalar in nats per token, with first derivatives only; backward works once.
+
+    Raises:
+        TypeError, ValueError: If label_smoothing does not lie in [0, 1).
     """
+    require_smoothing(label_smoothing)
     real, kind = label_ids != padding_id, decoded.device.type
     decoded, weight, bias = decoded[real], projection.weight, projection.bias
     if torch.is_autocast_enabled(kind):
@@ -143,7 +151,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         """From vectors (position, d_model) and labels (position,) to a scalar."""
         wide = torch.promote_types(decoded.dtype, torch.float32)
         vocabulary_size, chunk = weight.shape  # a chunk's logits are as many as the weights
-        by_decoded, by_weight, by_bias = map(torch.zeros_like, (decoded, weight, bias))
+        by_decoded = torch.zeros_like(decoded)
+        # Sums over many chunks: in half precision their rounding would add up.
+        by_weight, by_bias = (torch.zeros_like(each, dtype=wide) for each in (weight, bias))
         total = decoded.new_zeros((), dtype=wide)
         for start in range(0, len(decoded), chunk):
             rows = slice(start, start + chunk)
@@ -151,16 +161,20 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             scores = F.linear(vectors, weight, bias).to(wide)
             scores -= scores.amax(dim=-1, keepdim=True)  # the softmax stays, exp cannot overflow
             total -= (1 - epsilon) * scores.gather(1, true).sum()
-            total -= epsilon * scores.mean(dim=-1).sum()
+            if epsilon > 0:  # 0 times the score -inf would be NaN
+                total -= epsilon * scores.mean(dim=-1).sum()
             sums = scores.exp_().sum(dim=-1, keepdim=True)
             total += sums.log().sum()
             by_logits = scores.div_(sums).sub_(epsilon / vocabulary_size)
             by_logits.scatter_add_(1, true, by_logits.new_full(true.shape, epsilon - 1))
+            by_bias += by_logits.sum(dim=0)
             by_logits = by_logits.to(weight.dtype)
             torch.mm(by_logits, weight, out=by_decoded[rows])
-            by_weight.addmm_(by_logits.T, vectors)
-            by_bias += by_logits.sum(dim=0)
-        ctx.save_for_backward(by_decoded, by_weight, by_bias)
+            if weight.dtype == wide:
+                by_weight.addmm_(by_logits.T, vectors)
+            else:
+                by_weight += by_logits.T @ vectors
+        ctx.save_for_backward(by_decoded, by_weight.to(weight.dtype), by_bias.to(bias.dtype))
         return total
 
     @staticmethod

@@ -56,7 +56,8 @@ def test_the_words_written_are_those_of_greedy_search(model, vocabulary):
     model.train()
     translation = translate(model, vocabulary, WORDS)
     assert model.training  # left as it was
-    (written,) = greedy_search(model, torch.tensor([vocabulary.encode(WORDS)]))
+    source_ids = torch.tensor([vocabulary.encode(WORDS)])
+    (written,) = greedy_search(model, source_ids, end_loops=True)
     assert translation.target_words == vocabulary.decode(written)
     assert translation.source_words == WORDS
 

@@ -1,6 +1,7 @@
 """An everyday sentence is right or wrong; a wrong one may still be German."""
 
 import pytest
+from torch import nn
 
 from transformer_edu.training.runs.everyday_scores import (
     as_sentences,
@@ -17,7 +18,7 @@ class Echo:
 
     def __init__(self, *answers: str) -> None:
         self.answers = answers
-        self.model = __import__("torch").nn.Linear(1, 1)
+        self.model = nn.Linear(1, 1)
 
     def translate_all(self, texts, *, width, alpha):
         assert (len(texts), width, alpha) == (len(self.answers), 3, 0.5)

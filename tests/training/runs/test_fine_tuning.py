@@ -1,6 +1,6 @@
 """A run may go on from a trained translator, with more tokens for the new texts."""
 
-from dataclasses import replace
+import shutil
 
 import pytest
 import torch
@@ -30,8 +30,14 @@ def after(before):
 
 
 def config(tokenizer, **changes):
-    sizes = {"num_layers": 1, "d_ff": 16, "max_length": 64, "dropout": 0.0} | changes
-    return TransformerConfig(vocabulary_size=len(tokenizer), d_model=16, num_heads=2, **sizes)
+    sizes = {
+        "num_heads": 2,
+        "num_layers": 1,
+        "d_ff": 16,
+        "max_length": 64,
+        "dropout": 0.0,
+    } | changes
+    return TransformerConfig(vocabulary_size=len(tokenizer), d_model=16, **sizes)
 
 
 def test_old_ids_keep_their_pieces_and_new_texts_take_fewer(before, after):
@@ -81,10 +87,24 @@ def test_old_texts_are_read_as_before(before, after):
         assert torch.allclose(grown(ids, ids)[..., : len(before)], model(ids, ids), atol=1e-6)
 
 
-def test_another_size_is_refused(before, after):
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"d_ff": 32}, "d_ff 32, got 16"),
+        ({"num_heads": 4}, "num_heads 4, got 2"),  # the shapes would be the same
+        ({"norm_first": True}, "norm_first True, got False"),
+    ],
+)
+def test_another_size_or_switch_is_refused(before, after, changes, told):
     model = Transformer(config(before))
-    with pytest.raises(ValueError, match="begin_with must be a model of the sizes"):
-        with_more_tokens(model, before, after, config(after, d_ff=32))
+    with pytest.raises(ValueError, match=f"begin_with must be a model with {told}"):
+        with_more_tokens(model, before, after, config(after, **changes))
+
+
+def test_a_width_that_equals_the_vocabulary_is_no_vocabulary(before, after):
+    model = Transformer(config(before, d_ff=len(before)))
+    grown = with_more_tokens(model, before, after, config(after, d_ff=len(before)))
+    assert grown.target_embedding.table.weight.shape == (len(after), 16)
 
 
 def test_toy_tasks_have_no_translator_to_begin_with():
@@ -109,5 +129,6 @@ def test_the_command_goes_on_from_a_folder(tmp_path, text_files, before):
     old = load_translator(begun.path).model.target_embedding.table.weight
     new = translator.model.target_embedding.table.weight[: len(old)]
     assert torch.allclose(new, old, atol=1e-6)
-    settings = RunFolder(tmp_path / "run").read_settings()
-    assert settings == replace(settings, begin_with=str(begun.path))
+    assert RunFolder(tmp_path / "run").read_settings().begin_with == str(begun.path)
+    shutil.rmtree(begun.path)  # what is resumed has weights of its own
+    assert main(["--out", str(tmp_path / "run"), "--resume"]) == 0

@@ -100,7 +100,8 @@ def train_in_folder(
     with processes.first_before_others():
         task, judge = load_run_task(settings, folder, processes=processes)
     torch.manual_seed(settings.seed)
-    model = first_model(settings, task).to(device)
+    checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
+    model = first_model(settings, task, resumed=checkpoint is not None).to(device)
     if settings.precision == "auto":  # a resumed run keeps it, also on another machine
         settings = replace(settings, precision=pick_precision(model))
     if processes.is_first:
@@ -108,7 +109,6 @@ def train_in_folder(
         print("Computing on", describe_device(device), file=sys.stderr)
         print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
     watcher = Watcher(model, folder, settings, judge, processes=processes)
-    checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
     if not train_to_the_end(watcher, task, checkpoint):
         print(
             f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume",
@@ -122,10 +122,13 @@ def train_in_folder(
     return 0
 
 
-def first_model(settings: RunSettings, task: Task) -> Transformer:
-    """The model before the first step: drawn at random, or a trained one with more tokens."""
+def first_model(settings: RunSettings, task: Task, *, resumed: bool = False) -> Transformer:
+    """The model before the first step: drawn at random, or a trained one with more tokens.
+
+    A resumed run takes its weights from its checkpoint, whatever they are here.
+    """
     config = settings.model_config(len(task.vocabulary))
-    if settings.begin_with is None:
+    if settings.begin_with is None or resumed:
         return Transformer(config)
     begun = load_translator(settings.begin_with)
     return with_more_tokens(begun.model, begun.tokenizer, task.tokenizer, config)

@@ -5,7 +5,7 @@ of the accepted ones, but for capitals and the final mark.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from transformer_edu.generation.translator import Translator
@@ -66,7 +66,7 @@ class EverydayJudge:
 def score_everyday(
     translator: Translator,
     sentences: Sequence[Sentence],
-    known: Collection[str],
+    known: Set[str],
     *,
     width: int,
     alpha: float,
@@ -89,10 +89,11 @@ def score_everyday(
     return EverydayScore(len(pairs), exact / len(pairs), unbroken / len(pairs))
 
 
-def is_broken(text: str, source: str, known: Collection[str]) -> bool:
+def is_broken(text: str, source: str, known: Set[str]) -> bool:
     """Whether a translation has an unknown word, or says something three times in a row."""
     words = _words_in(text)
-    return not words <= _words_in(source) | set(known) or bool(REPEATS.search(text.lower()))
+    unknown = words - _words_in(source) - known
+    return bool(unknown or REPEATS.search(text.lower()))
 
 
 def _words_in(text: str) -> set[str]:

@@ -5,6 +5,7 @@ A run that begins with another's weights needs a third of the steps, and keeps w
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import asdict, replace
 from random import Random
 
 import torch
@@ -15,6 +16,7 @@ from transformer_edu.training.data.tokenizer import RAREST_PAIR, Tokenizer
 from transformer_edu.training.data.variants import RandomSplits
 
 PiecePair = tuple[bytes, bytes]
+ROW_PER_TOKEN = ("source_embedding.", "target_embedding.", "output_projection.")
 
 
 def extend_tokenizer(
@@ -73,28 +75,29 @@ def with_more_tokens(
         model: What was trained with the tokenizer before.
         before: Its tokenizer.
         after: The same with more merges.
-        config: Of the new model; sizes and switches of weights as in model.
+        config: Of the new model; only its vocabulary, dropout and max_length may differ.
 
     Returns:
         A new model on the CPU, in training mode.
 
     Raises:
-        ValueError: If the config makes weights of other shapes.
+        ValueError: If anything else differs.
     """
+    free = ("vocabulary_size", "target_vocabulary_size", "dropout", "max_length")
+    same = replace(model.config, **{name: getattr(config, name) for name in free})
+    for name, wanted in asdict(config).items():
+        if getattr(same, name) != wanted:
+            raise ValueError(
+                f"begin_with must be a model with {name} {wanted}, got {getattr(same, name)}"
+            )
     plain = RandomSplits(before, 0.0, Random(0))
     new = after.pieces[len(before) :]
     parts = [torch.tensor([plain.ids[piece] for piece in plain.split(whole)]) for whole in new]
     grown = Transformer(config)
-    weights = {
-        name: torch.cat([rows, *(rows[ids].mean(dim=0, keepdim=True) for ids in parts)])
-        if len(rows) == len(before)
-        else rows
-        for name, rows in model.state_dict().items()
-    }
-    wanted = {name: rows.shape for name, rows in grown.state_dict().items()}
-    if {name: rows.shape for name, rows in weights.items()} != wanted:
-        raise ValueError(
-            f"begin_with must be a model of the sizes that were chosen, got {model.config}"
-        )
+    weights = model.state_dict()
+    for name, rows in weights.items():
+        if name.startswith(ROW_PER_TOKEN):
+            means = [rows[ids].mean(dim=0, keepdim=True) for ids in parts]
+            weights[name] = torch.cat([rows, *means])
     grown.load_state_dict(weights)
     return grown
