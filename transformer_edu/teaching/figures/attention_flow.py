@@ -14,6 +14,7 @@ from torch import Tensor
 from transformer_edu.model.attention import scaled_dot_product_attention
 from transformer_edu.teaching.style import (
     BLUE,
+    GREEN,
     SIGNED_COLORS,
     VERMILION,
     WEIGHT_COLORS,
@@ -81,8 +82,8 @@ def plot_marked_links(
                 zorder=2 if is_marked else 1,
                 solid_capstyle="round",
             )
-    _write_row(axes, "about to be written", upper, query_words, y=0.91, strong=marked)
-    _write_row(axes, "read", lower, key_words, y=0.09, strong=best)
+    _write_row(axes, "next German word", upper, query_words, y=0.91, strong=marked)
+    _write_row(axes, "English input", lower, key_words, y=0.09, strong=best)
     axes.set(xlim=(0, 1), ylim=(-0.08, 1.08))
     axes.set_axis_off()
     query, key = literal(query_words[marked]), literal(key_words[best])
@@ -125,7 +126,8 @@ def plot_attention_flow(
 ) -> Figure:
     """Draw softmax(Q Kᵀ / √d_k) V as matrices with arrows, and one query's row marked in each.
 
-    Signed numbers are orange below zero and purple above it, each matrix on its own scale.
+    Signed numbers are orange below zero and purple above it, each matrix on its own scale; the
+    frame and the marked words are green.
     Weights have the colors of every attention map of the course.
 
     Args:
@@ -187,7 +189,7 @@ def _name_axis(axis: Axis, words: Sequence[str], strong: int, *, rotation: float
     """Name the rows or columns of a matrix, one of them in color."""
     axis.set_ticks(range(len(words)), [literal(word) for word in words])
     axis.set_tick_params(labelsize=10, rotation=rotation)
-    axis.get_ticklabels()[strong].set(color=VERMILION, weight="bold")
+    axis.get_ticklabels()[strong].set(color=GREEN, weight="bold")
 
 
 def _frame_row(axes: Axes, row: int, columns: int) -> None:
@@ -197,7 +199,7 @@ def _frame_row(axes: Axes, row: int, columns: int) -> None:
             columns,
             1,
             fill=False,
-            edgecolor=VERMILION,
+            edgecolor=GREEN,
             linewidth=2.5,
             clip_on=False,
             zorder=5,
