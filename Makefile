@@ -35,7 +35,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test quick portable ci lint unit devices lessons lessons-avx2 lessons-default notebooks
-.PHONY: benchmark colab clean
+.PHONY: benchmark everyday colab clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +92,12 @@ notebooks: $(READY_FOR_TESTS) ## run all notebooks in place, and keep only what 
 
 benchmark: $(READY_FOR_TESTS) ## time a training step against torch.nn
 	$(BIN)/python -m experiments.benchmark train
+
+everyday: $(READY) ## train a translator on this course's own sentences alone (an hour or two)
+	$(BIN)/python -m transformer_edu.training --task everyday --steps 10000 --vocabulary 6000 --norm-first \
+	  --dropout 0.2 --bpe-dropout 0.1 --learning-rate 0.004 --warmup 1000 --schedule linear \
+	  --batch-tokens 2048 --keep 6 --threads 1 --out runs/everyday
+	$(BIN)/python -m transformer_edu.training.runs.export runs/everyday --to transformer_edu/pretrained/everyday
 
 colab: $(READY) ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python -m tools.colab $(REPO)
