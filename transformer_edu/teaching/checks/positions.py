@@ -109,7 +109,7 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
         return "Every position gets the same numbers: use row p of the table for position p."
     return (
         "The shape is right, the numbers are not. Print the table for d_model = 6 and compare it "
-        "with section 2."
+        "with section 3."
     )
 
 

@@ -134,7 +134,7 @@ def explore_positions() -> None:
         draw_positions,
         describe_positions,
         position=widgets.IntSlider(value=5, min=0, max=60, description="position p"),
-        shift=widgets.IntSlider(value=2, min=0, max=30, description="shift k"),
+        shift=widgets.IntSlider(value=4, min=0, max=30, description="shift k"),
     )
 
 

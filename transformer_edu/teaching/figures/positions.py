@@ -91,14 +91,14 @@ def plot_clocks(words: Sequence[str], *, d_model: int) -> Figure:
     pairs, columns = d_model // 2, len(words)
     frequencies = [10_000 ** (-2 * pair / d_model) for pair in range(pairs)]
     figure, grid = plt.subplots(
-        pairs, columns, figsize=(FACE * columns + 1.8, FACE * pairs + 1), squeeze=False
+        pairs, columns, figsize=(FACE * columns + 1.1, FACE * pairs + 1), squeeze=False
     )
     for pair, frequency in enumerate(frequencies):
         for position in range(columns):
             axes = grid[pair, position]
             _draw_face(axes)
             _draw_hand(axes, position * frequency, BLUE, "o")
-        name = f"pair {pair}\n{frequency:g} radian"
+        name = f"pair {pair}\nω = {frequency:g}"
         grid[pair, 0].text(-1.5, 0, name, ha="right", va="center", fontsize=11)
     for position, word in enumerate(words):
         grid[0, position].set_title(f"{position}\n{literal(word)}", fontsize=12, loc="center")
