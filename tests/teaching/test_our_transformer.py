@@ -114,3 +114,14 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     assert len(with_mask) == 2
     lines = [line for line in ours.splitlines() if line not in with_mask]
     assert solution.strip() == "\n".join(lines).replace(", mask=None", "").replace(", mask)", ")")
+
+
+def test_the_solution_of_lesson_05_is_the_class():
+    (path,) = (ROOT / "notebooks").glob("05_*.ipynb")
+    notebook = read(path)
+    (solution,) = (
+        solution_of(notebook, index)
+        for index in exercise_indices(notebook)
+        if number_of(notebook, index) == "5.1"
+    )
+    assert solution.strip() == inspect.getsource(our_transformer.PositionalEncoding).strip()

@@ -27,6 +27,7 @@ from transformer_edu.teaching.figures import (
     lookup,
     parameters,
     pieces,
+    positions,
     runs,
     search,
     shape_walk,
@@ -34,6 +35,7 @@ from transformer_edu.teaching.figures import (
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
 from transformer_edu.teaching.inspect.embedding_map import MapWord
+from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
 from transformer_edu.training.data.tokenizer import Tokenizer
@@ -179,6 +181,16 @@ FIGURES = {
         {"after layer", "input word", "share of the influence"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
+    "plot_position_products": (
+        partial(positions.plot_position_products, {NAME: GRID}),
+        {"position", "dot product, relative"},
+    ),
+    "plot_readings": (
+        partial(positions.plot_readings, [Reading(WORDS, [0, 2, 1], NAME)]),
+        set(),
+    ),
+    "plot_clocks": (partial(positions.plot_clocks, WORDS, d_model=4), set()),
+    "plot_turning_hands": (partial(positions.plot_turning_hands, 3, 2, d_model=4), set()),
     "plot_schedules": (
         partial(runs.plot_schedules, [(512, 4000), (256, 4000)]),
         {"step", "learning rate"},
@@ -222,10 +234,6 @@ FIGURES = {
         ),
         {"row", "column", "value"},
     ),
-    "plot_wavelengths": (
-        partial(vectors.plot_wavelengths, [6, 60], [6, 60], longest_sequence=50),
-        {"pair i", "wavelength (positions)"},
-    ),
 }
 WITHOUT_NAMES = {
     "plot_architecture",
@@ -233,7 +241,7 @@ WITHOUT_NAMES = {
     "plot_layer_order",
     "plot_schedules",
     "plot_shape_walk",
-    "plot_wavelengths",
+    "plot_turning_hands",
 }
 OF_EVERY = pytest.mark.parametrize("name", FIGURES)
 

@@ -6,6 +6,7 @@ one_head         one head, found by what it does: its inputs and its three matri
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 ablation         switch heads or layers off
+positions        other position vectors for the words of a source, or none
 head_roles       how much of a head's attention falls on chosen cells
 gradient_norms   how large the gradient is at each layer
 corruption       one wrong token in the prefix: how far does the damage reach?
