@@ -26,6 +26,7 @@ from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
 from transformer_edu.teaching.figures.decoding_steps import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.embeddings import plot_embedding_map
 from transformer_edu.teaching.figures.heads import plot_head_shares, plot_head_split
+from transformer_edu.teaching.figures.next_words import plot_influence
 from transformer_edu.teaching.figures.parameters import count_parameters
 from transformer_edu.teaching.figures.vectors import (
     plot_normalization,
@@ -78,6 +79,7 @@ FIGURES = {
         on(NUMBERS), on(NUMBERS) * 2, row_names=QUERIES, **TITLE
     ),
     "reach": lambda on: plot_reach({"all": on(WEIGHTS[0])}, words=KEYS, **TITLE),
+    "influence": lambda on: plot_influence({"all": (KEYS, on(WEIGHTS[0]))}, rows=QUERIES, **TITLE),
     "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
     "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", names=QUERIES, **TITLE),
     "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),

@@ -125,3 +125,17 @@ def test_the_solution_of_lesson_05_is_the_class():
         if number_of(notebook, index) == "5.1"
     )
     assert solution.strip() == inspect.getsource(our_transformer.PositionalEncoding).strip()
+
+
+@pytest.mark.parametrize(
+    ("number", "cls"), [("8.1", our_transformer.DecoderLayer), ("8.2", our_transformer.Decoder)]
+)
+def test_the_solutions_of_lesson_08_are_the_classes(number, cls):
+    (path,) = (ROOT / "notebooks").glob("08_*.ipynb")
+    notebook = read(path)
+    (solution,) = (
+        solution_of(notebook, index)
+        for index in exercise_indices(notebook)
+        if number_of(notebook, index) == number
+    )
+    assert solution.strip() == inspect.getsource(cls).strip()

@@ -25,6 +25,7 @@ from transformer_edu.teaching.figures import (
     embeddings,
     heads,
     lookup,
+    next_words,
     parameters,
     pieces,
     positions,
@@ -172,6 +173,14 @@ FIGURES = {
         {"parameters"},
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
+    "plot_influence": (
+        partial(next_words.plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
+        {"reads → predicts", "change of the prediction (largest in its row: 1)"},
+    ),
+    "plot_next_words": (
+        partial(next_words.plot_next_words, {NAME: {"a": 0.5, NAME: 0.25}}),
+        {"probability of the next word"},
+    ),
     "plot_progress": (
         partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
         {STEPS, LOSS, "BLEU"},

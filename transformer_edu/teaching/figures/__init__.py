@@ -4,6 +4,7 @@ attention                    weights as grids and links; masks; reach of words
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 heads                        a number for every head; how vectors are split into heads
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
+next_words                   the likeliest next words; what a prediction depends on
 positions                    words with their numbers; clock faces; products of positions
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
