@@ -1,4 +1,4 @@
-"""What depth does: to gradients on their way back, to the stream, and to the first step."""
+"""What depth does: to gradients on their way back, to the stream, and to the first steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -54,36 +54,32 @@ def plot_stream_size(sizes: Lines) -> Figure:
     axes.set(xlabel="after encoder layer", ylabel="standard deviation", ylim=(0, None))
     most = max(sizes, key=lambda name: sizes[name][-1])
     axes.set_title(f"The stream grows from layer to layer in {literal(most)}")
-    said = ", ".join(f"{name} {values[-1]:.1f}" for name, values in sizes.items())
-    figure.set_label(f"standard deviation of the vectors after the last layer: {said}")
+    figure.set_label(f"one line for each stack; the vectors of {most} grow from layer to layer")
     return figure
 
 
 @styled
-def plot_first_steps(changes: Lines, *, rates: Sequence[float]) -> Figure:
-    """Draw how far one step of the optimizer changes a model's output, by learning rate.
+def plot_first_gradients(lengths: Lines) -> Figure:
+    """Draw how long a layer's gradient is in the first steps of several trainings.
 
-    The title names the model whose output changes more.
+    The title names the training whose gradient ends shortest, if it lost more than nine tenths.
 
     Args:
-        changes: For each model, the relative change of its output at each rate.
-        rates: The learning rates.
+        lengths: For each training, the gradient's length at every step.
 
     Returns:
-        A new figure with logarithmic scales.
+        A new figure with a logarithmic scale.
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.8))
-    _draw(axes, changes, rates)
-    axes.set(xscale="log", yscale="log", xlabel="learning rate", ylabel="change of the output")
-    axes.set_xticks(list(rates), [f"{rate:g}" for rate in rates])
-    axes.set_yticks([0.01, 0.1, 1], ["1%", "10%", "100%"])
-    axes.minorticks_off()
-    most = max(changes, key=lambda name: sum(changes[name]))
-    axes.set_title(f"One step changes the output of {literal(most)} more")
-    ends = "; ".join(
-        f"{name} from {values[0]:.0%} to {values[-1]:.0%}" for name, values in changes.items()
-    )
-    figure.set_label(f"change of the output by learning rate, smallest to largest: {ends}")
+    steps = len(next(iter(lengths.values())))
+    _draw(axes, lengths, range(1, steps + 1))
+    axes.set(yscale="log", xlabel="training step", ylabel="length of the gradient")
+    least = min(lengths, key=lambda name: lengths[name][-1])
+    is_lost = lengths[least][-1] < 0.1 * lengths[least][0]
+    said = f"{least} loses its gradient" if is_lost else "no training loses its gradient"
+    axes.set_title(literal(said, longest=None))
+    ends = ", ".join(f"{name} {_rough(values[-1])}" for name, values in lengths.items())
+    figure.set_label(f"{said}. Length of the gradient after {steps} steps: {ends}")
     return figure
 
 

@@ -14,23 +14,25 @@ from transformer_edu.generation.translator import Translator
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.teaching.inspect.one_head import WORD_START
 
-PEOPLE = frozenset(["man", "woman", "boy", "girl", "child", "people", "men", "women", "children"])
-SEARCHED = (  # the unit is chosen by these sentences …
+COLORS = frozenset({"red", "blue", "green", "yellow", "white", "brown", "black", "orange"})
+SEARCHED = (  # the unit is chosen by these sentences, in which four colors occur …
     "A man is playing the guitar on the street.",
-    "Two women are sitting on a bench in the park.",
-    "A dog runs through the snow.",
-    "The boy throws a ball to a girl on the beach.",
+    "Two women in blue shirts are sitting on a bench in the park.",
+    "A small dog runs through the snow.",
+    "The boy throws a yellow ball to a girl on the beach.",
     "A red bus is on the road.",
-    "A child in a blue shirt is eating an apple in the kitchen.",
-    "Three people are watching a horse in a field.",
-    "A bird sits on a green car.",
+    "A child in a blue shirt is eating a red apple in the kitchen.",
+    "Three people are watching a young horse in a green field.",
+    "A big bird sits on a green car.",
+    "An old man in a yellow jacket is reading a book.",
+    "A group of young women are dancing in red dresses.",
 )
-SHOWN = (  # … and looked at in others
-    "A woman in a red dress is dancing on the street.",
+SHOWN = (  # … and looked at in others, with four other colors
+    "A woman in a white dress is dancing on the street.",
     "The children are playing with a brown dog.",
-    "Two men are riding horses on the beach.",
+    "Two men are riding black horses on the beach.",
     "A girl reads a book to a small boy in the kitchen.",
-    "People are walking in the snow with a white cat.",
+    "People in orange shirts are walking in the snow.",
 )
 
 
