@@ -114,3 +114,15 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     assert len(with_mask) == 2
     lines = [line for line in ours.splitlines() if line not in with_mask]
     assert solution.strip() == "\n".join(lines).replace(", mask=None", "").replace(", mask)", ")")
+
+
+@pytest.mark.parametrize(("number", "name"), [("6.1", "FeedForward"), ("6.2", "AddAndNorm")])
+def test_the_solutions_of_lesson_06_are_the_classes(number, name):
+    (path,) = (ROOT / "notebooks").glob("06_*.ipynb")
+    notebook = read(path)
+    (solution,) = (
+        solution_of(notebook, index)
+        for index in exercise_indices(notebook)
+        if number_of(notebook, index) == number
+    )
+    assert solution.strip() == inspect.getsource(getattr(our_transformer, name)).strip()

@@ -93,7 +93,6 @@ def check_add_and_norm(answer: type[nn.Module]) -> None:
                 norm(x + sublayer(norm(x)))
             ),
             "The sub-layer is never called: add sublayer(x).": norm(x),
-            "You added the sub-layer's output to itself: add x.": norm(2 * sublayer(x)),
         }
         refuse_mistakes(received, known_mistakes)
         if not close(received, package(x, sublayer)):
@@ -133,7 +132,7 @@ def check_erased(answer: Callable[[Tensor], Tensor]) -> None:
             )
         if close(removed, x):
             raise AnswerError("x + x is 2x, and the norm makes it the same as x. Cancel x.")
-        if not close(around(x, lambda _: removed), torch.zeros_like(x)):
+        if around(x, lambda _: removed).abs().max() > 1e-2:  # equal numbers leave rounding errors
             raise AnswerError("Something of x is left after the norm: x + sublayer(x) must be 0.")
 
 
