@@ -116,12 +116,20 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     assert solution.strip() == "\n".join(lines).replace(", mask=None", "").replace(", mask)", ")")
 
 
-def test_the_solution_of_lesson_05_is_the_class():
-    (path,) = (ROOT / "notebooks").glob("05_*.ipynb")
+BUILDS = {
+    "5.1": "PositionalEncoding",
+    "6.1": "FeedForward",
+    "6.2": "AddAndNorm",
+}
+
+
+@pytest.mark.parametrize(("number", "name"), BUILDS.items())
+def test_the_solution_of_an_exercise_is_the_class(number, name):
+    (path,) = (ROOT / "notebooks").glob(f"0{number[0]}_*.ipynb")
     notebook = read(path)
     (solution,) = (
         solution_of(notebook, index)
         for index in exercise_indices(notebook)
-        if number_of(notebook, index) == "5.1"
+        if number_of(notebook, index) == number
     )
-    assert solution.strip() == inspect.getsource(our_transformer.PositionalEncoding).strip()
+    assert solution.strip() == inspect.getsource(getattr(our_transformer, name)).strip()

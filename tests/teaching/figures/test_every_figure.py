@@ -22,6 +22,7 @@ from transformer_edu.teaching.figures import (
     attention_flow,
     charts,
     decoding_steps,
+    depth,
     embeddings,
     heads,
     lookup,
@@ -31,6 +32,7 @@ from transformer_edu.teaching.figures import (
     runs,
     search,
     shape_walk,
+    units,
     vectors,
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
@@ -81,6 +83,10 @@ def searched() -> list:
 LOSS, STEPS, WEIGHT = "loss (nats per token)", "training step", "attention weight"
 # Each figure with sample input in which NAME occurs, and the labels of all its axes.
 FIGURES = {
+    "plot_active_words": (
+        partial(units.plot_active_words, [(["a", NAME], torch.tensor([0.0, 1.0]))]),
+        {units.ACTIVATION},
+    ),
     "plot_architecture": (partial(architecture.plot_architecture), set()),
     "plot_attention": (
         partial(attention.plot_attention, WEIGHTS, **TOKENS),
@@ -113,9 +119,17 @@ FIGURES = {
         ),
         {"axis 1: 90% of the variance", "axis 2: 10% of the variance"},
     ),
+    "plot_first_gradients": (
+        partial(depth.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
+        {STEPS, "length of the gradient"},
+    ),
     "plot_floors": (
         partial(runs.plot_floors, {NAME: [2.0] * 20, "b": [1.0] * 20}, {NAME: 0.5}),
         {STEPS, LOSS},
+    ),
+    "plot_gradient_path": (
+        partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
+        {"after layer (0: the input)", "length of the gradient"},
     ),
     "plot_head_grids": (
         partial(heads.plot_head_grids, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
@@ -216,6 +230,10 @@ FIGURES = {
         partial(vectors.plot_similarities, GRID, item="word", names=["a", NAME]),
         {"word", "cosine"},
     ),
+    "plot_stream_size": (
+        partial(depth.plot_stream_size, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}),
+        {"after encoder layer", "standard deviation"},
+    ),
     "plot_symptoms": (
         partial(runs.plot_symptoms, [STORED]),
         {"loss", "fraction correct", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
@@ -223,6 +241,15 @@ FIGURES = {
     "plot_tables": (
         partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
         {"row", "column", "value"},
+    ),
+    "plot_unit_sums": (
+        partial(
+            units.plot_unit_sums,
+            GRID[0],
+            GRID[0],
+            {NAME: (GRID.T, GRID[0]), "b": (GRID.T, GRID[1])},
+        ),
+        {"input", "output"},
     ),
     "plot_values": (
         partial(
@@ -237,6 +264,7 @@ FIGURES = {
 }
 WITHOUT_NAMES = {
     "plot_architecture",
+    "plot_gradient_path",
     "plot_head_shares",
     "plot_layer_order",
     "plot_schedules",

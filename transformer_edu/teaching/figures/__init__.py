@@ -5,6 +5,7 @@ attention_flow, lookup       from Q, K and V to the output; one query among keys
 heads                        a number for every head; how vectors are split into heads
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 positions                    words with their numbers; clock faces; products of positions
+units, depth                 units of a feed-forward network; what many layers do to gradients
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
 architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
