@@ -1,5 +1,6 @@
 """Lesson 01: right answers pass, and each usual wrong answer is named."""
 
+import inspect
 import math
 from functools import partial
 
@@ -9,6 +10,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
+from tools.exercises import exercise_indices, solution_of
+from tools.notebooks import ROOT, read
 from transformer_edu.teaching.checks import words as lesson_01
 from transformer_edu.teaching.checks.words import (
     VOCABULARY_SIZE,
@@ -186,3 +189,10 @@ def test_what_is_correct_is_kept(monkeypatch, tmp_path):
     monkeypatch.delenv(SWITCH, raising=False)
     check_token_embedding(TokenEmbedding)
     assert "# ==== TokenEmbedding: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")
+
+
+def test_the_solution_of_the_lesson_is_the_class_of_the_course():
+    (path,) = (ROOT / "notebooks").glob("01_*.ipynb")
+    notebook = read(path)
+    solution = solution_of(notebook, exercise_indices(notebook)[0])
+    assert solution.strip() == inspect.getsource(TokenEmbedding).strip()

@@ -19,13 +19,15 @@ WORDS, TOKEN_IDS = ["the", "dog", "the", "soup"], [4, 9, 4, 11]
 def test_every_neighbor_has_a_bar_as_long_as_its_cosine_the_nearest_on_top():
     for axes, each in zip(plot_neighbors(FOUND).axes, FOUND, strict=True):
         assert [bar.get_width() for bar in axes.patches] == [cosine for _, cosine in each.nearest]
-        assert [label.get_text() for label in axes.get_yticklabels()] == [n for n, _ in each.nearest]
+        assert [label.get_text() for label in axes.get_yticklabels()] == [
+            n for n, _ in each.nearest
+        ]
         assert axes.yaxis_inverted()
 
 
 def test_title_and_words_name_the_nearest():
     figure = plot_neighbors(FOUND)
-    assert figure.get_suptitle() == "Nearest vectors: dog to cat, soup to broth"
+    assert figure.get_suptitle() == "Nearest in direction: cat to dog, broth to soup"
     assert "soup: broth, stew" in figure.get_label()
 
 
@@ -41,8 +43,8 @@ def test_tokens_that_occur_again_are_framed_and_compared(same, said):
     figure = plot_rows(vectors, words=WORDS, token_ids=TOKEN_IDS)
     frames = [each for each in figure.axes[0].patches if isinstance(each, Rectangle)]
     assert [frame.get_x() for frame in frames] == [-0.5, 1.5]
-    assert figure.axes[0].get_title("left") == f"{said} numbers in the columns of the"
-    assert figure.get_label().endswith("in the columns of the")
+    assert figure.axes[0].get_title("left") == f"{said} numbers in the columns of “the”"
+    assert figure.get_label().endswith("in the columns of “the”")
 
 
 def test_without_a_token_that_occurs_again_nothing_is_framed():

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import draw_signed, number_axis
 from transformer_edu.teaching.inspect.embedding_map import Neighbors
-from transformer_edu.teaching.style import BLUE, VERMILION, literal, styled, title_above
+from transformer_edu.teaching.style import BLACK, BLUE, literal, styled, title_above
 
 NUMBERS_DRAWN = 16  # of each vector: the first ones
 
@@ -38,8 +38,8 @@ def plot_neighbors(neighbors: Sequence[Neighbors]) -> Figure:
         axes.set_xlim(0, 1)
         axes.set_title(literal(each.token), fontsize=13)
         axes.set_xlabel("cosine")
-    first, *others = [f"{literal(each.token)} to {literal(each.nearest[0][0])}" for each in neighbors]
-    title_above(figure, "Nearest vectors: " + ", ".join([first, *others]))
+    nearest = (f"{literal(each.nearest[0][0])} to {literal(each.token)}" for each in neighbors)
+    title_above(figure, "Nearest in direction: " + ", ".join(nearest))
     said = (f"{each.token}: {', '.join(name for name, _ in each.nearest)}" for each in neighbors)
     figure.set_label("bars of the nearest words, the nearest first. " + "; ".join(said))
     return figure
@@ -68,7 +68,7 @@ def plot_rows(vectors: Tensor, *, words: Sequence[str], token_ids: Sequence[int]
     number_axis(axes.yaxis, drawn.size(1))
     axes.set(xlabel="token and its id", ylabel="number within the vector")
     again = [place for place, each in enumerate(token_ids) if token_ids.count(each) > 1]
-    frame = {"fill": False, "edgecolor": VERMILION, "linewidth": 3, "clip_on": False}
+    frame = {"fill": False, "edgecolor": BLACK, "linewidth": 3, "clip_on": False}
     for place in again:
         axes.add_patch(Rectangle((place - 0.5, -0.5), 1, drawn.size(1), **frame))
     same = all(
@@ -78,7 +78,7 @@ def plot_rows(vectors: Tensor, *, words: Sequence[str], token_ids: Sequence[int]
         if token_ids[one] == token_ids[other]
     )
     repeated = ", ".join(dict.fromkeys(literal(words[place]) for place in again))
-    title = f"{'Equal' if same else 'Different'} numbers in the columns of {repeated}"
+    title = f"{'Equal' if same else 'Different'} numbers in the columns of “{repeated}”"
     axes.set_title(title if again else "Every token has its own numbers")
     figure.set_label(f"a column of colored numbers for each token. {axes.get_title('left')}")
     return figure
