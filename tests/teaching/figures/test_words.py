@@ -37,6 +37,16 @@ def test_a_column_holds_the_first_numbers_of_its_token():
     np.testing.assert_allclose(drawn, VECTORS[:, :NUMBERS_DRAWN].T)
 
 
+def test_a_few_large_numbers_do_not_make_the_others_pale():
+    vectors = VECTORS.clone()
+    vectors[0, 0] = 1000.0
+    (image,) = plot_rows(vectors, words=WORDS, token_ids=TOKEN_IDS).axes[0].images
+    low, high = image.get_clim()
+    assert low == -high
+    within = vectors[:, :NUMBERS_DRAWN].abs() <= high
+    assert 0.85 < within.float().mean() < 0.95
+
+
 @pytest.mark.parametrize(("same", "said"), [(True, "Equal"), (False, "Different")])
 def test_tokens_that_occur_again_are_framed_and_compared(same, said):
     vectors = VECTORS[[0, 1, 0, 3]] if same else VECTORS

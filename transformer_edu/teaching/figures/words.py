@@ -12,6 +12,7 @@ from transformer_edu.teaching.inspect.embedding_map import Neighbors
 from transformer_edu.teaching.style import BLACK, BLUE, literal, styled, title_above
 
 NUMBERS_DRAWN = 16  # of each vector: the first ones
+SCALE_HOLDS = 0.9  # of the numbers drawn: the few largest would make all others pale
 
 
 @styled
@@ -61,7 +62,9 @@ def plot_rows(vectors: Tensor, *, words: Sequence[str], token_ids: Sequence[int]
     """
     drawn = vectors.detach().float().cpu()[:, :NUMBERS_DRAWN]
     figure, axes = plt.subplots(figsize=(9, 4.6))
-    figure.colorbar(draw_signed(axes, drawn.T), ax=axes, label="value")
+    end = float(drawn.abs().quantile(SCALE_HOLDS))
+    image = draw_signed(axes, drawn.T, largest=end)
+    figure.colorbar(image, ax=axes, label="value", extend="both")
     names = [f"{literal(word)}\n{each}" for word, each in zip(words, token_ids, strict=True)]
     axes.set_xticks(range(len(names)), names)
     axes.tick_params(length=0)
