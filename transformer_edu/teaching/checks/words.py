@@ -49,38 +49,10 @@ def check_token_embedding(answer: type[nn.Module]) -> None:
         if "__init__() call" in str(error):
             raise AnswerError("Begin __init__ with super().__init__().") from None
         raise
-    received = ask(embedding, token_ids)
+    ask(embedding, token_ids)
     _require_table(embedding)
     _require_initialization(embedding.table.weight.detach())
-    package = TokenEmbedding(vocabulary_size=VOCABULARY_SIZE, d_model=D_MODEL)
-    try:
-        embedding.load_state_dict(package.state_dict())
-    except RuntimeError:
-        raise AnswerError(
-            "The only parameter is the table, named table.weight: remove the others."
-        ) from None
-    shape = (*token_ids.shape, D_MODEL)
-    received = require_shape(ask(embedding, token_ids), shape, "(batch, position, d_model)")
-    if not received.requires_grad:
-        raise AnswerError("The result has no gradient, so the table cannot learn: use self.table.")
-    rows = package.table.weight[token_ids]
-    refuse_mistakes(
-        received,
-        {
-            "The factor is missing: multiply the rows by √d_model.": rows,
-            "You multiplied by d_model; the factor is its root.": rows * D_MODEL,
-            "You divided by √d_model; the paper multiplies.": rows / math.sqrt(D_MODEL),
-            "You divided by d_model; multiply by its root.": rows / D_MODEL,
-            "You multiplied by √vocabulary_size; the factor is √d_model.": (
-                rows * math.sqrt(VOCABULARY_SIZE)
-            ),
-            "The rows are scaled to one length. Keep their lengths, and multiply by √d_model.": (
-                F.normalize(rows, dim=-1) * math.sqrt(D_MODEL)
-            ),
-        },
-    )
-    if not close(received, rows * math.sqrt(D_MODEL)):
-        raise AnswerError("The numbers differ: take each id's row of the table, times √d_model.")
+    _require_vectors(embedding, token_ids)
     small = answer(SMALL_SIZE, SMALL_WIDTH)
     some = token_ids % SMALL_SIZE
     if not close(ask(small, some), small.table.weight[some] * math.sqrt(SMALL_WIDTH)):
@@ -123,6 +95,39 @@ def _require_initialization(weight: Tensor) -> None:
             f"The standard deviation at the start should be 1/√d_model = {right:.2f}; yours is "
             f"{std:.2f}."
         )
+
+
+def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
+    """Refuse other vectors than the package's, with the same table, and name the usual reasons."""
+    package = TokenEmbedding(vocabulary_size=VOCABULARY_SIZE, d_model=D_MODEL)
+    try:
+        embedding.load_state_dict(package.state_dict())
+    except RuntimeError:
+        raise AnswerError(
+            "The only parameter is the table, named table.weight: remove the others."
+        ) from None
+    shape = (*token_ids.shape, D_MODEL)
+    received = require_shape(ask(embedding, token_ids), shape, "(batch, position, d_model)")
+    if not received.requires_grad:
+        raise AnswerError("The result has no gradient, so the table cannot learn: use self.table.")
+    rows = package.table.weight[token_ids]
+    refuse_mistakes(
+        received,
+        {
+            "The factor is missing: multiply the rows by √d_model.": rows,
+            "You multiplied by d_model; the factor is its root.": rows * D_MODEL,
+            "You divided by √d_model; the paper multiplies.": rows / math.sqrt(D_MODEL),
+            "You divided by d_model; multiply by its root.": rows / D_MODEL,
+            "You multiplied by √vocabulary_size; the factor is √d_model.": (
+                rows * math.sqrt(VOCABULARY_SIZE)
+            ),
+            "The rows are scaled to one length. Keep their lengths, and multiply by √d_model.": (
+                F.normalize(rows, dim=-1) * math.sqrt(D_MODEL)
+            ),
+        },
+    )
+    if not close(received, rows * math.sqrt(D_MODEL)):
+        raise AnswerError("The numbers differ: take each id's row of the table, times √d_model.")
 
 
 @exercise("1.2")
