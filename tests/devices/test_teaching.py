@@ -33,6 +33,7 @@ from transformer_edu.teaching.figures.vectors import (
     plot_tables,
     plot_values,
 )
+from transformer_edu.teaching.figures.words import plot_rows
 from transformer_edu.teaching.inspect.ablation import heads_made_uniform, heads_switched_off
 from transformer_edu.teaching.inspect.corruption import accuracy_by_distance
 from transformer_edu.teaching.inspect.embedding_map import MapWord, nearest
@@ -81,6 +82,7 @@ FIGURES = {
     "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
     "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", names=QUERIES, **TITLE),
     "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),
+    "rows": lambda on: plot_rows(on(NUMBERS), words=QUERIES, token_ids=[4, 5, 4]),
     "map": lambda on: plot_embedding_map(on(NUMBERS), MAP, **TITLE),
 }
 

@@ -34,9 +34,10 @@ from transformer_edu.teaching.figures import (
     shape_walk,
     units,
     vectors,
+    words,
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
-from transformer_edu.teaching.inspect.embedding_map import MapWord
+from transformer_edu.teaching.inspect.embedding_map import MapWord, Neighbors
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
@@ -177,6 +178,10 @@ FIGURES = {
         partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
         {"the word, from left to right", "number of the merge"},
     ),
+    "plot_neighbors": (
+        partial(words.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
+        {"cosine"},
+    ),
     "plot_normalization": (
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
@@ -193,6 +198,10 @@ FIGURES = {
     "plot_reach": (
         partial(attention.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
         {"after layer", "input word", "share of the influence"},
+    ),
+    "plot_rows": (
+        partial(words.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
+        {"token and its id", "number within the vector", "value"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_position_products": (
