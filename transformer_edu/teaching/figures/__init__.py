@@ -7,5 +7,6 @@ vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pie
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
 architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
+history                      what attention replaced
 grid, pen                    what they draw with
 """

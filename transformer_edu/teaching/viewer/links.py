@@ -12,22 +12,22 @@ from torch import Tensor
 from transformer_edu.teaching.inspect.attention_maps import columns, printable
 from transformer_edu.teaching.style import VERMILION
 
-CHARACTER, APART, MARGIN = 9.6, 22, 12  # pixels: a character, between words, at both ends
-UPPER, LOWER, HEIGHT = 62, 238, 300  # pixels: the middles of the two rows of words, and all
+CHARACTER, APART, MARGIN = 10.6, 26, 12  # pixels: a character, between words, at both ends
+UPPER, LOWER, HEIGHT = 62, 258, 320  # pixels: the middles of the two rows of words, and all
 FAINTEST, SAID = 0.04, 0.1  # weights below are not drawn, are not written as a percentage
 QUIET = "#8A94A0"
 
 _STYLE = f"""<style>
 .attention-links {{ overflow-x: auto; }}
-.attention-links svg {{ display: block; font: 16px system-ui, sans-serif; }}
+.attention-links svg {{ display: block; font: 18px system-ui, sans-serif; }}
 .attention-links text {{ fill: currentColor; text-anchor: middle; pointer-events: none; }}
-.attention-links .row {{ text-anchor: start; font-size: 13px; opacity: 0.75; }}
+.attention-links .row {{ text-anchor: start; font-size: 14px; opacity: 0.75; }}
 .attention-links .word {{ cursor: pointer; outline: none; }}
 .attention-links .word path {{ stroke: {QUIET}; opacity: 0.4; pointer-events: none; }}
 .attention-links .hit {{ fill: transparent; stroke: {QUIET}; stroke-opacity: 0.5; }}
 .attention-links .said {{ opacity: 0; pointer-events: none; }}
 .attention-links .said rect {{ fill: {VERMILION}; }}
-.attention-links .said text {{ font-size: 12px; }}
+.attention-links .said text {{ font-size: 13px; }}
 .attention-links .word:is(:hover, :focus, .first) path {{ stroke: {VERMILION}; opacity: 0.9; }}
 .attention-links .word:is(:hover, :focus, .first) .said {{ opacity: 1; }}
 .attention-links .word:is(:hover, :focus, .first) .hit {{ stroke: {VERMILION}; stroke-opacity: 1; }}
