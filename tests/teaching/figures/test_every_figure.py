@@ -25,6 +25,7 @@ from transformer_edu.teaching.figures import (
     depth,
     embeddings,
     heads,
+    history,
     lookup,
     parameters,
     pieces,
@@ -153,6 +154,7 @@ FIGURES = {
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
+    "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
     "plot_layer_order": (
         partial(architecture.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
         set(),

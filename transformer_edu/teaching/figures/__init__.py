@@ -9,5 +9,6 @@ units, depth                 units of a feed-forward network; what many layers d
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
 architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
+history                      what attention replaced
 grid, pen                    what they draw with
 """
