@@ -24,6 +24,7 @@ from transformer_edu.teaching.figures import (
     decoding_steps,
     embeddings,
     heads,
+    layers,
     lookup,
     parameters,
     pieces,
@@ -95,6 +96,16 @@ FIGURES = {
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
     ),
+    "plot_by_layer": (
+        partial(
+            layers.plot_by_layer,
+            {NAME: WEIGHTS},
+            words=["a", "b", NAME],
+            rows=["input", NAME],
+            bar="change",
+        ),
+        {"word", "change"},
+    ),
     "plot_candidates": (
         partial(decoding_steps.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
         {"probability"},
@@ -165,6 +176,16 @@ FIGURES = {
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
     ),
+    "plot_one_word": (
+        partial(
+            layers.plot_one_word,
+            torch.stack([0 * GRID + 1, GRID, 2 * GRID + 1]).repeat(1, 2, 1),
+            word=NAME,
+            labels=[NAME, "b", "c", "d"],
+            kinds=["k", NAME, "k", NAME],
+        ),
+        set(),
+    ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
         {"parameters"},
@@ -173,10 +194,6 @@ FIGURES = {
     "plot_progress": (
         partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
         {STEPS, LOSS, "BLEU"},
-    ),
-    "plot_reach": (
-        partial(attention.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
-        {"after layer", "input word", "share of the influence"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_schedules": (
