@@ -67,7 +67,7 @@ def plot_one_word(
         axes.set_title(name, fontsize=PANEL_TITLE)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set(visible=True, color=PALE)
-        axes.margins(x=0.55, y=0.15)
+        axes.margins(x=0.75, y=0.15)
     handles, _ = grid[-1].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     last = nearest_of_its_kind(vectors, kinds)[-1]
@@ -131,7 +131,8 @@ def _label_points(
                 va="center",
                 fontsize=LABEL_SIZE,
                 color=color,
-                arrowprops={"arrowstyle": "-", "color": PALE, "shrinkB": 6, "zorder": 0},
+                zorder=1,  # below the points
+                arrowprops={"arrowstyle": "-", "color": PALE, "shrinkB": 6},
             )
 
 
