@@ -40,11 +40,15 @@ def test_the_first_point_is_at_the_left_at_the_end():
     assert max(places["k"]) < min(places["m"])
 
 
-def test_labels_of_one_kind_keep_their_distance():
+def test_labels_of_one_kind_are_a_tenth_of_the_height_apart_or_more():
+    points = [y for axes in FIGURE.axes[:3] for line in axes.lines for y in line.get_ydata()]
+    gap = (max(points) - min(points)) / 10
     for axes in FIGURE.axes[1:3]:
         place = {text.get_text(): text.xyann[1] for text in axes.texts}
         for one, other in ("ab", "cd"):
-            assert abs(place[one] - place[other]) > 0.05  # the points themselves may be closer
+            assert abs(place[one] - place[other]) > 0.999 * gap
+    y = FIGURE.axes[2].lines[0].get_ydata()
+    assert abs(y[0] - y[1]) < gap  # here the points themselves are closer
 
 
 def test_numbers_are_written_in_per_cent_and_only_zero_is_hatched():
