@@ -19,6 +19,7 @@ NEW_EDITION = frozenset(
         "02_attention.ipynb",
         "05_positional_encoding.ipynb",
         "06_feed_forward_add_and_norm.ipynb",
+        "07_encoder.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

@@ -26,6 +26,7 @@ from transformer_edu.teaching.figures import (
     embeddings,
     heads,
     history,
+    layers,
     lookup,
     parameters,
     pieces,
@@ -104,6 +105,16 @@ FIGURES = {
     "plot_beam_tree": (
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
+    ),
+    "plot_by_layer": (
+        partial(
+            layers.plot_by_layer,
+            {NAME: WEIGHTS},
+            words=["a", "b", NAME],
+            rows=["input", NAME],
+            bar="change",
+        ),
+        {"word", "change"},
     ),
     "plot_candidates": (
         partial(decoding_steps.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
@@ -187,6 +198,16 @@ FIGURES = {
     "plot_normalization": (
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
+    ),
+    "plot_one_word": (
+        partial(
+            layers.plot_one_word,
+            torch.stack([0 * GRID + 1, GRID, 2 * GRID + 1]).repeat(1, 2, 1),
+            word=NAME,
+            labels=[NAME, "b", "c", "d"],
+            kinds=["k", NAME, "k", NAME],
+        ),
+        set(),
     ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),

@@ -1,6 +1,7 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention                    weights as grids and links; masks; reach of words
+attention                    weights as grids and links; masks
+layers                       one word in several sentences; a number for every layer and word
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 heads                        a number for every head; how vectors are split into heads
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces

@@ -4,6 +4,7 @@ attention_maps   layers of attention weights with their tokens
 recording        record_attention: the weights of every layer during a forward pass
 one_head         one head, found by what it does: its inputs and its three matrices
 feed_forward_units   what a feed-forward network reads, and the unit for some words
+word_layers      a word's vector before the first layer and after every layer
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 ablation         switch heads or layers off
