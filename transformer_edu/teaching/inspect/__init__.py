@@ -3,6 +3,7 @@
 attention_maps   layers of attention weights with their tokens
 recording        record_attention: the weights of every layer during a forward pass
 one_head         one head, found by what it does: its inputs and its three matrices
+hidden_keys      one head for a batch, found by its weight on what its mask hides
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 ablation         switch heads or layers off
