@@ -2,7 +2,7 @@
 
 attention                    weights as grids and links; masks; reach of words
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
-masked_maps                  attention of real sentences, hidden cells in grey
+masked_maps                  attention of real sentences, hidden cells hatched
 heads                        a number for every head; how vectors are split into heads
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 charts, runs                 lines and bars; training runs and their symptoms

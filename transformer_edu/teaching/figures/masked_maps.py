@@ -1,4 +1,4 @@
-"""Attention maps of real sentences whose hidden cells are hatched light grey.
+"""Attention maps of real sentences whose hidden cells are hatched light gray.
 
 In a grid of weights, a weight of 0 and a hidden cell must not look alike. Here they do not.
 """
@@ -33,9 +33,9 @@ def plot_masked_heads(heads: Mapping[str, tuple[BatchHead, int]]) -> Figure:
         heads: By what is hidden: a head, and which sentence of its batch is drawn.
 
     Returns:
-        A new figure with one panel for each head; its label says what is grey.
+        A new figure with one panel for each head; its label says what is hidden.
     """
-    figure, grid = plt.subplots(1, len(heads), figsize=(0.9 + 4.5 * len(heads), 5.1), squeeze=False)
+    figure, grid = plt.subplots(1, len(heads), figsize=(0.9 + 4.5 * len(heads), 4.9), squeeze=False)
     counts = []
     for axes, (name, (head, row)) in zip(grid[0], heads.items(), strict=True):
         weights, words, mask = head.attention_weights()[row], head.words[row], head.mask[row]
@@ -45,8 +45,10 @@ def plot_masked_heads(heads: Mapping[str, tuple[BatchHead, int]]) -> Figure:
         axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
         counts.append(f"{name}: {int((~mask.expand(weights.shape)).sum())} of {weights.numel()}")
     figure.colorbar(image, ax=grid, label="attention weight", ticks=TICKS, shrink=0.7)
-    title_above(figure, "Gray cells are hidden: no attention from this row to this column")
-    figure.set_label(f"attention maps with gray cells that are hidden. {', '.join(counts)} cells")
+    title_above(figure, "Hatched cells are hidden: the row must not attend to the column")
+    figure.set_label(
+        f"attention maps with hatched cells, which are hidden. {', '.join(counts)} cells"
+    )
     return figure
 
 
@@ -60,7 +62,7 @@ def plot_padding_share(
         weights: Shape (query, key).
         words: Of the rows and of the columns.
         real: True where a position holds a word and no padding, shape (position,).
-        mask: True where a query may attend to a key; the other cells are grey. None hides none.
+        mask: True where a query may attend to a key; the other cells are hatched. None hides none.
 
     Returns:
         A new figure.
