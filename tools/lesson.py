@@ -17,6 +17,7 @@ NEW_EDITION = frozenset(
         "00_start_here.ipynb",
         "01_words_as_vectors.ipynb",
         "02_attention.ipynb",
+        "03_masks.ipynb",
         "05_positional_encoding.ipynb",
         "06_feed_forward_add_and_norm.ipynb",
         "07_encoder.ipynb",

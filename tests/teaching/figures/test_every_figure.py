@@ -28,6 +28,7 @@ from transformer_edu.teaching.figures import (
     history,
     layers,
     lookup,
+    masked_maps,
     parameters,
     pieces,
     positions,
@@ -40,6 +41,7 @@ from transformer_edu.teaching.figures import (
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
 from transformer_edu.teaching.inspect.embedding_map import MapWord, Neighbors
+from transformer_edu.teaching.inspect.hidden_keys import BatchHead
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
@@ -66,6 +68,15 @@ STORED = StoredRuns(
 )
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
+HEAD = BatchHead(
+    words=[["a", NAME]],
+    token_ids=torch.tensor([[4, 5]]),
+    x=torch.ones(1, 2, 3),
+    w_query=torch.ones(3, 2),
+    w_key=torch.ones(3, 2),
+    w_value=torch.ones(3, 2),
+    mask=torch.tensor([[[True, False], [True, True]]]),
+)
 MAP_WORDS = [MapWord(text, "group", "language", 4) for text in (NAME, "b", "c", "d")]
 STEP = decoding_steps.DecodingStep(
     source_words=["a", NAME],
@@ -187,6 +198,10 @@ FIGURES = {
         partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
         {QUERY_AXIS, KEY_AXIS},
     ),
+    "plot_masked_heads": (
+        partial(masked_maps.plot_masked_heads, {NAME: (HEAD, 0)}),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
     "plot_merge_steps": (
         partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
         {"the word, from left to right", "number of the merge"},
@@ -208,6 +223,12 @@ FIGURES = {
             kinds=["k", NAME, "k", NAME],
         ),
         set(),
+    "plot_padding_share": (
+            masked_maps.plot_padding_share,
+            WEIGHTS[:, :2],
+            ["a", NAME],
+            real=torch.tensor([True, False]),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),

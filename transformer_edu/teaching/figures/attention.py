@@ -19,7 +19,13 @@ from transformer_edu.teaching.figures.grid import (
     require_weights,
     wrap_title,
 )
-from transformer_edu.teaching.style import BLUE, literal, styled, title_above
+from transformer_edu.teaching.style import (
+    BLUE,
+    PALE,
+    literal,
+    styled,
+    title_above,
+)
 
 BAR_TICKS = (0, 0.5, 1)  # a small grid's color bar has no room for more
 TITLE_PAD = 10  # points: the color bar's uppermost number needs some of them
@@ -220,7 +226,7 @@ def _draw_mask(
     """One mask, white lines between its cells and below the hatching."""
     rows, columns = len(query_tokens), len(key_tokens)
     allowed = mask.expand(rows, columns).cpu()
-    axes.imshow(allowed.numpy(), cmap=ListedColormap(["white", BLUE]), vmin=0, vmax=1)
+    axes.imshow(allowed.numpy(), cmap=ListedColormap([PALE, BLUE]), vmin=0, vmax=1)
     hatch(axes, ~allowed)
     axes.set_yticks(np.arange(rows) + 0.5, minor=True)
     axes.set_xticks(np.arange(columns) + 0.5, minor=True)
