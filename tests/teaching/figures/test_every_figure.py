@@ -223,11 +223,14 @@ FIGURES = {
             kinds=["k", NAME, "k", NAME],
         ),
         set(),
+    ),
     "plot_padding_share": (
+        partial(
             masked_maps.plot_padding_share,
             WEIGHTS[:, :2],
             ["a", NAME],
             real=torch.tensor([True, False]),
+        ),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_parameters": (
