@@ -25,6 +25,7 @@ from transformer_edu.teaching.figures import (
     embeddings,
     heads,
     lookup,
+    model_shapes,
     parameters,
     pieces,
     runs,
@@ -36,6 +37,7 @@ from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
 from transformer_edu.teaching.inspect.embedding_map import MapWord
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
+from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
@@ -165,6 +167,16 @@ FIGURES = {
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
     ),
+    "plot_model_shapes": (
+        partial(
+            model_shapes.plot_model_shapes,
+            Transformer(7, 4, 2, 1, 6),
+            torch.tensor([[4, 5, 6], [4, 0, 0]]),
+            torch.tensor([[1, 5], [1, 4]]),
+            num_heads=2,
+        ),
+        set(),
+    ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
         {"parameters"},
@@ -231,6 +243,7 @@ WITHOUT_NAMES = {
     "plot_architecture",
     "plot_head_shares",
     "plot_layer_order",
+    "plot_model_shapes",
     "plot_schedules",
     "plot_shape_walk",
     "plot_wavelengths",

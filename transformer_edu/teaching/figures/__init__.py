@@ -6,6 +6,7 @@ heads                        a number for every head; how vectors are split into
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
-architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
+architecture, parameters             the model: map and order of norms, sizes
+shape_walk, model_shapes             shapes through a layer, through the whole model
 grid, pen                    what they draw with
 """
