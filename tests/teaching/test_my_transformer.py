@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from IPython.utils.capture import capture_output
 
 from tools.exercises import exercise_indices, solution_of
 from tools.lesson import NEW_EDITION
 from tools.notebooks import lesson_paths, read
-from transformer_edu.teaching import our_transformer
+from transformer_edu.teaching import my_transformer, our_transformer
 from transformer_edu.teaching.my_transformer import (
     FILE,
     OURS,
@@ -117,15 +116,14 @@ def test_a_reader_of_the_folded_solutions_holds_the_whole_model_and_it_runs_alon
     subprocess.run([sys.executable, "-I", "-c", check], check=True, timeout=300)
 
 
-def test_the_whole_model_is_shown_on_one_page(capsys):
+def test_the_whole_model_is_shown_on_one_page(monkeypatch):
     keep(written_in_a_cell(OWN))
-    capsys.readouterr()
-    with capture_output() as shown:
-        show_my_transformer()
-    (output,) = shown.outputs
-    assert "in 11 classes, 1 of them yours." in output.data["text/plain"]
-    assert int(re.search(r"(\d+) lines", output.data["text/plain"])[1]) <= 160
-    page = output.data["text/html"]
+    shown = []
+    monkeypatch.setattr(my_transformer, "display", lambda data, **_: shown.append(data))
+    show_my_transformer()
+    ((page, words),) = ((data["text/html"], data["text/plain"]) for data in shown)
+    assert "in 11 classes, 1 of them yours." in words
+    assert int(re.search(r"(\d+) lines", words)[1]) <= 160
     assert "My scaled dot-product" in page and all(f"class {name}(" in page for name in OURS)
 
 

@@ -11,13 +11,10 @@ from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from tools.exercises import exercise_indices, number_of, solution_of
 from tools.notebooks import ROOT, read
 from tools.source_rules import imported_modules
+from transformer_edu.teaching.checks import training_loop
 from transformer_edu.teaching.checks import transformer as lesson_09
-from transformer_edu.teaching.checks.transformer import (
-    check_learn,
-    check_one_probe_fails,
-    check_transformer,
-    our_learn,
-)
+from transformer_edu.teaching.checks.training_loop import check_learn, our_learn
+from transformer_edu.teaching.checks.transformer import check_one_probe_fails, check_transformer
 from transformer_edu.teaching.my_transformer import FILE, OURS, SWITCH
 from transformer_edu.teaching.our_transformer import (
     PositionalEncoding,
@@ -25,7 +22,7 @@ from transformer_edu.teaching.our_transformer import (
     Transformer,
 )
 
-CHECKS = checks_of(lesson_09)
+CHECKS = checks_of(lesson_09) | checks_of(training_loop)
 
 
 @pytest.fixture(autouse=True)

@@ -1,17 +1,14 @@
-"""Checks of lesson 9: your Transformer."""
+"""Checks of lesson 9: your Transformer. Its training loop is in training_loop.py."""
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.pytorch import to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
-from transformer_edu.teaching import our_transformer
 from transformer_edu.teaching.checks.answer import (
     AnswerError,
     ask,
@@ -22,7 +19,6 @@ from transformer_edu.teaching.checks.answer import (
 )
 from transformer_edu.teaching.inspect.probes import run_probes
 from transformer_edu.teaching.my_transformer import keep
-from transformer_edu.training.data.batches import Batch, make_batch
 
 # Every length is different, so that no axis passes for another.
 SIZES = {"vocabulary_size": 23, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}
@@ -38,7 +34,7 @@ PARTS = {
     "embedding_dropout": "an nn.Dropout: the paper drops the sums of tokens and positions, too",
     "output_projection": "an nn.Linear",
 }
-RATE, SAME = 1e-3, 1e-5
+SAME = 1e-5
 PADDING_PROBE = "padding does not matter"
 
 
@@ -257,119 +253,6 @@ def _require_same_in_steps(model: nn.Module, logits: Tensor) -> None:
     decoded = model.decode(TARGET_IDS, memory, source_mask=mask)
     if not _same_where_real(model.project(decoded), logits):
         raise AnswerError("encode, decode and project, one after the other, differ from forward.")
-
-
-@exercise("9.2")
-def check_learn(answer: Callable[..., object]) -> None:
-    """Exercise 9.2: a function that trains a model on batches and returns their losses."""
-    batches = _batches()
-    before = _fresh()
-    model = copy.deepcopy(before)
-    losses = ask(answer, model, batches)
-    if not isinstance(losses, list) or len(losses) != len(batches):
-        raise AnswerError(f"Return a list of losses, one for each of the {len(batches)} batches.")
-    if any(isinstance(loss, Tensor) for loss in losses):
-        raise AnswerError("Keep loss.item(), a plain number: a tensor keeps its whole graph alive.")
-    received = torch.tensor(losses)
-    if received.isnan().any():
-        raise AnswerError("Some losses are NaN.")
-    expected = torch.tensor(_learn(copy.deepcopy(before), batches))
-    untrained = torch.tensor(_learn(copy.deepcopy(before), batches, step=False))
-    if close(received, untrained):
-        raise AnswerError(
-            "The model does not learn: its weights are as before. Call loss.backward(), then "
-            "optimizer.step(), and optimizer.zero_grad() before backward, not after it."
-        )
-    for hint, options in LOOP_MISTAKES.items():
-        if close(received, torch.tensor(_learn(copy.deepcopy(before), batches, **options))):
-            raise AnswerError(hint)
-    if not torch.allclose(received, expected, rtol=1e-3, atol=1e-3):
-        raise AnswerError(
-            f"The losses are others than those of Adam with lr={RATE:g}, one step per batch and "
-            "cross-entropy over the real labels."
-        )
-
-
-LOOP_MISTAKES = {
-    "The loss counts padding: give cross_entropy ignore_index=0.": {"ignore_index": -100},
-    "The decoder reads its own answer: give the model decoder_input_ids, not label_ids.": {
-        "reads": "label_ids"
-    },
-    "The labels are the decoder's input: compare with label_ids, which are one token ahead.": {
-        "labels": "decoder_input_ids"
-    },
-    "Gradients of all batches add up: call optimizer.zero_grad() for every batch.": {"zero": False},
-    "You make a new optimizer for every batch: Adam forgets its averages. Make it before the "
-    "loop.": {"renew": True},
-    "cross_entropy takes logits and applies a log-softmax itself: leave the softmax out.": {
-        "softmax": True
-    },
-    f"That is SGD: use torch.optim.Adam with lr={RATE:g}.": {"optimizer": torch.optim.SGD},
-    "One sum over all batches: return the loss of each batch.": {"running": True},
-}
-
-
-def our_learn(model: nn.Module, batches: Iterable[Batch]) -> list[float]:
-    """The loop of exercise 9.2, for readers who have not written theirs.
-
-    Args:
-        model: Answers (source_ids, target_ids) with logits; it is trained.
-        batches: On the model's device, each used once.
-
-    Returns:
-        The loss of every batch, in nats per token.
-    """
-    return _learn(model, batches)
-
-
-def _learn(
-    model: nn.Module,
-    batches: Iterable[Batch],
-    *,
-    ignore_index: int = PADDING_ID,
-    reads: str = "decoder_input_ids",
-    labels: str = "label_ids",
-    zero: bool = True,
-    step: bool = True,
-    renew: bool = False,
-    softmax: bool = False,
-    optimizer: type[torch.optim.Optimizer] = torch.optim.Adam,
-    running: bool = False,
-) -> list[float]:
-    """The losses of the right loop, or of one with a mistake."""
-    losses, chosen = [], optimizer(model.parameters(), lr=RATE)
-    for batch in batches:
-        chosen = optimizer(model.parameters(), lr=RATE) if renew else chosen
-        logits = model(batch.source_ids, getattr(batch, reads))
-        logits = logits.softmax(dim=-1) if softmax else logits
-        loss = F.cross_entropy(
-            logits.transpose(1, 2), getattr(batch, labels), ignore_index=ignore_index
-        )
-        if zero:
-            chosen.zero_grad()
-        if step:
-            loss.backward()
-            chosen.step()
-        losses.append(loss.item() + (losses[-1] if running and losses else 0))
-    return losses
-
-
-def _batches() -> list[Batch]:
-    """Six batches with padding, the same every time."""
-    generator = torch.Generator().manual_seed(4)
-    lengths = torch.randint(2, 7, (6, 4), generator=generator).tolist()
-    drawn = [
-        [torch.randint(4, 23, (length,), generator=generator).tolist() for length in row]
-        for row in lengths
-    ]
-    return [make_batch([(row, row[::-1][:-1]) for row in rows]) for rows in drawn]
-
-
-def _fresh() -> nn.Module:
-    """A small model of the course's, drawn without touching the learner's random numbers."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(9)
-        return our_transformer.Transformer(**SIZES, dropout=0.0)
 
 
 @exercise("9.3")

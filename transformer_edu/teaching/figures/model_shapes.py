@@ -154,7 +154,7 @@ def plot_model_shapes(
     axes.set(xlim=(0, WIDTH), ylim=(0, height), aspect="equal")
     axes.set_axis_off()
     logits = columns["target"][-1].shape
-    title = f"From two rows of ids to {logits[2]} logits at each of {logits[1]} target positions"
+    title = f"From token ids to {logits[2]} logits at each of {logits[1]} target positions"
     axes.set_title(title, loc="left", x=0.01, parse_math=False)
     pen, drawn = Pen(axes, set()), {}
     for side, shapes in columns.items():
