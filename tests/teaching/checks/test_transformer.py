@@ -4,16 +4,13 @@ import ast
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from tools.exercises import exercise_indices, number_of, solution_of
 from tools.notebooks import ROOT, read
 from tools.source_rules import imported_modules
-from transformer_edu.teaching.checks import training_loop
 from transformer_edu.teaching.checks import transformer as lesson_09
-from transformer_edu.teaching.checks.training_loop import check_learn, our_learn
 from transformer_edu.teaching.checks.transformer import check_one_probe_fails, check_transformer
 from transformer_edu.teaching.my_transformer import FILE, OURS, SWITCH
 from transformer_edu.teaching.our_transformer import (
@@ -22,23 +19,13 @@ from transformer_edu.teaching.our_transformer import (
     Transformer,
 )
 
-CHECKS = checks_of(lesson_09) | checks_of(training_loop)
+CHECKS = checks_of(lesson_09)
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(SWITCH, "0")
-
-
-def solutions():
-    """The code of every solution of the lesson, by the number of its exercise."""
-    (path,) = (ROOT / "notebooks").glob("09_*.ipynb")
-    notebook = read(path)
-    return {
-        number_of(notebook, index): solution_of(notebook, index)
-        for index in exercise_indices(notebook)
-    }
 
 
 class Scaffold(nn.Module):
@@ -154,56 +141,6 @@ def unscaled(model, token_ids):
     return model.embedding_dropout(model.positions(model.source_embedding.table(token_ids)))
 
 
-def loop(model, batches, *, reads="decoder_input_ids", labels="label_ids", pad=0, order="zbs"):
-    """The reader's loop; order is zero_grad, backward and step by their first letters."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    losses = []
-    for batch in batches:
-        logits = model(batch.source_ids, getattr(batch, reads))
-        loss = F.cross_entropy(logits.transpose(1, 2), getattr(batch, labels), ignore_index=pad)
-        for step in order:
-            {"z": optimizer.zero_grad, "b": loss.backward, "s": optimizer.step}[step]()
-        losses.append(loss.item())
-    return losses
-
-
-def loop_with_tensors(model, batches):
-    return [torch.tensor(loss) for loss in loop(model, batches)]
-
-
-def loop_of_sums(model, batches):
-    losses = loop(model, batches)
-    return [sum(losses[: end + 1]) for end in range(len(losses))]
-
-
-def loop_with_sgd(model, batches):
-    optimizer, losses = torch.optim.SGD(model.parameters(), lr=1e-3), []
-    for batch in batches:
-        logits = model(batch.source_ids, batch.decoder_input_ids)
-        loss = F.cross_entropy(logits.transpose(1, 2), batch.label_ids, ignore_index=0)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def loop_with_new_optimizers(model, batches):
-    return [loss for batch in batches for loss in loop(model, [batch])]
-
-
-def loop_with_softmax(model, batches):
-    optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-3), []
-    for batch in batches:
-        probabilities = model(batch.source_ids, batch.decoder_input_ids).softmax(dim=-1)
-        loss = F.cross_entropy(probabilities.transpose(1, 2), batch.label_ids, ignore_index=0)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
 class Learned(nn.Module):
     def __init__(self, d_model, max_length=32):
         super().__init__()
@@ -223,8 +160,6 @@ test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
         ("9.1", Transformer),
-        ("9.2", loop),
-        ("9.2", our_learn),
         ("9.3", changed(source_mask=see_all)),
         ("9.4", (Learned, MEASURED)),
     ],
@@ -258,20 +193,6 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
             "one after the other, differ",
         ),
         ("9.1", changed(encode=encode_elsewhere), "computes different logits"),
-        ("9.2", lambda model, batches: 0.5, "Return a list of losses"),
-        ("9.2", loop_with_tensors, "loss.item"),
-        ("9.2", lambda *given: loop(*given, pad=-100), "counts padding"),
-        ("9.2", lambda *given: loop(*given, reads="label_ids"), "reads its own answer"),
-        ("9.2", lambda *given: loop(*given, labels="decoder_input_ids"), "labels are the decoder"),
-        ("9.2", lambda *given: loop(*given, order="bs"), "add up"),
-        ("9.2", lambda *given: loop(*given, order="zb"), "does not learn"),
-        ("9.2", lambda *given: loop(*given, order="bzs"), "does not learn"),
-        ("9.2", loop_with_new_optimizers, "new optimizer"),
-        ("9.2", loop_with_softmax, "leave the softmax out"),
-        ("9.2", loop_with_sgd, "That is SGD"),
-        ("9.2", loop_of_sums, "One sum over all"),
-        ("9.2", lambda *given: loop(*given, order="zbss"), "others than those"),
-        ("9.2", lambda *given: [float("nan")] * 6, "NaN"),
         ("9.3", Transformer, "All probes still pass"),
         ("9.3", changed(decode=open_future), "something different: the future"),
         ("9.3", changed(source_mask=see_all, embed=without_positions), "more is broken"),
@@ -325,18 +246,15 @@ def test_what_is_correct_is_kept(monkeypatch, tmp_path):
 
 
 def test_the_solution_of_9_1_is_our_class_and_imports_no_model():
-    solution = solutions()["9.1"]
+    (path,) = (ROOT / "notebooks").glob("09_*.ipynb")
+    notebook = read(path)
+    index = next(i for i in exercise_indices(notebook) if number_of(notebook, i) == "9.1")
+    solution = solution_of(notebook, index)
     assert solution.strip() == OURS["Transformer"]
     assert not list(imported_modules(ast.parse(solution)))
 
 
-def test_the_solution_of_9_2_trains_as_our_loop_does():
-    names = {"torch": torch, "F": F}
-    exec(solutions()["9.2"], names)
-    check_learn(names["learn"])
-
-
-@pytest.mark.parametrize(("number", "answer"), [("9.1", Transformer), ("9.2", loop)])
+@pytest.mark.parametrize(("number", "answer"), [("9.1", Transformer), ("9.4", (Learned, MEASURED))])
 def test_a_check_leaves_the_random_numbers_alone(number, answer):
     before = torch.random.get_rng_state()
     CHECKS[number](answer)
