@@ -29,6 +29,7 @@ from transformer_edu.teaching.figures import (
     layers,
     lookup,
     masked_maps,
+    model_shapes,
     parameters,
     pieces,
     positions,
@@ -45,6 +46,7 @@ from transformer_edu.teaching.inspect.hidden_keys import BatchHead
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
+from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
@@ -233,6 +235,16 @@ FIGURES = {
         ),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
+    "plot_model_shapes": (
+        partial(
+            model_shapes.plot_model_shapes,
+            Transformer(7, 4, 2, 1, 6),
+            torch.tensor([[4, 5, 6], [4, 0, 0]]),
+            torch.tensor([[1, 5], [1, 4]]),
+            num_heads=2,
+        ),
+        set(),
+    ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
         {"parameters"},
@@ -319,6 +331,7 @@ WITHOUT_NAMES = {
     "plot_gradient_path",
     "plot_head_shares",
     "plot_layer_order",
+    "plot_model_shapes",
     "plot_schedules",
     "plot_shape_walk",
     "plot_turning_hands",

@@ -12,5 +12,7 @@ charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
 architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
 history                      what attention replaced
+architecture, parameters             the model: map and order of norms, sizes
+shape_walk, model_shapes             shapes through a layer, through the whole model
 grid, pen                    what they draw with
 """
