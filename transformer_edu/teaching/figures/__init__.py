@@ -2,7 +2,7 @@
 
 attention                    weights as grids and links; masks; reach of words
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
-heads                        a number for every head; how vectors are split into heads
+heads, head_sums             a number for every head; split into heads; what the heads add up to
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates

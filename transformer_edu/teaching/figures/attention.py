@@ -73,6 +73,7 @@ def plot_heads(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     title: str,
+    names: Sequence[str] | None = None,
 ) -> Figure:
     """Draw every head of one layer side by side, on one scale from 0 to 1.
 
@@ -81,6 +82,7 @@ def plot_heads(
         query_tokens: Labels for the rows.
         key_tokens: Labels for the columns.
         title: What the reader should see, as a sentence.
+        names: What stands above each grid; the heads' numbers when None.
 
     Returns:
         A new figure, at most four heads to a row.
@@ -97,9 +99,10 @@ def plot_heads(
     )
     for axes in grid.flat[len(attention_weights) :]:
         axes.set_axis_off()
-    for head, (axes, weights) in enumerate(zip(grid.flat, attention_weights, strict=False), 1):
+    names = names or [f"head {number + 1}" for number in range(len(attention_weights))]
+    for axes, weights, name in zip(grid.flat, attention_weights, names, strict=False):
         image = draw_weights(axes, weights, query_tokens, key_tokens, numbered=False)
-        axes.set_title(f"head {head}", fontsize=13)
+        axes.set_title(literal(name, longest=None), fontsize=13)
     figure.colorbar(image, ax=grid, label="attention weight", shrink=0.8)
     title_above(figure, title)
     figure.supxlabel(KEY_AXIS, fontsize=13)

@@ -3,6 +3,8 @@
 attention_maps   layers of attention weights with their tokens
 recording        record_attention: the weights of every layer during a forward pass
 one_head         one head, found by what it does: its inputs and its three matrices
+one_layer        all heads of one layer, found by what they do
+neighbors        a task that needs two lookups at once
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 ablation         switch heads or layers off
