@@ -7,6 +7,10 @@ import torch
 
 from tests.devices.pretend import switch_off, switch_on
 
+# Autograd counts the devices at the first backward pass of a process, which may be another test's.
+switch_on()
+switch_off()
+
 
 @pytest.fixture(autouse=True)
 def device() -> Iterator[torch.device]:

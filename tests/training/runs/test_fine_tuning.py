@@ -87,10 +87,23 @@ def test_old_texts_are_read_as_before(before, after):
         assert torch.allclose(grown(ids, ids)[..., : len(before)], model(ids, ids), atol=1e-6)
 
 
+def test_new_hidden_units_change_nothing_at_first(before):
+    torch.manual_seed(0)
+    model = Transformer(config(before)).eval()
+    grown = with_more_tokens(model, before, before, config(before, d_ff=40)).eval()
+    ids = torch.tensor([before.encode("the dog runs")])
+    logits = grown(ids, ids)
+    assert torch.allclose(logits, model(ids, ids), atol=1e-6)
+    logits[..., 5].sum().backward()
+    feed_forward = grown.decoder.layers[0].feed_forward
+    assert feed_forward.widen.weight.shape == (40, 16)
+    assert feed_forward.narrow.weight.grad[:, 16:].any()  # and they can learn
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"d_ff": 32}, "d_ff 32, got 16"),
+        ({"d_ff": 8}, "d_ff 8, got 16"),
         ({"num_heads": 4}, "num_heads 4, got 2"),  # the shapes would be the same
         ({"norm_first": True}, "norm_first True, got False"),
     ],

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from random import Random
 
 import torch
+from torch import Tensor
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS
@@ -71,19 +72,24 @@ def with_more_tokens(
 ) -> Transformer:
     """A model that knows more tokens: a new one's vector is the mean of those that spelled it.
 
+    With a larger d_ff, the feed-forward networks have new hidden units too, random ones. Their
+    way out is zero, so that the model computes at first what it did.
+
     Args:
         model: What was trained with the tokenizer before.
         before: Its tokenizer.
         after: The same with more merges.
-        config: Of the new model; only its vocabulary, dropout and max_length may differ.
+        config: Of the new model; only its vocabulary, dropout, max_length and d_ff may differ.
 
     Returns:
         A new model on the CPU, in training mode.
 
     Raises:
-        ValueError: If anything else differs.
+        ValueError: If anything else differs, or d_ff is smaller.
     """
     free = ("vocabulary_size", "target_vocabulary_size", "dropout", "max_length")
+    if config.d_ff > model.config.d_ff:
+        free += ("d_ff",)
     same = replace(model.config, **{name: getattr(config, name) for name in free})
     for name, wanted in asdict(config).items():
         if getattr(same, name) != wanted:
@@ -94,10 +100,19 @@ def with_more_tokens(
     new = after.pieces[len(before) :]
     parts = [torch.tensor([plain.ids[piece] for piece in plain.split(whole)]) for whole in new]
     grown = Transformer(config)
-    weights = model.state_dict()
+    weights, fresh = model.state_dict(), grown.state_dict()
     for name, rows in weights.items():
         if name.startswith(ROW_PER_TOKEN):
             means = [rows[ids].mean(dim=0, keepdim=True) for ids in parts]
             weights[name] = torch.cat([rows, *means])
+        elif ".feed_forward." in name:
+            weights[name] = _with_more_units(rows, fresh[name], outward="narrow" in name)
     grown.load_state_dict(weights)
     return grown
+
+
+def _with_more_units(old: Tensor, fresh: Tensor, *, outward: bool) -> Tensor:
+    """The fresh weights with the old ones in their place; zeros where new units lead outward."""
+    wide = torch.zeros_like(fresh) if outward else fresh.clone()
+    wide[tuple(slice(size) for size in old.shape)] = old
+    return wide

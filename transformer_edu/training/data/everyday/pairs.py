@@ -16,6 +16,8 @@ from transformer_edu.training.data.everyday import (
     sentences_questions,
     sentences_times,
 )
+from transformer_edu.training.data.everyday.german_nouns import nouns
+from transformer_edu.training.data.everyday.noun_phrases import adjectives, phrase
 from transformer_edu.training.data.everyday.tables import read_table
 from transformer_edu.training.data.parallel_text import ParallelText, TextPair
 
@@ -44,9 +46,9 @@ def everyday_pairs(
 ) -> ParallelText:
     """Different everyday sentences in English with their German translations.
 
-    The fixed phrases come first and are all in the training part. An English sentence has one
-    translation; English sentences of the same German sentence are in the same part, so that no
-    sentence of either language is in two parts. No held-out sentence is among them. You is
+    Single words and fixed phrases come first and are all in the training part. An English sentence
+    has one translation; English sentences of the same German sentence are in the same part, so that
+    no sentence of either language is in two parts. No held-out sentence is among them. You is
     translated as du, unless somebody is addressed who is not (Mr. Weber; Excuse me), or several
     people are.
 
@@ -64,10 +66,10 @@ def everyday_pairs(
     for name, size in (("validation_size", validation_size), ("test_size", test_size)):
         require_whole(name, size)
     require_whole("count", count)
-    pairs = phrases()
+    pairs = words() | phrases()
     if count < len(pairs) + validation_size + test_size:
         raise ValueError(
-            f"count must be at least {len(pairs) + validation_size + test_size:,}, for the "
+            f"count must be at least {len(pairs) + validation_size + test_size:,}, for words, "
             f"phrases, validation and test, got {count:,}"
         )
     generate(Random(seed), pairs, count)
@@ -84,6 +86,19 @@ def held_out() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The hand-written sentences that are never generated, with their accepted translations."""
     rows = read_table("held_out")
     return tuple((row["english"], tuple(row["german"].split(" | "))) for row in rows)
+
+
+@cache
+def words() -> dict[str, str]:
+    """Adjectives and nouns, alone and with an article, German by English: what is typed first."""
+    found = {adjective.english: adjective.german for adjective in adjectives()}
+    for noun in nouns():
+        forms = [phrase(noun, determiner) for determiner in ("", "the", "a")]
+        if noun.german_plural and noun.english_plural:
+            forms += [phrase(noun, determiner, plural=True) for determiner in ("", "the")]
+        for form in forms:
+            found.setdefault(form.english, form.german["nom"])
+    return found
 
 
 def given_names() -> frozenset[str]:
@@ -125,7 +140,7 @@ def in_parts(
     together: dict[str, list[TextPair]] = {}
     for english, german in pairs.items():
         together.setdefault(normal(german), []).append((english, german))
-    fixed = {normal(german) for german in phrases().values()}
+    fixed = {normal(german) for german in (words() | phrases()).values()}
     free = [german for german in together if german not in fixed]
     rng.shuffle(free)
     validation: list[TextPair] = []
