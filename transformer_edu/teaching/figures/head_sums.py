@@ -152,7 +152,7 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
     axes.legend(loc="center right")
     (first, some), *_, (last, others) = runs.items()
     most, least = max(run["both"] for run in some), min(run["both"] for run in others)
-    title = f"Both right: {first} at most {most:.0%}, {last} at least {least:.0%}"
+    title = f"Both right: best run with {first} {most:.0%}, worst with {last} {least:.0%}"
     axes.set_title(title)
     figure.set_label(f"three marks for every kind of model and question. {title}")
     return figure

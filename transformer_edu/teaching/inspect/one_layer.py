@@ -11,7 +11,6 @@ from torch import Tensor
 
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.teaching.inspect.one_head import WORD_START
 from transformer_edu.teaching.inspect.recording import removed_at_the_end
 
@@ -61,9 +60,7 @@ def most_different_heads(translator: Translator, source: str, word: str) -> Laye
         if isinstance(module, MultiHeadAttention)
     ]
     with torch.no_grad(), removed_at_the_end(hooks):
-        translator.model(
-            torch.tensor([ids], device=device), torch.tensor([[START_ID]], device=device)
-        )
+        translator.model.encode(torch.tensor([ids], device=device))
 
     def difference(layer: Layer) -> tuple[int, float]:
         largest, keys = layer.weights[:, row].max(dim=-1)
