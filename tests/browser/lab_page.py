@@ -76,6 +76,10 @@ class LabPage:
         boxes = self.page.locator(f"{NOTEBOOK} .widget-vbox:has(> .widget-html)")
         return [Explorer(box) for box in boxes.all()]
 
+    def predictions(self) -> list[Locator]:
+        """The boxes of all Predicts, from top to bottom."""
+        return self.page.locator(f"{NOTEBOOK} fieldset:has(details)").all()
+
     def viewers(self) -> list[Locator]:
         """The frames of all attention viewers, from top to bottom."""
         return self.page.locator(f"{NOTEBOOK} .attention-viewer > iframe").all()

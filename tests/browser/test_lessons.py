@@ -123,6 +123,23 @@ def test_every_cell_runs_and_every_control_changes_the_picture(open_lesson, path
             assert control.value() == value
     for number, frame in enumerate(viewers, start=1):
         point_at_tokens(frame, f"{path.stem[:2]}-viewer-{number}")
+    for number, box in enumerate(lesson.predictions(), start=1):
+        choose_by_keyboard(box, f"{path.stem[:2]}-predict-{number}")
+
+
+def choose_by_keyboard(box, name: str) -> None:
+    """Choose the first answer, then the second, and only then see the outcome."""
+    first, second = box.get_by_role("radio").all()[:2]
+    outcome = box.locator("details")
+    assert outcome.get_attribute("open") is None
+    first.press("Space")
+    assert first.is_checked()
+    first.press("ArrowDown")
+    assert second.is_checked()
+    keep(box, f"{name}-closed")
+    outcome.locator("summary").press("Enter")
+    assert outcome.get_attribute("open") is not None
+    keep(box, f"{name}-open")
 
 
 def point_at_tokens(frame, name: str) -> None:

@@ -18,6 +18,8 @@ from transformer_edu.teaching.display import image_tag
 OPEN = "I have chosen: show what happens"
 # Front-ends ignore this media type. `pytest --nbval` compares it: the printed text of the outcome.
 OUTCOME = "text/vnd.transformer-edu.outcome"
+# Arrow keys go from answer to answer; without this JupyterLab would go to the next cell.
+LAB_LEAVES_KEYS = 'data-lm-suppress-shortcuts="true"'
 
 
 @contextmanager
@@ -59,7 +61,8 @@ def _as_html(question: str, answers: tuple[str, ...], printed: str, shown: list[
     group = hashlib.sha256("\n".join([question, *answers]).encode()).hexdigest()[:12]
     buttons = "".join(
         f'<label style="display: block; padding: 0.2em 0">'
-        f'<input type="radio" name="predict-{group}"> {html.escape(answer)}</label>'
+        f'<input type="radio" name="predict-{group}" {LAB_LEAVES_KEYS}> '
+        f"{html.escape(answer)}</label>"
         for answer in answers
     )
     outcome = f"<pre>{html.escape(printed)}</pre>" if printed else ""
