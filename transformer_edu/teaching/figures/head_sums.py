@@ -144,7 +144,9 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
                 xs.append(place + 0.3 * (kind - (len(runs) - 1) / 2) + 0.07 * (run - 1))
                 ys.append(result[asked])
         color = HEAD_COLORS[kind % len(HEAD_COLORS)]
-        axes.plot(xs, ys, MARKERS[kind % len(MARKERS)], color=color, markersize=9, label=name)
+        axes.plot(
+            xs, ys, MARKERS[kind % len(MARKERS)], color=color, markersize=9, label=literal(name)
+        )
     axes.axhline(chance, color=BLACK, linestyle=":", linewidth=1.5, marker="")
     axes.text(2.45, chance + 0.02, "guessing", ha="right", va="bottom", fontsize=12)
     axes.set_xticks(range(len(ASKED)), ["symbol before", "symbol after", "both"])
@@ -153,6 +155,6 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
     (first, some), *_, (last, others) = runs.items()
     most, least = max(run["both"] for run in some), min(run["both"] for run in others)
     title = f"Both right: best run with {first} {most:.0%}, worst with {last} {least:.0%}"
-    axes.set_title(title)
+    axes.set_title(literal(title, longest=None))
     figure.set_label(f"three marks for every kind of model and question. {title}")
     return figure
