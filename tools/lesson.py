@@ -12,7 +12,14 @@ from tools.notebooks import read
 from tools.source_rules import dotted
 
 # Lessons that keep the limits of the new edition (tools/edition_rules.py). The list grows.
-NEW_EDITION = frozenset({"02_attention.ipynb", "04_multi_head_attention.ipynb"})
+NEW_EDITION = frozenset(
+    {
+        "02_attention.ipynb",
+        "04_multi_head_attention.ipynb",
+        "05_positional_encoding.ipynb",
+        "06_feed_forward_add_and_norm.ipynb",
+    }
+)
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 

@@ -22,19 +22,23 @@ from transformer_edu.teaching.figures import (
     attention_flow,
     charts,
     decoding_steps,
+    depth,
     embeddings,
     head_sums,
     heads,
     lookup,
     parameters,
     pieces,
+    positions,
     runs,
     search,
     shape_walk,
+    units,
     vectors,
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
 from transformer_edu.teaching.inspect.embedding_map import MapWord
+from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
 from transformer_edu.training.data.tokenizer import Tokenizer
@@ -81,6 +85,10 @@ def searched() -> list:
 LOSS, STEPS, WEIGHT = "loss (nats per token)", "training step", "attention weight"
 # Each figure with sample input in which NAME occurs, and the labels of all its axes.
 FIGURES = {
+    "plot_active_words": (
+        partial(units.plot_active_words, [(["a", NAME], torch.tensor([0.0, 1.0]))]),
+        {units.ACTIVATION},
+    ),
     "plot_architecture": (partial(architecture.plot_architecture), set()),
     "plot_attention": (
         partial(attention.plot_attention, WEIGHTS, **TOKENS),
@@ -113,9 +121,17 @@ FIGURES = {
         ),
         {"axis 1: 90% of the variance", "axis 2: 10% of the variance"},
     ),
+    "plot_first_gradients": (
+        partial(depth.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
+        {STEPS, "length of the gradient"},
+    ),
     "plot_floors": (
         partial(runs.plot_floors, {NAME: [2.0] * 20, "b": [1.0] * 20}, {NAME: 0.5}),
         {STEPS, LOSS},
+    ),
+    "plot_gradient_path": (
+        partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
+        {"after layer (0: the input)", "length of the gradient"},
     ),
     "plot_head_grids": (
         partial(heads.plot_head_grids, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
@@ -190,6 +206,16 @@ FIGURES = {
         {"after layer", "input word", "share of the influence"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
+    "plot_position_products": (
+        partial(positions.plot_position_products, {NAME: GRID}),
+        {"position", "dot product, relative"},
+    ),
+    "plot_readings": (
+        partial(positions.plot_readings, [Reading(WORDS, [0, 2, 1], NAME)]),
+        set(),
+    ),
+    "plot_clocks": (partial(positions.plot_clocks, WORDS, d_model=4), set()),
+    "plot_turning_hands": (partial(positions.plot_turning_hands, 3, 2, d_model=4), set()),
     "plot_schedules": (
         partial(runs.plot_schedules, [(512, 4000), (256, 4000)]),
         {"step", "learning rate"},
@@ -215,6 +241,10 @@ FIGURES = {
         partial(vectors.plot_similarities, GRID, item="word", names=["a", NAME]),
         {"word", "cosine"},
     ),
+    "plot_stream_size": (
+        partial(depth.plot_stream_size, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}),
+        {"after encoder layer", "standard deviation"},
+    ),
     "plot_symptoms": (
         partial(runs.plot_symptoms, [STORED]),
         {"loss", "fraction correct", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
@@ -222,6 +252,15 @@ FIGURES = {
     "plot_tables": (
         partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
         {"row", "column", "value"},
+    ),
+    "plot_unit_sums": (
+        partial(
+            units.plot_unit_sums,
+            GRID[0],
+            GRID[0],
+            {NAME: (GRID.T, GRID[0]), "b": (GRID.T, GRID[1])},
+        ),
+        {"input", "output"},
     ),
     "plot_values": (
         partial(
@@ -233,18 +272,15 @@ FIGURES = {
         ),
         {"row", "column", "value"},
     ),
-    "plot_wavelengths": (
-        partial(vectors.plot_wavelengths, [6, 60], [6, 60], longest_sequence=50),
-        {"pair i", "wavelength (positions)"},
-    ),
 }
 WITHOUT_NAMES = {
     "plot_architecture",
+    "plot_gradient_path",
     "plot_head_shares",
     "plot_layer_order",
     "plot_schedules",
     "plot_shape_walk",
-    "plot_wavelengths",
+    "plot_turning_hands",
 }
 OF_EVERY = pytest.mark.parametrize("name", FIGURES)
 

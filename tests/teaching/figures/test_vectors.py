@@ -8,7 +8,6 @@ from transformer_edu.teaching.figures.vectors import (
     plot_similarities,
     plot_tables,
     plot_values,
-    plot_wavelengths,
 )
 
 LABELS = {"row_label": "position", "column_label": "number", "title": "t"}
@@ -54,13 +53,3 @@ def test_normalization_shows_every_number_and_the_statistics_of_every_row_on_one
     assert (written[1, 0], written[0, 1], written[1, 1]) == ("3.0", "−2.0", "0.0")
     assert "mean 3.0\nstd 1.6" in texts(before)
     assert texts(after).count("mean 0.0\nstd 2.0") == 2
-
-
-def test_sines_and_cosines_stand_over_their_pairs_on_a_logarithmic_scale():
-    figure = plot_wavelengths([6, 60, 600], [8, 80, 800], longest_sequence=50, title="t")
-    (axes,) = figure.axes
-    sine, cosine, longest = axes.lines
-    np.testing.assert_array_equal(sine.get_xydata(), [[0, 6], [1, 60], [2, 600]])
-    np.testing.assert_array_equal(cosine.get_ydata(), [8, 80, 800])
-    assert axes.get_yscale() == "log"
-    assert set(longest.get_ydata()) == {50} and texts(axes) == ["50 positions"]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -15,12 +14,11 @@ from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_mask
 from transformer_edu.teaching.figures.charts import plot_bars
-from transformer_edu.teaching.style import BLACK, BLUE, PALE, VERMILION, styled
+from transformer_edu.teaching.figures.positions import plot_turning_hands
+from transformer_edu.teaching.style import BLACK, BLUE, styled
 
 NUM_QUERIES, NUM_KEYS = 500, 8
-NUM_POSITIONS, D_MODEL = 50, 64
-# Left, bottom, width and height of the curves and of the circle, in parts of the figure.
-POSITION_PLACES = (0.088, 0.16, 0.451, 0.76), (0.644, 0.16, 0.226, 0.76)
+D_MODEL = 8  # of the clock faces
 TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
 
 
@@ -116,55 +114,28 @@ def explore_masks() -> None:
     )
 
 
-@styled
-def draw_positions(pair: int, position: int, shift: int) -> Figure:
-    """Draw one sine–cosine pair of the encoding along the sequence, and as a rotating vector."""
-    frequency = 10_000 ** (-2 * pair / D_MODEL)  # radians per position
-    steps = np.linspace(0, NUM_POSITIONS, 400)
-    # Placed by hand: matplotlib's own layout takes longer than the drawing.
-    figure = plt.figure(figsize=(9, 3.4), layout="none")
-    curve, circle = (figure.add_axes(place) for place in POSITION_PLACES)
-    curve.plot(steps, np.sin(steps * frequency), color=BLUE, marker="", label="sine")
-    curve.plot(steps, np.cos(steps * frequency), "--", color=VERMILION, marker="", label="cosine")
-    circle.add_patch(plt.Circle((0, 0), 1, fill=False, color=PALE, linewidth=2))
-    for where, color, marker, name in (
-        (position, BLACK, "o", "p"),
-        (position + shift, VERMILION, "D", "p + k"),
-    ):
-        angle = where * frequency
-        curve.axvline(where, color=color, linewidth=1, linestyle=":", marker="")
-        curve.plot([where] * 2, [np.sin(angle), np.cos(angle)], marker, color=color)
-        circle.plot([0, np.cos(angle)], [0, np.sin(angle)], color=color, marker="")
-        circle.plot(np.cos(angle), np.sin(angle), marker, color=color, label=name)
-    curve.set_title(f"Pair {pair}: k = {shift} rotates the pair by {shift * frequency:.2f} radians")
-    curve.set_xlabel("position")
-    curve.set_ylabel("value")
-    curve.set(xlim=(0, NUM_POSITIONS), ylim=(-1.75, 1.15))
-    curve.legend(loc="lower left", ncols=2)
-    circle.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal")
-    circle.set_xlabel("cosine")
-    circle.set_ylabel("sine")
-    circle.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
+def draw_positions(position: int, shift: int) -> Figure:
+    """Draw the hands of position p and of position p + k on every clock face."""
+    return plot_turning_hands(position, shift, d_model=D_MODEL)
 
 
-def describe_positions(pair: int, position: int, shift: int) -> str:
+def describe_positions(position: int, shift: int) -> str:
     """The picture in words, for its alternative text."""
-    angle = shift * 10_000 ** (-2 * pair / D_MODEL)
+    angles = (shift * 10_000 ** (-2 * pair / D_MODEL) for pair in range(D_MODEL // 2))
+    turns = ", ".join(f"{angle:g}" for angle in angles)
     return (
-        f"pair {pair} of the positional encoding at position {position} and {shift} further: "
-        f"the pair rotates by {angle:.2f} radians, wherever it starts"
+        f"clock faces of positions {position} and {position + shift}: the hands differ by {turns} "
+        "radians, wherever they start"
     )
 
 
 def explore_positions() -> None:
-    """Let the reader shift a position and see that the same shift is always the same rotation."""
+    """Let the reader move a position and see all hands turn, the angles between them fixed."""
     explore(
         draw_positions,
         describe_positions,
-        pair=widgets.IntSlider(value=3, min=0, max=12, description="sine–cosine pair i"),
-        position=widgets.IntSlider(value=5, min=0, max=35, description="position p"),
-        shift=widgets.IntSlider(value=4, min=0, max=14, description="shift k"),
+        position=widgets.IntSlider(value=5, min=0, max=60, description="position p"),
+        shift=widgets.IntSlider(value=4, min=0, max=30, description="shift k"),
     )
 
 

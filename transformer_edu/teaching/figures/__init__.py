@@ -4,6 +4,8 @@ attention                    weights as grids and links; masks; reach of words
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 heads, head_sums             a number for every head; split into heads; what the heads add up to
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
+positions                    words with their numbers; clock faces; products of positions
+units, depth                 units of a feed-forward network; what many layers do to gradients
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
 architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes

@@ -1,4 +1,4 @@
-"""Vectors as grids of signed numbers: tables, cosines, layer normalization, and wavelengths."""
+"""Vectors as grids of signed numbers: tables, cosines and layer normalization."""
 
 from collections.abc import Mapping, Sequence
 
@@ -148,34 +148,3 @@ def _write_statistics(axes: Axes, numbers: Tensor) -> None:
         words = f"mean {one_decimal(mean)}\nstd {one_decimal(std)}"
         place = (numbers.size(1) - 0.35, row)
         axes.text(*place, words, va="center", fontsize=11, linespacing=1.1)
-
-
-@styled
-def plot_wavelengths(
-    sine: Sequence[float], cosine: Sequence[float], *, longest_sequence: int, title: str
-) -> Figure:
-    """Draw after how many positions every sine and cosine of an encoding repeats.
-
-    Args:
-        sine: Wavelength of each sine in positions, by pair.
-        cosine: Wavelength of each pair's cosine.
-        longest_sequence: Draws a line at this length: waves far above it hardly change.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure, wavelengths on a logarithmic scale.
-    """
-    figure, axes = plt.subplots(figsize=(7.5, 3.8))
-    pairs = range(len(sine))
-    every = max(1, len(sine) // 16)
-    axes.plot(pairs, sine, label="sine", markevery=every)
-    hollow = {"markersize": 10, "markerfacecolor": "none"}  # visible where both lines coincide
-    axes.plot(pairs, cosine, linestyle="--", label="cosine", markevery=every, **hollow)
-    axes.axhline(longest_sequence, color="black", linestyle=":", marker="", linewidth=1.5)
-    words = f"{longest_sequence} positions"
-    axes.text(len(sine) - 1, longest_sequence * 0.8, words, ha="right", va="top", fontsize=12)
-    axes.set_yscale("log")
-    axes.legend()
-    axes.set_title(title)
-    axes.set(xlabel="pair i", ylabel="wavelength (positions)")
-    return figure

@@ -5,9 +5,11 @@ recording        record_attention: the weights of every layer during a forward p
 one_head         one head, found by what it does: its inputs and its three matrices
 one_layer        all heads of one layer, found by what they do
 neighbors        a task that needs two lookups at once
+feed_forward_units   what a feed-forward network reads, and the unit for some words
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 ablation         switch heads or layers off
+positions        other position vectors for the words of a source, or none
 head_roles       how much of a head's attention falls on chosen cells
 gradient_norms   how large the gradient is at each layer
 corruption       one wrong token in the prefix: how far does the damage reach?
