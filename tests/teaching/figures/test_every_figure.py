@@ -26,7 +26,10 @@ from transformer_edu.teaching.figures import (
     embeddings,
     head_sums,
     heads,
+    history,
+    layers,
     lookup,
+    masked_maps,
     parameters,
     pieces,
     positions,
@@ -35,9 +38,11 @@ from transformer_edu.teaching.figures import (
     shape_walk,
     units,
     vectors,
+    words,
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
-from transformer_edu.teaching.inspect.embedding_map import MapWord
+from transformer_edu.teaching.inspect.embedding_map import MapWord, Neighbors
+from transformer_edu.teaching.inspect.hidden_keys import BatchHead
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
@@ -65,6 +70,15 @@ STORED = StoredRuns(
 ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
+HEAD = BatchHead(
+    words=[["a", NAME]],
+    token_ids=torch.tensor([[4, 5]]),
+    x=torch.ones(1, 2, 3),
+    w_query=torch.ones(3, 2),
+    w_key=torch.ones(3, 2),
+    w_value=torch.ones(3, 2),
+    mask=torch.tensor([[[True, False], [True, True]]]),
+)
 MAP_WORDS = [MapWord(text, "group", "language", 4) for text in (NAME, "b", "c", "d")]
 STEP = decoding_steps.DecodingStep(
     source_words=["a", NAME],
@@ -104,6 +118,16 @@ FIGURES = {
     "plot_beam_tree": (
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
+    ),
+    "plot_by_layer": (
+        partial(
+            layers.plot_by_layer,
+            {NAME: WEIGHTS},
+            words=["a", "b", NAME],
+            rows=["input", NAME],
+            bar="change",
+        ),
+        {"word", "change"},
     ),
     "plot_candidates": (
         partial(decoding_steps.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
@@ -159,6 +183,7 @@ FIGURES = {
         partial(head_sums.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
         set(),
     ),
+    "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
     "plot_layer_order": (
         partial(architecture.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
         set(),
@@ -184,13 +209,40 @@ FIGURES = {
         partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
         {QUERY_AXIS, KEY_AXIS},
     ),
+    "plot_masked_heads": (
+        partial(masked_maps.plot_masked_heads, {NAME: (HEAD, 0)}),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
     "plot_merge_steps": (
         partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
         {"the word, from left to right", "number of the merge"},
     ),
+    "plot_neighbors": (
+        partial(words.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
+        {"cosine"},
+    ),
     "plot_normalization": (
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
+    ),
+    "plot_one_word": (
+        partial(
+            layers.plot_one_word,
+            torch.stack([0 * GRID + 1, GRID, 2 * GRID + 1]).repeat(1, 2, 1),
+            word=NAME,
+            labels=[NAME, "b", "c", "d"],
+            kinds=["k", NAME, "k", NAME],
+        ),
+        set(),
+    ),
+    "plot_padding_share": (
+        partial(
+            masked_maps.plot_padding_share,
+            WEIGHTS[:, :2],
+            ["a", NAME],
+            real=torch.tensor([True, False]),
+        ),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
@@ -204,6 +256,10 @@ FIGURES = {
     "plot_reach": (
         partial(attention.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
         {"after layer", "input word", "share of the influence"},
+    ),
+    "plot_rows": (
+        partial(words.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
+        {"token and its id", "number within the vector", "value"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_position_products": (

@@ -1,7 +1,9 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention                    weights as grids and links; masks; reach of words
+attention                    weights as grids and links; masks
+layers                       one word in several sentences; a number for every layer and word
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
+masked_maps                  attention of real sentences, hidden cells hatched
 heads, head_sums             a number for every head; split into heads; what the heads add up to
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 positions                    words with their numbers; clock faces; products of positions
@@ -9,5 +11,6 @@ units, depth                 units of a feed-forward network; what many layers d
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
 architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
+history                      what attention replaced
 grid, pen                    what they draw with
 """
