@@ -253,10 +253,6 @@ FIGURES = {
         partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
         {STEPS, LOSS, "BLEU"},
     ),
-    "plot_reach": (
-        partial(attention.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
-        {"after layer", "input word", "share of the influence"},
-    ),
     "plot_rows": (
         partial(words.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
         {"token and its id", "number within the vector", "value"},

@@ -68,7 +68,7 @@ def plot_active_words(sentences: Sequence[tuple[Sequence[str], Tensor]], *, titl
         word
         for words, numbers in sentences
         for word, number in zip(words, numbers.tolist(), strict=True)
-        if number > largest / 3
+        if number > largest / 2
     ]
     figure.set_label(f"{len(sentences)} sentences; the darkest words are {', '.join(active)}")
     return figure
