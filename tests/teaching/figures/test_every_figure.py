@@ -24,6 +24,7 @@ from transformer_edu.teaching.figures import (
     decoding_steps,
     depth,
     embeddings,
+    head_sums,
     heads,
     history,
     layers,
@@ -68,6 +69,7 @@ STORED = StoredRuns(
         source=("a", NAME), target=("b",), written=(), head=0, weights=((0.5, 0.5), (1.0, 0.0))
     ),
 )
+ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
 HEAD = BatchHead(
@@ -174,9 +176,14 @@ FIGURES = {
         ),
         {"component"},
     ),
+    "plot_head_sum": (partial(head_sums.plot_head_sum, {NAME: GRID}), set()),
     "plot_heads": (
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_heads_of_word": (
+        partial(head_sums.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
+        set(),
     ),
     "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
     "plot_layer_order": (
@@ -195,6 +202,10 @@ FIGURES = {
         {NAME, "b", "value, first number", "second number"},
     ),
     "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
+    "plot_lookups": (
+        partial(head_sums.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
+        {"fraction right"},
+    ),
     "plot_mask": (partial(attention.plot_mask, MASK, **TOKENS), {QUERY_AXIS, KEY_AXIS}),
     "plot_mask_row": (
         partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),

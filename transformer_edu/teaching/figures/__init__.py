@@ -4,7 +4,7 @@ attention                    weights as grids and links; masks
 layers                       one word in several sentences; a number for every layer and word
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 masked_maps                  attention of real sentences, hidden cells hatched
-heads                        a number for every head; how vectors are split into heads
+heads, head_sums             a number for every head; split into heads; what the heads add up to
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 positions                    words with their numbers; clock faces; products of positions
 units, depth                 units of a feed-forward network; what many layers do to gradients
