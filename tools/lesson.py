@@ -18,9 +18,11 @@ NEW_EDITION = frozenset(
         "01_words_as_vectors.ipynb",
         "02_attention.ipynb",
         "03_masks.ipynb",
+        "04_multi_head_attention.ipynb",
         "05_positional_encoding.ipynb",
         "06_feed_forward_add_and_norm.ipynb",
         "07_encoder.ipynb",
+        "09_transformer.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

@@ -127,6 +127,7 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     [
         ("1.1", "TokenEmbedding"),
         ("3.2", "Attention"),
+        ("4.1", "MultiHeadAttention"),
         ("5.1", "PositionalEncoding"),
         ("6.1", "FeedForward"),
         ("6.2", "AddAndNorm"),

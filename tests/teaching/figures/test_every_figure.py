@@ -24,11 +24,13 @@ from transformer_edu.teaching.figures import (
     decoding_steps,
     depth,
     embeddings,
+    head_sums,
     heads,
     history,
     layers,
     lookup,
     masked_maps,
+    model_shapes,
     parameters,
     pieces,
     positions,
@@ -45,6 +47,7 @@ from transformer_edu.teaching.inspect.hidden_keys import BatchHead
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
+from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
@@ -66,6 +69,7 @@ STORED = StoredRuns(
         source=("a", NAME), target=("b",), written=(), head=0, weights=((0.5, 0.5), (1.0, 0.0))
     ),
 )
+ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
 HEAD = BatchHead(
@@ -172,9 +176,14 @@ FIGURES = {
         ),
         {"component"},
     ),
+    "plot_head_sum": (partial(head_sums.plot_head_sum, {NAME: GRID}), set()),
     "plot_heads": (
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_heads_of_word": (
+        partial(head_sums.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
+        set(),
     ),
     "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
     "plot_layer_order": (
@@ -193,6 +202,10 @@ FIGURES = {
         {NAME, "b", "value, first number", "second number"},
     ),
     "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
+    "plot_lookups": (
+        partial(head_sums.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
+        {"fraction right"},
+    ),
     "plot_mask": (partial(attention.plot_mask, MASK, **TOKENS), {QUERY_AXIS, KEY_AXIS}),
     "plot_mask_row": (
         partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
@@ -232,6 +245,16 @@ FIGURES = {
             real=torch.tensor([True, False]),
         ),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_model_shapes": (
+        partial(
+            model_shapes.plot_model_shapes,
+            Transformer(7, 4, 2, 1, 6),
+            torch.tensor([[4, 5, 6], [4, 0, 0]]),
+            torch.tensor([[1, 5], [1, 4]]),
+            num_heads=2,
+        ),
+        set(),
     ),
     "plot_parameters": (
         partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
@@ -319,6 +342,7 @@ WITHOUT_NAMES = {
     "plot_gradient_path",
     "plot_head_shares",
     "plot_layer_order",
+    "plot_model_shapes",
     "plot_schedules",
     "plot_shape_walk",
     "plot_turning_hands",

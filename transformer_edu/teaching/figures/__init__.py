@@ -4,7 +4,7 @@ attention                    weights as grids and links; masks
 layers                       one word in several sentences; a number for every layer and word
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 masked_maps                  attention of real sentences, hidden cells hatched
-heads                        a number for every head; how vectors are split into heads
+heads, head_sums             a number for every head; split into heads; what the heads add up to
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 positions                    words with their numbers; clock faces; products of positions
 units, depth                 units of a feed-forward network; what many layers do to gradients
@@ -12,5 +12,7 @@ charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
 architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
 history                      what attention replaced
+architecture, parameters             the model: map and order of norms, sizes
+shape_walk, model_shapes             shapes through a layer, through the whole model
 grid, pen                    what they draw with
 """
