@@ -31,7 +31,6 @@ from transformer_edu.teaching.figures import (
     lookup,
     masked_maps,
     model_shapes,
-    parameters,
     pieces,
     positions,
     runs,
@@ -255,10 +254,6 @@ FIGURES = {
             num_heads=2,
         ),
         set(),
-    ),
-    "plot_parameters": (
-        partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
-        {"parameters"},
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_progress": (

@@ -1,6 +1,6 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention                    weights as grids and links; masks
+attention, words             weights as grids and links; masks; a sentence's rows
 layers                       one word in several sentences; a number for every layer and word
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 masked_maps                  attention of real sentences, hidden cells hatched
@@ -10,9 +10,7 @@ positions                    words with their numbers; clock faces; products of 
 units, depth                 units of a feed-forward network; what many layers do to gradients
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
-architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
-history                      what attention replaced
-architecture, parameters             the model: map and order of norms, sizes
-shape_walk, model_shapes             shapes through a layer, through the whole model
+architecture, history        the model's map and the order of norms; what attention replaced
+shape_walk, model_shapes     shapes through a layer, through the whole model
 grid, pen                    what they draw with
 """
