@@ -5,7 +5,7 @@ stopped, so its pictures are as large as a lesson's can be.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 import torch
@@ -78,14 +78,12 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     scores = torch.randn(len(tokens), generator=generator)
     translator = load_pretrained()
     merges = translator.tokenizer.merges[:NUM_MERGES]
-    written = ["<s>", *"01234567"]
-    weights = torch.rand(HEADS, len(written), len(written), generator=generator)
     candidates, beams = generation.explore_candidates, generation.explore_beams
     samples = [
         partial(attention.explore_scaling),
         partial(attention.explore_masks),
         partial(attention.explore_positions),
-        partial(attention.explore_heads, weights, query_tokens=written, key_tokens=written),
+        partial(attention.explore_head_switches, _accuracy_without, num_heads=2),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
         partial(generation.explore_decoding, steps, tokens=tokens, step=1),
         partial(candidates, scores, tokens=tokens),
@@ -94,8 +92,18 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(replay.explore_training, recorded, step=1, layer=1, head=0),
         partial(pieces.explore_merges, merges, TEXTS),
         partial(translation.explore_text, translator, TEXT, layer=3, width=5),
+        partial(translation.explore_links, translator, TEXT, layer=3, head=1),
     ]
     return {sample.func.__name__: sample for sample in samples}
+
+
+def _accuracy_without(heads: Collection[int]) -> dict[str, float]:
+    """What a model with two heads could reach without some of them."""
+    return {
+        "before": float(1 not in heads),
+        "after": float(2 not in heads),
+        "both": float(not heads),
+    }
 
 
 def _random_model(vocabulary: Vocabulary, max_length: int) -> Transformer:

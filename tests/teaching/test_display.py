@@ -114,6 +114,27 @@ def test_controls_come_with_the_still_picture_of_their_first_state(published, mo
     assert live["metadata"]["image/png"]["alt"] == 'a bar "2" high'
 
 
+def test_a_live_element_is_shown_instead_of_the_picture_which_stays_where_it_is_taken_out(
+    published,
+):
+    slider = widgets.IntSlider(value=2, max=5, description="height")
+    pictures = {"draw": draw, "alt": describe, "live": lambda height: f"<p>{1 / (height - 4)}</p>"}
+    with explorers_kept_back() as kept:
+        explore(**pictures, height=slider)
+    element = kept[0].box.children[-1]
+    assert element.value == "<p>-0.5</p>"
+    slider.value = 3  # which draw refuses, and nobody has to draw
+    assert element.value == "<p>-1.0</p>"
+    slider.value = 4
+    assert "ZeroDivisionError" in element.value
+    slider.value = 2
+    explore(**pictures, height=slider)
+    (bundle,) = published
+    page = bundle["data"]["text/html"]
+    assert "<p>-0.5</p><img" in page and bundle["data"]["image/png"] in page
+    assert "> :first-child + img { display: none; }" in page and WIDGET_VIEW in bundle["data"]
+
+
 def test_explorers_kept_back_are_built_and_not_shown_until_the_block_ends(published):
     def explore_height() -> None:
         explore(draw, describe, height=widgets.IntSlider(value=2, max=5, description="height"))

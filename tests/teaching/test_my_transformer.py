@@ -1,6 +1,7 @@
 """The reader's classes are kept in a file that always runs alone, and nothing of theirs is lost."""
 
 import linecache
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +9,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from transformer_edu.teaching import our_transformer
-from transformer_edu.teaching.my_transformer import FILE, OURS, SWITCH, keep, my_parts
+from tools.exercises import exercise_indices, solution_of
+from tools.lesson import NEW_EDITION
+from tools.notebooks import lesson_paths, read
+from transformer_edu.teaching import my_transformer, our_transformer
+from transformer_edu.teaching.my_transformer import (
+    FILE,
+    OURS,
+    SWITCH,
+    keep,
+    my_parts,
+    show_my_transformer,
+)
 from transformer_edu.teaching.our_transformer import FeedForward, TokenEmbedding
 
 OWN = OURS["Attention"].replace('"""Scaled', '"""My scaled')
@@ -23,6 +34,7 @@ WITHOUT_MASK = (
         "",
     )
 )
+LESSONS = range(1, 10)  # they build the classes
 SIZES = {"vocabulary_size": 9, "d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 12}
 
 
@@ -39,6 +51,7 @@ def written_in_a_cell(source: str) -> type:
     text = f"import math\nimport torch\nfrom torch import nn\n\n\n{source}\n"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, object] = {"__name__": "__main__"}
+    names |= {name: getattr(our_transformer, name) for name in OURS}  # what a class builds on
     exec(compile(text, file, "exec"), names)
     return next(
         each for each in names.values() if getattr(each, "__module__", "") == names["__name__"]
@@ -60,6 +73,58 @@ def test_a_class_of_a_cell_is_kept_and_the_file_runs_alone(capsys):
     assert "# ==== TokenEmbedding: the course's ====" in kept()
     assert "MultiHeadAttention" not in kept()
     run_alone()
+
+
+def solutions_of_the_lessons() -> list[str]:
+    """Every folded solution of the lessons that is one of the classes, in the order of reading."""
+    found = []
+    for path in lesson_paths():
+        notebook = read(path)
+        for index in exercise_indices(notebook):
+            solution = (solution_of(notebook, index) or "").strip()
+            if re.match(rf"class ({'|'.join(OURS)})\b", solution):
+                found.append(solution)
+    return found
+
+
+def test_a_reader_of_the_folded_solutions_holds_the_whole_model_and_it_runs_alone(tmp_path):
+    solutions = solutions_of_the_lessons()
+    for solution in solutions:
+        keep(written_in_a_cell(solution))
+    whose = dict(re.findall(r"(?m)^# ==== (\w+): (yours|the course's) ====$", kept()))
+    assert list(whose) == list(OURS), "the file does not hold every class"
+    theirs = {re.match(r"class (\w+)", solution)[1] for solution in solutions}
+    assert "Transformer" in theirs
+    rewritten = {int(name[:2]) for name in NEW_EDITION}
+    if rewritten >= set(LESSONS):
+        assert theirs == set(OURS), "a class is never asked for"
+    my_parts()  # replaces what lacks an argument of later lessons
+    whose = dict(re.findall(r"(?m)^# ==== (\w+): (yours|the course's) ====$", kept()))
+    assert {name for name in whose if whose[name] == "yours"} >= theirs - {"Attention"}
+    run_alone()
+    check = (
+        "import runpy, torch\n"
+        f"parts = runpy.run_path({str(tmp_path / FILE)!r})\n"
+        f"model = parts['Transformer'](**{SIZES}).eval()\n"
+        "ids = torch.tensor([[4, 5, 6]])\n"
+        "assert model(ids, ids[:, :2]).shape == (1, 2, 9)\n"
+        "assert not any(type(part).__module__.startswith('transformer_edu')\n"
+        "               for part in model.modules())\n"
+        "import sys\n"
+        "assert 'transformer_edu' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", check], check=True, timeout=300)
+
+
+def test_the_whole_model_is_shown_on_one_page(monkeypatch):
+    keep(written_in_a_cell(OWN))
+    shown = []
+    monkeypatch.setattr(my_transformer, "display", lambda data, **_: shown.append(data))
+    show_my_transformer()
+    ((page, words),) = ((data["text/html"], data["text/plain"]) for data in shown)
+    assert "in 11 classes, 1 of them yours." in words
+    assert int(re.search(r"(\d+) lines", words)[1]) <= 160
+    assert "My scaled dot-product" in page and all(f"class {name}(" in page for name in OURS)
 
 
 def test_classes_stand_in_the_order_of_the_lessons_and_a_new_version_replaces_the_old():

@@ -101,41 +101,42 @@ def test_every_class_is_short_enough_to_be_written_in_a_lesson():
         assert sum(bool(line.strip()) for line in lines) <= 25, each.name
 
 
-def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
-    (path,) = (ROOT / "notebooks").glob("02_*.ipynb")
+def solution(number: str) -> str:
+    """The solution of an exercise, as its lesson has it."""
+    (path,) = (ROOT / "notebooks").glob(f"{int(number.split('.')[0]):02}_*.ipynb")
     notebook = read(path)
-    (solution,) = (
-        solution_of(notebook, index)
-        for index in exercise_indices(notebook)
-        if number_of(notebook, index) == "2.1"
-    )
-    ours = inspect.getsource(our_transformer.Attention)
-    with_mask = [line for line in ours.splitlines() if "if mask" in line or "masked_fill" in line]
-    assert len(with_mask) == 2
-    lines = [line for line in ours.splitlines() if line not in with_mask]
-    assert solution.strip() == "\n".join(lines).replace(", mask=None", "").replace(", mask)", ")")
-
-
-def test_the_solution_of_lesson_05_is_the_class():
-    (path,) = (ROOT / "notebooks").glob("05_*.ipynb")
-    notebook = read(path)
-    (solution,) = (
-        solution_of(notebook, index)
-        for index in exercise_indices(notebook)
-        if number_of(notebook, index) == "5.1"
-    )
-    assert solution.strip() == inspect.getsource(our_transformer.PositionalEncoding).strip()
-
-
-@pytest.mark.parametrize(
-    ("number", "cls"), [("8.1", our_transformer.DecoderLayer), ("8.2", our_transformer.Decoder)]
-)
-def test_the_solutions_of_lesson_08_are_the_classes(number, cls):
-    (path,) = (ROOT / "notebooks").glob("08_*.ipynb")
-    notebook = read(path)
-    (solution,) = (
+    (found,) = (
         solution_of(notebook, index)
         for index in exercise_indices(notebook)
         if number_of(notebook, index) == number
     )
-    assert solution.strip() == inspect.getsource(cls).strip()
+    return found.strip()
+
+
+def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
+    ours = inspect.getsource(our_transformer.Attention)
+    with_mask = [line for line in ours.splitlines() if "if mask" in line or "masked_fill" in line]
+    assert len(with_mask) == 2
+    lines = [line for line in ours.splitlines() if line not in with_mask]
+    expected = "\n".join(lines).replace(", mask=None", "").replace(", mask)", ")")
+    assert solution("2.1") == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        ("1.1", "TokenEmbedding"),
+        ("3.2", "Attention"),
+        ("4.1", "MultiHeadAttention"),
+        ("5.1", "PositionalEncoding"),
+        ("6.1", "FeedForward"),
+        ("6.2", "AddAndNorm"),
+        ("7.1", "EncoderLayer"),
+        ("7.2", "Encoder"),
+        ("8.1", "DecoderLayer"),
+        ("8.2", "Decoder"),
+        ("9.1", "Transformer"),
+    ],
+)
+def test_the_solution_of_an_exercise_is_the_class(number, name):
+    assert solution(number) == inspect.getsource(getattr(our_transformer, name)).strip()

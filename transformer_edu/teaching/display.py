@@ -25,6 +25,10 @@ DOTS_PER_INCH = 100
 MARGIN = 0.1  # inches of white around a picture
 NUM_COLORS = 256  # in one picture: a third of the bytes, and no visible difference
 
+# The live element hides the picture after it. Where it is taken out, the picture is what remains.
+_LIVE = """<style>.live-figure > :first-child + img {{ display: none; }}</style>
+<div class="live-figure">{element}{image}</div>"""
+
 _kept_back: ContextVar[list["Explorer"] | None] = ContextVar("_kept_back", default=None)
 
 
@@ -50,6 +54,7 @@ def explore(
     alt: Callable[..., str],
     *,
     also: Sequence[widgets.ValueWidget] = (),
+    live: Callable[..., str] | None = None,
     **controls: widgets.ValueWidget,
 ) -> None:
     """Show a figure with controls that redraw it, and its first state as a still picture.
@@ -58,15 +63,22 @@ def explore(
         draw: Takes the controls' values by name and returns the figure.
         alt: Takes the same values and returns the figure in words.
         also: Controls that are linked to one of the others and need no redrawing of their own.
+        live: Takes the same values and returns one element of HTML that is shown instead of the
+            picture where a front-end can; it needs no kernel. None shows the picture.
         controls: Widgets of ipywidgets' core with a description, by the name of the argument.
 
     Raises:
         ValueError: If there are no controls, or one has no description to read.
     """
-    explorer = build_explorer(draw, alt, also=also, **controls)
+    explorer = build_explorer(draw, alt, also=also, live=live, **controls)
     kept_back = _kept_back.get()
     if kept_back is None:
-        publish(_small_png(explorer.still), explorer.words, **_view(explorer.box))
+        png, more = _small_png(explorer.still), _view(explorer.box)
+        if live is not None:
+            more["text/html"] = _LIVE.format(
+                element=explorer.box.children[-1].value, image=image_tag(png, explorer.words)
+            )
+        publish(png, explorer.words, **more)
     else:
         kept_back.append(explorer)
 
@@ -84,12 +96,13 @@ def build_explorer(
     alt: Callable[..., str],
     *,
     also: Sequence[widgets.ValueWidget] = (),
+    live: Callable[..., str] | None = None,
     **controls: widgets.ValueWidget,
 ) -> Explorer:
     """Put controls and the figure that they redraw into one box; nothing is shown.
 
     Args:
-        draw, alt, also, controls: As for explore.
+        draw, alt, also, live, controls: As for explore.
 
     Raises:
         ValueError: As for explore.
@@ -107,11 +120,15 @@ def build_explorer(
 
     first, first_alt = _image(draw(**values())), alt(**values())
     _require_alt(first_alt)
-    picture = widgets.HTML(image_tag(_quick_png(first), first_alt))
+    picture = widgets.HTML(live(**values()) if live else image_tag(_quick_png(first), first_alt))
 
     def redraw(_: object) -> None:
         try:
-            picture.value = image_tag(_quick_png(_image(draw(**values()))), alt(**values()))
+            picture.value = (
+                live(**values())
+                if live
+                else image_tag(_quick_png(_image(draw(**values()))), alt(**values()))
+            )
         except Exception as error:  # the traceback of a callback is not shown
             picture.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 

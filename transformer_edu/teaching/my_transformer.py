@@ -7,6 +7,7 @@ the file runs alone. Lesson 09 assembles what is there.
 
 import ast
 import builtins
+import html
 import importlib.util
 import inspect
 import linecache
@@ -17,6 +18,8 @@ import symtable
 from itertools import count
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+
+from IPython.display import display
 
 from transformer_edu.teaching import our_transformer
 from transformer_edu.training.machine.whole_file import replace_file
@@ -103,6 +106,22 @@ def my_parts() -> SimpleNamespace:
     }
     print(said + " ".join(f"{who}: {names}." for who, names in whose.items() if names))
     return parts
+
+
+def show_my_transformer() -> None:
+    """Show the whole model on one page, folded: the reader's file, or else the course's classes."""
+    mine = {} if os.environ.get(SWITCH) == "0" else _read()[0]
+    parts = [mine.get(name, OURS[name]) for name in OURS]
+    page = "\n\n\n".join([HEADER.rstrip(), *parts])
+    lines = sum(bool(line.strip()) for line in page.splitlines())
+    said = (
+        f"The whole Transformer: {lines} lines in {len(OURS)} classes, {len(mine)} of them yours."
+    )
+    listing = (
+        f"<details><summary><b>{said}</b> Open the page.</summary>"
+        f"<pre>{html.escape(page)}</pre></details>"
+    )
+    display({"text/html": listing, "text/plain": said}, metadata={}, raw=True)
 
 
 def _parts_of(module: ModuleType) -> SimpleNamespace:

@@ -2,95 +2,120 @@
 
 import math
 
+import pytest
 import torch
-import torch.nn.functional as F
+from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.teaching.checks import feed_forward as lesson_06
-from transformer_edu.teaching.checks.feed_forward import check_feed_forward_size
+from transformer_edu.teaching.checks.feed_forward import check_add_and_norm, check_feed_forward
+from transformer_edu.teaching.my_transformer import FILE, SWITCH
+from transformer_edu.teaching.our_transformer import AddAndNorm, FeedForward
 
 CHECKS = checks_of(lesson_06)
 
 
-def hinges(first, second):
-    """w_1 with two slopes and w_2 with two heights."""
-    return torch.tensor([first], dtype=torch.float32), torch.tensor(second).float().unsqueeze(1)
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(SWITCH, "0")
 
 
-def normalised(x, *, axes=(-1,), correction=0, root=True):
-    variance = x.var(dim=axes, correction=correction, keepdim=True)
-    spread = (variance + 1e-5).sqrt() if root else variance.sqrt() + 1e-5
-    return (x - x.mean(dim=axes, keepdim=True)) / spread
+def network(forward, *, bias=True, widths=lambda d_model, d_ff: (d_model, d_ff, d_ff, d_model)):
+    """A class like the reader's FeedForward, with this forward."""
+
+    class Answer(nn.Module):
+        def __init__(self, d_model, d_ff):
+            super().__init__()
+            a, b, c, d = widths(d_model, d_ff)
+            self.widen, self.narrow = nn.Linear(a, b, bias=bias), nn.Linear(c, d, bias=bias)
+
+    Answer.forward = forward
+    return Answer
+
+
+def around(forward, *, p=None, norm=nn.LayerNorm, drop=nn.Dropout):
+    """A class like the reader's AddAndNorm, with this forward."""
+
+    class Answer(nn.Module):
+        def __init__(self, d_model, dropout=0.1):
+            super().__init__()
+            self.norm, self.dropout = norm(d_model), drop(dropout if p is None else p)
+
+    Answer.forward = forward
+    return Answer
+
+
+class Nothing(nn.Module):
+    def __init__(self, d_model, *_, dropout=0.1):
+        super().__init__()
+
+    def forward(self, x, *_):
+        return x
+
+
+class OneMore(FeedForward):
+    def __init__(self, d_model, d_ff):
+        super().__init__(d_model, d_ff)
+        self.third = nn.Linear(d_model, d_model)
 
 
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("6.1", 8_393_728),
-        ("6.1", 2 * 1024 * 4096 + 4096 + 1024),
-        ("6.2", hinges([1, -1], [1, 1])),
-        ("6.2", list(hinges([-2, 4], [0.5, 0.25]))),
-        ("6.3", normalised),
-        ("6.3", lambda x: F.layer_norm(x, (5,))),
+        ("6.1", FeedForward),
+        ("6.1", network(lambda self, x: self.narrow(self.widen(x).clamp(min=0)))),
+        ("6.2", AddAndNorm),
+        ("6.2", around(lambda self, x, f: self.norm(self.dropout(f(x)) + x))),
+        ("6.3", lambda x: -x),
+        ("6.3", lambda x: 1 - x),
         ("6.4", lambda x, norm, sublayer: x + sublayer(norm(x))),
     ],
 )
 
-
-def test_the_number_of_parameters_is_that_of_the_package():
-    with torch.device("meta"):
-        network = FeedForward(d_model=1024, d_ff=4096)
-    check_feed_forward_size(sum(parameter.numel() for parameter in network.parameters()))
-
-
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("6.1", 2 * 1024 * 4096, "now the two biases"),
-        ("6.1", 1024 * 4096, "one matrix"),
-        ("6.1", 2 * 1024 * 4096 + 2 * 4096, "second layer gives d_model"),
-        ("6.1", 2 * 1024 * 4096 + 2 * 1024, "first layer gives d_ff"),
-        ("6.1", 2_099_712, "base model"),
-        ("6.1", 65_000_000, "Count two matrices"),
-        ("6.1", True, "whole number"),
-        ("6.2", hinges([1, -1], [1, -1]), "gives back t"),
-        ("6.2", hinges([1, 1], [1, 1]), "same side"),
-        ("6.2", hinges([-1, -3], [1, 1]), "same side"),
-        ("6.2", hinges([1, -1], [-1, -1]), "The sign is wrong"),
-        ("6.2", hinges([1, -1], [1, 2]), "At -3 your network gives 6.00"),
-        ("6.2", (torch.ones(2, 1), torch.ones(2, 1)), "shape must be"),
-        ("6.2", torch.ones(1, 2), "pair"),
-        ("6.2", hinges([math.nan, 1], [1, 1]), "NaN"),
-        ("6.3", lambda x: normalised(x, correction=1), "divides by n - 1"),
-        ("6.3", lambda x: normalised(x, root=False), "inside the root"),
-        ("6.3", lambda x: normalised(x, root=False, correction=1), "Two things"),
-        ("6.3", lambda x: normalised(x, axes=(1,)), "over the positions"),
-        ("6.3", lambda x: normalised(x, axes=(1,), correction=1), "over the positions"),
-        ("6.3", lambda x: normalised(x, axes=(0,)), "over the batch"),
-        ("6.3", lambda x: normalised(x, axes=(0, 1, 2)), "the whole tensor"),
-        ("6.3", lambda x: x - x.mean(-1, keepdim=True), "Nothing was divided"),
+        ("6.1", FeedForward(5, 7), "class FeedForward itself"),
+        ("6.1", Nothing, "set self.widen to an nn.Linear"),
+        ("6.1", network(lambda self, x: x, bias=False), "has biases"),
+        ("6.1", network(lambda self, x: x, widths=lambda m, f: (m, m, m, m)), "widen must go"),
+        ("6.1", network(lambda self, x: x, widths=lambda m, f: (m, f, f, f)), "narrow must go"),
+        ("6.1", OneMore, "does not need: third"),
+        ("6.1", network(lambda self, x: self.narrow(self.widen(x))), "ReLU is missing"),
+        ("6.1", network(lambda self, x: self.narrow(self.widen(x)).relu()), "not after the"),
+        ("6.1", network(lambda self, x: self.narrow(self.widen(x).relu()).relu()), "one ReLU"),
+        ("6.1", network(lambda self, x: x + self.narrow(self.widen(x).relu())), "not add x"),
+        ("6.1", network(lambda self, x: self.narrow(nn.GELU()(self.widen(x)))), "GELU"),
+        ("6.1", network(lambda self, x: self.narrow(self.widen(x).sigmoid())), "sigmoid"),
+        ("6.1", network(lambda self, x: x), "return x itself"),
+        ("6.1", network(lambda self, x: 2 * x), "numbers are not"),
+        ("6.1", network(lambda self, x: self.widen(x)), "shape must be"),
+        ("6.1", network(lambda self, x: None), "returns nothing"),
+        ("6.1", network(lambda self, x: x * math.nan), "NaN"),
+        ("6.2", AddAndNorm(5), "class AddAndNorm itself"),
+        ("6.2", Nothing, "set self.norm"),
+        ("6.2", around(lambda self, x, f: x, norm=nn.RMSNorm), "set self.norm"),
+        ("6.2", around(lambda self, x, f: x, drop=nn.AlphaDropout), "set self.dropout"),
+        ("6.2", around(lambda self, x, f: x, p=0.1), "argument dropout"),
+        ("6.2", around(lambda self, x, f: self.norm(f(x))), "residual connection is missing"),
+        ("6.2", around(lambda self, x, f: x + f(x)), "norm is missing"),
+        ("6.2", around(lambda self, x, f: x + self.norm(f(x))), "normalized the sub-layer's"),
+        ("6.2", around(lambda self, x, f: x + f(self.norm(x))), "That is pre-norm"),
+        ("6.2", around(lambda self, x, f: self.norm(x + f(self.norm(x)))), "before the sub-layer"),
+        ("6.2", around(lambda self, x, f: self.norm(x)), "never called"),
+        ("6.2", around(lambda self, x, f: self.norm(x - f(x))), "numbers are not"),
+        ("6.2", around(lambda self, x, f: self.norm(x + f(x))), "Dropout is never used"),
+        ("6.2", around(lambda self, x, f: self.norm(self.dropout(x + f(x)))), "removes x, too"),
         (
-            "6.3",
-            lambda x: x / (x.var(-1, correction=0, keepdim=True) + 1e-5).sqrt(),
-            "mean is still there",
+            "6.2",
+            around(lambda self, x, f: self.norm(x + f(self.dropout(x)))),
+            "Dropout is at another place",
         ),
-        (
-            "6.3",
-            lambda x: (x - x.mean(-1, keepdim=True)) / x.std(-1, correction=0, keepdim=True),
-            "0/0",
-        ),
-        (
-            "6.3",
-            lambda x: (
-                (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + 1e-5)
-            ),
-            "divide by its root",
-        ),
+        ("6.3", lambda x: torch.zeros_like(x), "Zeros change nothing"),
+        ("6.3", lambda x: x, "x . x is 2x"),
+        ("6.3", lambda x: -2 * x, "Something of x is left"),
         ("6.3", lambda x: x.mean(-1), "shape must be"),
-        ("6.3", lambda x: torch.zeros_like(x), "own mean, then divide"),
-        ("6.3", lambda x: x - x.mean(-1), "could not be used"),
-        ("6.3", lambda x: x * math.nan, "NaN"),
         ("6.4", lambda x, norm, sublayer: norm(x) + sublayer(norm(x)), "the friend's version"),
         ("6.4", lambda x, norm, sublayer: norm(x + sublayer(x)), "post-norm"),
         ("6.4", lambda x, norm, sublayer: sublayer(norm(x)), "residual connection is missing"),
@@ -100,3 +125,24 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("6.4", lambda x, norm, sublayer: x * math.nan, "NaN"),
     ],
 )
+
+
+@pytest.mark.parametrize(
+    ("check", "scaffold"),
+    [
+        (check_feed_forward, network(lambda self, x: ...)),
+        (check_add_and_norm, around(lambda self, x, f: ...)),
+    ],
+)
+def test_a_scaffold_waits(check, scaffold, capsys):
+    check(scaffold)
+    assert capsys.readouterr().out.startswith(f"Exercise {check.exercise} is waiting for you")
+
+
+def test_what_is_correct_is_kept(monkeypatch, tmp_path):
+    monkeypatch.delenv(SWITCH, raising=False)
+    check_feed_forward(FeedForward)
+    check_add_and_norm(AddAndNorm)
+    written = (tmp_path / FILE).read_text(encoding="utf-8")
+    assert "# ==== FeedForward: yours ====" in written
+    assert "# ==== AddAndNorm: yours ====" in written

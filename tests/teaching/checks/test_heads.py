@@ -3,17 +3,81 @@
 import math
 from functools import partial
 
+import pytest
 import torch
+from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.model.attention import MultiHeadAttention, merge_heads
 from transformer_edu.teaching.checks import heads as lesson_04
-from transformer_edu.teaching.checks.heads import check_swapped_heads
+from transformer_edu.teaching.checks.heads import check_multi_head_attention, check_swapped_heads
+from transformer_edu.teaching.my_transformer import FILE, SWITCH
+from transformer_edu.teaching.our_transformer import Attention
+from transformer_edu.teaching.our_transformer import MultiHeadAttention as Ours
 
 W_O = torch.randn(48, 48)
 FIRST, SECOND, THIRD = W_O.split(16, dim=1)
 REPAIRED = torch.cat([SECOND, FIRST, THIRD], dim=1)
 CHECKS = checks_of(lesson_04) | {"4.3": partial(check_swapped_heads, w_o=W_O)}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(SWITCH, "0")
+
+
+def split(x, heads):
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def join(heads):
+    return heads.transpose(1, 2).flatten(-2)
+
+
+def answer(*, split=split, join=join, project=True, bias=False, attend=Attention.attend):
+    """A class like the reader's, with these steps."""
+
+    class Answer(Attention):
+        def __init__(self, d_model, num_heads):
+            super().__init__(d_model, d_model)
+            self.num_heads = num_heads
+            self.output_projection = nn.Linear(d_model, d_model, bias=bias)
+
+        def attend(self, query, key, value, mask=None):
+            parts = [split(x, self.num_heads) for x in (query, key, value)]
+            joined = join(attend(self, *parts, mask))
+            return self.output_projection(joined) if project else joined
+
+    return Answer
+
+
+def without_mask(self, query, key, value, mask=None):
+    return Attention.attend(self, query, key, value)
+
+
+def divided_by_the_whole_width(self, query, key, value, mask=None):
+    return Attention.attend(self, query / math.sqrt(self.num_heads), key, value, mask)
+
+
+class NoOutput(Attention):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, d_model)
+
+
+class Narrow(Ours):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads)
+        self.query_projection = nn.Linear(d_model, d_model // num_heads, bias=False)
+        self.key_projection = nn.Linear(d_model, d_model // num_heads, bias=False)
+
+
+class Scaffold(Attention):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, d_model)
+
+    def attend(self, query, key, value, mask=None):
+        return ...
 
 
 def friends_merge(x):
@@ -30,9 +94,8 @@ def swap_columns(x):
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("4.1", (3, 16, 5, 7)),
-        ("4.1", [3, 16, 5, 7]),
-        ("4.1", torch.Size([3, 16, 5, 7])),
+        ("4.1", Ours),
+        ("4.1", answer()),
         ("4.2", merge_heads),
         ("4.2", lambda x: torch.cat(list(x.unbind(1)), dim=-1)),
         ("4.3", REPAIRED),
@@ -56,17 +119,30 @@ def test_the_repaired_matrix_does_repair_a_module_whose_heads_were_swapped():
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("4.1", (3, 16, 7, 5), "Rows are queries"),
-        ("4.1", (3, 5, 16, 7), "heads come before the positions"),
-        ("4.1", (3, 5, 7), "one head"),
-        ("4.1", (3, 5, 7, 16), "before query and key"),
-        ("4.1", (3, 16, 5, 5), "attends to the source"),
-        ("4.1", (3, 16, 7, 7), "5 words are the queries"),
-        ("4.1", (3, 16, 5, 32), "d_head is gone"),
-        ("4.1", (16, 3, 5, 7), "always the first"),
-        ("4.1", (3, 512), "Four numbers"),
-        ("4.1", "3 16 5 7", "a tuple"),
-        ("4.1", (math.nan,) * 4, "Four numbers"),
+        ("4.1", Ours(24, 3), "class MultiHeadAttention itself"),
+        ("4.1", NoOutput, "self.output_projection must be an nn.Linear"),
+        ("4.1", answer(bias=True), "needs bias=False"),
+        ("4.1", Narrow, "all heads side by side"),
+        ("4.1", answer(split=lambda x, heads: x, join=lambda x: x), "with one head"),
+        ("4.1", answer(project=False), "output projection is missing"),
+        ("4.1", answer(join=lambda x: x), "heads are not joined|shapes do not fit"),
+        ("4.1", answer(join=lambda x: x, project=False), "heads are not joined"),
+        (
+            "4.1",
+            answer(split=lambda x, heads: x.reshape(x.size(0), heads, x.size(1), -1)),
+            "cut between words",
+        ),
+        (
+            "4.1",
+            answer(split=lambda x, heads: x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)),
+            "sizes in the wrong order",
+        ),
+        ("4.1", answer(join=lambda x: x.reshape(2, 4, 24)), "without moving them"),
+        ("4.1", answer(attend=divided_by_the_whole_width), "divided by √d_model"),
+        ("4.1", answer(split=lambda x, heads: x.unflatten(-1, (heads, -1))), "shapes do not fit"),
+        ("4.1", answer(attend=without_mask), "hand mask on"),
+        ("4.1", answer(join=lambda x: join(x).flip(-1)), "the numbers are not"),
+        ("4.1", answer(join=lambda x: join(x) * math.nan), "NaN"),
         ("4.2", friends_merge, "the friend's version"),
         ("4.2", lambda x: x.permute(0, 2, 3, 1).flatten(-2), "interleaved"),
         ("4.2", lambda x: x.transpose(2, 3).reshape(2, 5, 12), "not the heads"),
@@ -87,3 +163,14 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("4.3", torch.full((48, 48), math.nan), "NaN"),
     ],
 )
+
+
+def test_a_scaffold_waits(capsys):
+    check_multi_head_attention(Scaffold)
+    assert capsys.readouterr().out.startswith("Exercise 4.1 is waiting for you")
+
+
+def test_what_is_correct_is_kept(monkeypatch, tmp_path):
+    monkeypatch.delenv(SWITCH, raising=False)
+    check_multi_head_attention(Ours)
+    assert "# ==== MultiHeadAttention: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")

@@ -1,120 +1,260 @@
 """Lesson 09: right answers pass, and each usual wrong answer is named."""
 
+import ast
+
 import pytest
 import torch
+from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from tools.exercises import exercise_indices, number_of, solution_of
+from tools.notebooks import ROOT, read
+from tools.source_rules import imported_modules
 from transformer_edu.teaching.checks import transformer as lesson_09
-from transformer_edu.teaching.checks.transformer import check_layer_parameters
+from transformer_edu.teaching.checks.transformer import check_one_probe_fails, check_transformer
+from transformer_edu.teaching.my_transformer import FILE, OURS, SWITCH
+from transformer_edu.teaching.our_transformer import (
+    PositionalEncoding,
+    TokenEmbedding,
+    Transformer,
+)
 
 CHECKS = checks_of(lesson_09)
-SQUARE, WIDEN = 512 * 512, 512 * 2048
 
 
-def write(model, source_ids, steps, *, mask_too=True, place=-1, pick=torch.argmax, start=1):
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(SWITCH, "0")
+
+
+class Scaffold(nn.Module):
+    def __init__(self, vocabulary_size, d_model, num_heads, num_layers, d_ff, dropout=0.1):
+        super().__init__()
+        ...
+
+    def forward(self, source_ids, target_ids):
+        return ...
+
+
+class HalfWritten(Transformer):
+    def decode(self, target_ids, memory, source_mask):
+        return ...
+
+
+def changed(after_init=None, **methods):
+    """Our Transformer with something done after __init__, or with other methods."""
+
+    class Answer(Transformer):
+        def __init__(self, *sizes, **more):
+            super().__init__(*sizes, **more)
+            if after_init is not None:
+                after_init(self)
+
+    for name, method in methods.items():
+        setattr(Answer, name, method)
+    return Answer
+
+
+def copy_the_table(model):
+    model.output_projection.weight = nn.Parameter(model.source_embedding.table.weight.data.clone())
+
+
+def share_the_data(model):
+    model.output_projection.weight = nn.Parameter(model.source_embedding.table.weight.data)
+
+
+def own_output_table(model):
+    model.output_projection = nn.Linear(*model.source_embedding.table.weight.shape[::-1])
+
+
+def own_target_table(model):
+    shape = model.source_embedding.table.weight.shape
+    model.target_embedding = TokenEmbedding(*shape)
+
+
+def xavier_everywhere(model):
+    for weight in model.parameters():
+        if weight.dim() == 2:
+            nn.init.xavier_uniform_(weight)
+
+
+def no_xavier(model):
+    for module in (*model.encoder.modules(), *model.decoder.modules()):
+        if isinstance(module, nn.Linear):
+            module.reset_parameters()
+
+
+def open_future(model, target_ids, memory, source_mask):
+    mask = model.source_mask(target_ids)
+    return model.decoder(model.embed(target_ids), memory, mask, source_mask)
+
+
+def open_cross_attention(model, target_ids, memory, source_mask):
+    return Transformer.decode(model, target_ids, memory, None)
+
+
+def without_target_positions(model, target_ids, memory, source_mask):
+    length = target_ids.size(1)
+    past = torch.ones(length, length, dtype=torch.bool).tril()
+    x = model.embedding_dropout(model.target_embedding(target_ids))
+    return model.decoder(x, memory, past, source_mask)
+
+
+def only_one_half(model, source_ids, target_ids):
     mask = model.source_mask(source_ids)
-    memory = model.encode(source_ids, source_mask=mask)
-    written = torch.full((len(source_ids), 1), start)
-    for _ in range(steps):
-        decoded = model.decode(written, memory, source_mask=mask if mask_too else None)
-        newest = pick(model.project(decoded)[:, place], dim=-1)
-        written = torch.cat([written, newest.unsqueeze(1)], dim=1)
-    return written
+    memory = model.source_embedding(source_ids)
+    return model.project(model.decode(target_ids, memory, mask))
 
 
-def write_with_forward(model, source_ids, steps):
-    written = torch.ones(len(source_ids), 1, dtype=torch.long)
-    for _ in range(steps):
-        written = torch.cat([written, model(source_ids, written)[:, -1:].argmax(-1)], dim=1)
-    return written
+def with_softmax(model, source_ids, target_ids):
+    return Transformer.forward(model, source_ids, target_ids).softmax(dim=-1)
 
 
-def write_the_start_again(model, source_ids, steps):
-    start = torch.ones(len(source_ids), 1, dtype=torch.long)
-    newest = model(source_ids, start.expand(-1, steps)).argmax(dim=-1)
-    return torch.cat([start, newest], dim=1)
+def with_log_softmax(model, source_ids, target_ids):
+    return Transformer.forward(model, source_ids, target_ids).log_softmax(dim=-1)
 
 
-def tie(embedding, output):
-    output.weight = embedding.weight
-    return output.weight
+def encode_elsewhere(model, source_ids, source_mask):
+    return Transformer.encode(model, source_ids, source_mask) * 2
 
 
-def tie_data(embedding, output):
-    output.weight.data = embedding.weight.data
-    return output.weight
+def forward_by_itself(model, source_ids, target_ids):
+    mask = model.source_mask(source_ids)
+    memory = Transformer.encode(model, source_ids, mask)
+    return model.project(model.decode(target_ids, memory, mask))
 
 
-def tie_a_copy(embedding, output):
-    output.weight.data = embedding.weight.data.clone()
-    return output.weight
+def see_all(model, source_ids):
+    return torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :]
 
 
-def tie_the_other_way(embedding, output):
-    embedding.weight = output.weight
-    return output.weight
+def see_none_of_the_future_or_the_source(model, source_ids):
+    return (source_ids == 0)[:, None, None, :]
 
+
+def without_positions(model, token_ids):
+    return model.embedding_dropout(model.source_embedding(token_ids))
+
+
+def unscaled(model, token_ids):
+    return model.embedding_dropout(model.positions(model.source_embedding.table(token_ids)))
+
+
+class Learned(nn.Module):
+    def __init__(self, d_model, max_length=32):
+        super().__init__()
+        self.table = nn.Embedding(max_length, d_model)
+
+    def forward(self, x):
+        return x + self.table.weight[: x.size(1)]
+
+
+def positions(forward):
+    return type("LearnedPositions", (Learned,), {"forward": forward})
+
+
+MEASURED = {"sinusoids": [1.0, 0.99, 1.0], "learned": [0.98, 1.0, 1]}
 
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("9.1", 3_150_336),
-        ("9.1", 4 * SQUARE + 2 * WIDEN + 2048 + 512 + 4 * 512),
-        ("9.2", write),
-        ("9.3", tie),
+        ("9.1", Transformer),
+        ("9.3", changed(source_mask=see_all)),
+        ("9.4", (Learned, MEASURED)),
     ],
 )
-
-
-def test_the_right_number_of_parameters_is_the_models():
-    with torch.device("meta"):
-        layer = Transformer(TransformerConfig.base(num_layers=1)).encoder.layers[0]
-    check_layer_parameters(sum(parameter.numel() for parameter in layer.parameters()))
-
 
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("9.1", 3 * SQUARE + 2 * WIDEN + 2560 + 2048, "One square matrix is missing"),
-        ("9.1", 4 * SQUARE + 2 * WIDEN + 2048, "two biases are missing"),
-        ("9.1", 4 * SQUARE + 2 * WIDEN + 2048 + 2048, "second bias is missing"),
-        ("9.1", 4 * SQUARE + 2 * WIDEN + 512 + 2048, "or the feed-forward network's first bias"),
-        ("9.1", 4 * SQUARE + 2 * WIDEN + 2560, "gains and biases of the two norms"),
-        ("9.1", 4 * SQUARE + 2 * WIDEN + 2560 + 1024, "two vectors"),
-        ("9.1", 4 * SQUARE + 2 * WIDEN, "Biases and norms are missing"),
-        ("9.1", 4 * (SQUARE + 512) + 2 * WIDEN + 2560 + 2048, "no biases"),
-        ("9.1", 8 * SQUARE + 2 * WIDEN + 2560 + 3072, "decoder layer"),
-        ("9.1", 6 * 3_150_336, "whole encoder"),
-        ("9.1", 8 * 4 * SQUARE + 2 * WIDEN + 2560 + 2048, "heads share"),
-        ("9.1", 4 * SQUARE + WIDEN + 2048 + 2048, "to d_ff and back"),
-        ("9.1", 7, "rows times columns"),
-        ("9.1", 3_000_000, "rows times columns"),
-        ("9.1", 3.2e6 + 0.5, "whole number"),
-        ("9.1", float("nan"), "whole number"),
-        ("9.1", "3150336", "whole number"),
-        ("9.1", None, "whole number"),
-        ("9.2", write_with_forward, "encoder ran 6 times"),
-        ("9.2", write_the_start_again, "not the start token again"),
-        ("9.2", lambda *given: write(*given, mask_too=False), "give the mask to decode"),
-        ("9.2", lambda *given: write(*given, place=0), "after the first position"),
-        ("9.2", lambda *given: write(*given, pick=torch.argmin), "take the argmax"),
-        ("9.2", lambda *given: write(*given)[:, 1:], "keep the start token"),
-        ("9.2", lambda *given: write(*given, start=2), "in every step"),
-        ("9.2", lambda *given: write(*given)[:, :3], "shape must be"),
-        ("9.2", lambda model, ids, steps: model.encode(ids), "shape must be"),
-        ("9.2", lambda *given: write(*given) * torch.nan, "NaN"),
-        ("9.2", lambda model, ids, steps: model.decode(ids), "TypeError"),
-        ("9.3", tie_a_copy, "a copy"),
-        ("9.3", tie_data, "two parameters"),
-        ("9.3", tie_the_other_way, "output's numbers"),
-        ("9.3", lambda embedding, output: output.weight, "tables of their own"),
-        ("9.3", lambda embedding, output: output.missing, "AttributeError"),
+        ("9.1", Transformer(9, 8, 2, 1, 12), "class Transformer itself"),
+        ("9.1", changed(lambda model: delattr(model, "positions")), "set self.positions"),
+        ("9.1", changed(project=None), "method project is missing"),
+        ("9.1", changed(source_mask=see_none_of_the_future_or_the_source), "True where a token"),
+        ("9.1", changed(copy_the_table), "holds a copy"),
+        ("9.1", changed(share_the_data), "not its .data"),
+        ("9.1", changed(own_output_table), "output_projection has a table of its own"),
+        ("9.1", changed(own_target_table), "target_embedding has a table of its own"),
+        ("9.1", changed(xavier_everywhere), "no longer starts with"),
+        ("9.1", changed(no_xavier), "Xavier's standard deviation"),
+        ("9.1", changed(lambda model: setattr(model, "extra", nn.Linear(2, 2))), "does not, extra"),
+        ("9.1", changed(decode=open_future), "sees its own future"),
+        ("9.1", changed(decode=open_cross_attention), "cross-attention sees the padding"),
+        ("9.1", changed(decode=without_target_positions), "target has no positions"),
+        ("9.1", changed(forward=only_one_half), "encode them first"),
+        ("9.1", changed(forward=with_softmax), "the softmax belongs"),
+        ("9.1", changed(forward=with_log_softmax), "the log-softmax belongs"),
+        ("9.1", changed(embed=without_positions), "positions are missing"),
+        ("9.1", changed(embed=unscaled), "not multiplied"),
+        (
+            "9.1",
+            changed(encode=encode_elsewhere, forward=forward_by_itself),
+            "one after the other, differ",
+        ),
+        ("9.1", changed(encode=encode_elsewhere), "computes different logits"),
+        ("9.3", Transformer, "All probes still pass"),
+        ("9.3", changed(decode=open_future), "something different: the future"),
+        ("9.3", changed(source_mask=see_all, embed=without_positions), "more is broken"),
+        ("9.3", nn.Linear, "could not be used"),
+        ("9.4", Learned, "is a pair"),
+        ("9.4", (PositionalEncoding, MEASURED), "does not learn"),
+        ("9.4", (positions(lambda own, x: own.table.weight[: x.size(1)]), MEASURED), "shape must"),
+        (
+            "9.4",
+            (positions(lambda own, x: x * 0 + own.table.weight[: x.size(1)]), MEASURED),
+            "Add the rows",
+        ),
+        (
+            "9.4",
+            (positions(lambda own, x: x + own.table.weight[: len(x), None]), MEASURED),
+            "count along dim 1",
+        ),
+        ("9.4", (positions(lambda own, x: x + own.table.weight[0]), MEASURED), "the same vector"),
+        (
+            "9.4",
+            (positions(lambda own, x: x + own.table.weight[-x.size(1) :]), MEASURED),
+            "shorter sequence",
+        ),
+        (
+            "9.4",
+            (positions(lambda own, x: x + own.table.weight[: x.size(1)].detach()), MEASURED),
+            "No gradient|could not be used",
+        ),
+        ("9.4", (Learned, {"learned": [1, 1, 1]}), "two entries"),
+        ("9.4", (Learned, {"learned": 1.0, "sinusoids": [1, 1, 1]}), "not enough"),
+        ("9.4", (Learned, MEASURED | {"learned": [198, 200, 199]}), "not counts"),
     ],
 )
 
 
-@pytest.mark.parametrize(("number", "answer"), [("9.2", write), ("9.3", tie)])
+@pytest.mark.parametrize("scaffold", [Scaffold, HalfWritten])
+def test_a_scaffold_waits(scaffold, capsys):
+    check_transformer(scaffold)
+    assert capsys.readouterr().out.startswith("Exercise 9.1 is waiting for you")
+
+
+def test_a_class_without_methods_waits(capsys):
+    check_one_probe_fails(type("Broken", (Transformer,), {}))
+    assert capsys.readouterr().out.startswith("Exercise 9.3 is waiting for you")
+
+
+def test_what_is_correct_is_kept(monkeypatch, tmp_path):
+    monkeypatch.delenv(SWITCH, raising=False)
+    check_transformer(Transformer)
+    assert "# ==== Transformer: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")
+
+
+def test_the_solution_of_9_1_is_our_class_and_imports_no_model():
+    (path,) = (ROOT / "notebooks").glob("09_*.ipynb")
+    notebook = read(path)
+    index = next(i for i in exercise_indices(notebook) if number_of(notebook, i) == "9.1")
+    solution = solution_of(notebook, index)
+    assert solution.strip() == OURS["Transformer"]
+    assert not list(imported_modules(ast.parse(solution)))
+
+
+@pytest.mark.parametrize(("number", "answer"), [("9.1", Transformer), ("9.4", (Learned, MEASURED))])
 def test_a_check_leaves_the_random_numbers_alone(number, answer):
     before = torch.random.get_rng_state()
     CHECKS[number](answer)

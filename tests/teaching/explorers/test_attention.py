@@ -5,7 +5,6 @@ import itertools
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import pytest
-import torch
 
 from tests.published import caught_explorers
 from transformer_edu.teaching.explorers import attention as explorers
@@ -16,7 +15,7 @@ from transformer_edu.teaching.explorers.attention import (
     draw_masks,
     draw_positions,
     draw_scaling,
-    explore_heads,
+    explore_head_switches,
     sorted_weights,
 )
 
@@ -75,8 +74,7 @@ def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored
     explorers.explore_scaling()
     explorers.explore_masks()
     explorers.explore_positions()
-    weights = torch.rand(3, 4, 5).softmax(dim=-1)
-    explore_heads(weights, query_tokens="abcd", key_tokens="vwxyz")
+    explore_head_switches(lambda off: {"both": 1 - len(off) / 2}, num_heads=2)
     assert len(explored) == 4
     for draw, alt, controls in explored:
         for name, control in controls.items():
@@ -96,9 +94,15 @@ def _ends(control: widgets.ValueWidget) -> list:
     return [False, True]
 
 
-def test_each_head_is_drawn_as_it_is(explored):
-    weights = torch.rand(3, 4, 5).softmax(dim=-1)
-    explore_heads(weights, query_tokens="abcd", key_tokens="vwxyz")
-    ((draw, _, _),) = explored
-    drawn = draw(head=2).axes[0].images[0].get_array()
-    torch.testing.assert_close(torch.tensor(drawn), weights[1])
+def test_a_head_without_its_tick_is_switched_off(explored):
+    explore_head_switches(lambda off: {"before": 0.0 if 1 in off else 1.0}, num_heads=2)
+    ((draw, alt, controls),) = explored
+    assert [control.description for control in controls.values()] == [
+        "head 1 is on",
+        "head 2 is on",
+    ]
+    on, off = {"head_1": True, "head_2": True}, {"head_1": False, "head_2": True}
+    (bar,) = draw(**off).axes[0].patches
+    assert bar.get_height() == 0
+    assert alt(**on) == "All heads are on: right more than nine times in ten: before"
+    assert alt(**off) == "head 1 switched off: right more than nine times in ten: none"

@@ -1,6 +1,9 @@
 """A translation's picture shows where each generated word attends."""
 
+import html
+
 import ipywidgets as widgets
+import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -15,6 +18,7 @@ from transformer_edu.teaching.explorers.translation import (
     cross_attention,
     describe_translation,
     draw_translation,
+    explore_links,
     explore_numbers,
     explore_text,
     remember_last,
@@ -256,6 +260,33 @@ def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypa
     assert describe(**typed).startswith("Two dogs. → ")
     assert axes.get_title("left").startswith("Beam 2:")
     assert draw(**(typed | {"width": 1})).axes[0].get_title("left").startswith("Greedy:")
+
+
+def test_a_reader_points_at_the_words_of_a_typed_sentence(translator, monkeypatch):
+    shown = caught_explorers(monkeypatch, module)
+    explore_links(translator, TEXT, layer=2, head=1)
+    ((draw, describe, controls),) = shown
+    live = controls["live"]
+    assert isinstance(controls["text"], widgets.Text) and controls["text"].value == TEXT
+    found = translate_text(translator, "Two dogs.")
+    row = word_attention(found, layer=2, head=1)[0]
+    said = f"{found.target_words[0]} attends most to {found.source_words[int(row.argmax())]}"
+    page = html.unescape(live(text="Two dogs."))
+    assert f'aria-label="{said}"' in page and 'aria-label="(end) attends' in page
+    figure = draw(text="Two dogs.")
+    assert figure.get_label() == describe(text="Two dogs.")
+    plt.close(figure)
+    with pytest.raises(ValueError, match="text must have 1 to 40 words, got 0"):
+        live(text=" ")
+
+
+def test_the_word_whose_thickest_line_crosses_most_is_marked_first():
+    straight = torch.eye(4)
+    assert module._most_crossed(straight, ["ab", "word", "de", "fg"]) == 1  # the only long one
+    crossing = straight[[0, 2, 3, 1]]
+    assert module._most_crossed(crossing, ["Mann", "laut", "dort", "Haus"]) == 3
+    assert module._most_crossed(crossing, ["Mann", "laut", "dort", "im"]) in (1, 2)
+    assert module._most_crossed(torch.ones(1, 3), []) == 0  # nothing was written
 
 
 def test_a_title_is_drawn_literally_and_line_by_line(translator):

@@ -14,7 +14,6 @@ from transformer_edu.teaching.figures.attention import (
     plot_links,
     plot_mask,
     plot_mask_row,
-    plot_reach,
 )
 
 QUERY_TOKENS = ["das", "Haus"]
@@ -103,13 +102,3 @@ def test_what_is_not_a_weight_is_refused(wrong):
 def test_weights_that_do_not_fit_the_tokens_are_refused(draw):
     with pytest.raises(ValueError, match=r"must have shape \(2, 3\) .* tokens, got \(3, 2\)"):
         draw(WEIGHTS.T, **LABELS)
-
-
-def test_reach_is_written_in_per_cent_and_only_zero_is_hatched():
-    shares = torch.tensor([[0.995, 0.005, 0.0], [0.5, 0.3, 0.2]])
-    figure = plot_reach({"left": shares, "right": shares}, words=KEY_TOKENS, title="t")
-    for axes, name in zip(figure.axes, ("left", "right"), strict=False):
-        assert axes.get_title("left") == name
-        assert texts(axes) == ["100%", "< 1%", "0", "50%", "30%", "20%"]
-        assert hatched_corners(axes) == [(1.5, -0.5)]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["1", "2"]

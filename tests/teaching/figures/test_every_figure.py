@@ -22,23 +22,32 @@ from transformer_edu.teaching.figures import (
     attention_flow,
     charts,
     decoding_steps,
+    depth,
     embeddings,
+    head_sums,
     heads,
+    history,
+    layers,
     lookup,
+    masked_maps,
+    model_shapes,
     next_words,
-    parameters,
     pieces,
     positions,
     runs,
     search,
     shape_walk,
+    units,
     vectors,
+    words,
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
-from transformer_edu.teaching.inspect.embedding_map import MapWord
+from transformer_edu.teaching.inspect.embedding_map import MapWord, Neighbors
+from transformer_edu.teaching.inspect.hidden_keys import BatchHead
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
+from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
@@ -60,8 +69,18 @@ STORED = StoredRuns(
         source=("a", NAME), target=("b",), written=(), head=0, weights=((0.5, 0.5), (1.0, 0.0))
     ),
 )
+ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
+HEAD = BatchHead(
+    words=[["a", NAME]],
+    token_ids=torch.tensor([[4, 5]]),
+    x=torch.ones(1, 2, 3),
+    w_query=torch.ones(3, 2),
+    w_key=torch.ones(3, 2),
+    w_value=torch.ones(3, 2),
+    mask=torch.tensor([[[True, False], [True, True]]]),
+)
 MAP_WORDS = [MapWord(text, "group", "language", 4) for text in (NAME, "b", "c", "d")]
 STEP = decoding_steps.DecodingStep(
     source_words=["a", NAME],
@@ -82,6 +101,10 @@ def searched() -> list:
 LOSS, STEPS, WEIGHT = "loss (nats per token)", "training step", "attention weight"
 # Each figure with sample input in which NAME occurs, and the labels of all its axes.
 FIGURES = {
+    "plot_active_words": (
+        partial(units.plot_active_words, [(["a", NAME], torch.tensor([0.0, 1.0]))]),
+        {units.ACTIVATION},
+    ),
     "plot_architecture": (partial(architecture.plot_architecture), set()),
     "plot_attention": (
         partial(attention.plot_attention, WEIGHTS, **TOKENS),
@@ -97,6 +120,16 @@ FIGURES = {
     "plot_beam_tree": (
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
+    ),
+    "plot_by_layer": (
+        partial(
+            layers.plot_by_layer,
+            {NAME: WEIGHTS},
+            words=["a", "b", NAME],
+            rows=["input", NAME],
+            bar="change",
+        ),
+        {"word", "change"},
     ),
     "plot_candidates": (
         partial(decoding_steps.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
@@ -114,9 +147,17 @@ FIGURES = {
         ),
         {"axis 1: 90% of the variance", "axis 2: 10% of the variance"},
     ),
+    "plot_first_gradients": (
+        partial(depth.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
+        {STEPS, "length of the gradient"},
+    ),
     "plot_floors": (
         partial(runs.plot_floors, {NAME: [2.0] * 20, "b": [1.0] * 20}, {NAME: 0.5}),
         {STEPS, LOSS},
+    ),
+    "plot_gradient_path": (
+        partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
+        {"after layer (0: the input)", "length of the gradient"},
     ),
     "plot_head_grids": (
         partial(heads.plot_head_grids, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
@@ -135,10 +176,16 @@ FIGURES = {
         ),
         {"component"},
     ),
+    "plot_head_sum": (partial(head_sums.plot_head_sum, {NAME: GRID}), set()),
     "plot_heads": (
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
+    "plot_heads_of_word": (
+        partial(head_sums.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
+        set(),
+    ),
+    "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
     "plot_layer_order": (
         partial(architecture.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
         set(),
@@ -155,22 +202,59 @@ FIGURES = {
         {NAME, "b", "value, first number", "second number"},
     ),
     "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
+    "plot_lookups": (
+        partial(head_sums.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
+        {"fraction right"},
+    ),
     "plot_mask": (partial(attention.plot_mask, MASK, **TOKENS), {QUERY_AXIS, KEY_AXIS}),
     "plot_mask_row": (
         partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
         {QUERY_AXIS, KEY_AXIS},
     ),
+    "plot_masked_heads": (
+        partial(masked_maps.plot_masked_heads, {NAME: (HEAD, 0)}),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
     "plot_merge_steps": (
         partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
         {"the word, from left to right", "number of the merge"},
+    ),
+    "plot_neighbors": (
+        partial(words.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
+        {"cosine"},
     ),
     "plot_normalization": (
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
     ),
-    "plot_parameters": (
-        partial(parameters.plot_parameters, nn.ModuleDict({NAME: nn.Linear(2, 3)})),
-        {"parameters"},
+    "plot_one_word": (
+        partial(
+            layers.plot_one_word,
+            torch.stack([0 * GRID + 1, GRID, 2 * GRID + 1]).repeat(1, 2, 1),
+            word=NAME,
+            labels=[NAME, "b", "c", "d"],
+            kinds=["k", NAME, "k", NAME],
+        ),
+        set(),
+    ),
+    "plot_padding_share": (
+        partial(
+            masked_maps.plot_padding_share,
+            WEIGHTS[:, :2],
+            ["a", NAME],
+            real=torch.tensor([True, False]),
+        ),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_model_shapes": (
+        partial(
+            model_shapes.plot_model_shapes,
+            Transformer(7, 4, 2, 1, 6),
+            torch.tensor([[4, 5, 6], [4, 0, 0]]),
+            torch.tensor([[1, 5], [1, 4]]),
+            num_heads=2,
+        ),
+        set(),
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (
@@ -185,9 +269,9 @@ FIGURES = {
         partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
         {STEPS, LOSS, "BLEU"},
     ),
-    "plot_reach": (
-        partial(attention.plot_reach, {"layers": WEIGHTS}, words=["a", "b", NAME]),
-        {"after layer", "input word", "share of the influence"},
+    "plot_rows": (
+        partial(words.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
+        {"token and its id", "number within the vector", "value"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_position_products": (
@@ -225,6 +309,10 @@ FIGURES = {
         partial(vectors.plot_similarities, GRID, item="word", names=["a", NAME]),
         {"word", "cosine"},
     ),
+    "plot_stream_size": (
+        partial(depth.plot_stream_size, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}),
+        {"after encoder layer", "standard deviation"},
+    ),
     "plot_symptoms": (
         partial(runs.plot_symptoms, [STORED]),
         {"loss", "fraction correct", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
@@ -232,6 +320,15 @@ FIGURES = {
     "plot_tables": (
         partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
         {"row", "column", "value"},
+    ),
+    "plot_unit_sums": (
+        partial(
+            units.plot_unit_sums,
+            GRID[0],
+            GRID[0],
+            {NAME: (GRID.T, GRID[0]), "b": (GRID.T, GRID[1])},
+        ),
+        {"input", "output"},
     ),
     "plot_values": (
         partial(
@@ -246,8 +343,10 @@ FIGURES = {
 }
 WITHOUT_NAMES = {
     "plot_architecture",
+    "plot_gradient_path",
     "plot_head_shares",
     "plot_layer_order",
+    "plot_model_shapes",
     "plot_schedules",
     "plot_shape_walk",
     "plot_turning_hands",

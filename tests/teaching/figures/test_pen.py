@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from transformer_edu.teaching.figures.pen import INK, QUIET, STRONG_EDGE, STRONG_WASH, Box, Pen
 from transformer_edu.teaching.style import BLUE
@@ -62,3 +62,10 @@ def test_a_mask_hides_the_cells_that_it_is_named_after(axes, name, hidden):
     corners = {(round(cell.get_x() / cell.get_width()), cell.get_y() > 0) for cell in cells}
     assert ((1, True) in corners) == (name == "causal mask")
     assert all(cell.get_x() + cell.get_width() <= frame.get_width() + 1e-9 for cell in cells)
+
+
+def test_an_allowed_cell_is_blue_as_in_the_pictures_of_masks(axes):
+    Pen(axes, {"causal mask"}).mask("causal mask", 0.0, 0.0)
+    frame, *hidden = axes.patches
+    assert to_hex(frame.get_facecolor()) == BLUE.lower()
+    assert {to_hex(cell.get_facecolor()) for cell in hidden} == {"#ffffff"}

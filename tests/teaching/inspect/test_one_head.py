@@ -46,7 +46,7 @@ def test_the_aligning_head_links_the_pairs_best_of_all_cross_attention(translato
     rows = [head.query_words.index(word) for word, _ in PAIRS]
     columns = [head.key_words.index(word) for _, word in PAIRS]
     name, weights = best(recorded, "cross", lambda w: w[rows, columns].mean())
-    assert head.name == name
+    assert head.name == name == f"decoder layer {head.layer}, head {head.number}"
     torch.testing.assert_close(head.attention_weights(), weights)
     assert head.query_words[-1] == "(end)" and head.key_words[-1] == "."
 

@@ -23,7 +23,7 @@ def check_attention(answer: type[nn.Module]) -> None:
     """
     if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
         raise AnswerError("The answer is the class Attention itself, a subclass of nn.Module.")
-    inputs = _random_inputs()
+    inputs = random_inputs()
     attention = answer(D_MODEL, D_HEAD)
     try:
         ask(attention, *inputs)
@@ -32,13 +32,10 @@ def check_attention(answer: type[nn.Module]) -> None:
             f"The shapes do not fit: {error}. With a batch, key.T reverses all three axes; "
             "key.transpose(-2, -1) swaps the last two."
         ) from None
-    _require_projections(attention)
-    package = MultiHeadAttention(d_model=D_MODEL, num_heads=D_MODEL // D_HEAD)
-    weights = {name: package.get_submodule(name).weight[:D_HEAD] for name in PROJECTIONS}
-    attention.load_state_dict({f"{name}.weight": weight for name, weight in weights.items()})
+    require_projections(attention)
+    projected = project_with_package(attention, inputs)
     shape = (BATCH, QUERIES, D_HEAD)
     received = require_shape(ask(attention, *inputs), shape, "(batch, query, d_head)")
-    projected = [x @ weight.T for x, weight in zip(inputs, weights.values(), strict=True)]
     expected, _ = scaled_dot_product_attention(*projected)
     if not close(received, expected):
         raise AnswerError(_attention_hint(received, inputs, projected))
@@ -54,7 +51,20 @@ def check_attention(answer: type[nn.Module]) -> None:
     keep(answer)
 
 
-def _require_projections(attention: nn.Module) -> None:
+def project_with_package(attention: nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Give a module the package's projections, and return the inputs projected with them.
+
+    Args:
+        attention: A module with PROJECTIONS from D_MODEL to D_HEAD.
+        inputs: Query, key and value, each (batch, position, D_MODEL).
+    """
+    package = MultiHeadAttention(d_model=D_MODEL, num_heads=D_MODEL // D_HEAD)
+    weights = {name: package.get_submodule(name).weight[:D_HEAD] for name in PROJECTIONS}
+    attention.load_state_dict({f"{name}.weight": weight for name, weight in weights.items()})
+    return [x @ weight.T for x, weight in zip(inputs, weights.values(), strict=True)]
+
+
+def require_projections(attention: nn.Module) -> None:
     """Refuse missing projections, biases and wrong widths, each with its hint."""
     for name in PROJECTIONS:
         projection = getattr(attention, name, None)
@@ -169,7 +179,7 @@ def check_repaired_weights(answer: Tensor, *, query: Tensor, key: Tensor) -> Non
         )
 
 
-def _random_inputs() -> tuple[Tensor, Tensor, Tensor]:
+def random_inputs() -> tuple[Tensor, Tensor, Tensor]:
     """Query, key and value of the check's own, the same every time."""
     generator = torch.Generator().manual_seed(2)
     return tuple(

@@ -1,4 +1,4 @@
-"""Checks for notebooks/07_encoder.ipynb."""
+"""Checks of lesson 7: the encoder layer, the stack, how far words reach, and layers in use."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from itertools import combinations
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.encoder import EncoderLayer
+from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.teaching.checks.answer import (
     AnswerError,
     ask,
@@ -18,14 +18,145 @@ from transformer_edu.teaching.checks.answer import (
     require_number,
     require_shape,
 )
+from transformer_edu.teaching.my_transformer import keep
 
+# Every length is different, so that no axis passes for another.
+BATCH, LENGTH, D_MODEL, NUM_HEADS, D_FF, LAYERS = 2, 5, 6, 3, 8, 4
+DROPOUT = 0.25
+PARTS = ("self_attention", "feed_forward", "around_self_attention", "around_feed_forward")
 WORDS, NEIGHBORS = 10, 2
-LAYERS, LENGTH, D_MODEL = 3, 4, 6
 
 
 @exercise("7.1")
+def check_encoder_layer(answer: type[nn.Module]) -> None:
+    """Exercise 7.1: a class EncoderLayer, which gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    layer = _build(answer, "EncoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
+    x, mask = _inputs()
+    ask(layer, x, mask)
+    _require_parts(layer)
+    _require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT))
+    package = _package_layers()[0]
+    _carry_over(package, layer)
+    received = require_shape(ask(layer, x, mask), tuple(x.shape), "(batch, position, d_model)")
+    if not close(received, package(x, mask=mask)):
+        _refuse_layer(received, package, x, mask)
+    if not close(ask(layer, x), package(x)):
+        raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
+    keep(answer)
+
+
+def _require_parts(layer: nn.Module) -> None:
+    """Refuse missing parts and one Add & Norm that is used twice."""
+    for name in PARTS:
+        if not isinstance(getattr(layer, name, None), nn.Module):
+            raise AnswerError(f"__init__ must set self.{name} to a module of an earlier lesson.")
+    if layer.around_self_attention is layer.around_feed_forward:
+        raise AnswerError("Each sub-layer needs an AddAndNorm of its own: build two.")
+
+
+def _require_dropout(layer: nn.Module) -> None:
+    """Refuse a layer that does not hand its dropout on."""
+    found = {each.p for each in layer.modules() if isinstance(each, nn.Dropout)}
+    if found != {DROPOUT}:
+        raise AnswerError("dropout does not arrive: both AddAndNorm(d_model, dropout) need it.")
+
+
+def _refuse_layer(received: Tensor, package: EncoderLayer, x: Tensor, mask: Tensor) -> None:
+    """Say what is wrong in a layer of the right shape."""
+    attend, feed = package.self_attention, package.feed_forward
+    first, second = package.around_self_attention, package.around_feed_forward
+
+    def attention(y: Tensor) -> Tensor:
+        return attend(y, y, y, mask=mask)
+
+    attended = first(x, attention)
+    wrong = {
+        "The mask does not reach the attention: call self.self_attention(y, y, y, mask).": (
+            package(x)
+        ),
+        "The feed-forward network is missing.": attended,
+        "The self-attention does not arrive: give its output to the feed-forward network.": (
+            second(x, feed)
+        ),
+        "The order is reversed: self-attention first, then the feed-forward network.": first(
+            second(x, feed), attention
+        ),
+        "The two AddAndNorm are exchanged.": first(second(x, attention), feed),
+        "Add & Norm is missing around the sub-layers.": feed(attention(x)),
+        "There is no norm: use self.around_self_attention and self.around_feed_forward.": (
+            x + attention(x) + feed(x + attention(x))
+        ),
+    }
+    refuse_mistakes(received, wrong)
+    raise AnswerError(
+        "The shape is right, the numbers are not. Add & Norm around self-attention of y with "
+        "itself, then Add & Norm around the feed-forward network."
+    )
+
+
+@exercise("7.2")
+def check_encoder(answer: type[nn.Module]) -> None:
+    """Exercise 7.2: a class Encoder, a stack of the reader's layers with the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    encoder = _build(answer, "Encoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
+    x, mask = _inputs()
+    ask(encoder, x, mask)
+    _require_layers(encoder)
+    _require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT))
+    package = Encoder(_package_layers())
+    for own, theirs in zip(encoder.layers, package.layers, strict=True):
+        _carry_over(theirs, own)
+    received = require_shape(ask(encoder, x, mask), tuple(x.shape), "(batch, position, d_model)")
+    if not close(received, package(x, mask=mask)):
+        _refuse_stack(received, list(package.layers), x, mask)
+    if not close(ask(encoder, x), package(x)):
+        raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
+    keep(answer)
+
+
+def _require_layers(encoder: nn.Module) -> None:
+    """Refuse a stack that is not registered, of another length, or one layer several times."""
+    layers = getattr(encoder, "layers", None)
+    if isinstance(layers, list | tuple):
+        raise AnswerError(
+            "PyTorch does not look into Python lists: your encoder has 0 parameters. "
+            "There is an nn.Module that holds a list of modules."
+        )
+    if not isinstance(layers, nn.ModuleList | nn.Sequential):
+        raise AnswerError("__init__ must set self.layers to an nn.ModuleList.")
+    if len(layers) != LAYERS:
+        raise AnswerError(f"There must be {LAYERS} layers; yours has {len(layers)}.")
+    if any(one is other for one, other in combinations(layers, 2)):
+        raise AnswerError(
+            "Two entries are the same layer, with the same weights: call EncoderLayer(*sizes) "
+            "once for each."
+        )
+
+
+def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, mask: Tensor) -> None:
+    """Say what is wrong in a loop over the layers."""
+    wrong = {
+        "No layer has changed x: is the loop's result returned?": x,
+        "Every layer starts again from the first x, so that only the last one counts: give each "
+        "layer the output of the previous layer.": _through(x, layers[-1:], mask),
+        "Only the first layer has run: is the return inside the loop?": _through(
+            x, layers[:1], mask
+        ),
+        "The mask is missing: every layer needs it.": _through(x, layers, None),
+        "The layers run from last to first.": _through(x, layers[::-1], mask),
+    }
+    refuse_mistakes(received, wrong)
+    raise AnswerError("The numbers differ: run each layer once, in order, with the mask.")
+
+
+@exercise("7.3")
 def check_layers_needed(answer: object) -> None:
-    """How many layers of reach two join the first of ten words to the last."""
+    """Exercise 7.3: how many layers of reach two join the first of ten words to the last."""
     answer = require_number(answer, whole=True)
     steps = WORDS - 1
     hints = {
@@ -41,35 +172,73 @@ def check_layers_needed(answer: object) -> None:
         raise AnswerError("Count the steps from word 1 to word 10; each layer carries two.")
 
 
-@exercise("7.2")
-def check_read(answer: object) -> None:
-    """A function that sends x through all layers, each on the output of the previous layer."""
-    layers = _layers()
-    x = torch.randn(2, LENGTH, D_MODEL, generator=torch.Generator().manual_seed(7))
-    mask = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
-    with torch.no_grad():
-        given = require_shape(
-            ask(answer, x, layers, mask), tuple(x.shape), "(batch, position, d_model)"
-        )
-        if close(given, _through(x, layers, mask)):
-            return
-        _refuse_output(given, x, layers, mask)
+class _Stack(nn.Module):
+    """Layers, and a choice of the steps that are made through them."""
+
+    def __init__(self, run: Callable[[Tensor, nn.ModuleList], Tensor]) -> None:
+        super().__init__()
+        self.layers, self.run = nn.ModuleList(_package_layers()), run
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.run(x, self.layers)
 
 
-def _refuse_output(given: Tensor, x: Tensor, layers: list[nn.Module], mask: Tensor) -> None:
-    """Say what is wrong in a loop over the layers."""
-    wrong = {
-        "No layer has changed x: is the loop's result returned?": x,
-        "Every layer starts again from the first x, so that only the last one counts: give each "
-        "layer the output of the previous layer.": _through(x, layers[-1:], mask),
-        "Only the first layer has run: is the return inside the loop?": _through(
-            x, layers[:1], mask
-        ),
-        "The mask is missing: every layer needs mask=mask.": _through(x, layers, None),
-        "The layers run from last to first.": _through(x, layers[::-1], mask),
+@exercise("7.4")
+def check_used_layers(answer: object) -> None:
+    """Exercise 7.4: a function that counts the layers that an encoder's output depends on."""
+    x, _ = _inputs()
+    stacks = {
+        "whose every layer starts again from the first x": (1, lambda x, all_: all_[-1](x)),
+        "that returns inside the loop": (1, lambda x, all_: all_[0](x)),
+        "that runs only three": (3, lambda x, all_: _through(x, list(all_)[:3], None)),
     }
-    refuse_mistakes(given, wrong)
-    raise AnswerError("The numbers differ: run each layer once, in order, with mask=mask.")
+    healthy = _Stack(lambda x, all_: _through(x, list(all_), None))
+    found = require_number(_count(answer, healthy, x), whole=True)
+    if found != LAYERS:
+        raise AnswerError(f"In a healthy encoder all {LAYERS} layers count; you found {found}.")
+    for words, (expected, run) in stacks.items():
+        found = require_number(_count(answer, _Stack(run), x), whole=True)
+        if found == LAYERS:
+            raise AnswerError(
+                f"For an encoder of {LAYERS} layers {words}, you found {found}: that is the number "
+                "of layers that it holds. Leave out one layer and compare the outputs."
+            )
+        if found != expected:
+            raise AnswerError(
+                f"For an encoder of {LAYERS} layers {words}, {expected} must be found; "
+                f"you found {found}."
+            )
+
+
+def _count(answer: object, encoder: _Stack, x: Tensor) -> object:
+    """Ask the reader's function, and refuse one that leaves the encoder changed."""
+    with torch.no_grad():
+        before = encoder(x)
+        found = ask(answer, encoder, x)
+        if len(encoder.layers) != LAYERS or not close(encoder(x), before):
+            raise AnswerError(
+                "Your test leaves the encoder changed: put back every layer before you return."
+            )
+    return found
+
+
+def _build(answer: object, name: str, *sizes: float) -> nn.Module:
+    """An object of the reader's class, without dropout."""
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
+    return answer(*sizes)
+
+
+def _carry_over(package: nn.Module, own: nn.Module) -> None:
+    """Copy the package's weights into a layer of the reader's, by name."""
+    weights = package.state_dict()
+    missing = [name for name in weights if name not in own.state_dict()]
+    if missing:
+        raise AnswerError(
+            f"Your layer has no {missing[0]}. Use the names of the scaffold and the classes of "
+            "lessons 4 and 6."
+        )
+    own.load_state_dict(weights)
 
 
 def _through(x: Tensor, layers: list[nn.Module], mask: Tensor | None) -> Tensor:
@@ -78,49 +247,20 @@ def _through(x: Tensor, layers: list[nn.Module], mask: Tensor | None) -> Tensor:
     return x
 
 
-def _layers() -> list[nn.Module]:
-    """A few different layers, without touching the learner's random numbers."""
+def _inputs() -> tuple[Tensor, Tensor]:
+    """Vectors and a mask of the check's own, the same every time."""
+    generator = torch.Generator().manual_seed(7)
+    x = torch.randn(BATCH, LENGTH, D_MODEL, generator=generator)
+    return x, torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
+
+
+def _package_layers() -> list[EncoderLayer]:
+    """Layers whose norms differ, too, without touching the reader's random numbers."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
-        return [_make_layer() for _ in range(LAYERS)]
-
-
-def _make_layer() -> EncoderLayer:
-    return EncoderLayer(d_model=D_MODEL, num_heads=2, d_ff=8, dropout=0.0)
-
-
-@exercise("7.3")
-def check_build_layers(answer: object) -> None:
-    """A function that builds layers which are registered, not shared, and start different."""
-    with torch.random.fork_rng(devices=[]):
-        layers = ask(answer, _make_layer, LAYERS)
-    if isinstance(layers, (list, tuple)):
-        raise AnswerError(
-            "PyTorch does not look into Python lists: a model would find 0 parameters. "
-            "There is an nn.Module that holds a list of modules."
-        )
-    if not isinstance(layers, nn.ModuleList | nn.Sequential):
-        raise AnswerError(f"The answer is an nn.ModuleList; yours is {type(layers).__name__}.")
-    if len(layers) != LAYERS:
-        raise AnswerError(f"There must be {LAYERS} layers; yours has {len(layers)}.")
-    _require_pairs(
-        layers,
-        lambda one, other: one is other,
-        "Two entries are the same layer: call make_layer() once for each.",
-    )
-    _require_pairs(
-        layers,
-        lambda one, other: torch.equal(
-            one.feed_forward.widen.weight, other.feed_forward.widen.weight
-        ),
-        "Two layers start with equal weights: a copy has the weights of its "
-        "original. Call make_layer() "
-        "once for each.",
-    )
-
-
-def _require_pairs(
-    layers: nn.ModuleList, same: Callable[[nn.Module, nn.Module], bool], hint: str
-) -> None:
-    if any(same(one, other) for one, other in combinations(layers, 2)):
-        raise AnswerError(hint)
+        sizes = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF, "dropout": 0.0}
+        layers = [EncoderLayer(**sizes) for _ in range(LAYERS)]
+        for norm in (each for layer in layers for each in layer.modules()):
+            if isinstance(norm, nn.LayerNorm):
+                nn.init.uniform_(norm.weight, 0.5, 2)
+    return layers

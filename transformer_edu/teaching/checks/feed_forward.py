@@ -1,123 +1,146 @@
 """Checks of lesson 6: feed-forward and Add & Norm."""
 
+import contextlib
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.model.add_and_norm import AddAndNorm
+from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.teaching.checks.answer import (
     AnswerError,
     ask,
     close,
     exercise,
     refuse_mistakes,
-    refuse_numbers,
-    require_number,
     require_shape,
 )
+from transformer_edu.teaching.my_transformer import keep
 
-D_MODEL, D_FF = 1024, 4096  # the paper's big model
 SHAPE = (2, 3, 5)  # batch, position, d_model: every length another
-EPS = 1e-5
+D_MODEL, D_FF = 5, 7
+AXES = "(batch, position, d_model)"
 
 
 @exercise("6.1")
-def check_feed_forward_size(answer: int) -> None:
-    """Exercise 6.1: the parameters of a feed-forward network of 1024 and 4096."""
-    one_matrix = D_MODEL * D_FF
-    hints = {
-        2 * one_matrix: "Those are the two matrices; now the two biases.",
-        one_matrix: "That is one matrix. The way back to d_model needs another, and biases.",
-        2 * one_matrix + 2 * D_FF: (
-            "A bias is as long as the output of its layer: the second layer gives d_model numbers."
-        ),
-        2 * one_matrix + 2 * D_MODEL: (
-            "A bias is as long as the output of its layer: the first layer gives d_ff numbers."
-        ),
-        2 * 512 * 2048 + 2048 + 512: "That is the base model. The big one has 1024 and 4096.",
-    }
-    answer = require_number(answer, whole=True)
-    refuse_numbers(answer, hints)
-    if answer != 2 * one_matrix + D_FF + D_MODEL:
-        raise AnswerError("Count two matrices, d_model × d_ff and back, and a bias for each.")
+def check_feed_forward(answer: type[nn.Module]) -> None:
+    """Exercise 6.1: a class FeedForward(d_model, d_ff), which gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    _require_module(answer, "FeedForward")
+    x, package = _random_input(), _random_weights(FeedForward(d_model=D_MODEL, d_ff=D_FF))
+    network = answer(D_MODEL, D_FF)
+    _require_answered(network, x)
+    _require_linear(network, "widen", D_MODEL, D_FF)
+    _require_linear(network, "narrow", D_FF, D_MODEL)
+    _load(network, package)
+    with torch.no_grad():
+        received = require_shape(ask(network, x), SHAPE, AXES)
+        wide = package.widen(x)
+        known_mistakes = {
+            "The ReLU is missing between the two layers.": package.narrow(wide),
+            "The ReLU belongs between the two layers, not after the second.": (
+                package.narrow(wide).relu()
+            ),
+            "There is one ReLU only, between the two layers: the output may be negative.": (
+                package.narrow(wide.relu()).relu()
+            ),
+            "The feed-forward network does not add x: AddAndNorm will.": (
+                x + package.narrow(wide.relu())
+            ),
+            "That is GELU. The paper uses ReLU.": package.narrow(nn.functional.gelu(wide)),
+            "That is a sigmoid. The paper uses ReLU.": package.narrow(wide.sigmoid()),
+            "You return x itself: call self.widen, ReLU and self.narrow.": x,
+        }
+        refuse_mistakes(received, known_mistakes)
+        if not close(received, package(x)):
+            raise AnswerError(
+                "The shape is right, the numbers are not: widen, then ReLU, then narrow."
+            )
+    keep(answer)
 
 
 @exercise("6.2")
-def check_absolute_value(answer: tuple[Tensor, Tensor]) -> None:
-    """Exercise 6.2: (w_1, w_2) with which (t @ w_1).relu() @ w_2 is the absolute value of t."""
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise AnswerError("The answer is a pair of tensors, (w_1, w_2).")
-    w_1 = require_shape(answer[0], (1, 2), "of w_1").float()
-    w_2 = require_shape(answer[1], (2, 1), "of w_2").float()
-    t = torch.linspace(-3, 3, 13).unsqueeze(1)
-    computed = (t @ w_1).relu() @ w_2
-    if close(computed, t.abs()):
+def check_add_and_norm(answer: type[nn.Module]) -> None:
+    """Exercise 6.2: a class AddAndNorm(d_model, dropout=0.1), which gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    _require_module(answer, "AddAndNorm")
+    package = _random_weights(AddAndNorm(d_model=D_MODEL, dropout=0.5)).eval()
+    around = answer(D_MODEL, dropout=0.5)
+    x, norm, sublayer = 3 * _random_input(), package.norm, _a_sublayer()
+    _require_answered(around, x, sublayer)
+    if not isinstance(getattr(around, "norm", None), nn.LayerNorm):
+        raise AnswerError("__init__ must set self.norm to an nn.LayerNorm(d_model).")
+    if not isinstance(getattr(around, "dropout", None), nn.Dropout):
+        raise AnswerError("__init__ must set self.dropout to an nn.Dropout(dropout).")
+    if around.dropout.p != 0.5:
+        raise AnswerError("nn.Dropout must get the argument dropout, whatever it is.")
+    _load(around, package)
+    with torch.no_grad():
+        received = require_shape(ask(around.eval(), x, sublayer), SHAPE, AXES)
+        known_mistakes = {
+            "The residual connection is missing: add x before the norm.": norm(sublayer(x)),
+            "The norm is missing: normalize the sum.": x + sublayer(x),
+            "You normalized the sub-layer's output. Post-norm normalizes the sum.": (
+                x + norm(sublayer(x))
+            ),
+            "That is pre-norm. The paper normalizes after the addition.": x + sublayer(norm(x)),
+            "You normalized before the sub-layer, too. One norm is enough, after the addition.": (
+                norm(x + sublayer(norm(x)))
+            ),
+            "The sub-layer is never called: add sublayer(x).": norm(x),
+        }
+        refuse_mistakes(received, known_mistakes)
+        if not close(received, package(x, sublayer)):
+            raise AnswerError(
+                "The shape is right, the numbers are not: LayerNorm(x + Dropout(Sublayer(x)))."
+            )
+        _require_dropout(around.train(), x, sublayer)
+    keep(answer)
+
+
+def _require_dropout(around: nn.Module, x: Tensor, sublayer: nn.Module) -> None:
+    """Refuse a module that drops nothing in training, or parts of the residual path."""
+    around.dropout.p = 1.0  # everything is dropped: only x is left
+    kept = ask(around, x, sublayer)
+    if close(kept, around.norm(x)):
         return
-    if close(computed, t):
+    if close(kept, around.norm(x + sublayer(x))):
+        raise AnswerError("Dropout is never used: apply self.dropout to the sub-layer's output.")
+    if close(kept, around.norm(torch.zeros_like(x))):
         raise AnswerError(
-            "Your network gives back t: add the second ReLU unit, do not subtract it."
+            "Dropout removes x, too. Apply it to the sub-layer's output before the addition."
         )
-    if (w_1 >= 0).all() or (w_1 <= 0).all():
-        raise AnswerError(
-            "Both ReLU units are active on the same side, so the other half stays at 0. Give one "
-            "of them a negative weight in w_1."
-        )
-    if close(computed, -t.abs()):
-        raise AnswerError("The sign is wrong: w_2 must add the outputs of the ReLU units.")
-    raise AnswerError(
-        f"At -3 your network gives {computed[0].item():.2f}, at 3 {computed[-1].item():.2f}; both "
-        "should be 3."
-    )
+    raise AnswerError("Dropout is at another place: LayerNorm(x + Dropout(Sublayer(x))).")
 
 
 @exercise("6.3")
-def check_normalize(answer: Callable[[Tensor], Tensor]) -> None:
-    """Exercise 6.3: layer normalization over the last axis, ε inside the root."""
-    x = 2 * torch.randn(SHAPE, generator=torch.Generator().manual_seed(6)) + 1
-    x[0, 0] *= 1e-3  # so small that the place of ε matters
-    normed = require_shape(ask(answer, x.clone()), SHAPE, "(batch, position, d_model)")
-    centered = x - x.mean(dim=-1, keepdim=True)
-    std = centered.square().mean(dim=-1, keepdim=True).sqrt()
-    if close(normed, centered / (std.square() + EPS).sqrt()):
-        return
-    unbiased = x.std(dim=-1, keepdim=True)
-    known_mistakes = {
-        "Your variance divides by n - 1; divide by n: correction=0.": (
-            centered / (unbiased.square() + EPS).sqrt()
-        ),
-        "Two things: divide the variance by n (correction=0), and put ε inside the root.": (
-            centered / (unbiased + EPS)
-        ),
-        "ε belongs inside the root: √(variance + ε). A small vector shows the difference.": (
-            centered / (std + EPS)
-        ),
-        "You divided by the variance; divide by its root.": centered / (std.square() + EPS),
-        "ε is missing: a vector of equal numbers would give 0/0.": centered / std,
-        "The mean is still there: subtract it before you divide.": x / (std.square() + EPS).sqrt(),
-        "Nothing was divided: the standard deviation must become 1.": centered,
-    }
-    refuse_mistakes(normed, known_mistakes)
-    _require_last_axis(x, normed)
-    raise AnswerError("Subtract each vector's own mean, then divide by √(its variance + ε).")
-
-
-def _require_last_axis(x: Tensor, normed: Tensor) -> None:
-    """Refuse a normalization over other axes than the last."""
-    places = {"the positions": (1,), "the batch": (0,), "the whole tensor": (0, 1, 2)}
-    for correction in (0, 1):
-        for words, axes in places.items():
-            spread = (x.var(dim=axes, keepdim=True, correction=correction) + EPS).sqrt()
-            if torch.allclose(normed, (x - x.mean(dim=axes, keepdim=True)) / spread, atol=1e-3):
-                raise AnswerError(
-                    f"You normalized over {words}. Each position is normalized "
-                    f"independently: use dim=-1."
-                )
+def check_erased(answer: Callable[[Tensor], Tensor]) -> None:
+    """Exercise 6.3: a sub-layer after which a fresh Add & Norm gives only zeros."""
+    x = 3 * _random_input()
+    around = AddAndNorm(d_model=D_MODEL).eval()
+    with torch.no_grad():
+        removed = require_shape(ask(answer, x.clone()), SHAPE, AXES)
+        if close(removed, torch.zeros_like(x)):
+            raise AnswerError(
+                "Zeros change nothing: x + 0 is x. That is the strength of the residual "
+                "connection. Which output cancels x?"
+            )
+        if close(removed, x):
+            raise AnswerError("x + x is 2x, and the norm makes it the same as x. Cancel x.")
+        if around(x, lambda _: removed).abs().max() > 1e-2:  # equal numbers leave rounding errors
+            raise AnswerError("Something of x is left after the norm: x + sublayer(x) must be 0.")
 
 
 @exercise("6.4")
 def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> None:
     """Exercise 6.4: x + sublayer(norm(x))."""
-    x, norm, sublayer = _a_sublayer()
+    x, sublayer = 3 * _random_input(), _a_sublayer()
+    norm = _random_weights(nn.LayerNorm(D_MODEL))
     with torch.no_grad():
         result = require_shape(ask(answer, x, norm, sublayer), SHAPE, "(batch, position, d_model)")
         known_mistakes = {
@@ -138,11 +161,51 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
             raise AnswerError("Normalize the input of the sub-layer, and add its output to x.")
 
 
-def _a_sublayer() -> tuple[Tensor, nn.Module, nn.Module]:
-    """A stream, a norm whose weights are not 1 and 0, and a sub-layer; the same every time."""
+def _require_module(answer: object, name: str) -> None:
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
+
+
+def _require_answered(module: nn.Module, *inputs: object) -> None:
+    """Wait for a forward that still returns three dots; what fails is named by later checks."""
+    with contextlib.suppress(RuntimeError, AttributeError):
+        ask(module, *inputs)
+
+
+def _require_linear(network: nn.Module, name: str, width_in: int, width_out: int) -> None:
+    """Refuse a missing layer, one without bias, and wrong widths, each with its hint."""
+    layer = getattr(network, name, None)
+    if not isinstance(layer, nn.Linear):
+        raise AnswerError(f"__init__ must set self.{name} to an nn.Linear.")
+    if (layer.in_features, layer.out_features) != (width_in, width_out):
+        raise AnswerError(
+            f"{name} must go from {width_in} to {width_out} numbers here; yours is "
+            f"nn.Linear({layer.in_features}, {layer.out_features})."
+        )
+    if layer.bias is None:
+        raise AnswerError(f"The paper's feed-forward network has biases: {name} needs one.")
+
+
+def _load(answer: nn.Module, package: nn.Module) -> None:
+    """Carry the package's weights into the reader's module."""
+    more = answer.state_dict().keys() - package.state_dict().keys()
+    if more:
+        raise AnswerError(f"Your module has weights that it does not need: {sorted(more)[0]}.")
+    answer.load_state_dict(package.state_dict())
+
+
+def _random_weights(module: nn.Module) -> nn.Module:
+    """The module with random numbers in all weights, biases too; the same every time."""
     generator = torch.Generator().manual_seed(6)
-    norm, sublayer = nn.LayerNorm(SHAPE[-1]), nn.Linear(SHAPE[-1], SHAPE[-1])
     with torch.no_grad():
-        for parameter in (*norm.parameters(), *sublayer.parameters()):
+        for parameter in module.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator))
-    return 3 * torch.randn(SHAPE, generator=generator), norm, sublayer
+    return module
+
+
+def _random_input() -> Tensor:
+    return torch.randn(SHAPE, generator=torch.Generator().manual_seed(7))
+
+
+def _a_sublayer() -> nn.Module:
+    return _random_weights(nn.Linear(D_MODEL, D_MODEL))

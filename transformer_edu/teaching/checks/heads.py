@@ -3,8 +3,14 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from transformer_edu.model.attention import (
+    MultiHeadAttention,
+    merge_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from transformer_edu.teaching.checks.answer import (
     AnswerError,
     ask,
@@ -13,34 +19,112 @@ from transformer_edu.teaching.checks.answer import (
     refuse_mistakes,
     require_shape,
 )
+from transformer_edu.teaching.my_transformer import keep
 
-BATCH, HEADS, QUERIES, KEYS, D_MODEL = 3, 16, 5, 7, 512  # of exercise 4.1
+# Of exercise 4.1. Every length is different, so that no axis passes for another.
+BATCH, NUM_HEADS, QUERIES, KEYS, D_MODEL = 2, 3, 4, 5, 24
 GATHERED = (2, 3, 5, 4)  # batch, heads, position, d_head: all lengths differ
 D_HEAD = 16  # of exercise 4.3
 
 
 @exercise("4.1")
-def check_weights_shape(answer: Sequence[int]) -> None:
-    """Exercise 4.1: the shape of cross-attention's weights, (batch, heads, query, key)."""
-    if not isinstance(answer, Sequence) or isinstance(answer, str):
-        raise AnswerError("The answer is a tuple of four numbers, (batch, heads, query, key).")
-    hints = {
-        (BATCH, HEADS, KEYS, QUERIES): "Rows are queries: the target's 5 come before the 7.",
-        (BATCH, QUERIES, HEADS, KEYS): "The heads come before the positions.",
-        (BATCH, QUERIES, KEYS): "That would be one head. Each of the 16 has a grid of its own.",
-        (BATCH, QUERIES, KEYS, HEADS): "Each head has a grid: the heads come before query and key.",
-        (BATCH, HEADS, QUERIES, QUERIES): "The target attends to the source, which has 7 words.",
-        (BATCH, HEADS, KEYS, KEYS): "The target's 5 words are the queries.",
-        (BATCH, HEADS, QUERIES, D_MODEL // HEADS): (
-            "That is the shape of the queries. A weight joins a query to a key: d_head is gone."
+def check_multi_head_attention(answer: type[nn.Module]) -> None:
+    """Exercise 4.1: a class MultiHeadAttention(d_model, num_heads), given the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError("The answer is the class MultiHeadAttention itself, not an object of it.")
+    inputs, mask = _inputs_and_mask()
+    attention = answer(D_MODEL, NUM_HEADS)
+    try:
+        ask(attention, *inputs)
+    except (RuntimeError, AttributeError) as error:
+        _require_projections(attention)
+        raise AnswerError(
+            f"The shapes do not fit: {error}. After unflatten, transpose(1, 2) moves the heads in "
+            "front of the positions; otherwise heads are compared with heads."
+        ) from None
+    _require_projections(attention)
+    package = MultiHeadAttention(d_model=D_MODEL, num_heads=NUM_HEADS)
+    attention.load_state_dict(package.state_dict())
+    expected = package(*inputs)
+    received = ask(attention, *inputs)
+    if isinstance(received, Tensor) and received.dim() == 4:
+        raise AnswerError(
+            f"The heads are not joined: the result has the shape {tuple(received.shape)}. Move "
+            "them behind the positions, flatten the last two axes, and project."
+        )
+    received = require_shape(received, tuple(expected.shape), "(batch, query, d_model)")
+    refuse_mistakes(received, _usual_mistakes(package, inputs))
+    if not close(received, expected):
+        raise AnswerError(
+            "The shape is right, the numbers are not. Split: unflatten the last axis into "
+            "(num_heads, -1), then transpose(1, 2). Attend. Join: transpose(1, 2), flatten(-2). "
+            "Then the output projection."
+        )
+    if not close(ask(attention, *inputs, mask), package(*inputs, mask=mask)):
+        raise AnswerError("With a mask the result is wrong: hand mask on to super().attend.")
+    keep(answer)
+
+
+def _inputs_and_mask() -> tuple[list[Tensor], Tensor]:
+    """Query, key and value of the check's own, and a mask; the same every time."""
+    generator = torch.Generator().manual_seed(4)
+    inputs = [
+        torch.randn(BATCH, length, D_MODEL, generator=generator) for length in (QUERIES, KEYS, KEYS)
+    ]
+    return inputs, (torch.arange(KEYS) < KEYS - 2)[None, None, None, :]
+
+
+def _require_projections(attention: nn.Module) -> None:
+    """Refuse missing projections, biases and wrong widths, each with its hint."""
+    for name in ("query", "key", "value", "output"):
+        projection = getattr(attention, f"{name}_projection", None)
+        if not isinstance(projection, nn.Linear):
+            raise AnswerError(
+                f"self.{name}_projection must be an nn.Linear. super().__init__(d_model, d_model) "
+                "makes the first three; you add output_projection."
+            )
+        if projection.bias is not None:
+            raise AnswerError(f"The paper has no bias here: {name}_projection needs bias=False.")
+        if tuple(projection.weight.shape) != (D_MODEL, D_MODEL):
+            got = f"nn.Linear({projection.in_features}, {projection.out_features})"
+            raise AnswerError(
+                f"{name}_projection holds all heads side by side, nn.Linear(d_model, d_model); "
+                f"yours is {got}."
+            )
+
+
+def _usual_mistakes(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> dict[str, Tensor]:
+    """What an output of the right shape with wrong numbers comes from, by its hint."""
+    names = ("query_projection", "key_projection", "value_projection")
+    projected = [package.get_submodule(name)(x) for name, x in zip(names, inputs, strict=True)]
+    project = package.output_projection
+    split = [split_heads(x, NUM_HEADS) for x in projected]
+    heads, _ = scaled_dot_product_attention(*split)
+    viewed = [x.reshape(BATCH, NUM_HEADS, x.size(1), -1) for x in projected]
+    interleaved = [x.unflatten(-1, (-1, NUM_HEADS)).permute(0, 3, 1, 2) for x in projected]
+    merged = merge_heads(heads)
+    return {
+        "That is attention with one head: split the last axis before super().attend.": (
+            project(scaled_dot_product_attention(*projected)[0])
         ),
-        (HEADS, BATCH, QUERIES, KEYS): "The batch is always the first axis.",
+        "The output projection is missing: multiply the joined heads by W_O.": merged,
+        "view and reshape cut between words (section 3). Split with unflatten(-1, (num_heads, -1)) "
+        "and transpose(1, 2).": project(merge_heads(scaled_dot_product_attention(*viewed)[0])),
+        "unflatten has its sizes in the wrong order: (num_heads, -1), each head in one piece.": (
+            project(merge_heads(scaled_dot_product_attention(*interleaved)[0]))
+        ),
+        "The heads are joined without moving them behind the positions: transpose(1, 2) first, "
+        "then flatten(-2).": project(heads.reshape(merged.shape)),
+        "The scores are divided by √d_model. Each head has d_head numbers: let super().attend "
+        "divide, after the split.": project(
+            merge_heads(
+                scaled_dot_product_attention(split[0] / NUM_HEADS**0.5, split[1], split[2])[0]
+            )
+        ),
     }
-    shape = tuple(answer)
-    if shape in hints:
-        raise AnswerError(hints[shape])
-    if shape != (BATCH, HEADS, QUERIES, KEYS):
-        raise AnswerError("Four numbers: sentences, heads, queries, keys.")
 
 
 @exercise("4.2")

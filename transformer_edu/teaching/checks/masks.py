@@ -1,25 +1,38 @@
 """Checks of lesson 3: masks."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.model.attention import scaled_dot_product_attention
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.teaching.checks.answer import (
     AnswerError,
     ask,
+    close,
     exercise,
     refuse_mistakes,
     refuse_numbers,
     require_number,
     require_shape,
 )
+from transformer_edu.teaching.checks.attention import (
+    BATCH,
+    D_HEAD,
+    D_MODEL,
+    KEYS,
+    QUERIES,
+    project_with_package,
+    random_inputs,
+    require_projections,
+)
+from transformer_edu.teaching.my_transformer import keep
 
-WINDOW = 3  # the word itself and two before it
-LENGTHS = (6, 1, 3)  # the hints fit the first, which tells all mistakes apart
+FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.4
 
 
 @exercise("3.1")
@@ -43,33 +56,98 @@ def check_allowed_entries(answer: int) -> None:
 
 
 @exercise("3.2")
-def check_window_mask(answer: Callable[[int], Tensor]) -> None:
-    """Exercise 3.2: a function of the length whose mask shows a word itself and two before it."""
-    for length in LENGTHS:
-        mask = require_shape(ask(answer, length), (length, length), "(query, key)")
-        if mask.dtype != torch.bool:
-            raise AnswerError(f"A mask is boolean, True or False; yours is {mask.dtype}.")
-        back = torch.arange(length).unsqueeze(1) - torch.arange(length)  # how far behind the key is
-        expected = (back >= 0) & (back < WINDOW)
-        known_mistakes = {
-            "It is the other way round: True means *may attend*.": ~expected,
-            "That is the causal mask: words more than two places back must be hidden too.": back
-            >= 0,
-            "The future is not hidden: a key after the query must be False.": back < WINDOW,
-            "Your window reaches to both sides; hide the words after the query.": back.abs()
-            < WINDOW,
-            "Rows are queries and columns are keys: your words attend to later words.": expected.T,
-            "A word may attend to itself, too.": (back > 0) & (back < WINDOW),
-            "Your window is one too narrow: itself and two words make three.": (back >= 0)
-            & (back < WINDOW - 1),
-            "Your window is one too wide: itself and two words make three.": (back >= 0)
-            & (back <= WINDOW),
-        }
-        if not mask.equal(expected):
-            refuse_mistakes(mask, known_mistakes, same=torch.equal)
+def check_masked_attention(answer: type[nn.Module]) -> None:
+    """Exercise 3.2: the class Attention with an argument mask; it gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError("The answer is the class Attention itself, a subclass of nn.Module.")
+    query, key, value = random_inputs()
+    attention = answer(D_MODEL, D_HEAD)
+    mask = _causal_and_padding()
+    received = _with_mask(attention, (query, key, value), mask)
+    require_projections(attention)
+    projected = project_with_package(attention, (query, key, value))
+    for each in (None, mask):
+        shape = (BATCH, QUERIES, D_HEAD)
+        received = _with_mask(attention, (query, key, value), each)
+        received = require_shape(received, shape, "(batch, query, d_head)")
+        expected, _ = scaled_dot_product_attention(*projected, mask=each)
+        if close(received, expected):
+            continue
+        if each is None:
             raise AnswerError(
-                "Row i may attend to columns i - 2, i - 1 and i, as far as they exist."
+                "Without a mask the output must be that of lesson 2: mask=None hides nothing."
             )
+        raise AnswerError(_masking_hint(received, projected, each))
+    if not callable(getattr(attention, "attend", None)):
+        raise AnswerError("Keep the method attend, with a fourth argument mask: lesson 4 uses it.")
+    by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in projected]  # one axis more
+    in_heads, _ = scaled_dot_product_attention(*by_head, mask=mask[:, None])
+    if not close(ask(attention.attend, *by_head, mask[:, None]), in_heads):
+        raise AnswerError("attend must use the mask as it is, whatever axes are before the last 2.")
+    nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
+    if not ask(attention, query, key, value, nothing).isfinite().all():
+        raise AnswerError(
+            "A query without allowed keys gets NaN: use torch.finfo(scores.dtype).min, the most "
+            "negative number, instead of -inf."
+        )
+    keep(answer)
+
+
+def _with_mask(attention: nn.Module, inputs: Sequence[Tensor], mask: Tensor | None) -> object:
+    """What the reader's module answers; usual errors become hints."""
+    try:
+        return ask(attention, *inputs, mask) if mask is not None else ask(attention, *inputs)
+    except TypeError as error:
+        if "positional argument" in str(error):
+            raise AnswerError(
+                f"forward and attend take a fourth argument, mask=None. Python says: {error}"
+            ) from None
+        raise
+    except RuntimeError as error:
+        if "ambiguous" in str(error):
+            raise AnswerError("A mask has many values: ask `if mask is not None:`.") from None
+        raise AnswerError(
+            f"The shapes do not fit: {error}. The mask broadcasts to the scores "
+            "(batch, query, key): use it as it is, before the softmax."
+        ) from None
+
+
+def _masking_hint(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -> str:
+    """What a masked output of the right shape with wrong numbers comes from."""
+    query, key, value = projected
+    scores = query @ key.transpose(-2, -1) / math.sqrt(D_HEAD)
+    lowest = torch.finfo(scores.dtype).min
+    known_mistakes = {
+        "The mask changes nothing. Does forward pass it on to attend, and does attend use the "
+        "result of masked_fill? It returns a new tensor.": scores.softmax(dim=-1),
+        "The polarity is inverted: masked_fill fills where its argument is True, and True means "
+        "*may attend*. Use ~mask.": scores.masked_fill(mask, lowest).softmax(dim=-1),
+        "You hide after the softmax, so the rows do not sum to 1: mask the scores before it.": (
+            scores.softmax(dim=-1).masked_fill(~mask, 0.0)
+        ),
+        "A score of 0 is not hidden: e⁰ is 1. Use the most negative number, finfo.min (not "
+        "finfo.tiny, which is almost 0).": (scores.masked_fill(~mask, 0.0).softmax(dim=-1)),
+        "Adding a boolean mask adds 1 to the allowed scores. Replace the hidden ones with "
+        "masked_fill.": (scores + mask).softmax(dim=-1),
+    }
+    for hint, weights in known_mistakes.items():
+        if close(received, weights @ value):
+            return hint
+    return (
+        "The shape is right, the numbers are not. Replace the scores where ~mask by the most "
+        "negative number, then softmax over the keys, then average the values."
+    )
+
+
+def _causal_and_padding() -> Tensor:
+    """A mask of the check's own, (batch, query, key): a triangle, and padding in one sentence."""
+    triangle = torch.ones(QUERIES, KEYS, dtype=torch.bool).tril(KEYS - QUERIES)
+    real = torch.ones(BATCH, 1, KEYS, dtype=torch.bool)
+    real[-1, :, 2:] = False
+    return triangle & real
 
 
 @exercise("3.3")
@@ -107,21 +185,8 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
     """Exercise 3.4: a test that tells a model without causal mask from one with it."""
     source_ids = torch.tensor([[4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4]])
     target_ids = torch.tensor([[1, 4, 5, 6, 4], [1, 9, 8, 7, 6]])
-    found = []
-    for model in (_model(hides_the_future=True), _model(hides_the_future=False)):
-        given = target_ids.clone()
-        with torch.no_grad():
-            verdict = ask(answer, model, source_ids.clone(), given)
-        if isinstance(verdict, Tensor) and verdict.numel() == 1:
-            verdict = bool(verdict)
-        if not isinstance(verdict, bool):
-            raise AnswerError(f"Return True or False; yours is {type(verdict).__name__}.")
-        if not given.equal(target_ids):
-            raise AnswerError(
-                "Your test changes the caller's target_ids, and compares them with themselves: "
-                "change a clone."
-            )
-        found.append(verdict)
+    models = [_model(hides_the_future=hides) for hides in (True, False)]
+    verdicts = tuple(_verdict(answer, model, source_ids, target_ids) for model in models)
     hints = {
         (True, True): "It reports a model with a causal mask. At the changed position and after it "
         "the logits may move: compare only those before it.",
@@ -129,13 +194,57 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
         "different one, and compare the earlier logits.",
         (True, False): "It is the other way round: True means that the model sees the future.",
     }
-    if (hint := hints.get(tuple(found))) is not None:
+    if (hint := hints.get(verdicts)) is not None:
         raise AnswerError(hint)
+    for symbol in range(FIRST_SYMBOL, VOCABULARY_SIZE):  # a fixed new token equals one of them
+        repeated = torch.full_like(target_ids, symbol)
+        repeated[:, 0] = 1
+        if not _verdict(answer, models[1], source_ids, repeated):
+            raise AnswerError(
+                f"It misses the broken model when the target ends in {symbol}: the new token is "
+                "the old one, so nothing changes. Choose a token that differs from the old one."
+            )
+
+
+def _verdict(
+    answer: Callable[[nn.Module, Tensor, Tensor], bool],
+    model: nn.Module,
+    source_ids: Tensor,
+    target_ids: Tensor,
+) -> bool:
+    """What a reader's test says of a model; usual errors become hints."""
+    given = target_ids.clone()
+    try:
+        with torch.no_grad():
+            verdict = ask(answer, model, source_ids.clone(), given)
+    except ValueError as error:
+        if "must be from 0 to" not in str(error):
+            raise
+        raise AnswerError(
+            f"Your new token is no symbol when the target ends in {target_ids[0, -1]}: symbols are "
+            f"{FIRST_SYMBOL} to {VOCABULARY_SIZE - 1}."
+        ) from None
+    if isinstance(verdict, Tensor) and verdict.numel() == 1:
+        verdict = bool(verdict)
+    if not isinstance(verdict, bool):
+        raise AnswerError(f"Return True or False; yours is {type(verdict).__name__}.")
+    if not given.equal(target_ids):
+        raise AnswerError(
+            "Your test changes the caller's target_ids, and compares them with themselves: "
+            "change a clone."
+        )
+    return verdict
 
 
 def _model(*, hides_the_future: bool) -> nn.Module:
     """A small model that answers (source_ids, target_ids) with logits."""
-    sizes = {"vocabulary_size": 20, "d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 32}
+    sizes = {
+        "vocabulary_size": VOCABULARY_SIZE,
+        "d_model": 16,
+        "num_heads": 2,
+        "num_layers": 1,
+        "d_ff": 32,
+    }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         kind = Transformer if hides_the_future else _WithoutCausalMask

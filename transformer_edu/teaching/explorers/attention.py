@@ -1,7 +1,7 @@
 """Sliders for the notebooks: thin controls around drawings that work without them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
@@ -12,7 +12,8 @@ from torch import Tensor
 from transformer_edu.model.masks import target_mask
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.teaching.display import explore
-from transformer_edu.teaching.figures.attention import plot_attention, plot_mask
+from transformer_edu.teaching.figures.attention import plot_mask
+from transformer_edu.teaching.figures.charts import plot_bars
 from transformer_edu.teaching.figures.positions import plot_turning_hands
 from transformer_edu.teaching.style import BLACK, BLUE, styled
 
@@ -138,33 +139,36 @@ def explore_positions() -> None:
     )
 
 
-def explore_heads(
-    attention_weights: Tensor, *, query_tokens: Sequence[str], key_tokens: Sequence[str]
+def explore_head_switches(
+    accuracy: Callable[[Collection[int]], Mapping[str, float]], *, num_heads: int
 ) -> None:
-    """Let the reader step through the heads of one layer.
+    """Let the reader switch the heads of a model off and on, and see what it still can do.
 
     Args:
-        attention_weights: Weights of one sentence, shape (heads, query, key).
-        query_tokens: Labels for the rows.
-        key_tokens: Labels for the columns.
+        accuracy: From the heads that are off, counted from 1, to fractions by what is asked.
+        num_heads: How many there are.
     """
 
-    def draw(head: int) -> Figure:
-        weights = attention_weights[head - 1]
-        return plot_attention(
-            weights,
-            query_tokens=query_tokens,
-            key_tokens=key_tokens,
-            title=f"Head {head}: the largest weight is {weights.max():.2f}",
-        )
+    def off(switches: Mapping[str, bool]) -> list[int]:
+        return [number for number, is_on in enumerate(switches.values(), start=1) if not is_on]
 
-    def describe(head: int) -> str:
-        weights = attention_weights[head - 1]
-        largest = [
-            f"{query} to {key_tokens[int(row.argmax())]}"
-            for query, row in zip(query_tokens, weights, strict=True)
-        ]
-        return f"head {head}: largest weights: {', '.join(largest)}"
+    def name(switches: Mapping[str, bool]) -> str:
+        heads = " and ".join(f"head {number}" for number in off(switches))
+        return f"{heads} switched off" if heads else "All heads are on"
 
-    last = len(attention_weights)
-    explore(draw, describe, head=widgets.IntSlider(value=1, min=1, max=last, description="head"))
+    def draw(**switches: bool) -> Figure:
+        bars = accuracy(off(switches))
+        return plot_bars(bars, y_label="fraction right", title=name(switches).capitalize(), top=1)
+
+    def describe(**switches: bool) -> str:
+        kept = [what for what, share in accuracy(off(switches)).items() if share > 0.9]
+        return f"{name(switches)}: right more than nine times in ten: {', '.join(kept) or 'none'}"
+
+    explore(
+        draw,
+        describe,
+        **{
+            f"head_{number}": widgets.Checkbox(value=True, description=f"head {number} is on")
+            for number in range(1, num_heads + 1)
+        },
+    )

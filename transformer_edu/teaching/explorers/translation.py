@@ -16,9 +16,11 @@ from transformer_edu.generation.translator import TextCoder, Translator, write_a
 from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
+from transformer_edu.teaching.figures.attention_flow import describe_marked_links, plot_marked_links
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces, spell_word
 from transformer_edu.teaching.style import literal
+from transformer_edu.teaching.viewer.links import links_element
 from transformer_edu.training.data.number_words import LARGEST_NUMBER, english_words
 from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.runs.saved_translator import Words
@@ -270,6 +272,52 @@ def explore_text(
     typed = widgets.Text(value=text, continuous_update=False, description="English, then Enter")
     beam = widgets.IntSlider(value=width, min=1, max=8, description="beam (1 is greedy)")
     _explore(translated, title, first, layer, head, text=typed, width=beam)
+
+
+def explore_links(translator: Translator, text: str, *, layer: int, head: int) -> None:
+    """Let the reader type a sentence, and point at a German word to see what it attends to.
+
+    Args:
+        translator: Of texts.
+        text: The sentence of the first picture.
+        layer: The decoder layer whose attention is shown, counted from 1.
+        head: The head, counted from 1.
+
+    Raises:
+        ValueError: As for translate_text.
+    """
+
+    def links(text: str) -> dict[str, object]:
+        found = translated(text=text)
+        weights = word_attention(found, layer=layer, head=head)
+        return {
+            "attention_weights": weights,
+            "query_words": [*found.target_words, "(end)"],
+            "key_words": found.source_words,
+            "marked": _most_crossed(weights, found.target_words),
+        }
+
+    translated = remember_last(lambda text: translate_text(translator, text), translator.model)
+    typed = widgets.Text(value=text, continuous_update=False, description="English, then Enter")
+    explore(
+        lambda text: plot_marked_links(**links(text)),
+        lambda text: describe_marked_links(**links(text)),
+        live=lambda text: links_element(**links(text)),
+        text=typed,
+    )
+
+
+def _most_crossed(weights: Tensor, target_words: Sequence[str]) -> int:
+    """The word, of more than three letters if there is one, whose thickest line crosses most."""
+    rows = weights[: len(target_words)]
+    best = rows.argmax(dim=-1)
+    order = torch.arange(len(rows))
+    sides = (order - order[:, None]) * (best - best[:, None])  # below zero where two lines cross
+    merits = [
+        (len(word) > 3, int(crossings), float(row.max()))
+        for word, crossings, row in zip(target_words, (sides < 0).sum(dim=-1), rows, strict=True)
+    ]
+    return merits.index(max(merits)) if merits else 0
 
 
 def _explore(

@@ -1,13 +1,17 @@
 """Figures: data in, a matplotlib Figure out.
 
-attention                    weights as grids and links; masks; reach of words
+attention, words             weights as grids and links; masks; a sentence's rows
+layers                       one word in several sentences; a number for every layer and word
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
-heads                        a number for every head; how vectors are split into heads
+masked_maps                  attention of real sentences, hidden cells hatched
+heads, head_sums             a number for every head; split into heads; what the heads add up to
 vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
 next_words                   the likeliest next words; what a prediction depends on
 positions                    words with their numbers; clock faces; products of positions
+units, depth                 units of a feed-forward network; what many layers do to gradients
 charts, runs                 lines and bars; training runs and their symptoms
 search, decoding_steps       beam search as a tree; one step of generation and its candidates
-architecture, parameters, shape_walk   the model: map and order of norms, sizes, shapes
+architecture, history        the model's map and the order of norms; what attention replaced
+shape_walk, model_shapes     shapes through a layer, through the whole model
 grid, pen                    what they draw with
 """

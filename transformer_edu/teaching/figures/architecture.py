@@ -1,7 +1,7 @@
 """The map of the Transformer (paper Figure 1), and where one of its layers puts its norms.
 
 The map stands at the top of every lesson. Tokens go down the two outer columns and up through the
-two stacks; the memory crosses from the encoder to the decoder. A dark square of a mask is hidden.
+two stacks; the memory crosses from the encoder to the decoder. A white square of a mask is hidden.
 """
 
 from collections.abc import Sequence

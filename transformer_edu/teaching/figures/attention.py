@@ -1,4 +1,4 @@
-"""Attention, masks and the reach of words as pictures. Every function returns its figure."""
+"""Attention and masks as pictures. Every function returns its figure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,23 +7,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import (
     KEY_AXIS,
     QUERY_AXIS,
-    as_array,
     draw_weights,
     hatch,
     label_grid,
-    number_axis,
-    number_cells,
     placed_axes,
     require_weights,
     wrap_title,
 )
-from transformer_edu.teaching.style import BLUE, WEIGHT_COLORS, literal, styled, title_above
+from transformer_edu.teaching.style import (
+    BLUE,
+    PALE,
+    literal,
+    styled,
+    title_above,
+)
 
 BAR_TICKS = (0, 0.5, 1)  # a small grid's color bar has no room for more
 TITLE_PAD = 10  # points: the color bar's uppermost number needs some of them
@@ -224,7 +226,7 @@ def _draw_mask(
     """One mask, white lines between its cells and below the hatching."""
     rows, columns = len(query_tokens), len(key_tokens)
     allowed = mask.expand(rows, columns).cpu()
-    axes.imshow(allowed.numpy(), cmap=ListedColormap(["white", BLUE]), vmin=0, vmax=1)
+    axes.imshow(allowed.numpy(), cmap=ListedColormap([PALE, BLUE]), vmin=0, vmax=1)
     hatch(axes, ~allowed)
     axes.set_yticks(np.arange(rows) + 0.5, minor=True)
     axes.set_xticks(np.arange(columns) + 0.5, minor=True)
@@ -232,44 +234,3 @@ def _draw_mask(
     axes.grid(which="minor", color="white", linewidth=0.8, marker="")
     axes.tick_params(which="minor", length=0)
     label_grid(axes, query_tokens, key_tokens)
-
-
-@styled
-def plot_reach(reach: Mapping[str, Tensor], *, words: Sequence[str], title: str) -> Figure:
-    """Draw each word's share of one output after each layer; cells without influence are hatched.
-
-    Args:
-        reach: Shares by panel title, each of shape (layer, word), from 0 to 1.
-        words: Labels for the columns.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure with one panel per entry, on one scale from 0 to 1.
-    """
-    size = (1.6 + 3.6 * len(reach), 1.9 + 0.4 * len(next(iter(reach.values()))))
-    figure, grid = plt.subplots(1, len(reach), figsize=size, squeeze=False, sharey=True)
-    for axes, (name, shares) in zip(grid.flat, reach.items(), strict=True):
-        image = _draw_reach(axes, shares)
-        axes.set_xticks(range(len(words)), [literal(word) for word in words])
-        axes.set_title(name, fontsize=13)
-    grid[0, 0].set_ylabel("after layer")
-    figure.supxlabel("input word", fontsize=13)
-    figure.colorbar(image, ax=grid, label="share of the influence")
-    title_above(figure, title)
-    return figure
-
-
-def _draw_reach(axes: Axes, shares: Tensor) -> AxesImage:
-    """One grid, a row for each layer, its shares written in per cent."""
-    numbers = as_array(shares)
-    image = axes.imshow(numbers, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
-    hatch(axes, shares == 0)
-    number_cells(
-        axes,
-        numbers,
-        lambda share: f"{share:.0%}" if share >= 0.01 else "< 1%" if share > 0 else "0",
-        is_dark=lambda share: share <= 0.5,
-    )
-    number_axis(axes.yaxis, len(numbers))
-    axes.tick_params(length=0)
-    return image

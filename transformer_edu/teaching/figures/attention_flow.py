@@ -88,11 +88,23 @@ def plot_marked_links(
     axes.set_axis_off()
     query, key = literal(query_words[marked]), literal(key_words[best])
     axes.set_title(f"About to write {query}, the translator attends most to {key}")
-    figure.set_label(
-        f"lines from every German word to the English words that it attends to, thicker for larger "
+    figure.set_label(describe_marked_links(attention_weights, query_words, key_words, marked))
+    return figure
+
+
+def describe_marked_links(
+    attention_weights: Tensor, query_words: Sequence[str], key_words: Sequence[str], marked: int
+) -> str:
+    """What plot_marked_links shows, in words.
+
+    Args:
+        attention_weights, query_words, key_words, marked: As for plot_marked_links.
+    """
+    best = int(attention_weights[marked].argmax())
+    return (
+        "lines from every German word to the English words that it attends to, thicker for larger "
         f"weights; the thickest line of {query_words[marked]} goes to {key_words[best]}"
     )
-    return figure
 
 
 def _write_row(

@@ -99,7 +99,7 @@ class Pen:
         )
 
     def mask(self, name: str, left: float, y: float) -> None:
-        """A small mask, rows are queries, columns are keys: dark squares are hidden."""
+        """A small mask, rows are queries, columns are keys: white squares are hidden."""
         strong, cell, bottom = self.is_strong(name), MASK_SIZE / 3, y - MASK_SIZE / 2
         color = BLUE if strong else QUIET_EDGE
         frame = {
@@ -107,12 +107,14 @@ class Pen:
             "linewidth": 2 * QUIET_LINE if strong else QUIET_LINE,
         }
         self.axes.add_patch(
-            Rectangle((left, bottom), MASK_SIZE, MASK_SIZE, facecolor="white", zorder=4, **frame)
+            Rectangle((left, bottom), MASK_SIZE, MASK_SIZE, facecolor=color, zorder=4, **frame)
         )
         hidden = ((0, 1), (0, 2), (1, 2)) if name == "causal mask" else ((0, 2), (1, 2), (2, 2))
         for row, column in hidden:
             corner = (left + column * cell, bottom + (2 - row) * cell)
-            self.axes.add_patch(Rectangle(corner, cell, cell, color=color, linewidth=0, zorder=4.5))
+            self.axes.add_patch(
+                Rectangle(corner, cell, cell, color="white", linewidth=0, zorder=4.5)
+            )
 
     def words(
         self,

@@ -3,6 +3,11 @@
 attention_maps   layers of attention weights with their tokens
 recording        record_attention: the weights of every layer during a forward pass
 one_head         one head, found by what it does: its inputs and its three matrices
+one_layer        all heads of one layer, found by what they do
+neighbors        a task that needs two lookups at once
+feed_forward_units   what a feed-forward network reads, and the unit for some words
+word_layers      a word's vector before the first layer and after every layer
+hidden_keys      one head for a batch, found by its weight on what its mask hides
 next_words       what a decoder expects after the beginning of a sentence
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)

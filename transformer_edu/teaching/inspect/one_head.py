@@ -28,6 +28,7 @@ class Head(NamedTuple):
         query_input: The vectors that queries are made from, shape (query, d_model).
         key_input: The vectors that keys and values are made from, shape (key, d_model).
         w_query, w_key, w_value: The head's matrices, each (d_model, d_head).
+        layer, number: Which layer and which of its heads, counted from 1.
     """
 
     name: str
@@ -38,6 +39,8 @@ class Head(NamedTuple):
     w_query: Tensor
     w_key: Tensor
     w_value: Tensor
+    layer: int
+    number: int
 
     def attention_weights(self) -> Tensor:
         """Its attention weights for the sentence, shape (query, key)."""
@@ -131,9 +134,10 @@ def _best_head(
             )
         )
         stack, _, number, _ = name.split(".")
-        where = f"{stack} layer {int(number) + 1}, head {head + 1}"
+        place = int(number) + 1, head + 1
+        where = f"{stack} layer {place[0]}, head {place[1]}"
         vectors = (each[0].detach() for each in inputs[name])
-        return Head(where, *words, *vectors, *(matrix.detach() for matrix in matrices))
+        return Head(where, *words, *vectors, *(matrix.detach() for matrix in matrices), *place)
 
 
 def _words(translator: Translator, text: str) -> list[str]:

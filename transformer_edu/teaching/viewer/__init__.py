@@ -3,4 +3,5 @@
 show   publish it in a notebook
 page   one HTML page that needs nothing else (viewer*.js, viewer.css)
 still  its first state as a figure, for readers without scripts
+links  words of a translation to point at, without a script
 """

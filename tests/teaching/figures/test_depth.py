@@ -1,0 +1,29 @@
+"""Titles and labels say what the drawn numbers say."""
+
+import numpy as np
+
+from transformer_edu.teaching.figures.depth import (
+    plot_first_gradients,
+    plot_gradient_path,
+    plot_stream_size,
+)
+
+
+def test_gradients_are_relative_to_the_output():
+    figure = plot_gradient_path([2e-9, 2e-3, 2.0], [3.0, 2.0, 2.0])
+    drawn = [line.get_ydata() for line in figure.axes[0].lines]
+    np.testing.assert_allclose(drawn, [[1e-9, 1e-3, 1], [1.5, 1, 1]])
+    assert "1e-09 without residual, 1.5 with residual" in figure.axes[0].get_title("left")
+
+
+def test_the_stack_that_grows_is_named():
+    figure = plot_stream_size({"a": [1, 1, 1], "b": [1, 2, 3]})
+    assert "in b" in figure.axes[0].get_title("left")
+    assert "of b grow" in figure.get_label()
+
+
+def test_the_training_that_loses_its_gradient_is_named_if_there_is_one():
+    lost = plot_first_gradients({"a": [1.0, 1e-4], "b": [1.0, 0.5]})
+    kept = plot_first_gradients({"a": [1.0, 0.4], "b": [1.0, 0.5]})
+    assert lost.axes[0].get_title("left") == "a loses its gradient"
+    assert kept.axes[0].get_title("left") == "no training loses its gradient"
