@@ -1,4 +1,4 @@
-"""A task with two lookups at once: name the symbol before and the symbol after every place.
+"""A task with two lookups at once: name the symbol before and the symbol after every position.
 
 Used in notebooks/04_multi_head_attention.ipynb. One layer of attention without a feed-forward
 network learns it with two heads; with one head it cannot.
@@ -12,7 +12,7 @@ NUM_TESTED = 1000  # sequences
 
 
 def neighbor_sequences(count: int, *, seed: int | None = None) -> tuple[Tensor, Tensor]:
-    """Random sequences, and the two neighbors of every inner place.
+    """Random sequences, and the two neighbors of every inner position.
 
     Args:
         count: The number of sequences.
@@ -27,13 +27,13 @@ def neighbor_sequences(count: int, *, seed: int | None = None) -> tuple[Tensor, 
 
 
 def neighbor_accuracy(model: nn.Module) -> dict[str, float]:
-    """The fraction of places at which a model's best symbols are right, in new sequences.
+    """The fraction of positions at which a model's best symbols are right, in new sequences.
 
     Args:
         model: From symbols (batch, LENGTH) to logits (batch, LENGTH - 2, 2, NUM_SYMBOLS).
 
     Returns:
-        For the word before, for the word after, and for both at the same place.
+        For the word before, for the word after, and for both at the same position.
     """
     symbols, answers = neighbor_sequences(NUM_TESTED, seed=0)
     device = next(model.parameters()).device
