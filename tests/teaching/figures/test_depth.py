@@ -25,5 +25,5 @@ def test_the_stack_that_grows_is_named():
 def test_the_training_that_loses_its_gradient_is_named_if_there_is_one():
     lost = plot_first_gradients({"a": [1.0, 1e-4], "b": [1.0, 0.5]})
     kept = plot_first_gradients({"a": [1.0, 0.4], "b": [1.0, 0.5]})
-    assert lost.axes[0].get_title("left") == "a loses its gradient"
-    assert kept.axes[0].get_title("left") == "no training loses its gradient"
+    assert lost.axes[0].get_title("left") == "A loses its gradient"
+    assert kept.axes[0].get_title("left") == "No training loses its gradient"

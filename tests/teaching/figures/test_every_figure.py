@@ -157,7 +157,7 @@ FIGURES = {
     ),
     "plot_gradient_path": (
         partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
-        {"after layer (0: the input)", "length of the gradient"},
+        {"after layer (0: the input)", "gradient length (output: 1)"},
     ),
     "plot_head_grids": (
         partial(heads.plot_head_grids, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),

@@ -30,7 +30,7 @@ def plot_gradient_path(without: Sequence[float], with_residual: Sequence[float])
     shares = {name: [each / values[-1] for each in values] for name, values in stacks.items()}
     _draw(axes, shares, range(len(without)))
     axes.set_yscale("log")
-    axes.set(xlabel="after layer (0: the input)", ylabel="length of the gradient")
+    axes.set(xlabel="after layer (0: the input)", ylabel="gradient length (output: 1)")
     said = ", ".join(f"{_rough(values[0])} {name}" for name, values in shares.items())
     axes.set_title(f"Gradient at the input: {said}")
     figure.set_label(f"the gradient is 1 at the output of the stack; at its input: {said}")
@@ -77,7 +77,7 @@ def plot_first_gradients(lengths: Lines) -> Figure:
     least = min(lengths, key=lambda name: lengths[name][-1])
     is_lost = lengths[least][-1] < 0.1 * lengths[least][0]
     said = f"{least} loses its gradient" if is_lost else "no training loses its gradient"
-    axes.set_title(literal(said, longest=None))
+    axes.set_title(literal(said[0].upper() + said[1:], longest=None))
     ends = ", ".join(f"{name} {_rough(values[-1])}" for name, values in lengths.items())
     figure.set_label(f"{said}. Length of the gradient after {steps} steps: {ends}")
     return figure

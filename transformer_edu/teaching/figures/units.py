@@ -96,7 +96,7 @@ def plot_unit_sums(x: Tensor, wanted: Tensor, sums: Mapping[str, tuple[Tensor, T
         axes.set_title(f"{literal(name)}: error up to {errors[name]:.1f}", fontsize=13)
         axes.set_xlabel("input")
     row[0].set(ylabel="output", ylim=(-3.4, 3.4))
-    row[0].legend(fontsize=11, loc="upper left")
+    row[-1].legend(fontsize=11, loc="upper left")
     title_above(figure, f"{literal(min(errors, key=errors.get))} come closest")
     said = ", ".join(f"{name} {error:.1f}" for name, error in errors.items())
     figure.set_label(
