@@ -22,6 +22,7 @@ NEW_EDITION = frozenset(
         "05_positional_encoding.ipynb",
         "06_feed_forward_add_and_norm.ipynb",
         "07_encoder.ipynb",
+        "08_decoder.ipynb",
         "09_transformer.ipynb",
     }
 )

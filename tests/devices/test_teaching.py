@@ -26,6 +26,7 @@ from transformer_edu.teaching.figures.decoding_steps import describe_candidates,
 from transformer_edu.teaching.figures.embeddings import plot_embedding_map
 from transformer_edu.teaching.figures.heads import plot_head_shares, plot_head_split
 from transformer_edu.teaching.figures.layers import plot_by_layer, plot_one_word
+from transformer_edu.teaching.figures.next_words import plot_influence
 from transformer_edu.teaching.figures.vectors import (
     plot_normalization,
     plot_similarities,
@@ -81,6 +82,7 @@ FIGURES = {
         {"all": on(WEIGHTS[0])}, words=KEYS, rows=QUERIES, bar="change", **TITLE
     ),
     "one word": lambda on: plot_one_word(on(WEIGHTS), word="a", labels=QUERIES, kinds=QUERIES),
+    "influence": lambda on: plot_influence({"all": (KEYS, on(WEIGHTS[0]))}, rows=QUERIES, **TITLE),
     "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
     "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", names=QUERIES, **TITLE),
     "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),

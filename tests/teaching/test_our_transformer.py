@@ -133,6 +133,8 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
         ("6.2", "AddAndNorm"),
         ("7.1", "EncoderLayer"),
         ("7.2", "Encoder"),
+        ("8.1", "DecoderLayer"),
+        ("8.2", "Decoder"),
         ("9.1", "Transformer"),
     ],
 )

@@ -1,7 +1,7 @@
 """Transformers with one fault each, as found in published code.
 
-All of them train without an error, most with a low loss. They are for the lessons on diagnosis
-only: notebooks/10_training.ipynb.
+All of them train without an error, most with a low loss. They are for lessons only:
+notebooks/06_feed_forward_add_and_norm.ipynb and 10_training.ipynb.
 """
 
 import torch

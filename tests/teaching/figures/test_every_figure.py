@@ -31,6 +31,7 @@ from transformer_edu.teaching.figures import (
     lookup,
     masked_maps,
     model_shapes,
+    next_words,
     pieces,
     positions,
     runs,
@@ -256,6 +257,14 @@ FIGURES = {
         set(),
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
+    "plot_influence": (
+        partial(next_words.plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
+        {"reads → predicts", "change of the prediction (largest in its row: 1)"},
+    ),
+    "plot_next_words": (
+        partial(next_words.plot_next_words, {NAME: {"a": 0.5, NAME: 0.25}}),
+        {"probability of the next word"},
+    ),
     "plot_progress": (
         partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
         {STEPS, LOSS, "BLEU"},

@@ -69,3 +69,4 @@ def test_the_color_bar_says_whether_numbers_are_beyond_its_end(end, extend):
     figure = plot_by_layer({"": torch.tensor([[0.5, 0.1]])}, **labels, end=end)
     image = figure.axes[0].images[0]
     assert image.colorbar.extend == extend and image.get_clim() == (0, end)
+    assert image.colorbar.formatter(0.5) == "50%"  # as in the cells

@@ -1,43 +1,266 @@
-"""Checks for notebooks/08_decoder.ipynb."""
+"""Checks of lesson 8: the decoder layer, the stack, the shape of cross-attention, the shift."""
+
+from contextlib import suppress
+from itertools import combinations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.vocabulary import END_ID, START_ID
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    require_shape,
+)
+from transformer_edu.teaching.my_transformer import keep
 
-BATCH, HEADS, TARGET, SOURCE = 2, 8, 7, 10
-D_MODEL, TARGET_LENGTH, SOURCE_LENGTH = 8, 3, 5
+# Every length is different, so that no axis passes for another.
+BATCH, TARGET_LENGTH, SOURCE_LENGTH, D_MODEL, NUM_HEADS, D_FF, LAYERS = 2, 4, 5, 6, 3, 8, 7
+DROPOUT = 0.25
+PARTS = (
+    "self_attention",
+    "cross_attention",
+    "feed_forward",
+    "around_self_attention",
+    "around_cross_attention",
+    "around_feed_forward",
+)
+AXES = "(batch, target position, d_model)"
+ROLES = "In cross-attention the queries come from the target, keys and values from the memory."
+# Of exercise 8.3
+PAIRS, HEADS, TARGET, SOURCE = 2, 8, 7, 10
 
 
 @exercise("8.1")
+def check_decoder_layer(answer: type[nn.Module]) -> None:
+    """Exercise 8.1: a class DecoderLayer, which gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    layer = _build(answer, "DecoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
+    x, memory, target_mask, source_mask = _inputs()
+    with suppress(RuntimeError, AttributeError, TypeError):  # three dots first, then what is wrong
+        ask(layer, x, memory)
+    _require_parts(layer)
+    _ask_whole(layer, x, memory)
+    _require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "three AddAndNorm")
+    package = _package_layers()[0]
+    _carry_over(package, layer)
+    received = _ask_whole(layer, x, memory)
+    if not close(received, package(x, memory)):
+        _refuse_layer(received, package, x, memory)
+    try:
+        masked = ask(layer, x, memory, target_mask, source_mask)
+    except RuntimeError:
+        raise AnswerError(
+            "A mask does not fit: target_mask belongs to self-attention, source_mask to "
+            "cross-attention."
+        ) from None
+    if not close(masked, package(x, memory, target_mask=target_mask, source_mask=source_mask)):
+        _refuse_masks(masked, package, x, memory, target_mask, source_mask)
+    keep(answer)
+
+
+def _ask_whole(module: nn.Module, x: Tensor, memory: Tensor) -> Tensor:
+    """The output without masks; an answer that mixes up target and source gets its hint."""
+    try:
+        received = ask(module, x, memory)
+    except RuntimeError as error:
+        raise AnswerError(f"The shapes do not fit: {error}. {ROLES}") from None
+    if isinstance(received, Tensor) and received.shape == memory.shape:
+        raise AnswerError(f"The output is as long as the source. {ROLES}")
+    return require_shape(received, tuple(x.shape), AXES)
+
+
+def _require_parts(layer: nn.Module) -> None:
+    """Refuse missing parts and parts that are used twice."""
+    for name in PARTS:
+        if not isinstance(getattr(layer, name, None), nn.Module):
+            raise AnswerError(
+                f"__init__ must set self.{name} to a module. Four parts come from EncoderLayer: "
+                "super().__init__(d_model, num_heads, d_ff, dropout)."
+            )
+    for one, other in combinations(PARTS, 2):
+        if getattr(layer, one) is getattr(layer, other):
+            raise AnswerError(
+                f"{one} and {other} are the same module: each sub-layer needs its own."
+            )
+
+
+def _require_dropout(module: nn.Module, places: str) -> None:
+    """Refuse a module that does not hand its dropout on."""
+    found = {each.p for each in module.modules() if isinstance(each, nn.Dropout)}
+    if found != {DROPOUT}:
+        raise AnswerError(f"dropout does not arrive: all {places} need it.")
+
+
+def _refuse_layer(received: Tensor, package: DecoderLayer, x: Tensor, memory: Tensor) -> None:
+    """Say what is wrong in a layer of the right shape, without masks."""
+    around_self, around_cross = package.around_self_attention, package.around_cross_attention
+    around_feed, feed = package.around_feed_forward, package.feed_forward
+
+    def attend(y: Tensor) -> Tensor:
+        return package.self_attention(y, y, y)
+
+    def across(y: Tensor) -> Tensor:
+        return package.cross_attention(y, memory, memory)
+
+    first = around_self(x, attend)
+    wrong = {
+        "The cross-attention does not arrive: its output goes into the feed-forward network.": (
+            around_feed(first, feed)
+        ),
+        "cross_attention attends to the target: keys and values must come from the memory.": (
+            around_feed(around_cross(first, lambda y: package.cross_attention(y, y, y)), feed)
+        ),
+        "The queries of cross-attention must be what self-attention has returned (y), not the "
+        "first x.": around_feed(around_cross(first, lambda _: across(x)), feed),
+        "The self-attention does not arrive: its output goes into the cross-attention.": (
+            around_feed(around_cross(x, across), feed)
+        ),
+        "The feed-forward network is missing.": around_cross(first, across),
+        "The order is different in the paper: self-attention, cross-attention, feed-forward.": (
+            around_feed(around_self(around_cross(x, across), attend), feed)
+        ),
+        "The cross-attention comes second, before the feed-forward network.": around_cross(
+            around_feed(first, feed), across
+        ),
+        "Two AddAndNorm are exchanged: each sub-layer has its own.": around_feed(
+            around_self(around_cross(x, attend), across), feed
+        ),
+        "around_cross_attention is missing: Add & Norm around cross-attention, too.": (
+            around_feed(across(first), feed)
+        ),
+    }
+    refuse_mistakes(received, wrong)
+    raise AnswerError(
+        "The shape is right, the numbers are not. Three lines, each inside its Add & Norm: "
+        "self-attention, cross-attention with the memory, feed-forward network."
+    )
+
+
+def _refuse_masks(
+    received: Tensor,
+    package: DecoderLayer,
+    x: Tensor,
+    memory: Tensor,
+    target_mask: Tensor,
+    source_mask: Tensor,
+) -> None:
+    """Say which mask does not arrive."""
+    wrong = {
+        "No mask arrives: hand target_mask and source_mask on to the attentions.": (
+            package(x, memory)
+        ),
+        "target_mask does not arrive: self-attention needs it, otherwise every position sees the "
+        "future.": package(x, memory, source_mask=source_mask),
+        "source_mask does not arrive: cross-attention needs it, otherwise padding receives "
+        "attention.": package(x, memory, target_mask=target_mask),
+    }
+    refuse_mistakes(received, wrong)
+    raise AnswerError(
+        "With masks the numbers differ: target_mask belongs to self-attention, source_mask to "
+        "cross-attention, and True means may attend."
+    )
+
+
+@exercise("8.2")
+def check_decoder(answer: type[nn.Module]) -> None:
+    """Exercise 8.2: a class Decoder, a stack of the reader's layers with the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    decoder = _build(answer, "Decoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
+    x, memory, target_mask, source_mask = _inputs()
+    with suppress(RuntimeError, AttributeError, TypeError):  # three dots first, then what is wrong
+        ask(decoder, x, memory)
+    _require_layers(decoder)
+    _ask_whole(decoder, x, memory)
+    _require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), "layers")
+    package = Decoder(_package_layers())
+    for own, theirs in zip(decoder.layers, package.layers, strict=True):
+        _carry_over(theirs, own)
+    received = _ask_whole(decoder, x, memory)
+    if not close(received, package(x, memory)):
+        _refuse_stack(received, list(package.layers), x, memory)
+    try:
+        masked = ask(decoder, x, memory, target_mask, source_mask)
+    except RuntimeError:
+        raise AnswerError(
+            "A mask does not fit: hand them to each layer in the order target_mask, source_mask."
+        ) from None
+    if not close(masked, package(x, memory, target_mask=target_mask, source_mask=source_mask)):
+        raise AnswerError("A mask does not arrive: every layer needs target_mask and source_mask.")
+    keep(answer)
+
+
+def _require_layers(decoder: nn.Module) -> None:
+    """Refuse a stack that is not registered, of another length, or one layer several times."""
+    layers = getattr(decoder, "layers", None)
+    if isinstance(layers, list | tuple):
+        raise AnswerError(
+            "PyTorch does not look into Python lists: your decoder has 0 parameters. "
+            "There is an nn.Module that holds a list of modules."
+        )
+    if not isinstance(layers, nn.ModuleList | nn.Sequential):
+        raise AnswerError("__init__ must set self.layers to an nn.ModuleList.")
+    if len(layers) != LAYERS:
+        raise AnswerError(f"There must be {LAYERS} layers; yours has {len(layers)}.")
+    if any(one is other for one, other in combinations(layers, 2)):
+        raise AnswerError(
+            "Two entries are the same layer, with the same weights: call DecoderLayer(*sizes) "
+            "once for each."
+        )
+
+
+def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, memory: Tensor) -> None:
+    """Say what is wrong in a loop over the layers."""
+    chained = x, memory
+    for layer in layers:
+        y = layer(*chained)
+        chained = y, y
+    wrong = {
+        "No layer has changed x: is the loop's result returned?": x,
+        "Every layer starts again from the first x, so that only the last one counts: give each "
+        "layer the output of the previous layer.": layers[-1](x, memory),
+        "Only the first layer has run: is the return inside the loop?": layers[0](x, memory),
+        "Only the first layer reads the memory. Every layer must get the same memory.": chained[0],
+    }
+    refuse_mistakes(received, wrong)
+    raise AnswerError("The numbers differ: run each layer once, in order, with the same memory.")
+
+
+@exercise("8.3")
 def check_cross_shape(answer: object) -> None:
-    """The shape of cross-attention's weights."""
+    """Exercise 8.3: the shape of cross-attention's weights."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 4:
         raise AnswerError("The answer is a tuple of four numbers: batch, heads, query, key.")
     given = tuple(answer)
     hints = {
-        (BATCH, HEADS, SOURCE, TARGET): "Rows are queries, and the queries come from the target.",
-        (BATCH, HEADS, TARGET, TARGET): "That is the decoder's self-attention: the columns of "
+        (PAIRS, HEADS, SOURCE, TARGET): "Rows are queries, and the queries come from the target.",
+        (PAIRS, HEADS, TARGET, TARGET): "That is the decoder's self-attention: the columns of "
         "cross-attention are the source.",
-        (BATCH, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: the rows of "
+        (PAIRS, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: the rows of "
         "cross-attention are the target.",
-        (BATCH, HEADS, TARGET + 1, SOURCE): "The decoder reads 7 positions: <s> is one of them "
+        (PAIRS, HEADS, TARGET + 1, SOURCE): "The decoder reads 7 positions: <s> is one of them "
         "already.",
-        (BATCH, TARGET, HEADS, SOURCE): "Right numbers; heads come before the two positions: "
+        (PAIRS, TARGET, HEADS, SOURCE): "Right numbers; heads come before the two positions: "
         "each head has its own grid.",
-        (HEADS, BATCH, TARGET, SOURCE): "Right numbers; the batch comes first.",
+        (HEADS, PAIRS, TARGET, SOURCE): "Right numbers; the batch comes first.",
     }
     if given in hints:
         raise AnswerError(hints[given])
-    if given != (BATCH, HEADS, TARGET, SOURCE):
+    if given != (PAIRS, HEADS, TARGET, SOURCE):
         raise AnswerError("How long is each of the four axes? The width is not one of them.")
 
 
-@exercise("8.2")
+@exercise("8.4")
 def check_shift(answer: object) -> None:
-    """A function that makes the decoder's input and labels of a target."""
+    """Exercise 8.4: a function that makes the decoder's input and labels of a target."""
     for target in ([7, 8, 9], [5], [4, 4, 6, 5]):
         given = ask(answer, list(target), START_ID, END_ID)
         if not isinstance(given, (tuple, list)) or len(given) != 2:
@@ -76,43 +299,42 @@ def _shift_hint(read: list[int], labels: list[int], target: list[int]) -> str:
     return f"For the target {target} you give {read} and {labels}: shift them by one."
 
 
-@exercise("8.3")
-def check_cross_attention(answer: object) -> None:
-    """A function that calls cross-attention with the right roles and mask."""
-    generator = torch.Generator().manual_seed(8)
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(8)
-        attention = MultiHeadAttention(d_model=D_MODEL, num_heads=2).eval()
-        x = torch.randn(2, TARGET_LENGTH, D_MODEL, generator=generator)
-        memory = torch.randn(2, SOURCE_LENGTH, D_MODEL, generator=generator)
-        mask = torch.arange(SOURCE_LENGTH) < torch.tensor([[[[SOURCE_LENGTH]]], [[[2]]]])
-        passed: list[object] = []
-        attention.register_forward_pre_hook(
-            lambda _, args, named: passed.extend([*args, *named.values()][1:3]),
-            with_kwargs=True,
+def _build(answer: object, name: str, *sizes: float) -> nn.Module:
+    """An object of the reader's class."""
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
+    return answer(*sizes)
+
+
+def _carry_over(package: nn.Module, own: nn.Module) -> None:
+    """Copy the package's weights into a layer of the reader's, by name."""
+    weights = package.state_dict()
+    missing = [name for name in weights if name not in own.state_dict()]
+    if missing:
+        raise AnswerError(
+            f"Your layer has no {missing[0]}. Use the names of the scaffold and the classes of "
+            "lessons 4, 6 and 7."
         )
-        try:
-            given = ask(answer, attention, x, memory, mask)
-        except ValueError:
-            if all(each is memory for each in passed):
-                raise
-            raise AnswerError(
-                "The mask has one column for each source position, so keys and values must come "
-                "from the memory."
-            ) from None
-        if isinstance(given, Tensor) and given.shape == memory.shape:
-            raise AnswerError(
-                "The output is as long as the source: the queries must come from the target."
-            )
-        given = require_shape(given, tuple(x.shape), "(batch, target position, d_model)")
-        if close(given, attention(x, memory, memory, mask=mask)):
-            return
-        if close(given, attention(x, x, x)):
-            raise AnswerError("That is self-attention: nothing of the memory reaches the target.")
-        if close(given, attention(x, memory, memory)):
-            raise AnswerError(
-                "The padding of the source receives attention: pass mask=source_mask."
-            )
-        if close(given, attention(x, memory, memory, mask=~mask)):
-            raise AnswerError("The mask is the wrong way round: True means may attend.")
-    raise AnswerError("Query from the target, key and value from the memory, mask=source_mask.")
+    own.load_state_dict(weights)
+
+
+def _inputs() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Target, memory and both masks, the same every time."""
+    generator = torch.Generator().manual_seed(8)
+    x = torch.randn(BATCH, TARGET_LENGTH, D_MODEL, generator=generator)
+    memory = torch.randn(BATCH, SOURCE_LENGTH, D_MODEL, generator=generator)
+    target_mask = torch.ones(TARGET_LENGTH, TARGET_LENGTH, dtype=torch.bool).tril()
+    lengths = torch.tensor([SOURCE_LENGTH, 2])
+    return x, memory, target_mask, torch.arange(SOURCE_LENGTH) < lengths[:, None, None, None]
+
+
+def _package_layers() -> list[DecoderLayer]:
+    """Layers whose norms differ, too, without touching the reader's random numbers."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(8)
+        sizes = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF, "dropout": 0.0}
+        layers = [DecoderLayer(**sizes) for _ in range(LAYERS)]
+        for norm in (each for layer in layers for each in layer.modules()):
+            if isinstance(norm, nn.LayerNorm):
+                nn.init.uniform_(norm.weight, 0.5, 2)
+    return layers

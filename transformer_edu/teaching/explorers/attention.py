@@ -87,7 +87,7 @@ def draw_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> Figur
     words = TARGET_TOKENS[: len(TARGET_TOKENS) - num_padding]
     tokens = [*words, *["<pad>"] * num_padding]
     mask = _explored_mask(num_padding, hide_padding, hide_future)
-    title = f"{int(mask.sum())} of {mask.numel()} entries are allowed"
+    title = f"{int(mask.sum())} of {mask.numel()} cells are allowed"
     return plot_mask(mask, query_tokens=tokens, key_tokens=tokens, title=title)
 
 
@@ -99,7 +99,7 @@ def describe_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> s
     ] or ["nothing"]
     return (
         f"mask of {len(TARGET_TOKENS)} positions, {num_padding} of them padding, hiding "
-        f"{' and '.join(hidden)}: {int(mask.sum())} of {mask.numel()} entries are allowed"
+        f"{' and '.join(hidden)}: {int(mask.sum())} of {mask.numel()} cells are allowed"
     )
 
 

@@ -11,6 +11,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.ticker import PercentFormatter
 from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import as_array, hatch, number_cells
@@ -74,7 +75,7 @@ def plot_one_word(
     together = "one point" if vectors[0].std(dim=0).max() < SAME else f"{len(labels)} points"
     title_above(
         figure,
-        f"{literal(word)} in {len(labels)} sentences: {together} {BEFORE}; at the end, "
+        f"{literal(word)}: {together} {BEFORE}; at the end, "
         f"{last} of {len(labels)} have a nearest neighbor of their kind",
     )
     figure.set_label(
@@ -168,7 +169,8 @@ def plot_by_layer(
     figure.supxlabel("word", fontsize=13)
     largest = max(float(numbers.max()) for numbers in panels.values())
     extend = "max" if largest > end else "neither"
-    figure.colorbar(image, ax=grid, label=bar, extend=extend)
+    percent = PercentFormatter(1, decimals=0)  # as in the cells
+    figure.colorbar(image, ax=grid, label=bar, extend=extend, format=percent)
     title_above(figure, title)
     return figure
 

@@ -169,7 +169,7 @@ def plot_model_shapes(
             pen.arrow(start, (COLUMNS[side], below.top + 0.03))
         drawn[side] = piles
     _draw_memory(pen, drawn["source"][-1], drawn["target"][3])
-    note = "Sides grow as the logarithm of their length. Pink: attention weights of all heads."
+    note = "Sheets are on a logarithmic scale. Pink: attention weights, one sheet for each head."
     pen.words(note, 0.1, 0.25, strong=False, align="left")
     figure.set_label(_in_words(columns))
     return figure
@@ -228,19 +228,19 @@ def _draw_frame(pen: Pen, x: float, height: float, rows: int, side: str, depth: 
     top = height - HEAD - 2 * ROW
     bottom = height - HEAD - end * ROW
     pen.rounded(
-        Box("", x - 1.8, bottom + 0.02, 4.9, top - bottom - 0.04),
+        Box("", x - 1.92, bottom + 0.02, 4.9, top - bottom - 0.04),
         False,
         fill=QUIET_WASH,
         layer=1,
     )
     stack = "decoder" if side == "target" else "encoder"
     words = f"{stack}, {depth} layers"
-    pen.words(words, x + 2.98, top - 0.15, strong=True, align="right")
+    pen.words(words, x + 2.86, top - 0.15, strong=True, align="right")
 
 
 def _draw_memory(pen: Pen, memory: _Sheet, user: _Sheet) -> None:
     """From the memory across to the cross-attention, between the two columns."""
-    between = COLUMNS["target"] - 1.98
+    between = COLUMNS["target"] - 2.1
     start = (memory.box.x, memory.box.bottom - 0.02)
     low = memory.box.bottom - 0.2
     end = (user.box.left - 0.02, user.box.bottom + 0.05)

@@ -8,6 +8,7 @@ neighbors        a task that needs two lookups at once
 feed_forward_units   what a feed-forward network reads, and the unit for some words
 word_layers      a word's vector before the first layer and after every layer
 hidden_keys      one head for a batch, found by its weight on what its mask hides
+next_words       what a decoder expects after the beginning of a sentence
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 ablation         switch heads or layers off

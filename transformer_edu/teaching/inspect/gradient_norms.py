@@ -1,6 +1,6 @@
 """How large the gradient of the loss is in each layer, for one batch.
 
-Written out for the decoder in notebooks/06_feed_forward_add_and_norm.ipynb; here for every weight.
+Written out for one layer in notebooks/06_feed_forward_add_and_norm.ipynb; here for every layer.
 Used in notebooks/15_looking_inside.ipynb.
 """
 

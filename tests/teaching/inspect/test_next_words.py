@@ -1,0 +1,39 @@
+"""The words that a translator's decoder expects next."""
+
+import pytest
+import torch
+
+from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.teaching.inspect.next_words import next_word, token_words
+
+SOURCE, BEGINNING = "A man is playing the guitar on the street.", "Ein Mann"
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_pretrained(device="cpu")
+
+
+def test_words_have_no_mark_of_a_space_and_the_special_tokens_have_names(translator):
+    ids = translator.tokenizer.encode(BEGINNING)
+    words = token_words(translator, [START_ID, *ids, END_ID])
+    assert words[0] == "<s>" and words[-1] == "</s>"
+    assert "".join(words[1:-1]) == "EinMann"
+
+
+def test_the_likeliest_words_are_those_of_the_models_last_position(translator):
+    model, tokenizer = translator.model, translator.tokenizer
+    expected = next_word(translator, SOURCE, BEGINNING)
+    ids = [START_ID, *tokenizer.encode(BEGINNING)]
+    with torch.no_grad():
+        logits = model(torch.tensor([tokenizer.encode(SOURCE)]), torch.tensor([ids]))[0, -1]
+    assert len(expected) == 4 and sorted(expected.values(), reverse=True) == [*expected.values()]
+    assert next(iter(expected)) == token_words(translator, [int(logits.argmax())])[0]
+    assert expected[next(iter(expected))] == pytest.approx(float(logits.softmax(-1).max()))
+
+
+def test_another_source_has_other_words(translator):
+    assert next_word(translator, SOURCE, BEGINNING) != next_word(
+        translator, "A man is cooking.", BEGINNING
+    )
