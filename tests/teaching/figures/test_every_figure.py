@@ -276,7 +276,7 @@ FIGURES = {
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_position_products": (
         partial(positions.plot_position_products, {NAME: GRID}),
-        {"position", "dot product, relative"},
+        {"position", "dot product (largest = 1)"},
     ),
     "plot_readings": (
         partial(positions.plot_readings, [Reading(WORDS, [0, 2, 1], NAME)]),

@@ -182,7 +182,7 @@ def plot_position_products(tables: Mapping[str, Tensor]) -> Figure:
         even = all(float(each.max() - each.min()) < 1e-3 for each in stripes)
         said.append(f"{name}: {'the same' if even else 'not the same'} along each diagonal")
     grid[0, 0].set_ylabel("position")
-    figure.colorbar(image, ax=grid.ravel().tolist(), label="dot product, relative")
+    figure.colorbar(image, ax=grid.ravel().tolist(), label="dot product (largest = 1)")
     title_above(figure, "Dot product of every two positions")
     figure.set_label(f"dot products of positions. {'; '.join(said)}")
     return figure
