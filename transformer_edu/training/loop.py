@@ -15,6 +15,7 @@ from torch.optim import Adam, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
+from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.budget import describe_seconds, estimate_seconds
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.config import TrainingConfig
@@ -123,9 +124,11 @@ def take_steps(
     _evaluate_if_due(state)  # where an interrupt came just before it
     for step in _with_progress(range(taken + 1, config.steps + 1), state):
         _seed_dropout(state.model, config.seed, step, state.processes.number)
-        loss = find_gradients(replica, next(batches), config, run, state.scaler, state.processes)
+        batch = next(batches)
+        loss = find_gradients(replica, batch, config, run, state.scaler, state.processes)
+        tokens = int((batch.label_ids != PADDING_ID).sum())
         with postponed_interrupt():
-            run.steps.append(StepRecord(step, loss, schedule.get_last_lr()[0]))
+            run.steps.append(StepRecord(step, loss, schedule.get_last_lr()[0], tokens))
             state.scaler.step(state.optimizer)  # optimizer.step(), unless float16 overflowed
             state.scaler.update()
             schedule.step()

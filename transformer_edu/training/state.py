@@ -17,11 +17,15 @@ from transformer_edu.training.machine.one_process import ALONE, OneProcess
 
 @dataclass(frozen=True)
 class StepRecord:
-    """One weight update: its number from 1, its batch's loss before it, its learning rate."""
+    """One weight update: its number from 1, its batch's loss before it, its learning rate.
+
+    ``tokens`` counts the labels of the batch.
+    """
 
     step: int
     loss: float
     learning_rate: float
+    tokens: int = 0
 
 
 @dataclass

@@ -14,6 +14,7 @@ from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.data.toy_tasks import reverse_task
 from transformer_edu.training.loop import endless_batches, fit
+from transformer_edu.training.loss import LARGE_VOCABULARY
 from transformer_edu.training.runs.presets import TOY
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.watching import Watcher
@@ -88,6 +89,16 @@ def test_the_tokens_are_the_labels_that_were_learned_from(folder):
     batches = islice(endless_batches(TASK, SETTINGS.training_config()), 8)
     labels = sum(int((batch.label_ids != PADDING_ID).sum()) for batch in batches)
     assert watcher.records[-1]["tokens"] == labels
+
+
+def test_tokens_are_counted_with_a_large_vocabulary_too():
+    task = reverse_task(num_symbols=LARGE_VOCABULARY, train_size=60, validation_size=8, test_size=8)
+    model = Transformer(SETTINGS.model_config(len(task.vocabulary)))  # is not called for the loss
+    config = replace(SETTINGS.training_config(), steps=2)
+    run = fit(model, task, config)
+    batches = islice(endless_batches(task, config), 2)
+    labels = [int((batch.label_ids != PADDING_ID).sum()) for batch in batches]
+    assert [step.tokens for step in run.steps] == labels
 
 
 def test_the_best_and_the_last_weights_are_kept(folder):

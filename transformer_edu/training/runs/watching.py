@@ -4,11 +4,9 @@ import sys
 import time
 from statistics import mean
 
-from torch import Tensor, nn
 from tqdm import tqdm
 
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.machine.interrupt import postponed_interrupt
 from transformer_edu.training.machine.one_process import ALONE, OneProcess
@@ -19,7 +17,7 @@ from transformer_edu.training.state import TrainingRun
 
 SECONDS_BETWEEN_LINES = 30  # where the bar is not redrawn but written again, as in a log file
 STEPS_BETWEEN_LOOKS = 20  # of the bar's numbers: reading them makes a GPU wait
-SPENT = ("cpu_seconds", "seconds", "tokens")  # what a run has cost so far, in every record
+SPENT = ("cpu_seconds", "seconds")  # what a run has cost so far, in every record
 
 
 class Watcher:
@@ -72,8 +70,7 @@ class Watcher:
             )
         self._before = {name: kept[-1][name] if kept else 0 for name in SPENT}
         self._began = time.process_time(), time.monotonic()
-        self._tokens, self._learning_seconds, self._last_call = 0, 0.0, None
-        self._hook = self.model.register_forward_pre_hook(self._count_tokens)
+        self._steps_before, self._learning_seconds, self._last_call = steps_taken, 0.0, None
         self._progress = tqdm(
             initial=steps_taken,
             total=self.settings.steps,
@@ -124,8 +121,8 @@ class Watcher:
             "token_accuracy": evaluation.token_accuracy,
             self.judge.name: score,
         }
-        cpu_seconds, tokens = self.processes.sum([self._cpu_seconds(), float(self._tokens)])
-        record = self._note(run, judged, cpu_seconds, tokens)
+        (cpu_seconds,) = self.processes.sum([self._cpu_seconds()])
+        record = self._note(run, judged, cpu_seconds)
         if self.processes.is_first:
             line = f"step {record['step']:,}: loss {record['loss']:.3f}, validation loss "
             line += f"{evaluation.loss:.3f}, {self.judge.name} {score:.4g}"
@@ -138,12 +135,11 @@ class Watcher:
             run: The steps so far.
         """
         self._progress.close()
-        self._hook.remove()
         noted = self.records[-1]["step"] if self.records else 0
         # Interrupted processes cannot wait for each other: together they note nothing.
         if len(run.steps) > noted and self.processes.count == 1:
             unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.judge.name))
-            self._note(run, unknown, self._cpu_seconds(), float(self._tokens))
+            self._note(run, unknown, self._cpu_seconds())
 
     def has_scored(self, step: int) -> bool:
         """Whether the history has the score of the model after this step."""
@@ -165,7 +161,7 @@ class Watcher:
         return max(scores[-patience:]) <= max(scores[:-patience])
 
     def _note(
-        self, run: TrainingRun, judged: dict[str, object], cpu_seconds: float, tokens: float
+        self, run: TrainingRun, judged: dict[str, object], cpu_seconds: float
     ) -> dict[str, object]:
         """Write a line of history."""
         last = run.steps[-1]
@@ -177,7 +173,7 @@ class Watcher:
             **judged,
             "cpu_seconds": round(self._before["cpu_seconds"] + cpu_seconds, 2),
             "seconds": round(self._before["seconds"] + time.monotonic() - self._began[1], 2),
-            "tokens": self._before["tokens"] + int(tokens),
+            "tokens": int(sum(step.tokens for step in run.steps)),
         }
         self.records.append(record)
         if self.processes.is_first:
@@ -191,10 +187,6 @@ class Watcher:
     def _show(self, run: TrainingRun) -> None:
         """Refresh the bar's numbers."""
         recent = mean(step.loss for step in run.steps[-STEPS_BETWEEN_LOOKS:])
-        speed = self.processes.count * float(self._tokens) / max(self._learning_seconds, 1e-9)
+        tokens = sum(step.tokens for step in run.steps[self._steps_before :])
+        speed = tokens / max(self._learning_seconds, 1e-9)
         self._progress.set_postfix_str(f"loss {recent:.2f}, {speed:,.0f} tokens/s", refresh=False)
-
-    def _count_tokens(self, module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        """Count the labels that the model learns from: as many as decoder inputs."""
-        if module.training:
-            self._tokens = self._tokens + (inputs[1] != PADDING_ID).sum()
