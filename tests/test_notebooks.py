@@ -19,6 +19,7 @@ from tools.skeleton_rules import title
 
 LESSONS = all_lessons()
 ROW = re.compile(r"(?m)^\|.*\]\(notebooks/(?P<name>[^)]+\.ipynb)\).*$")
+MAP_ROW = re.compile(r"(?m)^\|[^|]*\|[^|]*\]\((\w+\.ipynb)\) \| (.*) \|$")
 HOME = "/" + "home/somebody/lesson"
 
 
@@ -43,6 +44,12 @@ def test_readme_lists_exactly_the_lessons_that_there_are():
 def test_readme_calls_every_lesson_by_its_title():
     for row, lesson in zip(listed_lessons(), LESSONS, strict=True):
         assert title(lesson) in row[0], f"{lesson.name}: {title(lesson)!r} is not in {row[0]!r}"
+
+
+def test_lesson_0_maps_the_others_by_their_titles():
+    start, *others = LESSONS
+    text = "\n".join(cell.source for cell in start.notebook.cells)
+    assert MAP_ROW.findall(text) == [(each.name, title(each)) for each in others]
 
 
 def test_lessons_are_numbered_without_a_gap():
