@@ -85,6 +85,9 @@ class LabPage:
         return self.page.locator(f"{NOTEBOOK} .attention-viewer > iframe").all()
 
 
+PICTURE = ":scope > .widget-html :is(img, svg)"  # a live one is drawn as SVG
+
+
 class Explorer:
     """Some controls and, below them, one picture.
 
@@ -94,12 +97,12 @@ class Explorer:
 
     def __init__(self, box: Locator) -> None:
         self.box = box
-        self.image = box.locator("> .widget-html img")
-        assert self._wait("image.src !== before", "", SECONDS_TO_RETURN), "there is no picture"
+        assert self._wait("source !== before", "", SECONDS_TO_RETURN), "there is no picture"
 
     def picture(self) -> str:
         """The picture's source, empty where an error stands in its place."""
-        return self.image.get_attribute("src") if self.image.count() else ""
+        script = "(box, picture) => (shown => shown?.src ?? shown?.outerHTML ?? '')"
+        return self.box.evaluate(f"{script}(box.querySelector(picture))", PICTURE)
 
     def controls(self) -> list["Control"]:
         """Every control, from top to bottom; one that is unknown here is an error."""
@@ -108,11 +111,11 @@ class Explorer:
 
     def has_another(self, before: str) -> bool:
         """Whether, after a redraw, there is something else than this picture."""
-        return self._wait("image.src !== before", before, SECONDS_TO_CHANGE)
+        return self._wait("source !== before", before, SECONDS_TO_CHANGE)
 
     def has_again(self, picture: str) -> bool:
         """Whether, after a redraw, there is this picture."""
-        return self._wait("image.src === before", picture, SECONDS_TO_RETURN)
+        return self._wait("source === before", picture, SECONDS_TO_RETURN)
 
     def settle(self) -> None:
         """Wait until the kernel has answered what it was asked so far."""
@@ -121,9 +124,10 @@ class Explorer:
     def _wait(self, condition: str, picture: str, seconds: float) -> bool:
         self.settle()
         script = f"""([box, before]) => {{
-            const image = box.querySelector(":scope > .widget-html img");
-            if (!image) return box.querySelector(":scope > .widget-html pre") !== null;
-            return {condition} && image.complete && image.naturalWidth > 100;
+            const shown = box.querySelector("{PICTURE}");
+            if (!shown) return box.querySelector(":scope > .widget-html pre") !== null;
+            const source = shown.src ?? shown.outerHTML;
+            return {condition} && shown.complete !== false && shown.clientWidth > 100;
         }}"""
         handle = self.box.element_handle()
         try:

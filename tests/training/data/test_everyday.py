@@ -48,7 +48,7 @@ def test_an_english_sentence_has_one_translation():
 
 
 def test_the_same_seed_gives_the_same_pairs_and_another_gives_others():
-    once, again, other = (everyday_pairs(seed, 6_500) for seed in (5, 5, 6))
+    once, again, other = (everyday_pairs(seed, 16_000) for seed in (5, 5, 6))
     assert once == again
     assert once != other
 
@@ -165,7 +165,9 @@ def possible_articles():
 
 def test_articles_agree_with_gender_and_case_of_their_nouns():
     wrong, checked = set(), 0
-    pattern = re.compile(r"\b([dD](?:er|ie|as|en|em)|(?:[kKmMdDsS]?[eE]in)(?:e[nmrs]?)?) (\w+)\b")
+    pattern = re.compile(
+        r"(?<!, )\b([dD](?:er|ie|as|en|em)|(?:[kKmMdDsS]?[eE]in)(?:e[nmrs]?)?) (\w+)\b"
+    )
     for _, german in everything():
         for article, noun in pattern.findall(german):
             if noun not in possible_articles() or noun == "Uhr":  # um ein Uhr
@@ -258,7 +260,7 @@ def test_english_verbs_agree_with_he_she_and_it():
 
 def test_a_and_an_follow_the_first_sound():
     wrong = re.compile(r"\b(?:a [aeio]|an [bcdfgjklmnpqrstvwxyz])(?!ne)")
-    assert not [e for e, _ in everything() if wrong.search(e) and "a European" not in e]
+    assert not [e for e, _ in everything() if wrong.search(re.sub("a [Ee]uro", "", e))]
 
 
 def test_sentences_begin_with_a_capital_and_end_with_the_same_mark():

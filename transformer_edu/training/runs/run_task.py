@@ -23,7 +23,7 @@ from transformer_edu.training.runs.presets import EVERYDAY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.saved_translator import load_translator
 
-READINGS_OF_PHRASES = 10  # in an epoch, more than of a generated sentence: they are what people say
+READINGS_OF_PHRASES = 5  # in an epoch, more than of a generated sentence: people say them
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
 
 
