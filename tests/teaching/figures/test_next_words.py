@@ -18,6 +18,11 @@ def test_each_beginning_has_its_panel_and_the_title_names_the_likeliest_words():
     assert "after a: b" in figure.get_label() and "after a b: d" in figure.get_label()
 
 
+def test_a_small_probability_is_not_written_as_zero():
+    axes = plot_next_words({"a": {"b": 0.99, "c": 0.006, "d": 0.004}}).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["0.99", "0.01", "< 0.01"]
+
+
 def test_only_cells_without_any_change_are_hatched_and_the_label_counts_the_others():
     full, triangle = torch.full((2, 3), 0.5), torch.tensor([[2.0, 0.0], [0.1, 0.2]])
     panels = {"left": (["x", "y", "z"], full), "right": (["a", "b"], triangle)}

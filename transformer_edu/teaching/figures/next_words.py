@@ -59,7 +59,8 @@ def _draw_words(axes: Axes, words: Mapping[str, float]) -> None:
     names, values = [literal(word) for word in words], list(words.values())
     colors = [BLUE, *[PALE] * (len(names) - 1)]
     bars = axes.barh(range(len(names)), values, color=colors, edgecolor=GRAY, linewidth=1)
-    axes.bar_label(bars, [f"{value:.2f}" for value in values], padding=3, fontsize=12)
+    labels = ["< 0.01" if value < 0.005 else f"{value:.2f}" for value in values]
+    axes.bar_label(bars, labels, padding=3, fontsize=12)
     axes.set_yticks(range(len(names)), names)
     axes.set(xlim=(0, 1.25), xticks=[0, 0.5, 1])
     axes.invert_yaxis()
