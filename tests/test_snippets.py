@@ -13,14 +13,14 @@ SAID = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
 def snippets() -> list[str]:
     """The code of the primer, one text for each of its fences."""
     cells = read(ROOT / "notebooks" / "00_start_here.ipynb").cells
-    (primer,) = (cell.source for cell in cells if "PyTorch in ten cells" in cell.source)
+    (primer,) = (cell.source for cell in cells if "PyTorch in twelve cells" in cell.source)
     return FENCE.findall(primer.partition("<details>")[2])
 
 
-def test_the_primer_has_ten_snippets_and_each_prints_what_it_says():
+def test_the_primer_has_twelve_snippets_and_each_prints_what_it_says():
     names: dict[str, object] = {}
     found = snippets()
-    assert len(found) == 10
+    assert len(found) == 12
     for snippet in found:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
