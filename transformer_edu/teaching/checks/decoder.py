@@ -16,6 +16,7 @@ from transformer_edu.teaching.checks.answer import (
     refuse_mistakes,
     require_shape,
 )
+from transformer_edu.teaching.checks.encoder import build_module, carry_over, require_layers
 from transformer_edu.teaching.my_transformer import keep
 
 # Every length is different, so that no axis passes for another.
@@ -41,7 +42,7 @@ def check_decoder_layer(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    layer = _build(answer, "DecoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
+    layer = build_module(answer, "DecoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
     x, memory, target_mask, source_mask = _inputs()
     with suppress(RuntimeError, AttributeError, TypeError):  # three dots first, then what is wrong
         ask(layer, x, memory)
@@ -49,7 +50,7 @@ def check_decoder_layer(answer: type[nn.Module]) -> None:
     _ask_whole(layer, x, memory)
     _require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "three AddAndNorm")
     package = _package_layers()[0]
-    _carry_over(package, layer)
+    carry_over(package, layer)
     received = _ask_whole(layer, x, memory)
     if not close(received, package(x, memory)):
         _refuse_layer(received, package, x, memory)
@@ -174,16 +175,16 @@ def check_decoder(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    decoder = _build(answer, "Decoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
+    decoder = build_module(answer, "Decoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
     x, memory, target_mask, source_mask = _inputs()
     with suppress(RuntimeError, AttributeError, TypeError):  # three dots first, then what is wrong
         ask(decoder, x, memory)
-    _require_layers(decoder)
+    require_layers(decoder, LAYERS, "DecoderLayer")
     _ask_whole(decoder, x, memory)
     _require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), "layers")
     package = Decoder(_package_layers())
     for own, theirs in zip(decoder.layers, package.layers, strict=True):
-        _carry_over(theirs, own)
+        carry_over(theirs, own)
     received = _ask_whole(decoder, x, memory)
     if not close(received, package(x, memory)):
         _refuse_stack(received, list(package.layers), x, memory)
@@ -196,25 +197,6 @@ def check_decoder(answer: type[nn.Module]) -> None:
     if not close(masked, package(x, memory, target_mask=target_mask, source_mask=source_mask)):
         raise AnswerError("A mask does not arrive: every layer needs target_mask and source_mask.")
     keep(answer)
-
-
-def _require_layers(decoder: nn.Module) -> None:
-    """Refuse a stack that is not registered, of another length, or one layer several times."""
-    layers = getattr(decoder, "layers", None)
-    if isinstance(layers, list | tuple):
-        raise AnswerError(
-            "PyTorch does not look into Python lists: your decoder has 0 parameters. "
-            "There is an nn.Module that holds a list of modules."
-        )
-    if not isinstance(layers, nn.ModuleList | nn.Sequential):
-        raise AnswerError("__init__ must set self.layers to an nn.ModuleList.")
-    if len(layers) != LAYERS:
-        raise AnswerError(f"There must be {LAYERS} layers; yours has {len(layers)}.")
-    if any(one is other for one, other in combinations(layers, 2)):
-        raise AnswerError(
-            "Two entries are the same layer, with the same weights: call DecoderLayer(*sizes) "
-            "once for each."
-        )
 
 
 def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, memory: Tensor) -> None:
@@ -297,25 +279,6 @@ def _shift_hint(read: list[int], labels: list[int], target: list[int]) -> str:
     if END_ID in read:
         return "There is no prediction after the end token: it is not an input."
     return f"For the target {target} you give {read} and {labels}: shift them by one."
-
-
-def _build(answer: object, name: str, *sizes: float) -> nn.Module:
-    """An object of the reader's class."""
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
-    return answer(*sizes)
-
-
-def _carry_over(package: nn.Module, own: nn.Module) -> None:
-    """Copy the package's weights into a layer of the reader's, by name."""
-    weights = package.state_dict()
-    missing = [name for name in weights if name not in own.state_dict()]
-    if missing:
-        raise AnswerError(
-            f"Your layer has no {missing[0]}. Use the names of the scaffold and the classes of "
-            "lessons 4, 6 and 7."
-        )
-    own.load_state_dict(weights)
 
 
 def _inputs() -> tuple[Tensor, Tensor, Tensor, Tensor]:

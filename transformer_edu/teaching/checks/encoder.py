@@ -33,13 +33,13 @@ def check_encoder_layer(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    layer = _build(answer, "EncoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
+    layer = build_module(answer, "EncoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
     x, mask = _inputs()
     ask(layer, x, mask)
     _require_parts(layer)
     _require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT))
     package = _package_layers()[0]
-    _carry_over(package, layer)
+    carry_over(package, layer)
     received = require_shape(ask(layer, x, mask), tuple(x.shape), "(batch, position, d_model)")
     if not close(received, package(x, mask=mask)):
         _refuse_layer(received, package, x, mask)
@@ -103,14 +103,14 @@ def check_encoder(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    encoder = _build(answer, "Encoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
+    encoder = build_module(answer, "Encoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
     x, mask = _inputs()
     ask(encoder, x, mask)
-    _require_layers(encoder)
+    require_layers(encoder, LAYERS, "EncoderLayer")
     _require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT))
     package = Encoder(_package_layers())
     for own, theirs in zip(encoder.layers, package.layers, strict=True):
-        _carry_over(theirs, own)
+        carry_over(theirs, own)
     received = require_shape(ask(encoder, x, mask), tuple(x.shape), "(batch, position, d_model)")
     if not close(received, package(x, mask=mask)):
         _refuse_stack(received, list(package.layers), x, mask)
@@ -119,21 +119,22 @@ def check_encoder(answer: type[nn.Module]) -> None:
     keep(answer)
 
 
-def _require_layers(encoder: nn.Module) -> None:
+def require_layers(stack: nn.Module, count: int, name: str) -> None:
     """Refuse a stack that is not registered, of another length, or one layer several times."""
-    layers = getattr(encoder, "layers", None)
+    layers = getattr(stack, "layers", None)
     if isinstance(layers, list | tuple):
+        kind = type(stack).__name__.lower()
         raise AnswerError(
-            "PyTorch does not look into Python lists: your encoder has 0 parameters. "
+            f"PyTorch does not look into Python lists: your {kind} has 0 parameters. "
             "There is an nn.Module that holds a list of modules."
         )
     if not isinstance(layers, nn.ModuleList | nn.Sequential):
         raise AnswerError("__init__ must set self.layers to an nn.ModuleList.")
-    if len(layers) != LAYERS:
-        raise AnswerError(f"There must be {LAYERS} layers; yours has {len(layers)}.")
+    if len(layers) != count:
+        raise AnswerError(f"There must be {count} layers; yours has {len(layers)}.")
     if any(one is other for one, other in combinations(layers, 2)):
         raise AnswerError(
-            "Two entries are the same layer, with the same weights: call EncoderLayer(*sizes) "
+            f"Two entries are the same layer, with the same weights: call {name}(*sizes) "
             "once for each."
         )
 
@@ -222,21 +223,21 @@ def _count(answer: object, encoder: _Stack, x: Tensor) -> object:
     return found
 
 
-def _build(answer: object, name: str, *sizes: float) -> nn.Module:
-    """An object of the reader's class, without dropout."""
+def build_module(answer: object, name: str, *sizes: float) -> nn.Module:
+    """An object of the reader's class."""
     if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
         raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
     return answer(*sizes)
 
 
-def _carry_over(package: nn.Module, own: nn.Module) -> None:
+def carry_over(package: nn.Module, own: nn.Module) -> None:
     """Copy the package's weights into a layer of the reader's, by name."""
     weights = package.state_dict()
     missing = [name for name in weights if name not in own.state_dict()]
     if missing:
         raise AnswerError(
             f"Your layer has no {missing[0]}. Use the names of the scaffold and the classes of "
-            "lessons 4 and 6."
+            "the lessons before."
         )
     own.load_state_dict(weights)
 
