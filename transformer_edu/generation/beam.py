@@ -2,7 +2,7 @@
 
 A hypothesis that ends leaves its place empty for that step: the beam is narrower by one, and full
 again after the next step. So a beam of width 1 stops where greedy search stops. Built in
-notebooks/11_generation.ipynb.
+notebooks/12_generation.ipynb.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Targets that are being written, and the model's logits for the next token of each.
 
 Greedy search, beam search and sampling all use it; they differ only in which token they choose.
-Read in notebooks/11_generation.ipynb.
+Read in notebooks/12_generation.ipynb.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Greedy search: the most probable token at every step (paper §6.1).
 
-Met in notebooks/00_start_here.ipynb, 08_decoder.ipynb and 11_generation.ipynb.
+Met in notebooks/00_start_here.ipynb, 08_decoder.ipynb and 12_generation.ipynb.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Hypotheses: what beam search has written, what it is worth, and a record of how it came about.
 
-Met in notebooks/11_generation.ipynb.
+Met in notebooks/12_generation.ipynb.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Sampling: every token is drawn at random, with the probability that the model gives it.
 
-Met in notebooks/11_generation.ipynb.
+Met in notebooks/12_generation.ipynb.
 """
 
 import math

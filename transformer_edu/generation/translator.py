@@ -1,6 +1,6 @@
 """A model and its tokenizer together: text in, text out.
 
-Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
+Met in notebooks/00_start_here.ipynb and 15_translation.ipynb.
 """
 
 from collections.abc import Iterable, Sequence

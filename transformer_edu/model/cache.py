@@ -2,7 +2,7 @@
 
 A new token changes neither the keys and values of the tokens before it, which cannot attend to it,
 nor those of the source. Queries are used once, so they are not kept. Met in
-notebooks/11_generation.ipynb.
+notebooks/12_generation.ipynb.
 """
 
 from typing import NamedTuple

@@ -3,7 +3,7 @@
     translator = load_pretrained()
     print(translator.translate("A dog runs across the grass."))
 
-Met in notebooks/00_start_here.ipynb and 14_translation.ipynb.
+Met in notebooks/00_start_here.ipynb and 15_translation.ipynb.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """BLEU: how many words and phrases of the translations are also in the references.
 
 sacrebleu computes it, so the score is comparable with published ones. The lesson
-notebooks/14_translation.ipynb builds it from scratch.
+notebooks/15_translation.ipynb builds it from scratch.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lesson 15: right answers pass, and each usual wrong answer is named."""
+"""Lesson 16: right answers pass, and each usual wrong answer is named."""
 
 import pytest
 import torch
@@ -90,52 +90,52 @@ def first_head_alone(weights, query_tokens, key_tokens):
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("15.1", 1 / 3),
-        ("15.1", 0.33),
-        ("15.2", next_share),
-        ("15.2", by_diagonal),
-        ("15.3", favourites),
-        ("15.3", lambda *given: tuple(map(tuple, favourites(*given)))),
+        ("16.1", 1 / 3),
+        ("16.1", 0.33),
+        ("16.2", next_share),
+        ("16.2", by_diagonal),
+        ("16.3", favourites),
+        ("16.3", lambda *given: tuple(map(tuple, favourites(*given)))),
     ],
 )
 
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("15.1", 1 / 7, "does the causal mask hide"),
-        ("15.1", 1 / 2, "attend to itself, too"),
-        ("15.1", 1 / 4, r"may \*not\* attend"),
-        ("15.1", 1 / 5, "The other way round"),
-        ("15.1", 0, "the mask allows it"),
-        ("15.1", 0.9, "get the same weight"),
-        ("15.1", "a third", "is a number"),
-        ("15.2", previous_share, r"the piece \*before\*"),
-        ("15.2", same_share, "the piece itself"),
-        ("15.2", padding_counts, "are padding, and do not count"),
-        ("15.2", mean_of_means, "must count the same"),
-        ("15.2", last_row_counts, "has no next one"),
-        ("15.2", no_mean, "That is the sum"),
-        ("15.2", one_number, "keep the axis of the heads"),
-        ("15.2", lambda w, n: float(one_number(w, n)), "keep the axis of the heads"),
-        ("15.2", lambda w, n: next_share(w, n) + 0.1, "the mean of all of them"),
-        ("15.2", lambda w, n: next_share(w, n) * float("nan"), "NaN"),
-        ("15.2", lambda w, n: w[0, 0], r"\(heads,\) = \(3,\); yours is \(6, 6\)"),
-        ("15.2", 0.3, "The answer is a function"),
-        ("15.2", lambda w, n: w[:, :, 99], "could not be used: IndexError"),
-        ("15.3", published, "average the heads first"),
-        ("15.3", mean_of_heads, "average the heads first"),
-        ("15.3", transposed, "Transposed"),
-        ("15.3", transposed_with_keys, "Transposed"),
-        ("15.3", places, "Those are positions"),
-        ("15.3", first_head_alone, "Expected a list for each head"),
+        ("16.1", 1 / 7, "does the causal mask hide"),
+        ("16.1", 1 / 2, "attend to itself, too"),
+        ("16.1", 1 / 4, r"may \*not\* attend"),
+        ("16.1", 1 / 5, "The other way round"),
+        ("16.1", 0, "the mask allows it"),
+        ("16.1", 0.9, "get the same weight"),
+        ("16.1", "a third", "is a number"),
+        ("16.2", previous_share, r"the piece \*before\*"),
+        ("16.2", same_share, "the piece itself"),
+        ("16.2", padding_counts, "are padding, and do not count"),
+        ("16.2", mean_of_means, "must count the same"),
+        ("16.2", last_row_counts, "has no next one"),
+        ("16.2", no_mean, "That is the sum"),
+        ("16.2", one_number, "keep the axis of the heads"),
+        ("16.2", lambda w, n: float(one_number(w, n)), "keep the axis of the heads"),
+        ("16.2", lambda w, n: next_share(w, n) + 0.1, "the mean of all of them"),
+        ("16.2", lambda w, n: next_share(w, n) * float("nan"), "NaN"),
+        ("16.2", lambda w, n: w[0, 0], r"\(heads,\) = \(3,\); yours is \(6, 6\)"),
+        ("16.2", 0.3, "The answer is a function"),
+        ("16.2", lambda w, n: w[:, :, 99], "could not be used: IndexError"),
+        ("16.3", published, "average the heads first"),
+        ("16.3", mean_of_heads, "average the heads first"),
+        ("16.3", transposed, "Transposed"),
+        ("16.3", transposed_with_keys, "Transposed"),
+        ("16.3", places, "Those are positions"),
+        ("16.3", first_head_alone, "Expected a list for each head"),
     ],
 )
 
 
-@pytest.mark.parametrize("number", ["15.2", "15.3"])
+@pytest.mark.parametrize("number", ["16.2", "16.3"])
 def test_a_check_lets_no_answer_change_what_it_compares_with(number, capsys):
     def changes(weights, *given):
-        found = (next_share if number == "15.2" else favourites)(weights, *given)
+        found = (next_share if number == "16.2" else favourites)(weights, *given)
         weights.zero_()
         return found
 

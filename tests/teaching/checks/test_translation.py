@@ -1,4 +1,4 @@
-"""Lesson 14: right answers pass, and each usual wrong answer is named."""
+"""Lesson 15: right answers pass, and each usual wrong answer is named."""
 
 import math
 from collections import Counter
@@ -64,38 +64,38 @@ def right_for_words_alone(hypotheses, references, n):
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("14.1", brevity_penalty),
-        ("14.2", corpus_precision),
-        ("14.3", 100 * math.exp(-1)),
-        ("14.3", 37),
+        ("15.1", brevity_penalty),
+        ("15.2", corpus_precision),
+        ("15.3", 100 * math.exp(-1)),
+        ("15.3", 37),
     ],
 )
 
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("14.1", lambda c, r: math.exp(1 - r / c) if c else 0, "never above 1"),
-        ("14.1", lambda c, r: math.exp(-abs(1 - r / c)) if c else 0, "is not too short"),
-        ("14.1", lambda c, r: min(1, c / r), "the ratio itself"),
-        ("14.1", lambda c, r: 1 if c >= r else math.exp(1 - c / r), "upside down"),
-        ("14.1", lambda c, r: min(1, math.exp(1 - r / c)), "divide by zero"),
-        ("14.1", lambda c, r: 0.4 if c < r else 1, "the factor is 0.368; yours is 0.400"),
-        ("14.1", lambda c, r: 1, "the factor is 0.368; yours is 1.000"),
-        ("14.2", mean_of_all, "a mean of the sentences' precisions"),
-        ("14.2", mean_of_those_with_any, "a mean of the sentences' precisions"),
-        ("14.2", mean_that_divides_by_zero, "a mean of the sentences' precisions"),
-        ("14.2", right_for_words_alone, "For n = 2 you divide by zero"),
-        ("14.2", unclipped_precision, "clip the counts"),
-        ("14.2", recall, "Divide by how much was written"),
-        ("14.2", lambda h, r, n: 100 * corpus_precision(h, r, n), "from 0 to 1"),
-        ("14.2", lambda h, r, n: corpus_precision(h, r, 1), "For n = 2: the precision is"),
-        ("14.3", 100, "What is the other factor"),
-        ("14.3", 50, r"share of what was \*written\*"),
-        ("14.3", 25, "Only the brevity penalty"),
-        ("14.3", 60.65, "Upside down"),
-        ("14.3", 0.368, "from 0 to 100"),
-        ("14.3", 0, "no precision is 0"),
-        ("14.3", 80, "What are the two"),
-        ("14.3", "a third", "is a number"),
+        ("15.1", lambda c, r: math.exp(1 - r / c) if c else 0, "never above 1"),
+        ("15.1", lambda c, r: math.exp(-abs(1 - r / c)) if c else 0, "is not too short"),
+        ("15.1", lambda c, r: min(1, c / r), "the ratio itself"),
+        ("15.1", lambda c, r: 1 if c >= r else math.exp(1 - c / r), "upside down"),
+        ("15.1", lambda c, r: min(1, math.exp(1 - r / c)), "divide by zero"),
+        ("15.1", lambda c, r: 0.4 if c < r else 1, "the factor is 0.368; yours is 0.400"),
+        ("15.1", lambda c, r: 1, "the factor is 0.368; yours is 1.000"),
+        ("15.2", mean_of_all, "a mean of the sentences' precisions"),
+        ("15.2", mean_of_those_with_any, "a mean of the sentences' precisions"),
+        ("15.2", mean_that_divides_by_zero, "a mean of the sentences' precisions"),
+        ("15.2", right_for_words_alone, "For n = 2 you divide by zero"),
+        ("15.2", unclipped_precision, "clip the counts"),
+        ("15.2", recall, "Divide by how much was written"),
+        ("15.2", lambda h, r, n: 100 * corpus_precision(h, r, n), "from 0 to 1"),
+        ("15.2", lambda h, r, n: corpus_precision(h, r, 1), "For n = 2: the precision is"),
+        ("15.3", 100, "What is the other factor"),
+        ("15.3", 50, r"share of what was \*written\*"),
+        ("15.3", 25, "Only the brevity penalty"),
+        ("15.3", 60.65, "Upside down"),
+        ("15.3", 0.368, "from 0 to 100"),
+        ("15.3", 0, "no precision is 0"),
+        ("15.3", 80, "What are the two"),
+        ("15.3", "a third", "is a number"),
     ],
 )

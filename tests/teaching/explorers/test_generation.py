@@ -1,4 +1,4 @@
-"""Each explorer of lesson 11 is a thin shell: every state of its controls draws and describes."""
+"""Each explorer of lesson 12 is a thin shell: every state of its controls draws and describes."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Checks for notebooks/11_generation.ipynb."""
+"""Checks for notebooks/12_generation.ipynb."""
 
 import math
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ PROBABILITIES = (0.1, 0.42, 0.05, 0.28, 0.15)
 SHARES = (0.6, 0.3, 0.95, 0.75)
 
 
-@exercise("11.1")
+@exercise("12.1")
 def check_cache_numbers(answer: object) -> None:
     """How many numbers the cache of a beam search holds."""
     answer = require_number(answer, whole=True)
@@ -52,7 +52,7 @@ def check_cache_numbers(answer: object) -> None:
         )
 
 
-@exercise("11.2")
+@exercise("12.2")
 def check_top_p(answer: object) -> None:
     """A function that cuts the unlikely tail off and rescales the rest."""
     probabilities = torch.tensor(PROBABILITIES)
@@ -94,7 +94,7 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
     return f"{of} the {right} likeliest stay, in their own proportions."
 
 
-@exercise("11.3")
+@exercise("12.3")
 def check_final_score(answer: object) -> None:
     """The score of a finished hypothesis: the end token adds log-probability and length."""
     for words, end, alpha in (
@@ -131,7 +131,7 @@ def _require_score(found: float, words: list[float], end: float, alpha: float) -
     )
 
 
-@exercise("11.4")
+@exercise("12.4")
 def check_misleading_table(answer: object) -> None:
     """A table whose most probable sentence a beam of 3 does not find."""
     if not isinstance(answer, Mapping) or not all(isinstance(x, Mapping) for x in answer.values()):

@@ -1,4 +1,4 @@
-"""Checks of lesson 15: what heads do."""
+"""Checks of lesson 16: what heads do."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -34,9 +34,9 @@ TWO_HEADS = torch.tensor(
 )
 
 
-@exercise("15.1")
+@exercise("16.1")
 def check_uniform_weight(answer: float) -> None:
-    """Exercise 15.1: what a uniform head of the decoder's self-attention gives to one piece."""
+    """Exercise 16.1: what a uniform head of the decoder's self-attention gives to one piece."""
     answer = require_number(answer)
     hints = {
         1 / READ: "Uniform over the allowed keys. Which of the seven does the causal mask hide?",
@@ -54,9 +54,9 @@ def check_uniform_weight(answer: float) -> None:
     raise AnswerError("A row of weights sums to one; here all allowed keys get the same weight.")
 
 
-@exercise("15.2")
+@exercise("16.2")
 def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
-    """Exercise 15.2: the share of every head on the piece that comes next."""
+    """Exercise 16.2: the share of every head on the piece that comes next."""
     weights = _some_weights()
     shares = ask(answer, weights.clone(), list(LENGTHS))
     if isinstance(shares, Tensor) and shares.dim() == 0 or isinstance(shares, Real):
@@ -101,9 +101,9 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
     ]
 
 
-@exercise("15.3")
+@exercise("16.3")
 def check_largest_weights(answer: Callable[..., list[list[str]]]) -> None:
-    """Exercise 15.3: for every head, the token that each query attends to most."""
+    """Exercise 16.3: for every head, the token that each query attends to most."""
     found = ask(answer, TWO_HEADS.clone(), list(QUERY_TOKENS), list(KEY_TOKENS))
     right = _names(TWO_HEADS.argmax(dim=2), KEY_TOKENS)
     if _as_lists(found) == right:

@@ -1,4 +1,4 @@
-"""Checks of lesson 12: a pattern with torch's own Transformer."""
+"""Checks of lesson 13: a pattern with torch's own Transformer."""
 
 from collections.abc import Callable
 
@@ -30,9 +30,9 @@ WRITTEN = (
 )
 
 
-@exercise("12.1")
+@exercise("13.1")
 def check_first_new_position(answer: int) -> None:
-    """Exercise 12.1: the first source position that no training example filled."""
+    """Exercise 13.1: the first source position that no training example filled."""
     hints = {
         LONGEST - 1: "That is the position of the last symbol of a prompt of 12: counting "
         "starts at 0. Prompts "
@@ -46,9 +46,9 @@ def check_first_new_position(answer: int) -> None:
         raise AnswerError("Write a prompt of 12 symbols and its count, and number them from 0.")
 
 
-@exercise("12.2")
+@exercise("13.2")
 def check_torch_masks(answer: Callable[[Tensor, Tensor], dict[str, Tensor]]) -> None:
-    """Exercise 12.2: the four masks that nn.Transformer takes, True hides."""
+    """Exercise 13.2: the four masks that nn.Transformer takes, True hides."""
     masks = ask(answer, SOURCE_IDS.clone(), TARGET_IDS.clone())
     expected = _masks()
     if not isinstance(masks, dict) or set(masks) != set(expected):
@@ -100,9 +100,9 @@ def _wrong_masks(name: str, right: Tensor) -> dict[str, Tensor]:
     }
 
 
-@exercise("12.3")
+@exercise("13.3")
 def check_make_batches(answer: Callable[[list[list[int]], int], list[Tensor]]) -> None:
-    """Exercise 12.3: every sequence once, in order, each batch padded to its longest."""
+    """Exercise 13.3: every sequence once, in order, each batch padded to its longest."""
     for batch_size in BATCH_SIZES:
         given = [list(row) for row in SEQUENCES]
         batches = ask(answer, given, batch_size)
@@ -136,9 +136,9 @@ def _batches(batch_size: int) -> list[Tensor]:
     ]
 
 
-@exercise("12.4")
+@exercise("13.4")
 def check_symbols_of(answer: Callable[[list[int]], list[int]]) -> None:
-    """Exercise 12.4: the symbols between start and end, also without an end token."""
+    """Exercise 13.4: the symbols between start and end, also without an end token."""
     for written, expected in WRITTEN:
         symbols = ask(answer, list(written))
         if not isinstance(symbols, list):

@@ -1,4 +1,4 @@
-"""Checks of lesson 13: tokenization."""
+"""Checks of lesson 14: tokenization."""
 
 from collections.abc import Callable, Sequence
 
@@ -42,9 +42,9 @@ WORDS = {
 }
 
 
-@exercise("13.1")
+@exercise("14.1")
 def check_num_merges(answer: object) -> None:
-    """Exercise 13.1: how many merges a vocabulary of the paper's size holds."""
+    """Exercise 14.1: how many merges a vocabulary of the paper's size holds."""
     right = PAPERS_VOCABULARY - NUM_BYTES - NUM_SPECIAL
     hints = {
         PAPERS_VOCABULARY: "Not every id was made by a merge: which ids existed before?",
@@ -60,9 +60,9 @@ def check_num_merges(answer: object) -> None:
         raise AnswerError("Each merge makes one id. How many ids existed before the first merge?")
 
 
-@exercise("13.2")
+@exercise("14.2")
 def check_text_of(answer: Callable[[list[int], tuple[bytes, ...]], str]) -> None:
-    """Exercise 13.2: the text of token ids, whose pieces may be half a character."""
+    """Exercise 14.2: the text of token ids, whose pieces may be half a character."""
     for ids, expected in WRITTEN:
         text = ask(answer, list(ids), PIECES)
         if not isinstance(text, str):
@@ -84,11 +84,11 @@ def _what_is_wrong(ids: Sequence[int], text: str, expected: str) -> str:
     return hints.get(text, f"it should be {expected!r}, yours is {text!r}.")
 
 
-@exercise("13.3")
+@exercise("14.3")
 def check_encode_in_order(
     answer: Callable[[str, list[tuple[str, str]]], Sequence[str]],
 ) -> None:
-    """Exercise 13.3: a word's pieces, by the merges in the order in which they were learned."""
+    """Exercise 14.3: a word's pieces, by the merges in the order in which they were learned."""
     for word, expected in WORDS.items():
         pieces = ask(answer, word, list(MERGES))
         if isinstance(pieces, str) or not isinstance(pieces, Sequence):

@@ -1,4 +1,4 @@
-"""Checks of lesson 14: translation."""
+"""Checks of lesson 15: translation."""
 
 import math
 from collections import Counter
@@ -27,9 +27,9 @@ REFERENCES: Corpus = tuple(
 )
 
 
-@exercise("14.1")
+@exercise("15.1")
 def check_brevity_penalty(answer: Callable[[int, int], float]) -> None:
-    """Exercise 14.1: the factor that lowers the score of a text that is too short."""
+    """Exercise 15.1: the factor that lowers the score of a text that is too short."""
     for written, reference in LENGTHS:
         where = f"For {written} words written and {reference} in the reference"
         try:
@@ -58,9 +58,9 @@ def _penalty(written: int, reference: int) -> float:
     return min(1.0, math.exp(1 - reference / written))
 
 
-@exercise("14.2")
+@exercise("15.2")
 def check_corpus_precision(answer: Callable[[Corpus, Corpus, int], float]) -> None:
-    """Exercise 14.2: the precision of a whole text, not the mean of its sentences'."""
+    """Exercise 15.2: the precision of a whole text, not the mean of its sentences'."""
     for n in (1, 2):
         try:
             precision = ask(answer, list(WRITTEN), list(REFERENCES), n)
@@ -114,9 +114,9 @@ def _counts(n: int) -> tuple[list[int], list[int]]:
     return found, clipped
 
 
-@exercise("14.3")
+@exercise("15.3")
 def check_half_written(answer: float) -> None:
-    """Exercise 14.3: the BLEU of the first half of every reference."""
+    """Exercise 15.3: the BLEU of the first half of every reference."""
     answer = require_number(answer)
     hints = {
         100.0: "Every n-gram that was written is right, so the four precisions are 1. What is "

@@ -1,4 +1,4 @@
-"""Sliders for lesson 11: thin controls around drawings that work without them."""
+"""Sliders for lesson 12: thin controls around drawings that work without them."""
 
 from collections.abc import Mapping, Sequence
 

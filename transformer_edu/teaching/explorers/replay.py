@@ -1,6 +1,6 @@
 """A slider over training: the attention map of a step, the loss, and how sharp the map is.
 
-Draws what inspect/replay.py records. Used in notebooks/15_looking_inside.ipynb.
+Draws what inspect/replay.py records. Used in notebooks/16_looking_inside.ipynb.
 """
 
 import math

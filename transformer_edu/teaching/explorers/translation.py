@@ -1,6 +1,6 @@
 """A translation and where each generated word attends, for words and texts alike.
 
-Used in notebooks/00_start_here.ipynb and 14_translation.ipynb.
+Used in notebooks/00_start_here.ipynb and 15_translation.ipynb.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """One step of generation: the likeliest tokens, where every head attends, and what may be drawn.
 
-Used in notebooks/11_generation.ipynb.
+Used in notebooks/12_generation.ipynb.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """A number for every head of every attention: small grids of layer and head, side by side.
 
-Used in notebooks/15_looking_inside.ipynb.
+Used in notebooks/16_looking_inside.ipynb.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Texts cut into pieces, as rows of boxes, and a slider for how many merges made them.
 
-Used in notebooks/13_tokenization.ipynb.
+Used in notebooks/14_tokenization.ipynb.
 """
 
 import re

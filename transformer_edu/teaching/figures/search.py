@@ -1,6 +1,6 @@
 """Beam search as a tree, and how the length penalty compares short and long sentences.
 
-Used in notebooks/11_generation.ipynb.
+Used in notebooks/12_generation.ipynb.
 """
 
 from collections.abc import Mapping, Sequence

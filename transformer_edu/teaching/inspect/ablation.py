@@ -2,7 +2,7 @@
 
 A map shows what a head attends to. An ablation shows whether the result depends on that head.
 A head that is switched off is replaced by zeros, which the literature calls zero ablation.
-Used in notebooks/15_looking_inside.ipynb.
+Used in notebooks/16_looking_inside.ipynb.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

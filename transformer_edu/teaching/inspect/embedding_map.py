@@ -1,6 +1,6 @@
 """Embeddings as a map: words as points in two dimensions, and their neighbors in all dimensions.
 
-Used in notebooks/15_looking_inside.ipynb; drawn by figures/embeddings.py.
+Used in notebooks/16_looking_inside.ipynb; drawn by figures/embeddings.py.
 """
 
 from collections.abc import Mapping, Sequence

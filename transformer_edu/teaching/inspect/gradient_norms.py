@@ -1,7 +1,7 @@
 """How large the gradient of the loss is in each layer, for one batch.
 
 Written out for one layer in notebooks/06_feed_forward_add_and_norm.ipynb; here for every layer.
-Used in notebooks/15_looking_inside.ipynb.
+Used in notebooks/16_looking_inside.ipynb.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 A role is a set of cells of the map, such as the key before each query or a word's translation.
 The share is computed over many sentences, because a single sentence may show a coincidence. Used
-in notebooks/15_looking_inside.ipynb.
+in notebooks/16_looking_inside.ipynb.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Training as a replay: one pair's attention at many steps, recorded while a model learns.
 
-Used in notebooks/15_looking_inside.ipynb; drawn by explorers/replay.py.
+Used in notebooks/16_looking_inside.ipynb; drawn by explorers/replay.py.
 """
 
 import math

@@ -1,7 +1,7 @@
 """A model so small that its every sentence can be written down: a table of what follows what.
 
 It has the four methods that greedy search, beam search and sampling ask for. Used in
-notebooks/11_generation.ipynb.
+notebooks/12_generation.ipynb.
 """
 
 import math

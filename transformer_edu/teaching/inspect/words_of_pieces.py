@@ -1,6 +1,6 @@
 """From pieces of words to words: a model works with pieces, a reader with words.
 
-Used in notebooks/14_translation.ipynb and 15_looking_inside.ipynb, for figures of attention and
+Used in notebooks/15_translation.ipynb and 16_looking_inside.ipynb, for figures of attention and
 for the partners of words.
 """
 

@@ -3,7 +3,7 @@
 The sentences are everyday scenes whose words come again, letters and full stops only, and German
 compounds with their English phrases: a text to count words in and to learn pieces from. The
 captions are in the style of the translator's training data; none of them is part of that data.
-Used in notebooks/13_tokenization.ipynb to 15_looking_inside.ipynb.
+Used in notebooks/14_tokenization.ipynb to 16_looking_inside.ipynb.
 """
 
 from importlib import resources

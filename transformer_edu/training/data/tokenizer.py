@@ -2,7 +2,7 @@
 
 A text is a row of bytes, so that nothing is ever unknown. Training joins the most frequent pair
 of neighbours into a new piece, again and again; encoding repeats the joins in the same order.
-Built step by step in notebooks/13_tokenization.ipynb.
+Built step by step in notebooks/14_tokenization.ipynb.
 """
 
 import hashlib
