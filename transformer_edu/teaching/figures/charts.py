@@ -1,6 +1,6 @@
 """Lines and bars. Every function returns its figure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -17,6 +17,7 @@ def plot_lines(
     y_label: str,
     title: str,
     log_x: bool = False,
+    dashed: Collection[str] = (),
 ) -> Figure:
     """Draw one line per name over common x values, each with its own color and marker.
 
@@ -27,13 +28,17 @@ def plot_lines(
         y_label: What y is, with its unit.
         title: What the reader should see, as a sentence.
         log_x: Whether equal steps along x multiply.
+        dashed: Names whose lines are dashed, in the color of the line before: the same model.
 
     Returns:
         A new figure.
     """
     figure, axes = plt.subplots(figsize=(7, 3.6))
     for name, y in lines.items():
-        axes.plot(x, y, label=literal(name, longest=None), markevery=max(1, len(x) // 12))
+        style = {"markevery": max(1, len(x) // 12)}
+        if name in dashed:
+            style = {"color": axes.lines[-1].get_color(), "linestyle": "--", "marker": ""}
+        axes.plot(x, y, label=literal(name, longest=None), **style)
     if log_x:
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(x), [f"{value:g}" for value in x])
