@@ -21,3 +21,18 @@ def test_every_bar_carries_its_number():
     assert [text.get_text() for text in axes.texts] == ["100%", "25%"]
     assert [bar.get_height() for bar in axes.patches] == [1.0, 0.25]
     assert axes.get_ylim()[1] > 2
+
+
+def test_a_dashed_line_has_the_color_of_the_line_before_and_the_next_one_a_new_color():
+    lines = {"a": [1, 2], "a, again": [2, 1], "b": [0, 1]}
+    labels = {"x": [0, 1], "x_label": "x", "y_label": "y", "title": "t"}
+    axes = plot_lines(lines, **labels, dashed=["a, again"], x_ticks=[1], top=2).axes[0]
+    first, again, other = axes.lines
+    assert again.get_color() == first.get_color() != other.get_color()
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "-"]
+    assert (
+        other.get_color()
+        == plot_lines({"a": [1, 2], "b": [0, 1]}, **labels).axes[0].lines[1].get_color()
+    )
+    assert list(axes.get_xticks()) == [1]
+    assert axes.get_ylim() == (0, 2.1)

@@ -17,6 +17,8 @@ def plot_lines(
     y_label: str,
     title: str,
     log_x: bool = False,
+    x_ticks: Sequence[float] | None = None,
+    top: float | None = None,
     dashed: Collection[str] = (),
 ) -> Figure:
     """Draw one line per name over common x values, each with its own color and marker.
@@ -28,6 +30,8 @@ def plot_lines(
         y_label: What y is, with its unit.
         title: What the reader should see, as a sentence.
         log_x: Whether equal steps along x multiply.
+        x_ticks: Which values of x are written; chosen by matplotlib when None.
+        top: The end of the y scale, which then begins at 0; chosen by the lines when None.
         dashed: Names whose lines are dashed, in the color of the line before: the same model.
 
     Returns:
@@ -43,6 +47,10 @@ def plot_lines(
         axes.set_xscale("log", base=2)
         axes.set_xticks(list(x), [f"{value:g}" for value in x])
         axes.minorticks_off()
+    if x_ticks is not None:
+        axes.set_xticks(x_ticks)
+    if top is not None:
+        axes.set_ylim(0, top * 1.05)
     if len(lines) > 1:
         axes.legend()
     axes.set_title(title)
