@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator
 
 from transformer_edu.teaching.style import BLUE, literal, styled
 
@@ -16,8 +17,6 @@ def plot_lines(
     x_label: str,
     y_label: str,
     title: str,
-    log_x: bool = False,
-    x_ticks: Sequence[float] | None = None,
     top: float | None = None,
     dashed: Collection[str] = (),
 ) -> Figure:
@@ -25,12 +24,10 @@ def plot_lines(
 
     Args:
         lines: The y values by name; as many as there are x values.
-        x: Where they belong.
+        x: Where they belong; whole numbers get whole ticks.
         x_label: What x is, with its unit.
         y_label: What y is, with its unit.
         title: What the reader should see, as a sentence.
-        log_x: Whether equal steps along x multiply.
-        x_ticks: Which values of x are written; chosen by matplotlib when None.
         top: The end of the y scale, which then begins at 0; chosen by the lines when None.
         dashed: Names whose lines are dashed, in the color of the line before: the same model.
 
@@ -43,12 +40,9 @@ def plot_lines(
         if name in dashed:
             style = {"color": axes.lines[-1].get_color(), "linestyle": "--", "marker": ""}
         axes.plot(x, y, label=literal(name, longest=None), **style)
-    if log_x:
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(list(x), [f"{value:g}" for value in x])
-        axes.minorticks_off()
-    if x_ticks is not None:
-        axes.set_xticks(x_ticks)
+    if all(isinstance(value, int) for value in x):
+        axes.xaxis.set_major_locator(AutoLocator())
+        axes.xaxis.get_major_locator().set_params(integer=True)
     if top is not None:
         axes.set_ylim(0, top * 1.05)
     if len(lines) > 1:
