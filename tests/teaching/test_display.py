@@ -87,6 +87,7 @@ def test_a_published_figure_is_small_and_looks_the_same(published):
     figure, axes = plt.subplots(figsize=(4, 3))
     figure.colorbar(axes.imshow([[0.0, 1.0]], cmap="cividis"))
     drawn = io.BytesIO()
+    figure.set_dpi(module.DOTS_PER_INCH)
     seen = figure.get_tightbbox().padded(0.1)
     figure.savefig(drawn, dpi=module.DOTS_PER_INCH, bbox_inches=seen)
     show(figure, "two cells and every color")
