@@ -5,6 +5,7 @@ import torch
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.teaching.checks import looking_inside as lesson
+from transformer_edu.teaching.checks.answer import AnswerError
 from transformer_edu.teaching.checks.looking_inside import TWO_HEADS
 
 CHECKS = checks_of(lesson)
@@ -145,11 +146,17 @@ def test_a_check_lets_no_answer_change_what_it_compares_with(number, capsys):
     assert "is correct" in capsys.readouterr().out
 
 
-def test_no_hint_gives_the_answer(capsys):
-    CHECKS["16.2"](lambda weights, lengths: weights.new_zeros(3))
-    CHECKS["16.3"](lambda weights, queries, keys: [["a"] * 3] * 2)
-    printed = capsys.readouterr().out
-    assert "query + 1]" not in printed and "sleeping" not in printed
+@pytest.mark.parametrize(
+    ("number", "wrong", "solution"),
+    [
+        ("16.2", lambda weights, lengths: weights.new_zeros(3), "query + 1]"),
+        ("16.3", lambda weights, queries, keys: [["a"] * 3] * 2, "sleeping"),
+    ],
+)
+def test_the_last_hint_does_not_show_the_solution(number, wrong, solution):
+    with pytest.raises(AnswerError) as refused:
+        CHECKS[number](wrong)
+    assert solution not in str(refused.value)
 
 
 def test_two_opposite_heads_are_hidden_by_their_mean():

@@ -54,7 +54,8 @@ def plot_head_roles(roles: Mapping[str, Mapping[str, Tensor]], *, label: str, ti
         image = axes.imshow(shares, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
         for (layer, head), share in np.ndenumerate(shares):
             color = "white" if share <= 0.5 else "black"
-            words = f"{names[layer][head]}\n{share:.2f}" if names[layer][head] else "–"
+            name = literal(names[layer][head], longest=None)
+            words = f"{name}\n{share:.2f}" if name else "–"
             axes.text(head, layer, words, ha="center", va="center", color=color, fontsize=10.5)
         number_axis(axes.xaxis, heads)
         axes.set_title(literal(kind, longest=None), fontsize=13, loc="center")
