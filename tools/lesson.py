@@ -25,6 +25,7 @@ NEW_EDITION = frozenset(
         "08_decoder.ipynb",
         "09_transformer.ipynb",
         "16_looking_inside.ipynb",
+        "14_tokenization.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
