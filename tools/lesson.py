@@ -24,8 +24,8 @@ NEW_EDITION = frozenset(
         "07_encoder.ipynb",
         "08_decoder.ipynb",
         "09_transformer.ipynb",
-        "16_looking_inside.ipynb",
         "14_tokenization.ipynb",
+        "16_looking_inside.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
