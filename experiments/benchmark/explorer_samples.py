@@ -91,7 +91,6 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(generation.explore_length_penalty, TableModel(TABLE), LOG_PROBABILITIES),
         partial(replay.explore_training, recorded, step=1, layer=1, head=0),
         partial(pieces.explore_merges, merges, TEXTS),
-        partial(translation.explore_text, translator, TEXT, layer=3, width=5),
         partial(translation.explore_links, translator, TEXT, layer=3, head=1),
     ]
     return {sample.func.__name__: sample for sample in samples}

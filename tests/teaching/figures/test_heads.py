@@ -9,7 +9,6 @@ from transformer_edu.teaching.figures.heads import (
     WORD_COLORS,
     describe_head_grids,
     plot_head_grids,
-    plot_head_shares,
     plot_head_split,
 )
 
@@ -87,20 +86,6 @@ def test_a_grid_with_a_gradient_is_drawn_and_a_cost_below_zero_rounds_to_zero():
     grid = (GRID * 0 - 1e-9).requires_grad_()
     plot_head_grids({"": {"costs": grid}}, **WORDS)
     assert describe_head_grids({"": {"costs": grid}}) == "costs: most 0.00, layer 1, head 1"
-
-
-SHARES = torch.tensor([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]])
-
-
-def test_shares_are_written_in_their_cells_rows_are_layers_and_columns_are_heads():
-    axes = plot_head_shares(SHARES, **WORDS).axes[0]
-    np.testing.assert_array_equal(axes.images[0].get_array(), SHARES)
-    written = {text.get_position(): text.get_text() for text in axes.texts}
-    assert written[2, 0] == "1.00" and written[0, 1] == "0.50" and len(written) == 6
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2"]
-    labels = axes.get_xticklabels()
-    assert [label.get_text() for label in labels] == ["1", "2", "3"]
-    assert {(label.get_rotation(), label.get_ha()) for label in labels} == {(0, "center")}
 
 
 TOKENS = ["the", "cat", "$sat"]

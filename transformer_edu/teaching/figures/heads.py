@@ -15,10 +15,7 @@ from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import (
     as_array,
-    draw_weights,
     number_axis,
-    placed_axes,
-    wrap_title,
 )
 from transformer_edu.teaching.style import (
     BLUE,
@@ -102,32 +99,6 @@ def _name_layers_and_heads(grids: Grids, columns: list[str], places: np.ndarray)
         ]
         axes, row = there[-1]
         number_axis(axes.xaxis, row[column].size(1))
-
-
-@styled
-def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
-    """Draw a share for every head: a row for each layer, a column for each head.
-
-    Args:
-        shares: From 0 to 1, shape (layer, head).
-        label: What they are shares of, for the color bar.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure.
-
-    Raises:
-        ValueError: If a share is not from 0 to 1.
-    """
-    layers, heads = ([str(number + 1) for number in range(count)] for count in shares.shape)
-    axes, bar = placed_axes(layers, heads)
-    image = draw_weights(axes, shares, layers, heads)
-    number_axis(axes.xaxis, len(heads))
-    plt.setp(axes.get_xticklabels(), rotation=0, ha="center")
-    axes.figure.colorbar(image, cax=bar, label=label)
-    axes.set_title(wrap_title(axes, title))
-    axes.set(xlabel="head", ylabel="decoder layer")
-    return axes.figure
 
 
 WORD_COLORS = (BLUE, VERMILION, GREEN, PURPLE)

@@ -41,7 +41,7 @@ def plot_ngrams(hypothesis: Sequence[str], reference: Sequence[str]) -> Figure:
         top -= n * LANE + GAP
     axes.set(xlim=(-1.6, len(hypothesis) + 1.3), ylim=(top, 0.8))
     axes.set_axis_off()
-    title = f"{said[0]} words match, and {said[-1]} {_name(LONGEST)}"
+    title = f"Matches: {said[0]} {_name(1)}, {said[-1]} {_name(LONGEST)}"
     axes.set_title(title)
     counts = ", ".join(f"{count} {_name(n)}" for n, count in enumerate(said, start=1))
     figure.set_label(f"{' '.join(hypothesis)}: of its n-grams the reference has {counts}")
@@ -69,7 +69,7 @@ def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
 
 
 def _name(n: int) -> str:
-    return "single words" if n == 1 else f"runs of {n}"
+    return "words" if n == 1 else f"{n}-grams"
 
 
 def _draw_group(axes: Axes, found: Sequence[bool], n: int, top: float) -> None:
