@@ -26,6 +26,7 @@ NEW_EDITION = frozenset(
         "09_transformer.ipynb",
         "13_pattern_with_torch.ipynb",
         "14_tokenization.ipynb",
+        "15_translation.ipynb",
         "16_looking_inside.ipynb",
     }
 )

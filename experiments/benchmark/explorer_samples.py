@@ -85,7 +85,6 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
         partial(generation.explore_length_penalty, TableModel(TABLE), LOG_PROBABILITIES),
         partial(pieces.explore_merges, merges, TEXTS),
-        partial(translation.explore_text, translator, TEXT, layer=3, width=5),
         partial(translation.explore_links, translator, TEXT, layer=3, head=1),
     ]
     return {sample.func.__name__: sample for sample in samples}

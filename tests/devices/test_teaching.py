@@ -23,7 +23,7 @@ from transformer_edu.teaching.figures.attention import (
 )
 from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
 from transformer_edu.teaching.figures.decoding_steps import describe_candidates, plot_candidates
-from transformer_edu.teaching.figures.heads import plot_head_shares, plot_head_split
+from transformer_edu.teaching.figures.heads import plot_head_split
 from transformer_edu.teaching.figures.layers import plot_by_layer, plot_one_word
 from transformer_edu.teaching.figures.next_words import plot_influence
 from transformer_edu.teaching.figures.vectors import (
@@ -70,7 +70,6 @@ FIGURES = {
         marked=0,
     ),
     "values": lambda on: plot_values(on(NUMBERS), **LABELS, **TITLE),
-    "shares": lambda on: plot_head_shares(on(WEIGHTS[0]), label="share", **TITLE),
     "split": lambda on: plot_head_split({"right": on(SPLIT)}, tokens=QUERIES, d_model=4, **TITLE),
     "normalization": lambda on: plot_normalization(
         on(NUMBERS), on(NUMBERS) * 2, row_names=QUERIES, **TITLE

@@ -31,6 +31,7 @@ from transformer_edu.teaching.figures import (
     masked_maps,
     model_shapes,
     next_words,
+    ngrams,
     pieces,
     positions,
     runs,
@@ -153,10 +154,6 @@ FIGURES = {
         partial(heads.plot_head_roles, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
         {"layer", "head", "share"},
     ),
-    "plot_head_shares": (
-        partial(heads.plot_head_shares, WEIGHTS, label="share"),
-        {"decoder layer", "head", "share"},
-    ),
     "plot_head_split": (
         partial(
             heads.plot_head_split,
@@ -213,6 +210,7 @@ FIGURES = {
         partial(words.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
         {"cosine"},
     ),
+    "plot_ngrams": (partial(ngrams.plot_ngrams, WORDS, ["c", NAME]), set()),
     "plot_normalization": (
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
@@ -334,7 +332,6 @@ FIGURES = {
 WITHOUT_NAMES = {
     "plot_architecture",
     "plot_gradient_path",
-    "plot_head_shares",
     "plot_layer_order",
     "plot_model_shapes",
     "plot_schedules",

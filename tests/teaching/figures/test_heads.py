@@ -8,7 +8,6 @@ from transformer_edu.teaching.figures.heads import (
     WORD_COLORS,
     describe_head_roles,
     plot_head_roles,
-    plot_head_shares,
     plot_head_split,
 )
 
@@ -55,20 +54,6 @@ def test_the_words_count_the_heads_of_every_role():
 
 def test_scores_with_a_gradient_are_drawn():
     plot_head_roles({"": {"same": BEFORE.clone().requires_grad_()}}, **WORDS)
-
-
-SHARES = torch.tensor([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]])
-
-
-def test_shares_are_written_in_their_cells_rows_are_layers_and_columns_are_heads():
-    axes = plot_head_shares(SHARES, **WORDS).axes[0]
-    np.testing.assert_array_equal(axes.images[0].get_array(), SHARES)
-    written = {text.get_position(): text.get_text() for text in axes.texts}
-    assert written[2, 0] == "1.00" and written[0, 1] == "0.50" and len(written) == 6
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2"]
-    labels = axes.get_xticklabels()
-    assert [label.get_text() for label in labels] == ["1", "2", "3"]
-    assert {(label.get_rotation(), label.get_ha()) for label in labels} == {(0, "center")}
 
 
 TOKENS = ["the", "cat", "$sat"]

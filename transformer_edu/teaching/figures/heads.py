@@ -11,10 +11,7 @@ from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import (
     as_array,
-    draw_weights,
     number_axis,
-    placed_axes,
-    wrap_title,
 )
 from transformer_edu.teaching.style import (
     BLUE,
@@ -99,32 +96,6 @@ def describe_head_roles(roles: Mapping[str, Mapping[str, Tensor]]) -> str:
         counts = (f"{name} {names.count(name)}" for name in dict.fromkeys(sorted(names)))
         said.append(f"{kind}: {', '.join(counts)}")
     return "; ".join(said)
-
-
-@styled
-def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
-    """Draw a share for every head: a row for each layer, a column for each head.
-
-    Args:
-        shares: From 0 to 1, shape (layer, head).
-        label: What they are shares of, for the color bar.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure.
-
-    Raises:
-        ValueError: If a share is not from 0 to 1.
-    """
-    layers, heads = ([str(number + 1) for number in range(count)] for count in shares.shape)
-    axes, bar = placed_axes(layers, heads)
-    image = draw_weights(axes, shares, layers, heads)
-    number_axis(axes.xaxis, len(heads))
-    plt.setp(axes.get_xticklabels(), rotation=0, ha="center")
-    axes.figure.colorbar(image, cax=bar, label=label)
-    axes.set_title(wrap_title(axes, title))
-    axes.set(xlabel="head", ylabel="decoder layer")
-    return axes.figure
 
 
 WORD_COLORS = (BLUE, VERMILION, GREEN, PURPLE)
