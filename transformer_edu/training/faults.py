@@ -272,46 +272,33 @@ Step = Callable[[nn.Module, Batch, Optimizer], float]
 
 
 def training_step(
-    model: nn.Module,
-    batch: Batch,
-    optimizer: Optimizer,
-    *,
-    training: bool = True,
-    shifted: bool = True,
-    softmax: bool = False,
-    ignored: Sequence[int] = (PADDING_ID,),
-    clear: bool = True,
-    halves: bool = False,
+    model: nn.Module, batch: Batch, optimizer: Optimizer, *, fault: str | None = None
 ) -> float:
-    """One training step; the defaults are right, and every other choice is a published bug.
+    """One training step, as it should be or with one published fault.
 
     Args:
         model: Answers (source_ids, target_ids) with logits.
         batch: What to predict, on the model's device.
         optimizer: Of the model's parameters.
-        training: Whether the model is put into training mode, rather than evaluation mode.
-        shifted: Whether the decoder reads decoder_input_ids, rather than label_ids.
-        softmax: Whether the loss, which has a softmax inside, gets probabilities.
-        ignored: The labels that the loss leaves out.
-        clear: Whether old gradients are cleared.
-        halves: Whether the means of two half batches are added and not divided by two.
+        fault: A name in STEP_FAULTS; None for the right step.
 
     Returns:
         The loss.
     """
-    model.train(training)
-    if clear:
+    model.train(fault != "training in evaluation mode")
+    if fault != "gradients never cleared":
         optimizer.zero_grad()
-    total, middle = 0.0, len(batch.label_ids) // 2
-    for rows in (slice(middle), slice(middle, None)) if halves else (slice(None),):
-        labels = batch.label_ids[rows]
-        logits = model(
-            batch.source_ids[rows], (batch.decoder_input_ids if shifted else batch.label_ids)[rows]
-        )
-        scores = logits.softmax(dim=-1) if softmax else logits
-        for token_id in ignored:
-            labels = labels.masked_fill(labels == token_id, -100)  # F.cross_entropy ignores -100
-        loss = F.cross_entropy(scores.flatten(0, 1), labels.flatten())
+    inputs = batch.label_ids if fault == "labels as input" else batch.decoder_input_ids
+    labels = batch.label_ids
+    if fault == "end token not trained":
+        labels = labels.masked_fill(labels == END_ID, PADDING_ID)
+    ignored = -100 if fault == "padding in the loss" else PADDING_ID
+    parts = 2 if fault == "accumulated but not divided" else 1
+    total = 0.0
+    for rows in torch.arange(len(labels), device=labels.device).chunk(parts):
+        logits = model(batch.source_ids[rows], inputs[rows]).flatten(0, 1)
+        scores = logits.softmax(dim=-1) if fault == "softmax before the loss" else logits
+        loss = F.cross_entropy(scores, labels[rows].flatten(), ignore_index=ignored)
         loss.backward()
         total += loss.item()
     optimizer.step()
@@ -319,17 +306,16 @@ def training_step(
 
 
 STEP_FAULTS: dict[str, Step] = {
-    # github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3
-    "labels as input": partial(training_step, shifted=False),
-    # karpathy.github.io/2019/04/25/recipe, this one and the next
-    "softmax before the loss": partial(training_step, softmax=True),
-    "gradients never cleared": partial(training_step, clear=False),
-    "padding in the loss": partial(training_step, ignored=()),
-    # github.com/verl-project/verl/issues/535
-    "end token not trained": partial(training_step, ignored=(PADDING_ID, END_ID)),
-    "training in evaluation mode": partial(training_step, training=False),
-    # huggingface.co/blog/gradient_accumulation
-    "accumulated but not divided": partial(training_step, halves=True),
+    name: partial(training_step, fault=name)
+    for name in (
+        "labels as input",  # github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3
+        "softmax before the loss",  # karpathy.github.io/2019/04/25/recipe, as the next
+        "gradients never cleared",
+        "padding in the loss",
+        "end token not trained",  # github.com/verl-project/verl/issues/535
+        "training in evaluation mode",
+        "accumulated but not divided",  # huggingface.co/blog/gradient_accumulation
+    )
 }
 
 

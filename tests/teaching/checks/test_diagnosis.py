@@ -43,7 +43,7 @@ test_a_right_answer_is_correct = right_answers(
         ("11.2", DEF),
         ("11.2", {**DEF, "E": list(DEF["E"])}),
         ("11.3", probe_like()),
-        ("11.3", probe_like(padding=(0, 5), change=lambda x: x.abs().max().item())),
+        ("11.3", probe_like(change=lambda x: x.abs().max().item())),
     ],
 )
 
@@ -61,7 +61,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("11.2", {**DEF, "E": "end token not trained"}, "Patient E: it has two"),
         ("11.2", {**DEF, "F": "no positions"}, "Patient F: a single row"),
         ("11.2", ABC, "The patients are D, E, F"),
-        ("11.3", probe_like(target=True), "You padded the target"),
+        ("11.3", probe_like(target=True), "pad the source, not the target"),
         ("11.3", probe_like(padding=(3, 0)), "append it"),
         ("11.3", probe_like(value=1), "Padding has the id 0"),
         ("11.3", probe_like(change=lambda x: x.mean()), "You took the mean"),

@@ -179,7 +179,6 @@ def _moved(
     source_ids: Tensor,
     target_ids: Tensor,
     *,
-    target: bool = False,
     left: bool = False,
     value: int = 0,
     mean: bool = False,
@@ -187,11 +186,7 @@ def _moved(
     """The largest change of a logit; every argument that is set is a mistake."""
     padding = (PADDING, 0) if left else (0, PADDING)
     before = model(source_ids, target_ids)
-    if target:
-        after = model(source_ids, F.pad(target_ids, padding))[:, : target_ids.size(1)]
-    else:
-        after = model(F.pad(source_ids, padding, value=value), target_ids)
-    change = after - before
+    change = model(F.pad(source_ids, padding, value=value), target_ids) - before
     return change.mean().item() if mean else change.abs().max().item()
 
 
@@ -202,7 +197,6 @@ def _near(first: float, second: float) -> bool:
 def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: float) -> str:
     """What is wrong with an answer."""
     mistakes = {
-        "You padded the target. This probe pads the source.": {"target": True},
         "You put the padding before the words, so their positions changed: append it.": {
             "left": True
         },
@@ -215,7 +209,10 @@ def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: fl
         if _near(got, _moved(model, *sample, **how)) and not _near(right, got):
             return hint
     if got == 0:
-        return "Your probe finds nothing in a model whose source padding is visible."
+        return (
+            "Your probe finds nothing in a model whose source padding is visible: pad the source, "
+            "not the target."
+        )
     return (
         f"The largest absolute change of a logit is {right:.4f}, yours is {got:.4f}: compare the "
         f"model's logits before and after {PADDING} columns of padding were appended."

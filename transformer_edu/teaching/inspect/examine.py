@@ -295,58 +295,47 @@ def _watch(step: Step, batch: Batch, logits: Tensor) -> tuple[object, _Scripted,
 def _step_rows(batch: Batch, vague: Tensor, sure: tuple, unsure: tuple) -> Iterator[ProbeResult]:
     """The rows of examine_step, from what _watch returned for both kinds of logits."""
     loss, model, _ = sure
-    gradients = [each for each in unsure[2].gradients if each is not None]
     shifted = all(ids.cpu().equal(batch.decoder_input_ids[rows]) for rows, ids, _ in model.read)
-    yield _row(
-        "the decoder reads the shifted target",
-        shifted and bool(model.read),
-        "It read something else: give the model decoder_input_ids.",
-    )
-    yield _row(
-        "the model is in training mode",
-        all(mode for *_, mode in model.read),
-        "It is in evaluation mode: call model.train() first.",
-    )
+    meaning = "It read something else: give the model decoder_input_ids."
+    yield _row("the decoder reads the shifted target", shifted and bool(model.read), meaning)
+    is_training = all(mode for *_, mode in model.read)
+    meaning = "It is in evaluation mode: call model.train() first."
+    yield _row("the model is in training mode", is_training, meaning)
     loss = loss.item() if isinstance(loss, Tensor) and loss.numel() == 1 else loss
     cost = loss if isinstance(loss, int | float) else float("nan")
-    free = _row(
-        "a perfect prediction costs nothing",
-        cost < 0.01,
-        f"It costs {cost:.2f}: give the loss logits, not probabilities, "
-        "and return the loss. (Label smoothing costs something, too.)",
+    meaning = (
+        f"It costs {cost:.2f}: give the loss logits, not probabilities, and return the loss. "
+        "(Label smoothing costs something, too.)"
     )
-    yield free
+    yield _row("a perfect prediction costs nothing", cost < 0.01, meaning)
+    gradients = [each for each in unsure[2].gradients if each is not None]
     if len(gradients) < 2:
         yield _row("the weights are changed", False, "Call backward() and then optimizer.step().")
-        return
-    first, second = gradients[:2]
+    else:
+        yield from _gradient_rows(batch.label_ids, vague, *gradients[:2], is_free=cost < 0.01)
+
+
+def _gradient_rows(
+    labels: Tensor, vague: Tensor, first: Tensor, second: Tensor, *, is_free: bool
+) -> Iterator[ProbeResult]:
+    """The rows about the gradients of two steps on the same batch."""
     size = first.abs().amax(dim=-1)  # (batch, target position)
-    padding = _row(
-        "padding teaches nothing",
-        not size[batch.label_ids == PADDING_ID].any(),
-        "Padding has a gradient: leave its labels out of the loss.",
-    )
-    end = _row(
-        "the end token is trained",
-        bool(size[batch.label_ids == END_ID].all()),
-        "Its labels have no gradient: the model will never learn to stop.",
-    )
-    yield from (padding, end)
-    yield _row(
-        "old gradients are cleared",
-        torch.allclose(first, second, rtol=1e-3, atol=1e-7),
-        "The second step had the gradient of the first one, too: zero_grad() is missing.",
-    )
+    padding = not size[labels == PADDING_ID].any()
+    meaning = "Padding has a gradient: leave its labels out of the loss."
+    yield _row("padding teaches nothing", padding, meaning)
+    end = bool(size[labels == END_ID].all())
+    meaning = "Its labels have no gradient: the model will never learn to stop."
+    yield _row("the end token is trained", end, meaning)
+    meaning = "The second step had the gradient of the first one, too: zero_grad() is missing."
+    cleared = torch.allclose(first, second, rtol=1e-3, atol=1e-7)
+    yield _row("old gradients are cleared", cleared, meaning)
     known = vague.clone().requires_grad_()
-    F.cross_entropy(known.flatten(0, 1), batch.label_ids.flatten(), ignore_index=0).backward()
+    F.cross_entropy(known.flatten(0, 1), labels.flatten(), ignore_index=PADDING_ID).backward()
     times = (first.norm() / known.grad.norm()).item()
     name = "the gradient is that of the mean"
-    if free.passed and padding.passed and end.passed:
-        yield _row(
-            name,
-            0.9 < times < 1.1,
-            f"It is {times:.1f} times as large: divide by the tokens of the whole batch.",
-        )
+    if is_free and padding and end:
+        meaning = f"It is {times:.1f} times as large: divide by the tokens of the whole batch."
+        yield _row(name, 0.9 < times < 1.1, meaning)
     else:
         yield ProbeResult(name, None, times, "A row above failed.")
 
