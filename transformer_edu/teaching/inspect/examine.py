@@ -23,7 +23,7 @@ from transformer_edu.teaching.inspect.inside_probes import (
 )
 from transformer_edu.teaching.inspect.probes import PROBES
 from transformer_edu.training.data.batches import Batch, make_batch
-from transformer_edu.training.machine.device import device_of
+from transformer_edu.training.machine.device import device_of, pick_device
 
 INVENTED = ((7, 6), (5, 7), (4, 3), (6, 4))  # source and target lengths of a sample of our own
 FIRST_WORD = 4  # ids below are padding, start, end and unknown
@@ -266,9 +266,9 @@ class _Scripted(nn.Module):
         self.read: list[tuple[list[int], Tensor, bool]] = []
 
     def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
-        rows = (source_ids[:, 0] - FIRST_WORD).to(self.logits.device)
-        self.read.append((rows.tolist(), target_ids.clone(), self.training))
-        return self.logits[rows].to(source_ids.device)
+        rows = source_ids[:, 0] - FIRST_WORD
+        self.read.append((rows.tolist(), target_ids.cpu(), self.training))
+        return self.logits[rows]
 
 
 class _Watched(torch.optim.SGD):
@@ -280,12 +280,13 @@ class _Watched(torch.optim.SGD):
 
     def step(self, closure: object = None) -> None:
         gradient = self.model.logits.grad
-        self.gradients.append(None if gradient is None else gradient.detach().clone())
+        self.gradients.append(None if gradient is None else gradient.cpu().clone())
 
 
 def _watch(step: Step, batch: Batch, logits: Tensor) -> tuple[object, _Scripted, _Watched]:
     """Two steps on one batch: the loss of the first, the stand-in and the optimizer."""
-    model = _Scripted(logits).eval()
+    device = pick_device()
+    model, batch = _Scripted(logits).to(device).eval(), batch.to(device)
     optimizer = _Watched(model)
     loss = step(model, batch, optimizer)
     step(model, batch, optimizer)
@@ -295,7 +296,7 @@ def _watch(step: Step, batch: Batch, logits: Tensor) -> tuple[object, _Scripted,
 def _step_rows(batch: Batch, vague: Tensor, sure: tuple, unsure: tuple) -> Iterator[ProbeResult]:
     """The rows of examine_step, from what _watch returned for both kinds of logits."""
     loss, model, _ = sure
-    shifted = all(ids.cpu().equal(batch.decoder_input_ids[rows]) for rows, ids, _ in model.read)
+    shifted = all(ids.equal(batch.decoder_input_ids[rows]) for rows, ids, _ in model.read)
     meaning = "It read something else: give the model decoder_input_ids."
     yield _row("the decoder reads the shifted target", shifted and bool(model.read), meaning)
     is_training = all(mode for *_, mode in model.read)
