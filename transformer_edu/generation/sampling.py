@@ -45,6 +45,7 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
     generator: torch.Generator | int | None = None,
     max_length: int | None = None,
     start_id: int = START_ID,
@@ -60,7 +61,7 @@ def sample(
     Args:
         model: As in greedy_search.
         source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
-        temperature, top_k, top_p: As in candidate_probabilities.
+        temperature, top_k, top_p, min_p: As in candidate_probabilities.
         generator: Decides what is drawn. A generator moves on, so that the next call draws
             something else; a seed, a whole number, always draws the same; None takes the seed
             that torch.manual_seed was given. torch's own random numbers stay as they are.
@@ -73,9 +74,10 @@ def sample(
     Raises:
         TypeError, ValueError: As in greedy_search and candidate_probabilities.
     """
-    _require_choice(temperature, top_k, top_p)
+    choice = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    _require_choice(**choice)
     generator = _as_generator(generator)
-    choose = partial(candidate_probabilities, temperature=temperature, top_k=top_k, top_p=top_p)
+    choose = partial(candidate_probabilities, **choice)
     require_callable("after_step", after_step)
     ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
@@ -90,11 +92,13 @@ def candidate_probabilities(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
 ) -> Tensor:
     """How probable each token is to be drawn: softmax(logits / temperature), its tail cut off.
 
     First the temperature; then of the result the top_k tokens; then, of these, the likeliest that
-    together reach top_p. What is left is scaled to sum to one.
+    together reach top_p; then those with at least min_p times the probability of the likeliest.
+    What is left is scaled to sum to one.
 
     Args:
         logits: Shape (..., vocabulary); -inf for what is impossible.
@@ -102,6 +106,8 @@ def candidate_probabilities(
         top_k: How many tokens may be drawn, of equal ones the first; None for all.
         top_p: How much of the probability the fewest, likeliest tokens that may be drawn must
             reach, above 0 and at most 1 (nucleus sampling, Holtzman et al. 2020); None for all.
+        min_p: The least probability, as a fraction of the likeliest token's, above 0 and at most 1
+            (Nguyen et al. 2024); None for all.
 
     Returns:
         Probabilities, shape (..., vocabulary), of type float32 at least.
@@ -110,7 +116,7 @@ def candidate_probabilities(
         TypeError: If an argument is of another type.
         ValueError: If an argument is out of its range, or a row of logits has no finite maximum.
     """
-    _require_choice(temperature, top_k, top_p)
+    _require_choice(temperature, top_k, top_p, min_p)
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
         raise TypeError(f"logits must be a floating-point tensor, got {got}")
@@ -122,16 +128,21 @@ def candidate_probabilities(
     # The softmax sees differences only, and these may be divided by a number however small.
     limits = torch.finfo(logits.dtype)
     scaled = (logits - best) / min(max(temperature, limits.tiny), limits.max)
-    if top_k is None and top_p is None:
-        return scaled.softmax(dim=-1)
-    candidates, token_ids = best_first(scaled, scaled.size(-1) if top_k is None else top_k)
-    probabilities = candidates.softmax(dim=-1)
-    if top_p is not None and top_p < 1:
-        before = F.pad(probabilities.cumsum(dim=-1)[..., :-1], (1, 0))
-        # A sum that misses top_p by a rounding error has reached it.
-        probabilities = probabilities.masked_fill(before >= top_p * (1 - 8 * limits.eps), 0.0)
+    probabilities = scaled.softmax(dim=-1)
+    if top_k is not None or top_p is not None:
+        candidates, token_ids = best_first(scaled, scaled.size(-1) if top_k is None else top_k)
+        likely = candidates.softmax(dim=-1)
+        if top_p is not None and top_p < 1:
+            before = F.pad(likely.cumsum(dim=-1)[..., :-1], (1, 0))
+            # A sum that misses top_p by a rounding error has reached it.
+            likely = likely.masked_fill(before >= top_p * (1 - 8 * limits.eps), 0.0)
+            likely = likely / likely.sum(dim=-1, keepdim=True)
+        probabilities = torch.zeros_like(scaled).scatter(-1, token_ids, likely)
+    if min_p is not None:
+        least = min_p * (1 - 8 * limits.eps) * probabilities.amax(dim=-1, keepdim=True)
+        probabilities = probabilities.masked_fill(probabilities < least, 0.0)
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(scaled).scatter(-1, token_ids, probabilities)
+    return probabilities
 
 
 def draw(probabilities: Tensor, luck: Tensor) -> Tensor:
@@ -220,7 +231,9 @@ def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     return torch.Generator().manual_seed(generator)
 
 
-def _require_choice(temperature: float, top_k: int | None, top_p: float | None) -> None:
+def _require_choice(
+    temperature: float, top_k: int | None, top_p: float | None, min_p: float | None
+) -> None:
     """Refuse, with a TypeError or a ValueError, what no token can be drawn with."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise TypeError(f"temperature must be a number, got {temperature!r}")
@@ -231,9 +244,10 @@ def _require_choice(temperature: float, top_k: int | None, top_p: float | None) 
         )
     if top_k is not None:
         require_whole("top_k", top_k)
-    if top_p is None:
-        return
-    if isinstance(top_p, bool) or not isinstance(top_p, int | float):
-        raise TypeError(f"top_p must be a number, got {top_p!r}")
-    if not 0 < top_p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    for name, value in (("top_p", top_p), ("min_p", min_p)):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{name} must be a number, got {value!r}")
+        if not 0 < value <= 1:
+            raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
