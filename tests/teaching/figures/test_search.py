@@ -165,14 +165,16 @@ def test_the_curves_go_through_the_winners_and_above_all_others():
 
 def test_every_output_is_a_point_with_its_name():
     axes = plot_lengths(OUTPUTS, alpha=0.6).axes[0]
-    points = {(*line.get_xdata(), *line.get_ydata()) for line in axes.lines[2:]}
-    assert points == set(OUTPUTS.values())
-    assert [text.get_text() for text in axes.texts] == ["narrow", r"\$wide\$", "empty"]
+    points = [(*line.get_xdata(), *line.get_ydata()) for line in axes.lines[2:]]
+    assert points == list(OUTPUTS.values())
+    names = [line.get_label() for line in axes.lines[2:]]
+    assert names == ["narrow", r"\$wide\$", "empty"]
+    assert len({line.get_marker() for line in axes.lines[2:]}) == len(OUTPUTS)
 
 
-def test_the_title_and_the_words_name_both_winners():
+def test_the_title_and_the_words_tell_the_lengths_of_both_winners():
     figure = plot_lengths(OUTPUTS, alpha=0.6)
-    said = "α = 0: empty wins; α = 0.6: narrow wins"
+    said = "α = 0: length 1 wins; α = 0.6: length 8 wins"
     assert figure.axes[0].get_title(loc="left") == said
     assert figure.get_label() == f"{said}. narrow: 8 tokens, -2.6; $wide$: 4 tokens, -2.5; " + (
         "empty: 1 tokens, -2.0"

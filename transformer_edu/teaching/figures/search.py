@@ -18,7 +18,7 @@ from matplotlib.path import Path
 
 from transformer_edu.generation.hypotheses import BeamStep, Branch, length_penalty
 from transformer_edu.model.vocabulary import START_ID
-from transformer_edu.teaching.style import BLACK, BLUE, GRAY, VERMILION, literal, styled
+from transformer_edu.teaching.style import BLACK, BLUE, GRAY, literal, styled
 
 NODE_WIDTH, NODE_HEIGHT = 0.74, 0.7  # of the distance to the next node
 # In inches: the distance between nodes, the room on the left, above and below.
@@ -272,17 +272,17 @@ def plot_lengths(outputs: Mapping[str, tuple[int, float]], *, alpha: float) -> F
     """Draw outputs by length and log-probability, with a curve of equal score for two alphas.
 
     Each curve goes through the output that scores best, for an alpha of 0 and for the one given:
-    what lies below a curve scores worse. The title and the figure's label name both winners.
+    what lies below a curve scores worse. The title and the figure's label tell the lengths of both.
 
     Args:
-        outputs: By name: the length in tokens, the end token included, and the log-probability in
-            nats.
+        outputs: By name, at most eight: the length in tokens, the end token included, and the
+            log-probability in nats.
         alpha: The exponent of the length penalty, above 0.
 
     Returns:
         A new figure.
     """
-    figure, axes = plt.subplots(figsize=(8, 4.2))
+    figure, axes = plt.subplots(figsize=(8.5, 3.9))
     lengths = np.linspace(1, 1 + max(length for length, _ in outputs.values()), 100)
     winners = []
     for exponent, color, line in ((0.0, BLACK, "--"), (alpha, BLUE, "-")):
@@ -291,17 +291,17 @@ def plot_lengths(outputs: Mapping[str, tuple[int, float]], *, alpha: float) -> F
         curve = [scores[winners[-1]] * length_penalty(length, exponent) for length in lengths]
         style = {"color": color, "marker": "", "label": f"equal score, α = {exponent:g}"}
         axes.plot(lengths, curve, line, **style)
-    for name, (length, log_probability) in outputs.items():
-        axes.plot(length, log_probability, "o", color=VERMILION, markersize=9)
-        to_the_left = length > 0.7 * lengths[-1]
-        place = {"xytext": (-11 if to_the_left else 11, -13), "textcoords": "offset points"}
-        side = "right" if to_the_left else "left"
-        axes.annotate(literal(name), (length, log_probability), ha=side, fontsize=12, **place)
+    for place, (name, (length, log_probability)) in enumerate(outputs.items()):
+        # Where two fall together, the later one lies inside the earlier.
+        style = {"linestyle": "", "markersize": 17 - 2 * place, "label": literal(name)}
+        axes.plot(length, log_probability, **style)
     axes.set(xlabel="length in tokens, the end token included", ylabel="log-probability in nats")
     axes.set_ylim(1.15 * min(p for _, p in outputs.values()), 0)
-    axes.legend(loc="lower left")
-    said = f"α = 0: {winners[0]} wins; α = {alpha:g}: {winners[1]} wins"
-    axes.set_title(literal(said, longest=None))
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    short, long = (outputs[winner][0] for winner in winners)
+    said = f"α = 0: length {short} wins; α = {alpha:g}: length {long} wins"
+    axes.set_title(said)
     numbers = (f"{name}: {length} tokens, {p:.1f}" for name, (length, p) in outputs.items())
     figure.set_label(f"{said}. {'; '.join(numbers)}")
     return figure
