@@ -133,7 +133,7 @@ def plot_grouped_bars(
     axes.set_yticks(range(len(groups)), [literal(name, longest=None) for name in groups])
     axes.invert_yaxis()
     axes.margins(x=0.1)  # room for the numbers
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     axes.set_title(title)
     axes.set_xlabel(x_label)
     return figure
