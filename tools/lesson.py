@@ -30,6 +30,7 @@ NEW_EDITION = frozenset(
         "14_tokenization.ipynb",
         "15_translation.ipynb",
         "16_looking_inside.ipynb",
+        "17_what_can_be_removed.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

@@ -109,6 +109,14 @@ FIGURES = {
         set(),
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_grouped_bars": (
+        partial(charts.plot_grouped_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
+        {"width"},
+    ),
+    "plot_ranked_bars": (
+        partial(charts.plot_ranked_bars, {NAME: [1.0, -0.5], "b": [2.0]}, y_label="height"),
+        {"rank", "height"},
+    ),
     "plot_beam_tree": (
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},

@@ -12,7 +12,8 @@ next_words       what a decoder expects after the beginning of a sentence
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 examine          one table for a model (these and five more probes), one for a training step
-ablation         switch heads or layers off
+ablation         switch heads or sub-layers off
+agreement        the choice between a right and a wrong form of a word
 positions        other position vectors for the words of a source, or none
 head_roles       how much of a head's attention falls on chosen cells
 corruption       one wrong token in the prefix: how far does the damage reach?
