@@ -24,6 +24,7 @@ NEW_EDITION = frozenset(
         "07_encoder.ipynb",
         "08_decoder.ipynb",
         "09_transformer.ipynb",
+        "13_pattern_with_torch.ipynb",
         "14_tokenization.ipynb",
         "15_translation.ipynb",
         "16_looking_inside.ipynb",
