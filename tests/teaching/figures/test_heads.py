@@ -56,9 +56,6 @@ def test_scores_with_a_gradient_are_drawn():
     plot_head_roles({"": {"same": BEFORE.clone().requires_grad_()}}, **WORDS)
 
 
-SHARES = torch.tensor([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]])
-
-
 TOKENS = ["the", "cat", "$sat"]
 NUMBERS = torch.arange(12).view(3, 4)  # (position, d_model)
 RIGHT = NUMBERS.unflatten(-1, (2, 2)).transpose(0, 1)
