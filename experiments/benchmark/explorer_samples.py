@@ -4,7 +4,6 @@ Where a lesson trains a model, one with random weights stands in for it. It writ
 stopped, so its pictures are as large as a lesson's can be.
 """
 
-import math
 from collections.abc import Callable, Collection
 from functools import partial
 
@@ -12,7 +11,6 @@ import torch
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.training.data.number_words import ENGLISH_WORDS, GERMAN_WORDS, english_words
 from transformer_edu.training.data.vocabulary import Vocabulary
 
@@ -23,22 +21,6 @@ TEXT = "A man is trying to catch a fish."
 TEXTS = {
     "English": "The children are waiting at the tram stop.",
     "German": "Die Kinder warten an der Straßenbahnhaltestelle.",
-}
-TABLE = {
-    "": {"the": 0.5, "a": 0.3, "</s>": 0.2},
-    "the": {"cat": 0.8, "dog": 0.2},
-    "the cat": {"sat": 0.7, "slept": 0.3},
-}
-# Every sentence of the table.
-LOG_PROBABILITIES = {
-    sentence: math.log(probability)
-    for sentence, probability in {
-        "": 0.2,
-        "a": 0.3,
-        "the dog": 0.1,
-        "the cat sat": 0.28,
-        "the cat slept": 0.12,
-    }.items()
 }
 
 
@@ -62,13 +44,12 @@ def made_box(sample: Callable[[], None]) -> object:
 def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
     from transformer_edu.teaching.explorers import attention, generation, translation
-    from transformer_edu.teaching.figures import decoding_steps, pieces
+    from transformer_edu.teaching.figures import pieces
 
     generator = torch.Generator().manual_seed(0)
     vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
     tokens = vocabulary.tokens
     short, long = (_random_model(vocabulary, length) for length in (SHORT, LONG))
-    steps = decoding_steps.decoding_steps(short, vocabulary, WORDS)
     source_ids = torch.tensor([vocabulary.encode(WORDS)])
     scores = torch.randn(len(tokens), generator=generator)
     translator = load_pretrained()
@@ -80,10 +61,8 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(attention.explore_positions),
         partial(attention.explore_head_switches, _accuracy_without, num_heads=2),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
-        partial(generation.explore_decoding, steps, tokens=tokens, step=1),
         partial(candidates, scores, tokens=tokens),
         partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
-        partial(generation.explore_length_penalty, TableModel(TABLE), LOG_PROBABILITIES),
         partial(pieces.explore_merges, merges, TEXTS),
         partial(translation.explore_links, translator, TEXT, layer=3, head=1),
     ]

@@ -22,7 +22,7 @@ from transformer_edu.teaching.figures.attention import (
     plot_mask_row,
 )
 from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
-from transformer_edu.teaching.figures.decoding_steps import describe_candidates, plot_candidates
+from transformer_edu.teaching.figures.candidates import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.heads import plot_head_split
 from transformer_edu.teaching.figures.layers import plot_by_layer, plot_one_word
 from transformer_edu.teaching.figures.next_words import plot_influence

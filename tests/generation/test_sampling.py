@@ -1,6 +1,5 @@
 """Sampling draws what the model's probabilities say, and nothing that was ruled out."""
 
-import dataclasses
 import itertools
 import math
 
@@ -102,6 +101,29 @@ def test_a_set_that_reaches_p_exactly_is_large_enough(top_p, kept, dtype):
     assert int((candidate_probabilities(logits, top_p=top_p) > 0).sum()) == kept
 
 
+@pytest.mark.parametrize("min_p", [1e-9, 0.1, 0.5, 1])
+def test_min_p_keeps_what_has_that_fraction_of_the_largest_probability(logits, min_p):
+    found = candidate_probabilities(logits, min_p=min_p)
+    probabilities = logits.softmax(dim=-1)
+    kept = probabilities * (probabilities >= min_p * probabilities.amax(dim=-1, keepdim=True))
+    torch.testing.assert_close(found, kept / kept.sum(dim=-1, keepdim=True))
+
+
+def test_a_fraction_that_is_reached_exactly_is_kept():
+    logits = torch.tensor([0.1, 0.4, 0.2, 0.3]).log()
+    assert possible(candidate_probabilities(logits, min_p=0.5)) == {1, 2, 3}
+    assert possible(candidate_probabilities(logits, min_p=0.51)) == {1, 3}
+
+
+def test_min_p_cuts_what_the_temperature_and_the_other_limits_leave():
+    logits = torch.tensor([0.4, 0.3, 0.2, 0.1]).log()
+    assert possible(candidate_probabilities(logits, min_p=0.5)) == {0, 1, 2}
+    assert possible(candidate_probabilities(logits, top_k=2, min_p=0.5)) == {0, 1}
+    assert possible(candidate_probabilities(logits, top_p=0.3, min_p=0.1)) == {0}
+    assert possible(candidate_probabilities(logits, temperature=0.5, min_p=0.5)) == {0, 1}
+    assert len(possible(candidate_probabilities(logits, temperature=9.0, min_p=0.5))) == 4
+
+
 def test_temperature_comes_first_then_top_k_then_top_p():
     logits = torch.tensor([0.4, 0.3, 0.2, 0.1]).log()
     # Of the first two alone, the first has 4/7: 0.5 is reached, which 0.4 of all would not.
@@ -113,7 +135,7 @@ def test_temperature_comes_first_then_top_k_then_top_p():
 
 @pytest.mark.parametrize(
     "choice",
-    [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}, {"temperature": 1e-320}],
+    [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1}, {"temperature": 1e-3}, {"temperature": 1e-320}],
     ids=str,
 )
 def test_every_limit_leaves_the_argmax_alone(logits, choice):
@@ -141,7 +163,7 @@ def test_no_temperature_and_no_logits_make_probabilities_that_are_no_numbers(tem
     ids=str,
 )
 def test_probabilities_are_of_float32_at_least(logits, given, counted):
-    for choice in ({}, {"top_k": 3}, {"top_p": 0.5}):
+    for choice in ({}, {"top_k": 3}, {"top_p": 0.5}, {"min_p": 0.5}):
         assert candidate_probabilities(logits.to(given), **choice).dtype == counted
 
 
@@ -175,7 +197,7 @@ def test_no_luck_draws_the_impossible(luck):
 
 
 @pytest.mark.parametrize(
-    "choice", [{}, {"temperature": 2.0}, {"top_k": 3}, {"top_p": 0.9}], ids=str
+    "choice", [{}, {"temperature": 2.0}, {"top_k": 3}, {"top_p": 0.9}, {"min_p": 0.2}], ids=str
 )
 def test_targets_are_drawn_as_often_as_they_are_probable(choice):
     model, rows = Lottery({4: 0.6, 5: 0.25, 6: 0.1, 7: 0.05}), 4000
@@ -262,23 +284,6 @@ def test_rows_end_at_their_end_token_and_special_tokens_are_left_out():
     assert sample(scripted, padded(SOURCES), top_k=1) == [[5, 6, 7], [], [3, 3]]
 
 
-def test_the_record_says_what_was_drawn_and_how_probable_it_was():
-    model, choice, steps = Lottery({4: 0.5, 5: 0.3, END_ID: 0.2}), {"temperature": 2.0}, []
-    written = sample(model, padded(SOURCES), generator=0, **choice, after_step=steps.append)
-    assert written == sample(model, padded(SOURCES), generator=0, **choice)
-    probabilities = candidate_probabilities(model.logits, **choice)
-    drawn = [[] for _ in SOURCES]
-    for number, step in enumerate(steps, start=1):
-        assert step.step == number
-        assert step.probabilities == [probabilities[token_id] for token_id in step.token_ids]
-        for sentence, token_id in zip(step.sentences, step.token_ids, strict=True):
-            drawn[sentence].append(token_id)
-    assert drawn == [[*row, END_ID] for row in written]
-    assert len(set(map(len, drawn))) > 1
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        steps[0].step = 2
-
-
 BAD_CHOICES = [
     ({"temperature": 0}, ValueError, r"above 0 \(at 0 it would be greedy_search\), got 0"),
     ({"temperature": -1.0}, ValueError, "temperature must be a finite number above 0"),
@@ -292,6 +297,9 @@ BAD_CHOICES = [
     ({"top_p": 1.5}, ValueError, "top_p must be above 0 and at most 1, got 1.5"),
     ({"top_p": math.nan}, ValueError, "top_p must be above 0 and at most 1, got nan"),
     ({"top_p": "0.9"}, TypeError, "top_p must be a number, got '0.9'"),
+    ({"min_p": 0.0}, ValueError, "min_p must be above 0 and at most 1, got 0.0"),
+    ({"min_p": 1.5}, ValueError, "min_p must be above 0 and at most 1, got 1.5"),
+    ({"min_p": True}, TypeError, "min_p must be a number, got True"),
 ]
 
 

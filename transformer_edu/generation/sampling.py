@@ -5,7 +5,6 @@ Met in notebooks/12_generation.ipynb.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -16,26 +15,9 @@ from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.ranking import best_first, require_possible
 from transformer_edu.model.vocabulary import END_ID, START_ID
-from transformer_edu.refusals import require_callable, require_whole
+from transformer_edu.refusals import require_whole
 
 LARGEST_SEED = 2**63 - 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleStep:
-    """What one step of sampling has drawn.
-
-    Args:
-        step: 1 for the first.
-        sentences: The rows of source_ids that were still being written.
-        token_ids: The token drawn for each of them.
-        probabilities: How probable that token was, as candidate_probabilities says.
-    """
-
-    step: int
-    sentences: list[int]
-    token_ids: list[int]
-    probabilities: list[float]
 
 
 def sample(
@@ -45,12 +27,12 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
     generator: torch.Generator | int | None = None,
     max_length: int | None = None,
     start_id: int = START_ID,
     end_id: int = END_ID,
     cached: bool = True,
-    after_step: Callable[[SampleStep], None] | None = None,
 ) -> list[list[int]]:
     """Write one target for each source, every token drawn from ``candidate_probabilities``.
 
@@ -60,12 +42,11 @@ def sample(
     Args:
         model: As in greedy_search.
         source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
-        temperature, top_k, top_p: As in candidate_probabilities.
+        temperature, top_k, top_p, min_p: As in candidate_probabilities.
         generator: Decides what is drawn. A generator moves on, so that the next call draws
             something else; a seed, a whole number, always draws the same; None takes the seed
             that torch.manual_seed was given. torch's own random numbers stay as they are.
         max_length, start_id, end_id, cached: As in greedy_search.
-        after_step: Called after every step with a record of it.
 
     Returns:
         For each source the ids written, without start, end and padding.
@@ -73,14 +54,14 @@ def sample(
     Raises:
         TypeError, ValueError: As in greedy_search and candidate_probabilities.
     """
-    _require_choice(temperature, top_k, top_p)
+    choice = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    _require_choice(**choice)
     generator = _as_generator(generator)
-    choose = partial(candidate_probabilities, temperature=temperature, top_k=top_k, top_p=top_p)
-    require_callable("after_step", after_step)
+    choose = partial(candidate_probabilities, **choice)
     ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
         targets = Targets(model, source_ids, **ends, cached=cached)
-        rows = _draw_rows(targets, choose, generator, after_step)
+        rows = _draw_rows(targets, choose, generator)
     return [targets.read(row) for row in rows]
 
 
@@ -90,11 +71,13 @@ def candidate_probabilities(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
 ) -> Tensor:
     """How probable each token is to be drawn: softmax(logits / temperature), its tail cut off.
 
     First the temperature; then of the result the top_k tokens; then, of these, the likeliest that
-    together reach top_p. What is left is scaled to sum to one.
+    together reach top_p; then those with at least min_p times the probability of the likeliest.
+    What is left is scaled to sum to one.
 
     Args:
         logits: Shape (..., vocabulary); -inf for what is impossible.
@@ -102,6 +85,8 @@ def candidate_probabilities(
         top_k: How many tokens may be drawn, of equal ones the first; None for all.
         top_p: How much of the probability the fewest, likeliest tokens that may be drawn must
             reach, above 0 and at most 1 (nucleus sampling, Holtzman et al. 2020); None for all.
+        min_p: The least probability, as a fraction of the likeliest token's, above 0 and at most 1
+            (Nguyen et al. 2024); None for all.
 
     Returns:
         Probabilities, shape (..., vocabulary), of type float32 at least.
@@ -110,7 +95,7 @@ def candidate_probabilities(
         TypeError: If an argument is of another type.
         ValueError: If an argument is out of its range, or a row of logits has no finite maximum.
     """
-    _require_choice(temperature, top_k, top_p)
+    _require_choice(temperature, top_k, top_p, min_p)
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
         raise TypeError(f"logits must be a floating-point tensor, got {got}")
@@ -122,6 +107,16 @@ def candidate_probabilities(
     # The softmax sees differences only, and these may be divided by a number however small.
     limits = torch.finfo(logits.dtype)
     scaled = (logits - best) / min(max(temperature, limits.tiny), limits.max)
+    probabilities = _likeliest(scaled, top_k, top_p)
+    if min_p is not None:
+        least = min_p * (1 - 8 * limits.eps) * probabilities.amax(dim=-1, keepdim=True)
+        probabilities = probabilities.masked_fill(probabilities < least, 0.0)
+        probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
+    return probabilities
+
+
+def _likeliest(scaled: Tensor, top_k: int | None, top_p: float | None) -> Tensor:
+    """The softmax of the top_k logits, and of these the likeliest that reach top_p."""
     if top_k is None and top_p is None:
         return scaled.softmax(dim=-1)
     candidates, token_ids = best_first(scaled, scaled.size(-1) if top_k is None else top_k)
@@ -129,7 +124,8 @@ def candidate_probabilities(
     if top_p is not None and top_p < 1:
         before = F.pad(probabilities.cumsum(dim=-1)[..., :-1], (1, 0))
         # A sum that misses top_p by a rounding error has reached it.
-        probabilities = probabilities.masked_fill(before >= top_p * (1 - 8 * limits.eps), 0.0)
+        reached = before >= top_p * (1 - 8 * torch.finfo(scaled.dtype).eps)
+        probabilities = probabilities.masked_fill(reached, 0.0)
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
     return torch.zeros_like(scaled).scatter(-1, token_ids, probabilities)
 
@@ -155,7 +151,6 @@ def _draw_rows(
     targets: Targets,
     choose: Callable[[Tensor], Tensor],
     generator: torch.Generator,
-    after_step: Callable[[SampleStep], None] | None,
 ) -> list[list[int]]:
     """Draw every row token by token until all are done; choose makes logits probabilities."""
     continuation, limits = targets.continuation, targets.limits
@@ -167,8 +162,6 @@ def _draw_rows(
         probabilities = choose(continuation.next_logits())  # (row, vocabulary)
         next_ids = draw(probabilities, luck[rows, step - 1].to(probabilities))  # (row,)
         continuation.append(next_ids)
-        if after_step is not None:
-            after_step(_record(step, rows, next_ids, probabilities))
         for row, token_id in zip(rows, next_ids.tolist(), strict=True):
             written[row].append(token_id)
         going_on = [
@@ -198,16 +191,6 @@ def _draw_luck(generator: torch.Generator, batch: int, steps: int) -> Tensor:
     )
 
 
-def _record(step: int, rows: list[int], next_ids: Tensor, probabilities: Tensor) -> SampleStep:
-    drawn = probabilities.gather(-1, next_ids.unsqueeze(1)).squeeze(1)
-    return SampleStep(
-        step=step,
-        sentences=list(rows),
-        token_ids=next_ids.tolist(),
-        probabilities=drawn.tolist(),
-    )
-
-
 def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     """The generator itself, or a new one from a seed; None takes torch's own seed."""
     if isinstance(generator, torch.Generator):
@@ -220,7 +203,9 @@ def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     return torch.Generator().manual_seed(generator)
 
 
-def _require_choice(temperature: float, top_k: int | None, top_p: float | None) -> None:
+def _require_choice(
+    temperature: float, top_k: int | None, top_p: float | None, min_p: float | None
+) -> None:
     """Refuse, with a TypeError or a ValueError, what no token can be drawn with."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise TypeError(f"temperature must be a number, got {temperature!r}")
@@ -231,9 +216,10 @@ def _require_choice(temperature: float, top_k: int | None, top_p: float | None) 
         )
     if top_k is not None:
         require_whole("top_k", top_k)
-    if top_p is None:
-        return
-    if isinstance(top_p, bool) or not isinstance(top_p, int | float):
-        raise TypeError(f"top_p must be a number, got {top_p!r}")
-    if not 0 < top_p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    for name, value in (("top_p", top_p), ("min_p", min_p)):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{name} must be a number, got {value!r}")
+        if not 0 < value <= 1:
+            raise ValueError(f"{name} must be above 0 and at most 1, got {value}")

@@ -1,15 +1,19 @@
 """Lesson 12: right answers pass, and each usual wrong answer is named."""
 
+import math
+import re
+from functools import partial
+
 import pytest
 import torch
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_edu.teaching.checks import generation as lesson_11
+from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.teaching.checks import generation as lesson_12
 from transformer_edu.teaching.checks.answer import AnswerError
 from transformer_edu.teaching.checks.generation import check_misleading_table
 
-CHECKS = checks_of(lesson_11)
-RIGHT = 4 * 6 * 2 * 512 * 50
+CHECKS = checks_of(lesson_12)
 HALVES = {"cat": 0.5, "dog": 0.5}
 MISLEADING = {
     "": {"red": 0.27, "green": 0.26, "blue": 0.25, "black": 0.22},
@@ -17,6 +21,9 @@ MISLEADING = {
     "green": HALVES,
     "blue": HALVES,
 }
+# The beam drops "black" only because it stands last.
+TIED = MISLEADING | {"": dict.fromkeys(["red", "green", "blue", "black"], 0.25)}
+OTHERS = dict.fromkeys("abcefg", HALVES)  # after all words but "d"
 
 
 def keep_top_p(probabilities, p):
@@ -43,9 +50,43 @@ def kept_one_too_many(probabilities, p):
     return kept / kept.sum()
 
 
-def final_score(words, end, alpha):
-    total, length = sum(words) + end, len(words) + 1
-    return total / ((5 + length) / 6) ** alpha
+def my_search(next_log_p, width, alpha=0.0, longest=20, **mistakes):
+    """A reader's search; mistakes switch usual ones on."""
+    beam, complete = [([START_ID], 0.0)], []
+    for length in range(1, longest + mistakes.get("too_long", 0) + 1):
+        longer = []
+        for ids, total in beam:
+            log_p = next_log_p(ids[mistakes.get("without_start", 0) :])
+            best = log_p.topk(min(width, len(log_p)))
+            for token, p in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+                if p > -math.inf:
+                    longer.append(([*ids, token], total + p))
+        longer = sorted(longer, key=lambda pair: -pair[1])[: mistakes.get("keep", width)]
+        beam = []
+        for ids, total in longer:
+            is_last = length == longest + mistakes.get("too_long", 0)
+            if ids[-1] == END_ID or is_last:
+                complete.append((total / ((5 + length) / 6) ** alpha, ids[1:]))
+            if (ids[-1] != END_ID or mistakes.get("goes_on")) and not is_last:
+                beam.append((ids, total))
+        if not beam:
+            break
+    score, ids = max(complete)
+    return ids, score
+
+
+def searching(**mistakes):
+    return partial(my_search, **mistakes)
+
+
+def returned_as_tensors(*given):
+    ids, score = my_search(*given)
+    return [torch.tensor(ids), torch.tensor(score, dtype=torch.float64)]
+
+
+def mistaken(mistake):
+    """A search that makes one of the check's own mistakes."""
+    return lambda next_log_p, *given: lesson_12._search(next_log_p, *given, mistake)
 
 
 def spoilt(probabilities, p):
@@ -56,64 +97,51 @@ def spoilt(probabilities, p):
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("12.1", RIGHT),
-        ("12.1", float(RIGHT)),
-        ("12.2", keep_top_p),
-        ("12.3", final_score),
-        ("12.3", lambda *given: torch.tensor(final_score(*given), dtype=torch.float64)),
-        ("12.4", MISLEADING),
+        ("12.1", keep_top_p),
+        ("12.2", MISLEADING),
+        ("12.3", my_search),
+        ("12.3", returned_as_tensors),
     ],
 )
 
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("12.1", RIGHT // 2, "both are kept"),
-        ("12.1", RIGHT * 3 // 2, "used once and not kept"),
-        ("12.1", RIGHT // 4, "one hypothesis"),
-        ("12.1", RIGHT // 6, "one layer"),
-        ("12.1", RIGHT * 8, "heads share the width"),
-        ("12.1", RIGHT // 8, "one head"),
-        ("12.1", 4 * 6 * 2 * 512 * 20, "source's keys and values are kept too"),
-        ("12.1", 4 * 6 * 2 * 512 * 30, "has been written has keys"),
-        ("12.1", RIGHT * 2, "not both with 50"),
-        ("12.1", 512, "Multiply"),
-        ("12.1", float("nan"), "whole number"),
-        ("12.1", None, "number; yours is"),
-        ("12.1", True, "number; yours is"),
-        ("12.1", "many", "number; yours is"),
-        ("12.2", lambda q, p: q * (keep_top_p(q, p) > 0), "sum to 1 again"),
-        ("12.2", lambda q, p: keep_top_p(q, p).sort(descending=True).values, "wrong places"),
-        ("12.2", kept_without_the_last, "reaches p is kept"),
-        ("12.2", kept_one_too_many, "reach p already"),
-        ("12.2", lambda q, p: q, "reach p already"),
-        ("12.2", lambda q, p: keep_top_p(q, p) > 0, "give their probabilities"),
-        ("12.2", lambda q, p: keep_top_p(q, p) * 2, "in their own proportions"),
-        ("12.2", spoilt, "changes the tensor"),
-        ("12.2", lambda q, p: q * torch.nan, "NaN"),
-        ("12.2", lambda q, p: q.tolist(), "is a tensor"),
-        ("12.2", lambda q, p: q[:2], "shape must be"),
-        ("12.2", lambda q: q, "TypeError"),
-        (
-            "12.3",
-            lambda w, e, a: sum(w) / ((5 + len(w)) / 6) ** a,
-            "neither log-probability nor length",
-        ),
-        ("12.3", lambda w, e, a: sum(w) / ((6 + len(w)) / 6) ** a, "end token is missing"),
-        ("12.3", lambda w, e, a: (sum(w) + e) / ((5 + len(w)) / 6) ** a, "counts in the length"),
-        ("12.3", lambda w, e, a: (sum(w) + e) * ((6 + len(w)) / 6) ** a, "Multiplying"),
-        ("12.3", lambda w, e, a: (sum(w) + e) / (len(w) + 1) ** a, "bare length"),
-        ("12.3", lambda w, e, a: sum(w) + e, "the score is"),
-        ("12.3", lambda w, e, a: float("nan"), "yours is nan"),
-        ("12.3", lambda w, e, a: [0.0], "number; yours is"),
-        ("12.4", {"": {"red": 0.5, "green": 0.4}}, "must give probabilities that sum to 1"),
-        ("12.4", {"": {"red": 1.0}, "blue": {"red": 1.0}}, "must lead to each"),
-        ("12.4", {"": {"red": float("nan")}}, "must give probabilities"),
-        ("12.4", {}, "must say what comes first"),
-        ("12.4", {"": HALVES}, "no sentence is more probable"),
-        ("12.4", {**MISLEADING, "black": HALVES}, "no sentence is more probable"),
-        ("12.4", {"": ["red", "green"]}, "answer is a table"),
-        ("12.4", None, "answer is a table"),
+        ("12.1", lambda q, p: q * (keep_top_p(q, p) > 0), "sum to 1 again"),
+        ("12.1", lambda q, p: keep_top_p(q, p).sort(descending=True).values, "wrong places"),
+        ("12.1", kept_without_the_last, "reaches p is kept"),
+        ("12.1", kept_one_too_many, "reach p already"),
+        ("12.1", lambda q, p: q, "reach p already"),
+        ("12.1", lambda q, p: keep_top_p(q, p) > 0, "give their probabilities"),
+        ("12.1", lambda q, p: keep_top_p(q, p) * 2, "in their own proportions"),
+        ("12.1", spoilt, "changes the tensor"),
+        ("12.1", lambda q, p: q * torch.nan, "NaN"),
+        ("12.1", lambda q, p: q.tolist(), "is a tensor"),
+        ("12.1", lambda q, p: q[:2], "shape must be"),
+        ("12.1", lambda q: q, "TypeError"),
+        ("12.2", {"": {"red": 0.5, "green": 0.4}}, "must give probabilities that sum to 1"),
+        ("12.2", {"": {"red": 1.0}, "blue": {"red": 1.0}}, "must lead to each"),
+        ("12.2", {"": {"red": float("nan")}}, "must give probabilities"),
+        ("12.2", {}, "must say what comes first"),
+        ("12.2", {"": HALVES}, "no sentence is more probable"),
+        ("12.2", {**MISLEADING, "black": HALVES}, "no sentence is more probable"),
+        ("12.2", {"": ["red", "green"]}, "answer is a table"),
+        ("12.2", None, "answer is a table"),
+        ("12.2", TIED, "only because of a tie"),
+        ("12.2", {"": dict.fromkeys("abcdefg", 1 / 7)} | OTHERS, "only because of a tie"),
+        *[("12.3", mistaken(each), re.escape(hint)) for each, hint in lesson_12.MISTAKES.items()],
+        ("12.3", searching(keep=1), "greedy search writes"),
+        ("12.3", searching(keep=99), "continue more than 2 hypotheses"),
+        ("12.3", searching(goes_on=True), "has ended"),
+        ("12.3", searching(too_long=1), "more than `longest` tokens"),
+        ("12.3", searching(without_start=1), "the first is START_ID"),
+        ("12.3", lambda *given: my_search(*given)[0], "Return two things"),
+        ("12.3", lambda *given: my_search(*given)[::-1], "ids first"),
+        ("12.3", lambda *given: ([START_ID, *my_search(*given)[0]], 0.0), "Leave the start token"),
+        ("12.3", lambda *given: (my_search(*given)[0][:-1], 0.0), "you found"),
+        ("12.3", lambda *given: ("ab", 0.0), "ids are a list"),
+        ("12.3", lambda *given: (my_search(*given)[0], None), "number; yours is"),
+        ("12.3", 3, "answer is a function"),
     ],
 )
 

@@ -16,10 +16,7 @@ from transformer_edu.teaching.explorers.generation import (
     WIDTHS,
     explore_beams,
     explore_candidates,
-    explore_decoding,
-    explore_length_penalty,
 )
-from transformer_edu.teaching.figures.decoding_steps import DecodingStep
 from transformer_edu.teaching.inspect.table_model import TableModel
 
 TABLE = {
@@ -27,25 +24,9 @@ TABLE = {
     "up": {"up": 0.25, "down": 0.75},
     "up down": {"</s>": 0.6, "up": 0.4},
 }
-LOG_PROBABILITIES = {
-    "": -1.61,
-    "down": -1.20,
-    "up up": -2.08,
-    "up down": -1.49,
-    "up down up": -1.90,
-}
 MODEL = TableModel(TABLE)
 TOKENS = MODEL.vocabulary.tokens
-STEPS = [
-    DecodingStep(
-        source_words=["go", "on"],
-        written=["up"] * written,
-        chosen="up",
-        logits=torch.randn(len(TOKENS), generator=torch.Generator().manual_seed(written)),
-        attention=torch.tensor([[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]]),
-    )
-    for written in range(3)
-]
+LOGITS = torch.randn(len(TOKENS), generator=torch.Generator().manual_seed(0))
 
 
 @pytest.fixture
@@ -54,15 +35,13 @@ def explored(monkeypatch) -> list[tuple]:
 
 
 def explore_all() -> None:
-    explore_decoding(STEPS, tokens=TOKENS, step=1)
-    explore_candidates(STEPS[0].logits, tokens=TOKENS)
+    explore_candidates(LOGITS, tokens=TOKENS)
     explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.0)
-    explore_length_penalty(MODEL, LOG_PROBABILITIES)
 
 
 def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored):
     explore_all()
-    assert len(explored) == 4
+    assert len(explored) == 2
     for draw, alt, controls in explored:
         first = {name: control.value for name, control in controls.items()}
         for name, control in controls.items():
@@ -80,25 +59,20 @@ def _values(control: widgets.ValueWidget) -> list:
 
 
 def test_the_sliders_start_where_they_are_told(explored):
-    explore_decoding(STEPS, tokens=TOKENS, step=2)
     explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=3, alpha=0.6)
-    (_, _, decoding), (_, _, beams) = explored
-    assert (decoding["step"].value, decoding["step"].max) == (2, len(STEPS))
+    ((_, _, beams),) = explored
     assert (beams["width"].value, beams["alpha"].value) == (3, 0.6)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("alpha", [ALPHAS[0], ALPHAS[-1]])
-def test_the_tree_and_the_scores_name_what_beam_search_returns(explored, width, alpha):
+def test_the_tree_names_what_beam_search_returns(explored, width, alpha):
     explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=width, alpha=alpha)
-    explore_length_penalty(MODEL, LOG_PROBABILITIES)
-    (tree, _, controls), (scores, _, _) = explored
+    ((tree, _, controls),) = explored
     ((best,),) = beam_search(MODEL, MODEL.source_ids, width=width, alpha=alpha)
     words = " ".join(MODEL.vocabulary.decode(best.token_ids))
     title = tree(step=controls["step"].max, width=width, alpha=alpha).axes[0].get_title(loc="left")
     assert title == f"Width {width}, α = {alpha:g}: “{words}” wins"
-    title = scores(width=width, alpha=alpha).axes[0].get_title(loc="left")
-    assert (words or "the empty sentence") in title
 
 
 @pytest.fixture
@@ -164,10 +138,10 @@ def test_before_the_last_step_the_tree_does_not_tell_the_winner(explored):
 
 
 def test_off_switches_a_limit_off(explored):
-    explore_candidates(STEPS[0].logits, tokens=TOKENS)
+    explore_candidates(LOGITS, tokens=TOKENS)
     ((draw, describe, _),) = explored
-    off = {"temperature": 1.0, "top_k": 0, "top_p": 0}
-    assert "top-k off, top-p off" in describe(**off)
+    off = {"temperature": 1.0, "top_k": 0, "top_p": 0, "min_p": 0}
+    assert "top-k off, top-p off, min-p off" in describe(**off)
     assert "2 of" in draw(**(off | {"top_k": 2})).axes[0].get_title(loc="left")
 
 

@@ -20,8 +20,8 @@ from transformer_edu.teaching.figures import (
     architecture,
     attention,
     attention_flow,
+    candidates,
     charts,
-    decoding_steps,
     depth,
     head_sums,
     heads,
@@ -81,13 +81,6 @@ HEAD = BatchHead(
     w_value=torch.ones(3, 2),
     mask=torch.tensor([[[True, False], [True, True]]]),
 )
-STEP = decoding_steps.DecodingStep(
-    source_words=["a", NAME],
-    written=[],
-    chosen=NAME,
-    logits=torch.tensor([2.0, 1.0]),
-    attention=torch.tensor([[0.25, 0.75], [1.0, 0.0]]),
-)
 
 
 def searched() -> list:
@@ -116,6 +109,14 @@ FIGURES = {
         set(),
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_grouped_bars": (
+        partial(charts.plot_grouped_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
+        {"width"},
+    ),
+    "plot_ranked_bars": (
+        partial(charts.plot_ranked_bars, {NAME: [1.0, -0.5], "b": [2.0]}, y_label="height"),
+        {"rank", "height"},
+    ),
     "plot_beam_tree": (
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
@@ -131,12 +132,8 @@ FIGURES = {
         {"word", "change"},
     ),
     "plot_candidates": (
-        partial(decoding_steps.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        partial(candidates.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
         {"probability"},
-    ),
-    "plot_decoding_step": (
-        partial(decoding_steps.plot_decoding_step, [STEP], step=1, tokens=[NAME, "b"]),
-        {"probability of the next token", "source word (key)", WEIGHT},
     ),
     "plot_first_gradients": (
         partial(depth.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
@@ -176,6 +173,10 @@ FIGURES = {
     "plot_layer_order": (
         partial(architecture.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
         set(),
+    ),
+    "plot_lengths": (
+        partial(search.plot_lengths, {NAME: (2, -1.5), "b": (5, -2.0)}, alpha=0.6),
+        {"length in tokens, the end token included", "log-probability in nats"},
     ),
     "plot_lines": (
         partial(charts.plot_lines, {NAME: [1, 2], "b": [2, 1]}, x=[0, 1], x_label="x", y_label="y"),
@@ -277,15 +278,6 @@ FIGURES = {
         {"step", "learning rate"},
     ),
     "plot_scores": (partial(runs.plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
-    "plot_sentence_scores": (
-        partial(
-            search.plot_sentence_scores,
-            {NAME: -1.0, "a b": -2.0, "c": -3.0},
-            found=[NAME, "a b"],
-            alpha=0.5,
-        ),
-        {"length in tokens, the end token included", "log-probability in nats"},
-    ),
     "plot_shape_walk": (
         partial(
             shape_walk.plot_shape_walk,

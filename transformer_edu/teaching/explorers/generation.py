@@ -1,6 +1,6 @@
 """Sliders for lesson 12: thin controls around drawings that work without them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
@@ -10,53 +10,23 @@ from traitlets import Bunch
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.hypotheses import BeamStep
 from transformer_edu.teaching.display import explore
-from transformer_edu.teaching.figures.decoding_steps import (
-    DecodingStep,
-    describe_candidates,
-    describe_decoding_step,
-    plot_candidates,
-    plot_decoding_step,
-)
+from transformer_edu.teaching.figures.candidates import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.search import (
     describe_beam_tree,
-    describe_sentence_scores,
     finished_sentences,
     plot_beam_tree,
-    plot_sentence_scores,
 )
-from transformer_edu.teaching.inspect.table_model import TableModel
 
 WIDTHS = (1, 2, 3, 4, 5)
 ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0)
 TOP_KS = (("off", 0), ("10", 10), ("5", 5), ("3", 3), ("2", 2), ("1", 1))
 TOP_PS = (("off", 0), ("0.95", 0.95), ("0.9", 0.9), ("0.7", 0.7), ("0.5", 0.5), ("0.2", 0.2))
-
-
-def explore_decoding(steps: Sequence[DecodingStep], *, tokens: Sequence[str], step: int) -> None:
-    """Let the reader go through a translation step by step.
-
-    Args:
-        steps: What decoding_steps returns.
-        tokens: The token of every id.
-        step: The step of the first picture, counted from 1.
-    """
-
-    def draw(step: int) -> Figure:
-        return plot_decoding_step(steps, step=step, tokens=tokens)
-
-    def describe(step: int) -> str:
-        return describe_decoding_step(steps, step=step, tokens=tokens)
-
-    explore(
-        draw,
-        describe,
-        step=widgets.IntSlider(value=step, min=1, max=len(steps), description="step"),
-    )
+MIN_PS = (("off", 0), ("0.02", 0.02), ("0.05", 0.05), ("0.1", 0.1), ("0.3", 0.3))
 
 
 def explore_candidates(logits: Tensor, *, tokens: Sequence[str]) -> None:
-    """Let the reader turn temperature, top-k and top-p and see what may be drawn.
+    """Let the reader set temperature, top-k, top-p and min-p and see what may be drawn.
 
     Args:
         logits: Of every token, shape (vocabulary,).
@@ -75,6 +45,7 @@ def explore_candidates(logits: Tensor, *, tokens: Sequence[str]) -> None:
         temperature=_slider("temperature", TEMPERATURES, 1.0),
         top_k=_slider("top-k", TOP_KS, 0),
         top_p=_slider("top-p", TOP_PS, 0),
+        min_p=_slider("min-p", MIN_PS, 0),
     )
 
 
@@ -146,35 +117,6 @@ class _StepSlider(widgets.IntSlider):
             self.send_state("value")
         else:
             super().notify_change(change)
-
-
-def explore_length_penalty(model: TableModel, log_probabilities: Mapping[str, float]) -> None:
-    """Let the reader change the beam width and the length penalty, and see which sentence wins.
-
-    Args:
-        model: Of a language small enough to be written down.
-        log_probabilities: Of its every sentence, in nats; the empty one is "".
-    """
-    found = {
-        choice: [
-            " ".join(model.vocabulary.decode(each.token_ids)) for each in finished_sentences(steps)
-        ]
-        for choice, steps in _search_all(model, model.source_ids).items()
-    }
-
-    def draw(width: int, alpha: float) -> Figure:
-        return plot_sentence_scores(log_probabilities, found=found[width, alpha], alpha=alpha)
-
-    def describe(width: int, alpha: float) -> str:
-        words = describe_sentence_scores(log_probabilities, found=found[width, alpha], alpha=alpha)
-        return f"beam of {width}: {words}"
-
-    explore(
-        draw,
-        describe,
-        width=_slider("beam width", WIDTHS, 3),
-        alpha=_slider("length penalty α", ALPHAS, 0.0),
-    )
 
 
 def _search_all(model: nn.Module, source_ids: Tensor) -> dict[tuple[int, float], list[BeamStep]]:

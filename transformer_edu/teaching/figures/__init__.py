@@ -10,7 +10,7 @@ next_words, ngrams           the likeliest next words; which n-grams a reference
 positions                    words with their numbers; clock faces; products of positions
 units, depth                 units of a feed-forward network; what many layers do to gradients
 charts, runs                 lines and bars; training runs and their symptoms
-search, decoding_steps       beam search as a tree; one step of generation and its candidates
+search, candidates           beam search as a tree, lengths; which tokens may be drawn
 architecture, history        the model's map and the order of norms; what attention replaced
 shape_walk, model_shapes     shapes through a layer, through the whole model
 grid, pen                    what they draw with

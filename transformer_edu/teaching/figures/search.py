@@ -18,7 +18,7 @@ from matplotlib.path import Path
 
 from transformer_edu.generation.hypotheses import BeamStep, Branch, length_penalty
 from transformer_edu.model.vocabulary import START_ID
-from transformer_edu.teaching.style import BLACK, BLUE, GRAY, VERMILION, literal, styled
+from transformer_edu.teaching.style import BLACK, BLUE, GRAY, literal, styled
 
 NODE_WIDTH, NODE_HEIGHT = 0.74, 0.7  # of the distance to the next node
 # In inches: the distance between nodes, the room on the left, above and below.
@@ -268,112 +268,40 @@ def path_to(columns: Sequence[Sequence[Branch]], step: int, place: int) -> list[
 
 
 @styled
-def plot_sentence_scores(
-    log_probabilities: Mapping[str, float],
-    *,
-    found: Sequence[str],
-    alpha: float,
-) -> Figure:
-    """Draw every sentence by its length and log-probability, with the curve of equal score.
+def plot_lengths(outputs: Mapping[str, tuple[int, float]], *, alpha: float) -> Figure:
+    """Draw outputs by length and log-probability, with a curve of equal score for two alphas.
 
-    The curve goes through the best of the sentences that were found: what lies above it would
-    score better, what lies below it worse. It is level when alpha is 0 and bends down when long
-    sentences are favoured.
+    Each curve goes through the output that scores best, for an alpha of 0 and for the one given:
+    what lies below a curve scores worse. The title and the figure's label tell the lengths of both.
 
     Args:
-        log_probabilities: Of every possible sentence, in nats; the empty one is "".
-        found: The sentences that a search has finished, in its order; the others are hollow.
-        alpha: The exponent of the length penalty.
+        outputs: By name, at most eight: the length in tokens, the end token included, and the
+            log-probability in nats.
+        alpha: The exponent of the length penalty, above 0.
 
     Returns:
         A new figure.
     """
-    best = best_sentence(log_probabilities, found=found, alpha=alpha)
-    figure, axes = plt.subplots(figsize=(8, 4.2))
-    longest = max(map(_length, log_probabilities))
-    lengths = np.linspace(1, longest, 100)
-    score = log_probabilities[best] / length_penalty(_length(best), alpha)
-    curve = [score * length_penalty(length, alpha) for length in lengths]
-    axes.plot(lengths, curve, "--", color=BLACK, marker="", label="equal score")
-    _draw_points(axes, log_probabilities, set(found), best)
-    for length in sorted(set(map(_length, found))):
-        name = max((n for n in found if _length(n) == length), key=log_probabilities.get)
-        _write(axes, name, log_probabilities[name], is_best=name == best, longest=longest)
+    figure, axes = plt.subplots(figsize=(8.5, 3.9))
+    lengths = np.linspace(1, 1 + max(length for length, _ in outputs.values()), 100)
+    winners = []
+    for exponent, color, line in ((0.0, BLACK, "--"), (alpha, BLUE, "-")):
+        scores = {name: p / length_penalty(n, exponent) for name, (n, p) in outputs.items()}
+        winners.append(max(scores, key=scores.get))
+        curve = [scores[winners[-1]] * length_penalty(length, exponent) for length in lengths]
+        style = {"color": color, "marker": "", "label": f"equal score, α = {exponent:g}"}
+        axes.plot(lengths, curve, line, **style)
+    for place, (name, (length, log_probability)) in enumerate(outputs.items()):
+        # Where two fall together, the later one lies inside the earlier.
+        style = {"linestyle": "", "markersize": 17 - 2 * place, "label": literal(name)}
+        axes.plot(length, log_probability, **style)
     axes.set(xlabel="length in tokens, the end token included", ylabel="log-probability in nats")
-    axes.set(xlim=(0.5, longest + 0.5), ylim=(1.06 * min(log_probabilities.values()), 0))
-    axes.set_xticks(range(1, longest + 1))
-    axes.legend(loc="upper right")
-    axes.set_title(f"α = {alpha:g}: {_quoted(best)} wins")
+    axes.set_ylim(1.15 * min(p for _, p in outputs.values()), 0)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    short, long = (outputs[winner][0] for winner in winners)
+    said = f"α = 0: length {short} wins; α = {alpha:g}: length {long} wins"
+    axes.set_title(said)
+    numbers = (f"{name}: {length} tokens, {p:.1f}" for name, (length, p) in outputs.items())
+    figure.set_label(f"{said}. {'; '.join(numbers)}")
     return figure
-
-
-def describe_sentence_scores(
-    log_probabilities: Mapping[str, float], *, found: Sequence[str], alpha: float
-) -> str:
-    """The picture in words: what was found, with what scores, best first."""
-    scores = {
-        name: log_probabilities[name] / length_penalty(_length(name), alpha) for name in found
-    }
-    said = [
-        f"{_quoted(name)} with log-probability {log_probabilities[name]:.2f} and score {each:.2f}"
-        for name, each in sorted(scores.items(), key=lambda item: -item[1])
-    ]
-    return (
-        f"{len(log_probabilities)} sentences by length and log-probability, alpha {alpha:g}; "
-        f"found, best first: {', '.join(said)}"
-    )
-
-
-def best_sentence(
-    log_probabilities: Mapping[str, float], *, found: Sequence[str], alpha: float
-) -> str:
-    """Which of the sentences that were found scores best; of equal scores, the earlier.
-
-    Args:
-        log_probabilities: Of every possible sentence, in nats.
-        found: The sentences that a search has finished, in its order.
-        alpha: The exponent of the length penalty.
-    """
-    return max(
-        found, key=lambda name: log_probabilities[name] / length_penalty(_length(name), alpha)
-    )
-
-
-def _draw_points(
-    axes: Axes, log_probabilities: Mapping[str, float], found: set[str], best: str
-) -> None:
-    """Hollow what was not found, full what was, a star for the best."""
-    for names, style in (
-        (
-            log_probabilities.keys() - found,
-            {"mec": GRAY, "mfc": "white", "ms": 7, "label": "not found by this beam"},
-        ),
-        (found - {best}, {"color": BLUE, "ms": 9, "label": "found"}),
-        ({best}, {"color": VERMILION, "marker": "*", "ms": 19, "label": "found, best score"}),
-    ):
-        lengths, heights = map(_length, names), map(log_probabilities.get, names)
-        axes.plot([*lengths], [*heights], **({"ls": "", "marker": "o"} | style))
-
-
-def _write(axes: Axes, name: str, y: float, *, is_best: bool, longest: int) -> None:
-    """The sentence beside its point, where there is room; the best one's clear of the curve."""
-    on_the_left = _length(name) > longest / 2
-    axes.annotate(
-        _quoted(name) if name else "(empty)",
-        (_length(name), y),
-        xytext=(-12, -12) if on_the_left else (12, 12 if is_best else -12),
-        textcoords="offset points",
-        ha="right" if on_the_left else "left",
-        va="center",
-        fontsize=12,
-        fontweight="bold" if is_best else "normal",
-    )
-
-
-def _length(sentence: str) -> int:
-    """Its tokens, the end token included."""
-    return len(sentence.split()) + 1
-
-
-def _quoted(sentence: str) -> str:
-    return f"“{literal(sentence, longest=None)}”" if sentence else "the empty sentence"

@@ -11,7 +11,9 @@ hidden_keys      one head for a batch, found by its weight on what its mask hide
 next_words       what a decoder expects after the beginning of a sentence
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
-ablation         switch heads or layers off
+examine          one table for a model (these and five more probes), one for a training step
+ablation         switch heads or sub-layers off
+agreement        the choice between a right and a wrong form of a word
 positions        other position vectors for the words of a source, or none
 head_roles       how much of a head's attention falls on chosen cells
 corruption       one wrong token in the prefix: how far does the damage reach?

@@ -41,6 +41,7 @@ class TableModel(nn.Module):
             for beginning, row in table.items()
         }
         self._end = self._log_probabilities({END_TOKEN: 1.0})
+        self._table = table
 
     def _log_probabilities(self, row: Mapping[str, float]) -> Tensor:
         size = (len(self.vocabulary),)
@@ -49,6 +50,19 @@ class TableModel(nn.Module):
             token_id = END_ID if word == END_TOKEN else self.vocabulary.encode([word])[0]
             logs[token_id] = math.log(probability)
         return logs
+
+    def sentences(self) -> dict[str, float]:
+        """Every sentence with its log-probability: exhaustive search; the empty one is ""."""
+        found, beginnings = {}, [("", 0.0)]
+        while beginnings:
+            beginning, total = beginnings.pop()
+            for word, probability in self._table.get(beginning, {END_TOKEN: 1.0}).items():
+                longer = total + math.log(probability)
+                if word == END_TOKEN:
+                    found[beginning] = longer
+                else:
+                    beginnings.append((f"{beginning} {word}".strip(), longer))
+        return found
 
     def source_mask(self, source_ids: Tensor) -> Tensor:
         """Everything may be read, shape (batch, 1, 1, source position)."""
