@@ -187,10 +187,11 @@ def plot_progress(runs: Mapping[str, Sequence[Record]], *, title: str) -> Figure
         A new figure; x is logarithmic.
     """
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.7))
+    alone = {"marker": ""} if len(runs) == 1 else {}  # one line needs no marks to be told apart
     for axes, measure in zip(panels, ("validation_loss", "bleu"), strict=True):
         for name, records in runs.items():
             steps = [record["step"] for record in records]
-            _draw_line(axes, steps, [record[measure] for record in records], name, marks=8)
+            _draw_line(axes, steps, [record[measure] for record in records], name, marks=8, **alone)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
         _label(axes, LABELS[measure.removeprefix("validation_")])
