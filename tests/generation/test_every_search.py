@@ -114,7 +114,7 @@ def test_bad_input_is_refused_in_a_sentence(search, changes, error, message):
         search(given.pop("model"), given.pop("source_ids"), **given)
 
 
-@pytest.mark.parametrize("search", [greedy_search, beam_search])
 def test_a_record_that_nothing_can_take_is_refused(search):
-    with pytest.raises(TypeError, match="after_step must be a function or None, got int"):
+    wrong = "unexpected keyword" if search is sample else "after_step must be a function or None"
+    with pytest.raises(TypeError, match=wrong):
         search(transformer(0), padded(SOURCES), after_step=3)
