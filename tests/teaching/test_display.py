@@ -59,6 +59,17 @@ def test_a_figure_is_published_once_with_its_words(published):
     assert bundle["metadata"]["image/png"]["alt"] == "one bar"
 
 
+@pytest.mark.parametrize("dots_per_inch", [module.DOTS_PER_INCH, module.SHOWN_AT])
+def test_a_picture_is_shown_as_wide_as_its_figure_however_sharp_it_is(published, dots_per_inch):
+    figure = plt.figure(figsize=(3, 1))
+    figure.add_axes((0, 0, 1, 1))
+    module.publish(encode_png(figure, dots_per_inch), "an empty frame")
+    width = published[0]["metadata"]["image/png"]["width"]
+    assert width == pytest.approx(100 * (3 + 2 * 0.1), abs=60)
+    with Image.open(io.BytesIO(base64.b64decode(published[0]["data"]["image/png"]))) as picture:
+        assert picture.width / width == pytest.approx(dots_per_inch / 100, rel=0.02)
+
+
 def test_a_shown_figure_is_closed(published):
     plt.close("all")
     show(draw(1), alt="one bar")
@@ -76,7 +87,9 @@ def test_a_published_figure_is_small_and_looks_the_same(published):
     figure, axes = plt.subplots(figsize=(4, 3))
     figure.colorbar(axes.imshow([[0.0, 1.0]], cmap="cividis"))
     drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=module.DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.1)
+    figure.set_dpi(module.DOTS_PER_INCH)
+    seen = figure.get_tightbbox().padded(0.1)
+    figure.savefig(drawn, dpi=module.DOTS_PER_INCH, bbox_inches=seen)
     show(figure, "two cells and every color")
     png = base64.b64decode(published[0]["data"]["image/png"])
     before, after = (

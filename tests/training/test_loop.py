@@ -27,6 +27,9 @@ def transformer(seed: int = 0, **changes: float) -> Transformer:
     return small_transformer(20, seed=seed, **{"dropout": 0.1} | changes)
 
 
+PADS_WITH_3 = Transformer(replace(transformer().config, padding_id=3))
+
+
 def toy(vocabulary_size: int, seed: int) -> Transformer:
     """The sizes with which the issues' promises were measured."""
     sizes = {"d_model": 64, "num_heads": 4, "num_layers": 2, "d_ff": 128, "dropout": 0.0}
@@ -263,6 +266,7 @@ def test_a_model_whose_mask_was_left_out_looks_right_and_writes_nonsense():
     [
         ({"model": lambda s, t: None}, TypeError, "model must be a torch.nn.Module, got function"),
         ({"model": nn.ReLU()}, ValueError, "model must have parameters, got none"),
+        ({"model": PADS_WITH_3}, ValueError, "padding_id must be 0 to be trained, got 3"),
         ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
         ({"config": 500}, TypeError, "config must be a TrainingConfig, got int"),
     ],

@@ -15,6 +15,7 @@ from torch.optim import Adam, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
+from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.budget import describe_seconds, estimate_seconds
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
@@ -258,4 +259,8 @@ def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> Non
         raise TypeError(f"task must be a Task, got {type(task).__name__}")
     if not isinstance(config, TrainingConfig):
         raise TypeError(f"config must be a TrainingConfig, got {type(config).__name__}")
+    if padding_id_of(model) != PADDING_ID:  # batches are padded with it
+        raise ValueError(
+            f"model's padding_id must be {PADDING_ID} to be trained, got {padding_id_of(model)}"
+        )
     device_of(model)

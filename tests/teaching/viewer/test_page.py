@@ -8,10 +8,12 @@ import re
 from html.parser import HTMLParser
 
 import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 import torch
 from matplotlib.colors import to_hex
 
+from transformer_edu.teaching.display import encode_png, image_tag
 from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, maps_of_weights
 from transformer_edu.teaching.viewer.page import (
     AROUND,
@@ -31,7 +33,8 @@ from transformer_edu.teaching.viewer.page import (
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
 WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
-STILL = {"png": "cG5n", "alt": "words"}
+PNG = encode_png(plt.figure(figsize=(1, 1)))
+STILL = {"png": PNG, "alt": "words"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "</script><b>",
@@ -107,8 +110,9 @@ def test_the_place_and_the_legend_are_those_of_the_first_state(view):
 
 def test_the_page_holds_the_still_picture_with_its_words():
     maps = maps_with(KEY_TOKENS, ["a"])
-    page = viewer_page(maps, Start(0, 0, "lines"), "title", png="cG5n", alt="'<a>' & b")
-    picture = "<img alt='&#x27;&lt;a&gt;&#x27; &amp; b' src='data:image/png;base64,cG5n'>"
+    page = viewer_page(maps, Start(0, 0, "lines"), "title", png=PNG, alt="'<a>' & b")
+    picture = image_tag(PNG, "'<a>' & b")
+    assert 'alt="&#x27;&lt;a&gt;&#x27; &amp; b"' in picture
     assert f"data-part='figure'>{picture}</div>" in page
 
 
@@ -185,7 +189,7 @@ def test_nothing_is_loaded_and_only_the_viewers_own_script_may_run():
         for name in {"src", "href", "srcset", "action"} & {*names}
     }
     assert loading == {("img", "src")}
-    assert re.findall(r"<img [^>]*src='([^']*)'", page) == ["data:image/png;base64,cG5n"]
+    assert re.findall(r'<img [^>]*src="([^"]*)"', page) == [f"data:image/png;base64,{PNG}"]
     assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/)", page)
     (policy,) = re.findall(r'Content-Security-Policy\' content="([^"]*)"', page)
     assert policy.startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline'; ")
@@ -208,13 +212,13 @@ def test_the_script_writes_no_markup():
 def test_the_frame_holds_the_page_unchanged_beside_the_picture_that_stands_in(title):
     page = page_with([title, "b", "c"])
     maps = maps_with(KEY_TOKENS, ["one"])
-    frame = framed(page, maps, title=title, png="cG5n", alt=f"words {title}")
+    frame = framed(page, maps, title=title, png=PNG, alt=f"words {title}")
     (holder,) = re.findall(r'srcdoc="([^"]*)"', frame)
     assert html.unescape(holder) == page
     structure = Structure(frame)
     assert [tag for tag, *_ in structure.elements] == ["style", "div", "iframe", "img"]
     assert 'sandbox="allow-scripts"' in frame
-    assert f'alt="words {html.escape(title)}" src="data:image/png;base64,cG5n"' in frame
+    assert f'alt="words {html.escape(title)}" src="data:image/png;base64,{PNG}"' in frame
 
 
 def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
@@ -225,7 +229,7 @@ def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
         )
 
     def height(maps: list[AttentionMap]) -> int:
-        return int(re.search(r"height: (\d+)px", framed("", maps, title="", png="", alt=""))[1])
+        return int(re.search(r"height: (\d+)px", framed("", maps, title="", png=PNG, alt=""))[1])
 
     low, high = layers(2), layers(6)
     assert height(low) == AROUND + picture_height(low[0])

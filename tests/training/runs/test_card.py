@@ -126,3 +126,7 @@ def test_a_card_tells_the_run_that_another_began_with(tmp_path):
     first, second = (line for line in card.split("\n") if line.startswith("python -m"))
     assert "--steps 7" in first and first.endswith("--out runs/captions")
     assert "--steps 9" in second and "--begin-with runs/captions" in second
+    assert "The first began" not in card
+    chain = replace(TINY, steps=7, begin_with="runs/letters")
+    card = describe_run(run, settings, trials, {}, began_with=chain)
+    assert "The first began with runs/letters" in card

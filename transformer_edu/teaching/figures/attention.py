@@ -12,6 +12,7 @@ from torch import Tensor
 from transformer_edu.teaching.figures.grid import (
     KEY_AXIS,
     QUERY_AXIS,
+    TURNED_SIZE,
     draw_weights,
     hatch,
     label_grid,
@@ -94,8 +95,9 @@ def plot_heads(
     """
     columns = min(4, len(attention_weights))
     rows = -(-len(attention_weights) // columns)
-    head_height = 0.45 + 1.6 * len(query_tokens) / len(key_tokens)
-    size = (2.6 + 1.6 * columns, min(1.3 + rows * head_height, 9))
+    side = max(1.6, min(0.3 * len(key_tokens), 6.4 / columns))  # inches, of one grid
+    head_height = 0.45 + side * len(query_tokens) / len(key_tokens)
+    size = (2.6 + side * columns, min(1.3 + rows * head_height, 9))
     figure, grid = plt.subplots(
         rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True
     )
@@ -105,6 +107,7 @@ def plot_heads(
     for axes, weights, name in zip(grid.flat, attention_weights, names, strict=False):
         image = draw_weights(axes, weights, query_tokens, key_tokens, numbered=False)
         axes.set_title(literal(name, longest=None), fontsize=13)
+        axes.tick_params(axis="x", labelsize=min(12, TURNED_SIZE * side / len(key_tokens)))
     figure.colorbar(image, ax=grid, label="attention weight", shrink=0.8)
     title_above(figure, title)
     figure.supxlabel(KEY_AXIS, fontsize=13)

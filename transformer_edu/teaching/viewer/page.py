@@ -16,6 +16,7 @@ from typing import NamedTuple
 import matplotlib
 from matplotlib.colors import to_hex
 
+from transformer_edu.teaching.display import image_tag
 from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, Side, columns
 from transformer_edu.teaching.style import WEIGHT_COLORS
 
@@ -66,7 +67,7 @@ _PAGE = """<!DOCTYPE html>
 <div class='controls' data-part='controls' hidden></div>
 <p class='about'><b data-part='place'>{place}</b><br><span data-part='about'>{about}</span></p>
 <p class='readout' data-part='readout' aria-live='polite'>{still}</p>
-<div class='figure' data-part='figure'><img alt='{alt}' src='data:image/png;base64,{png}'></div>
+<div class='figure' data-part='figure'>{picture}</div>
 {keys}
 <script type='application/json' data-part='data'>{data}</script>
 <script>{script}</script>
@@ -80,7 +81,7 @@ _FRAME = """<style>.attention-viewer > iframe + img {{ display: none; }}</style>
 <div class="attention-viewer"><iframe title="{title}" sandbox="allow-scripts" \
 style="width: 100%; height: {height}px; border: 1px solid #d5dbe2; border-radius: 8px; \
 resize: vertical; color-scheme: light dark" srcdoc="{page}"></iframe>\
-<img style="max-width: 100%" alt="{alt}" src="data:image/png;base64,{png}"></div>"""
+{picture}</div>"""
 
 
 class Start(NamedTuple):
@@ -163,8 +164,7 @@ def viewer_page(
         place=html.escape(place_in_words(first, start.head)),
         about=about(first, start.view),
         still=STILL,
-        alt=html.escape(alt),
-        png=png,
+        picture=image_tag(png, alt),
         keys=_keys(start.view),
         data=_json(_data(maps, start)),
         script=script,
@@ -190,8 +190,7 @@ def framed(page: str, maps: Sequence[AttentionMap], *, title: str, png: str, alt
         title=html.escape(title),
         height=height,
         page=page.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;"),
-        alt=html.escape(alt),
-        png=png,
+        picture=image_tag(png, alt),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from transformer_edu.refusals import require_whole
-from transformer_edu.teaching.display import encode_png, publish
+from transformer_edu.teaching.display import SHOWN_AT, encode_png, publish
 from transformer_edu.teaching.inspect.attention_maps import (
     AttentionMap,
     maps_of_model,
@@ -164,7 +164,8 @@ def _publish_viewer(viewer: _Viewer) -> None:
         # The page shows every script's letters; the still picture has boxes for some.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         title = f"{viewer.title}\n{place}"
-        png = encode_png(plot_still(first, viewer.start.head, viewer.start.view, title))
+        still = plot_still(first, viewer.start.head, viewer.start.view, title)
+        png = encode_png(still, SHOWN_AT)  # it is in the output three times
     page = viewer_page(*viewer, png=png, alt=alt)
     publish(
         png,

@@ -115,7 +115,10 @@ def _describe_commands(settings: RunSettings, began_with: RunSettings | None) ->
     if began_with is None:
         return [f"```\n{command_of(settings)}\n```"]
     first = command_of(began_with).replace(" --out runs/x", f" --out {settings.begin_with}")
-    return [f"```\n{first}\n{command_of(settings)}\n```", "What follows is of the second command."]
+    told = [f"```\n{first}\n{command_of(settings)}\n```"]
+    if began_with.begin_with is not None:
+        told.append(f"The first began with {began_with.begin_with}, which has a card of its own.")
+    return [*told, "What follows is of the second command."]
 
 
 def _describe_scores(
