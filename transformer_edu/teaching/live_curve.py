@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from IPython.display import display
 
-from transformer_edu.teaching.display import encode_png
+from transformer_edu.teaching.display import DOTS_PER_INCH, SHOWN_AT, encode_png, shown_width
 from transformer_edu.teaching.figures.runs import plot_losses
 from transformer_edu.training.budget import describe_seconds
 from transformer_edu.training.machine.interrupt import noted_interrupts
@@ -73,9 +73,10 @@ class _Curve:
             return
         figure = plot_losses(self.losses, self.levels, steps=self.steps, title=title)
         words = figure.get_label()
+        png = encode_png(figure, DOTS_PER_INCH if at_once else SHOWN_AT)  # sharp at the end
         display(
-            {"image/png": encode_png(figure), "text/plain": words},
-            metadata={"image/png": {"alt": words}},
+            {"image/png": png, "text/plain": words},
+            metadata={"image/png": {"alt": words, "width": shown_width(png)}},
             raw=True,
             display_id=self.name,
             update=self.is_shown,
