@@ -56,7 +56,7 @@ def test_while_it_runs_the_title_says_the_step_and_the_time_left(shown, draw_at_
     run_loop([4.0, 3.0, 2.0], [])
     said = words(shown)
     assert [text.split(",")[0] for text in said[:-1]] == ["Step 1 of 3", "Step 2 of 3"]
-    assert all("here" in text for text in said[:-1])
+    assert all("s left." in text for text in said[:-1])
 
 
 def test_each_picture_replaces_the_one_before(shown, draw_at_once):

@@ -47,8 +47,8 @@ def live_curve(
                 break
             if number:
                 seconds = (time.perf_counter() - begin) * (len(batches) / number - 1)
-                left = describe_seconds(seconds)
-                curve.redraw(f"Step {len(losses)} of {curve.steps}, still {left}")
+                left = describe_seconds(seconds).removesuffix("here")
+                curve.redraw(f"Step {len(losses)} of {curve.steps}, {left}left")
             yield batch
     if len(losses) < curve.steps:
         curve.redraw(f"Stopped after step {len(losses)} of {curve.steps}", at_once=True)
