@@ -25,7 +25,11 @@ NEW_EDITION = frozenset(
         "08_decoder.ipynb",
         "09_transformer.ipynb",
         "10_training.ipynb",
+        "11_diagnosis.ipynb",
+        "13_pattern_with_torch.ipynb",
         "14_tokenization.ipynb",
+        "15_translation.ipynb",
+        "16_looking_inside.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

@@ -7,13 +7,7 @@ import torch.nn.functional as F
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.teaching.checks import training as lesson_10
-from transformer_edu.teaching.checks.training import (
-    PATIENTS,
-    build_patients,
-)
-from transformer_edu.teaching.inspect.probes import run_probes
 from transformer_edu.training.config import inverse_square_root
-from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.loss import smoothing_floor, token_loss
 
 CHECKS = checks_of(lesson_10)
@@ -80,7 +74,6 @@ test_a_right_answer_is_correct = right_answers(
         ("10.2", lambda s, d, w: torch.tensor(d**-0.5 * min(s**-0.5, s * w**-1.5))),
         ("10.3", step_like()),
         ("10.3", step_like(answer="number")),
-        ("10.4", dict(PATIENTS)),
     ],
 )
 
@@ -128,28 +121,5 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("10.3", step_like(answer="many"), r"The answer is a number; yours is shape \(2, 3\)"),
         ("10.3", lambda model, batch, optimizer: 1.0, "never calls the model"),
         ("10.3", lambda model, batch: 1.0, "TypeError"),
-        ("10.4", dict(PATIENTS, A="no positions"), "Patient A"),
-        ("10.4", dict(PATIENTS, B="no causal mask"), "Patient B"),
-        ("10.4", dict(PATIENTS, C="no positions"), "Patient C"),
-        ("10.4", dict(PATIENTS, C="a cold"), "'a cold' is not one of the faults"),
-        ("10.4", dict(PATIENTS, C=None), "None is not one of the faults"),
-        ("10.4", {"A": "no residual"}, r"you named \['A'\]"),
-        ("10.4", list(PATIENTS.values()), "is a dictionary"),
-        ("10.4", None, "is a dictionary"),
     ],
 )
-
-
-def test_the_patients_can_be_told_apart_by_their_probes():
-    batch = make_batch([([4, 5, 6, 7], [7, 6, 5, 4]), ([8, 9], [9, 8]), ([4, 4, 11], [11, 4, 4])])
-    failed = {
-        name: {
-            result.name
-            for result in run_probes(model, batch.source_ids, batch.decoder_input_ids)
-            if result.passed is False
-        }
-        for name, model in build_patients().items()
-    }
-    assert failed["A"] == {"word order matters", "rows are independent"}
-    assert "attention rows sum to one" in failed["B"]
-    assert failed["C"] == set()

@@ -66,8 +66,8 @@ def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
         return
     refuse_mistakes(shares, {hint: wrong for wrong, hint in _usual_shares(weights)})
     raise AnswerError(
-        "Take weights[sentence, :, query, query + 1] of every query that has a next piece in its "
-        "own sentence, and the mean of all of them."
+        "This is no mean of the right cells. Print which (query, key) pairs you use for a sentence "
+        "of length 3: there should be two, and each key is one more than its query."
     )
 
 
@@ -130,7 +130,12 @@ def check_largest_weights(answer: Callable[..., list[list[str]]]) -> None:
     for wrongs, hint in hints:
         if _as_lists(found) in wrongs:
             raise AnswerError(hint)
-    raise AnswerError(f"Expected a list for each head: {right}; yours is {found!r}.")
+    if len(_as_lists(found)) != len(right):
+        raise AnswerError(f"There are {len(right)} heads: the answer has a list for each.")
+    raise AnswerError(
+        "Some favorites are wrong. Take one row of one head by hand: where is its largest weight, "
+        "and which key token is there?"
+    )
 
 
 def _some_weights() -> Tensor:

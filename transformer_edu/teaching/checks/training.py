@@ -19,15 +19,9 @@ from transformer_edu.teaching.checks.answer import (
 )
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.data.batches import Batch, make_batch
-from transformer_edu.training.faults import FAULTS
 from transformer_edu.training.loss import smoothing_floor
 
 VOCABULARY_SIZE, SMOOTHING = 37_000, 0.1
-PATIENTS = {
-    "A": "positions along the batch",
-    "B": "softmax over queries",
-    "C": "no residual",
-}
 SIZES = {"vocabulary_size": 20, "d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32}
 STALE = 0.3  # gradients left over from a previous step
 RATE = 0.5
@@ -162,34 +156,6 @@ def check_repaired_step(
         raise AnswerError("The model is in evaluation mode while it learns: call model.train().")
     if not math.isclose(require_number(loss), _loss(_fresh_model(), batch).item(), rel_tol=1e-4):
         raise AnswerError("The step is correct. Return its loss, too.")
-
-
-@exercise("10.4")
-def check_diagnosis(answer: dict[str, str]) -> None:
-    """Exercise 10.4: which of the faults each of the three patients has."""
-    if not isinstance(answer, dict):
-        raise AnswerError(f"The answer is a dictionary; yours is {type(answer).__name__}.")
-    if set(answer) != set(PATIENTS):
-        raise AnswerError(f"The patients are A, B and C; you named {sorted(map(str, answer))}.")
-    hints = {
-        "A": "Patient A: two probes fail, and one of them compares a row with the batch.",
-        "B": "Patient B: look at the probe that sums the rows of attention.",
-        "C": "Patient C: every probe passes. Measure what no probe measures: how similar are the "
-        "vectors of its memory?",
-    }
-    for patient, fault in PATIENTS.items():
-        if answer[patient] not in FAULTS:
-            raise AnswerError(f"{answer[patient]!r} is not one of the faults: {', '.join(FAULTS)}.")
-        if answer[patient] != fault:
-            raise AnswerError(hints[patient])
-
-
-def build_patients() -> dict[str, Transformer]:
-    """The three models of exercise 10.4, untrained, each with a different fault."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(4)
-        config = TransformerConfig(**SIZES, dropout=0.0, max_length=64)
-        return {patient: FAULTS[fault](config) for patient, fault in PATIENTS.items()}
 
 
 def _fresh_model() -> Transformer:

@@ -3,5 +3,4 @@
 attention    scaling, masks, positions, heads switched off
 generation   decoding step by step, candidates, beams, length penalty
 translation  a sentence, its translation, and where each written word attends
-replay       training as a slider
 """

@@ -1,9 +1,10 @@
 """Lines and bars. Every function returns its figure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator
 
 from transformer_edu.teaching.style import BLUE, literal, styled
 
@@ -16,28 +17,34 @@ def plot_lines(
     x_label: str,
     y_label: str,
     title: str,
-    log_x: bool = False,
+    top: float | None = None,
+    dashed: Collection[str] = (),
 ) -> Figure:
     """Draw one line per name over common x values, each with its own color and marker.
 
     Args:
         lines: The y values by name; as many as there are x values.
-        x: Where they belong.
+        x: Where they belong; whole numbers get whole ticks.
         x_label: What x is, with its unit.
         y_label: What y is, with its unit.
         title: What the reader should see, as a sentence.
-        log_x: Whether equal steps along x multiply.
+        top: The end of the y scale, which then begins at 0; chosen by the lines when None.
+        dashed: Names whose lines are dashed, in the color of the line before: the same model.
 
     Returns:
         A new figure.
     """
     figure, axes = plt.subplots(figsize=(7, 3.6))
     for name, y in lines.items():
-        axes.plot(x, y, label=literal(name, longest=None), markevery=max(1, len(x) // 12))
-    if log_x:
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(list(x), [f"{value:g}" for value in x])
-        axes.minorticks_off()
+        style = {"markevery": max(1, len(x) // 12)}
+        if name in dashed:
+            style = {"color": axes.lines[-1].get_color(), "linestyle": "--", "marker": ""}
+        axes.plot(x, y, label=literal(name, longest=None), **style)
+    if all(isinstance(value, int) for value in x):
+        axes.xaxis.set_major_locator(AutoLocator())
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    if top is not None:
+        axes.set_ylim(0, top * 1.05)
     if len(lines) > 1:
         axes.legend()
     axes.set_title(title)

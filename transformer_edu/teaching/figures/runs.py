@@ -1,6 +1,7 @@
 """Training runs: curves of all seeds, one run's losses, BLEU, learning rates, scores, symptoms.
 
-Used in notebooks/08_decoder.ipynb, 10_training.ipynb and 15_translation.ipynb.
+Used in notebooks/08_decoder.ipynb, 10_training.ipynb, 11_diagnosis.ipynb and
+15_translation.ipynb.
 """
 
 from collections.abc import Mapping, Sequence
