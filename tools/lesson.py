@@ -24,6 +24,7 @@ NEW_EDITION = frozenset(
         "07_encoder.ipynb",
         "08_decoder.ipynb",
         "09_transformer.ipynb",
+        "10_training.ipynb",
         "11_diagnosis.ipynb",
         "12_generation.ipynb",
         "13_pattern_with_torch.ipynb",

@@ -139,10 +139,6 @@ FIGURES = {
         partial(depth.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
         {STEPS, "length of the gradient"},
     ),
-    "plot_floors": (
-        partial(runs.plot_floors, {NAME: [2.0] * 20, "b": [1.0] * 20}, {NAME: 0.5}),
-        {STEPS, LOSS},
-    ),
     "plot_gradient_path": (
         partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
         {"after layer (0: the input)", "gradient length (output: 1)"},
@@ -183,6 +179,10 @@ FIGURES = {
         {"x", "y"},
     ),
     "plot_links": (partial(attention.plot_links, WEIGHTS, **TOKENS), set()),
+    "plot_losses": (
+        partial(runs.plot_losses, [2.0, 1.0], {NAME: 0.5}, steps=4),
+        {STEPS, LOSS},
+    ),
     "plot_lookup": (
         partial(
             lookup.plot_lookup, GRID[0, :2], WEIGHTS.T, WEIGHTS.T, words=WORDS, features=[NAME, "b"]
