@@ -294,10 +294,12 @@ def plot_symptoms(variants: Sequence[StoredRuns], *, title: str) -> Figure:
         loss.tick_params(labelbottom=False)  # the scores below name the steps
         _draw_seeds(scores, each, "token_accuracy", name=TEACHER_FORCING)
         _draw_seeds(scores, each, "exact_match", name=EXACT_MATCH, place=1)
+        for line in (*loss.lines, *scores.lines):
+            line.set_clip_on(False)  # markers at 0 and at 1 stay whole
         image = _draw_glance(attention, each.glance)
     highest = grid[0, 0].get_ylim()[1]
     grid[0, 0].set(ylabel="loss", ylim=(0, 1.05 * highest))  # room for the first marker
-    grid[1, 0].set(ylabel="fraction correct", ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
+    grid[1, 0].set(ylabel="fraction\ncorrect", ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
     grid[2, 0].set_ylabel(QUERY_AXIS)
     middle = len(variants) // 2
     center = 0.5 if len(variants) % 2 else BETWEEN_COLUMNS
