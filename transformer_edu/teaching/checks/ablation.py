@@ -49,8 +49,7 @@ def _refuse_other_strips(found: Tensor, weight: Tensor) -> None:
     strip = slice((HEAD - 1) * D_HEAD, HEAD * D_HEAD)
     following = slice(HEAD * D_HEAD, (HEAD + 1) * D_HEAD)
     height = D_OUT // NUM_HEADS
-    rows = {slice(head * height, (head + 1) * height) for head in (HEAD - 1, HEAD)}
-    rows |= {strip, following}
+    rows = [slice(head * height, (head + 1) * height) for head in (HEAD - 1, HEAD)]
     right = weight.clone()
     right[:, strip] = 0
     if close(found, right):
@@ -65,7 +64,7 @@ def _refuse_other_strips(found: Tensor, weight: Tensor) -> None:
             "Nothing is removed.": weight,
         },
     )
-    if any(close(found, _with_zeros(weight.T, each).T) for each in rows):
+    if any(close(found, _with_zeros(weight.T, each).T) for each in [*rows, strip, following]):
         raise AnswerError(
             "You removed rows. nn.Linear stores (out, in), and the heads are its *input*: remove "
             "columns, on the second axis."
