@@ -21,8 +21,9 @@ TERMS = {
         "learned from them."
     ),
     EVERYDAY: (
-        "Everyday English: sentences generated from the tables and the grammar of this package "
-        "(transformer_edu/training/data/everyday), under the package's own license."
+        "Everyday English: sentences generated from the tables and the grammar of this package, "
+        "and phrases written for it (transformer_edu/training/data/everyday), under the package's "
+        "own license."
     ),
     "files": "Parallel texts of the user's own, whose terms apply.",
 }
