@@ -1,17 +1,10 @@
 """There is a sample of every explorer of the course, and each can be moved."""
 
-import math
-
 import ipywidgets as widgets
 import pytest
 import torch
 
-from experiments.benchmark.explorer_samples import (
-    LOG_PROBABILITIES,
-    TABLE,
-    explorer_samples,
-    made_box,
-)
+from experiments.benchmark.explorer_samples import explorer_samples, made_box
 from tests.lesson_widgets import interactive_functions
 
 
@@ -32,18 +25,6 @@ def test_a_sample_is_made_of_controls_and_one_picture_and_shows_nothing(samples,
     controls[0].value += 1
     assert picture.value != before
     assert capsys.readouterr().out == ""
-
-
-def test_the_sentences_are_those_of_the_table_with_their_probabilities():
-    expected = {}
-    for words in ("", "a", "the dog", "the cat sat", "the cat slept"):
-        parts, probability = [*words.split(), "</s>"], 1.0
-        for place, part in enumerate(parts):
-            choices = TABLE.get(" ".join(parts[:place]), {"</s>": 1.0})
-            probability *= choices[part]
-        expected[words] = math.log(probability)
-    assert pytest.approx(expected) == LOG_PROBABILITIES
-    assert sum(map(math.exp, expected.values())) == pytest.approx(1)
 
 
 def test_making_samples_leaves_the_global_generator_as_it_was():

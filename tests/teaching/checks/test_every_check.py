@@ -14,6 +14,7 @@ import torch
 from tests.exercise_answers import calls_its_answer, checks_of
 from transformer_edu.teaching import checks
 from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_edu.training.data.tokenizer import Tokenizer
 
 LESSONS = [
     importlib.import_module(f"{checks.__name__}.{module.name}")
@@ -27,6 +28,7 @@ GIVEN = {
     "2.3": {"query": torch.randn(3, 4), "key": torch.randn(5, 4)},
     "3.3": {"token_ids": torch.tensor([[1, 2, 3, 4, 5], [6, 7, 0, 0, 0]])},
     "4.3": {"w_o": torch.randn(48, 48)},
+    "14.3": {"tokenizer": Tokenizer([])},
 }
 FOUND = {number: check for lesson in LESSONS for number, check in checks_of(lesson).items()}
 CHECKS = {number: partial(check, **GIVEN.get(number, {})) for number, check in FOUND.items()}
