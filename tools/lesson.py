@@ -25,6 +25,7 @@ NEW_EDITION = frozenset(
         "08_decoder.ipynb",
         "09_transformer.ipynb",
         "12_generation.ipynb",
+        "14_tokenization.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

@@ -96,7 +96,7 @@ def shorten(steps: int) -> None:
     batches.epoch, display._image = begin_epoch, _blank
 
 
-def _blank(figure: Figure) -> Image.Image:
+def _blank(figure: Figure, dots_per_inch: int = 1) -> Image.Image:
     """In place of a figure's pixels, which every other test of lessons draws."""
     plt.close(figure)
     return Image.new("RGB", (1, 1))

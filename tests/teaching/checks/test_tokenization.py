@@ -1,41 +1,63 @@
 """Lesson 14: right answers pass, and each usual wrong answer is named."""
 
+from collections import Counter
+from functools import partial
+from itertools import pairwise
+
+import pytest
+
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_edu.teaching.checks import tokenization as lesson_13
+from transformer_edu.teaching.checks import tokenization
+from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_edu.training.data.tokenizer import Tokenizer
 
-CHECKS = checks_of(lesson_13)
-
-
-def text_of(ids, pieces):
-    return b"".join(pieces[i] for i in ids).decode(errors="replace").removeprefix(" ")
-
-
-def piece_by_piece(ids, pieces):
-    return "".join(pieces[i].decode(errors="replace") for i in ids).removeprefix(" ")
+CHECKS = checks_of(tokenization)
+LETTERS = Tokenizer([])
+CHECKS["14.3"] = partial(CHECKS["14.3"], tokenizer=LETTERS)
 
 
-def keeps_the_space(ids, pieces):
-    return b"".join(pieces[i] for i in ids).decode(errors="replace")
+def counted(words, *, weigh=True, once=False):
+    pairs = Counter()
+    for word, times in words.items():
+        found = list(pairwise(word))
+        for pair in dict.fromkeys(found) if once else found:
+            pairs[pair] += times if weigh else 1
+    return pairs
 
 
-def strips(ids, pieces):
-    return keeps_the_space(ids, pieces).strip()
+def joined(word, pair, *, places=99):
+    pieces, position = [], 0
+    while position < len(word):
+        if word[position : position + 2] == pair and places:
+            pieces.append(pair[0] + pair[1])
+            position, places = position + 2, places - 1
+        else:
+            pieces.append(word[position])
+            position += 1
+    return tuple(pieces)
 
 
-def strips_on_the_left(ids, pieces):
-    return keeps_the_space(ids, pieces).lstrip()
+def replaced(word, pair):
+    return tuple(" ".join(word).replace(" ".join(pair), "".join(pair)).split())
 
 
-def ignores(ids, pieces):
-    return b"".join(pieces[i] for i in ids).decode(errors="ignore").removeprefix(" ")
+def learner(count=counted, join=joined, *, stop=True, as_pair=tuple):
+    def learn_merges(words, num_merges):
+        merges = []
+        for _ in range(num_merges):
+            pairs = count(words)
+            if not pairs and stop:
+                break
+            best = max(pairs, key=pairs.get)
+            merges.append(as_pair(best))
+            words = {join(word, best): times for word, times in words.items()}
+        return merges
+
+    return learn_merges
 
 
-def strict(ids, pieces):
-    return b"".join(pieces[i] for i in ids).decode().removeprefix(" ")
-
-
-def still_bytes(ids, pieces):
-    return b"".join(pieces[i] for i in ids)
+def at_once(words, num_merges):
+    return [pair for pair, _ in counted(words).most_common(num_merges)]
 
 
 def encode_in_order(word, merges):
@@ -53,7 +75,7 @@ def earliest_first(word, merges):
     """Another right way: the earliest merge of those that are possible, one place at a time."""
     pieces = list(word)
     while True:
-        pairs = list(zip(pieces, pieces[1:], strict=False))
+        pairs = list(pairwise(pieces))
         known = [merges.index(pair) for pair in pairs if pair in merges]
         if not known:
             return tuple(pieces)
@@ -94,41 +116,45 @@ def from_the_right(word, merges):
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("14.1", 36_740),
-        ("14.1", 36_740.0),
-        ("14.2", text_of),
-        ("14.3", encode_in_order),
-        ("14.3", earliest_first),
+        ("14.1", learner()),
+        ("14.1", learner(as_pair=list)),
+        ("14.2", encode_in_order),
+        ("14.2", earliest_first),
+        ("14.3", "기타를 치는 남자🎸🎸🎸🎸"),
+        ("14.3", "🎸" * 10),
     ],
 )
 
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("14.1", 37_000, "which ids existed before"),
-        ("14.1", 36_744, "bytes are counted"),
-        ("14.1", 36_996, "special tokens are counted"),
-        ("14.1", 36_743, "four special ids"),
-        ("14.1", 36_741, "from 0 to 255"),
-        ("14.1", 37_260, "subtract"),
-        ("14.1", 12, "Each merge makes one id"),
-        ("14.1", "many", "whole number"),
-        ("14.1", True, "whole number"),
-        ("14.2", piece_by_piece, "half a character"),
-        ("14.2", keeps_the_space, "first space was added"),
-        ("14.2", strips, "all others belong to the text"),
-        ("14.2", strips_on_the_left, "all others belong to the text"),
-        ("14.2", ignores, "become U\\+FFFD"),
-        ("14.2", strict, "UnicodeDecodeError"),
-        ("14.2", still_bytes, "Return a text; yours is bytes"),
-        ("14.2", lambda ids, pieces: "grün", "it should be"),
-        ("14.3", leftmost, "'abc' became .'ab', 'c'.: of two known pairs"),
-        ("14.3", only_the_first_place, "In 'bcbc' there is a pair left to join"),
-        ("14.3", from_the_last_merge, "order of merges decides"),
-        ("14.3", from_the_right, "walk from left to right"),
-        ("14.3", lambda word, merges: list(word), "a pair left to join"),
-        ("14.3", lambda word, merges: [word], "'abd' became .'abd'.: of the pairs"),
-        ("14.3", lambda word, merges: word, "Return a list of pieces; yours is str"),
-        ("14.3", lambda word, merges: [], "must join to the word"),
+        ("14.1", learner(partial(counted, weigh=False)), "use its count"),
+        ("14.1", learner(partial(counted, once=True)), "count every place"),
+        ("14.1", learner(join=lambda word, pair: word), "then count again"),
+        ("14.1", at_once, "then count again"),
+        ("14.1", learner(join=partial(joined, places=1)), "join both places"),
+        ("14.1", learner(join=replaced), "compare whole pieces"),
+        ("14.1", learner(stop=False), "When no pair is left"),
+        ("14.1", learner(as_pair="".join), "A merge is a pair"),
+        ("14.1", lambda words, num_merges: 3, "a list of pairs; yours is int"),
+        ("14.1", lambda words, num_merges: [("q", "q")] * num_merges, "From the words .* learn"),
+        ("14.2", leftmost, "not the place"),
+        ("14.2", only_the_first_place, "In 'bcbc' there is a pair left to join"),
+        ("14.2", from_the_last_merge, "Begin with the first one"),
+        ("14.2", from_the_right, "walk from left to right"),
+        ("14.2", lambda word, merges: list(word), "a pair left to join"),
+        ("14.2", lambda word, merges: [word], "'abd' became .'abd'.: of the pairs"),
+        ("14.2", lambda word, merges: word, "Return a list of pieces; yours is str"),
+        ("14.2", lambda word, merges: [], "must join to the word"),
+        ("14.3", 3, "is a text; yours is int"),
+        ("14.3", "🎸", "At least 10 characters; yours has 1"),
+        ("14.3", "A man is playing the guitar.", "single byte"),
+        ("14.3", "Straße und Bürgersteig", "three or four bytes"),
     ],
 )
+
+
+def test_bytes_that_the_tokenizer_merges_cost_less():
+    merged = Tokenizer([(b"\xf0", b"\x9f"), (b"\xf0\x9f", b"\x8e"), (b"\xf0\x9f\x8e", b"\xb8")])
+    with pytest.raises(AnswerError, match="try another script"):
+        tokenization.check_costly_text("🎸" * 10, tokenizer=merged)

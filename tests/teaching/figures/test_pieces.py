@@ -135,8 +135,8 @@ def explored(monkeypatch) -> tuple:
 def test_the_slider_runs_from_no_merge_to_all(explored):
     draw, describe, controls = explored
     slider = controls["num_merges"]
-    assert isinstance(slider, widgets.IntSlider)
-    assert (slider.min, slider.max, slider.value) == (0, 6, 6)
+    assert isinstance(slider, widgets.SelectionSlider)
+    assert (slider.options, slider.value) == ((0, 6), 6)
     for num_merges, count in ((0, 17), (3, 11), (6, 8)):
         title = draw(num_merges).axes[0].get_title(loc="left")
         assert title == f"After {num_merges} merges: {count} pieces"

@@ -1,117 +1,122 @@
 """Checks of lesson 14: tokenization."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, SPECIAL_TOKENS, START_ID
-from transformer_edu.teaching.checks.answer import (
-    AnswerError,
-    ask,
-    exercise,
-    refuse_numbers,
-    require_number,
-)
+from transformer_edu.teaching.checks.answer import AnswerError, ask, exercise
+from transformer_edu.training.data.tokenizer import Tokenizer
 
-PAPERS_VOCABULARY, NUM_BYTES, NUM_SPECIAL = 37_000, 256, len(SPECIAL_TOKENS)
-PIECES = (
-    *[b""] * NUM_SPECIAL,
-    *(b" ", b"g", b"r", b"\xc3", b"\xbc", b"\xb6", b"n", b"\n"),  # 4 to 11; C3 BC is ü
-    *(b" gr", b"\xbcn", b"\xc3\xb6"),  # 12 to 14
-)
-# Ids and their text: whole pieces, halves of a character, a frame, spaces at both ends.
-WRITTEN = (
-    ([12, 7, 8, 10], "grün"),
-    ([12, 7, 13], "grün"),
-    ([START_ID, 12, 14, 10, END_ID, PADDING_ID, PADDING_ID], "grön"),
-    ([4, 4, 5, 4, 11], " g \n"),
-    ([5, 6], "gr"),
-    ([4, 7], "\ufffd"),
-    ([], ""),
+Pair = tuple[str, str]
+# Words with their counts, what to learn from them, and the usual mistakes by what they learn. The
+# most frequent pair is the only one every time, so that no rule for ties is needed.
+COUNT = "A word that comes 6 times adds 6 to each of its pairs: use its count."
+TWICE = "'papa' holds p and a twice: count every place, not only different pairs."
+AGAIN = "Join the chosen pair in every word, then count again: 'he' becomes one piece."
+EVERY_PLACE = "'papa' holds p and a twice: join both places."
+WHOLE_PIECES = "The pieces 'hi' and 'n' are no 'i' and 'n': compare whole pieces, not the text."
+TO_LEARN: tuple[tuple[dict[str, int], list[Pair], dict[tuple[Pair, ...], str]], ...] = (
+    ({"in": 6, "sat": 1, "hat": 1}, [("i", "n")], {(("a", "t"),): COUNT}),
+    ({"papa": 2, "on": 3}, [("p", "a")], {(("o", "n"),): TWICE}),
+    (
+        {"the": 5, "he": 2},
+        [("h", "e"), ("t", "he")],
+        {(("h", "e"), ("h", "e")): AGAIN, (("h", "e"), ("t", "h")): AGAIN},
+    ),
+    (
+        {"papa": 3},
+        [("p", "a"), ("pa", "pa")],
+        {(("p", "a"), ("pa", "p")): EVERY_PLACE, (("p", "a"), ("p", "a")): EVERY_PLACE},
+    ),
+    (
+        {"hi": 9, "in": 4, "hin": 1},
+        [("h", "i"), ("i", "n"), ("hi", "n")],
+        {(("h", "i"), ("i", "n")): WHOLE_PIECES},
+    ),
+    ({"aaa": 2}, [("a", "a"), ("aa", "a")], {}),
 )
 # Made so that the order of the merges decides, and not where they stand or how long they are.
 MERGES = (("b", "c"), ("a", "b"), ("d", "e"), ("c", "d"), ("a", "bc"), ("x", "x"), ("de", "f"))
-WORDS = {
-    "abc": ("abc",),
-    "abd": ("ab", "d"),
-    "cde": ("c", "de"),
-    "abcde": ("abc", "de"),
-    "bcbc": ("bc", "bc"),
-    "xxx": ("xx", "x"),
-    "xxxx": ("xx", "xx"),
-    "cdef": ("c", "def"),
-    "q": ("q",),
-}
+WORDS = ("abc", "abd", "bcd", "cde", "abcde", "bcbc", "xxx", "xxxx", "cdef", "q")
+SHORTEST_TEXT, TOKENS_PER_CHARACTER = 10, 3
 
 
 @exercise("14.1")
-def check_num_merges(answer: object) -> None:
-    """Exercise 14.1: how many merges a vocabulary of the paper's size holds."""
-    right = PAPERS_VOCABULARY - NUM_BYTES - NUM_SPECIAL
-    hints = {
-        PAPERS_VOCABULARY: "Not every id was made by a merge: which ids existed before?",
-        right + NUM_SPECIAL: "The bytes are counted. Which ids come before them?",
-        right + NUM_BYTES: "The special tokens are counted. From which pieces do merges start?",
-        right + NUM_SPECIAL - 1: "There are four special ids, 0 to 3.",
-        right + 1: "Nearly. Special ids run from 0 to 3, bytes from 0 to 255: how many is that?",
-        PAPERS_VOCABULARY + NUM_BYTES + NUM_SPECIAL: "The 37,000 contain all of them: subtract.",
-    }
-    answer = require_number(answer, whole=True)
-    refuse_numbers(answer, hints)
-    if answer != right:
-        raise AnswerError("Each merge makes one id. How many ids existed before the first merge?")
+def check_learn_merges(answer: Callable[[dict[tuple[str, ...], int], int], list[Pair]]) -> None:
+    """Exercise 14.1: learn merges from words and their counts."""
+    for words, expected, mistakes in TO_LEARN:
+        merges = _learned(answer, words, len(expected))
+        if merges == expected:
+            continue
+        if hint := mistakes.get(tuple(merges)):
+            raise AnswerError(f"From the words {words}: {hint}")
+        raise AnswerError(f"From the words {words} learn {expected}; yours are {merges}.")
+    try:
+        merges = _learned(answer, {"ab": 1}, 3)
+    except (ValueError, IndexError):
+        raise AnswerError("When no pair is left, stop: there is nothing to choose from.") from None
+    if merges != [("a", "b")]:
+        raise AnswerError(f"From 'ab' only one merge can be learned; yours are {merges}.")
+
+
+def _learned(answer: Callable, words: Mapping[str, int], num_merges: int) -> list[Pair]:
+    """What the learner's function learns, as a list of pairs."""
+    merges = ask(answer, {tuple(word): count for word, count in words.items()}, num_merges)
+    if not isinstance(merges, Sequence) or isinstance(merges, str):
+        raise AnswerError(f"Return a list of pairs; yours is {type(merges).__name__}.")
+    for merge in merges:
+        if isinstance(merge, str) or not isinstance(merge, Iterable) or len(tuple(merge)) != 2:
+            raise AnswerError(f"A merge is a pair such as ('i', 'n'); yours is {merge!r}.")
+    return [tuple(merge) for merge in merges]
 
 
 @exercise("14.2")
-def check_text_of(answer: Callable[[list[int], tuple[bytes, ...]], str]) -> None:
-    """Exercise 14.2: the text of token ids, whose pieces may be half a character."""
-    for ids, expected in WRITTEN:
-        text = ask(answer, list(ids), PIECES)
-        if not isinstance(text, str):
-            raise AnswerError(f"Return a text; yours is {type(text).__name__}.")
-        if text != expected:
-            raise AnswerError(f"For the ids {ids}: {_what_is_wrong(ids, text, expected)}")
-
-
-def _what_is_wrong(ids: Sequence[int], text: str, expected: str) -> str:
-    """The usual mistakes of decoding, by what they give."""
-    apart = "".join(PIECES[i].decode(errors="replace") for i in ids).removeprefix(" ")
-    hints = {
-        f" {expected}": "the first space was added before encoding, so remove it.",
-        apart: "a piece may be half a character. First put all bytes together, then decode them.",
-        expected.strip(): "one space was added in front; all others belong to the text.",
-        expected.lstrip(): "one space was added in front; all others belong to the text.",
-        expected.replace("\ufffd", ""): "bytes that are no text become U+FFFD: errors='replace'.",
+def check_encode_in_order(answer: Callable[[str, list[Pair]], Sequence[str]]) -> None:
+    """Exercise 14.2: a word's pieces, by the merges in the order in which they were learned."""
+    found = [_pieces(answer, word) for word in WORDS]
+    mistakes = {
+        "You join the first known pair from the left. Of two pairs, join the one that was learned "
+        "earlier: the order of the merges decides, not the place.": _leftmost,
+        "You begin with the merge that was learned last. Begin with the first one: later merges "
+        "join what earlier ones have made.": lambda word: _in_order(word, MERGES[::-1]),
     }
-    return hints.get(text, f"it should be {expected!r}, yours is {text!r}.")
-
-
-@exercise("14.3")
-def check_encode_in_order(
-    answer: Callable[[str, list[tuple[str, str]]], Sequence[str]],
-) -> None:
-    """Exercise 14.3: a word's pieces, by the merges in the order in which they were learned."""
-    for word, expected in WORDS.items():
-        pieces = ask(answer, word, list(MERGES))
-        if isinstance(pieces, str) or not isinstance(pieces, Sequence):
-            raise AnswerError(f"Return a list of pieces; yours is {type(pieces).__name__}.")
-        if "".join(pieces) != word:
-            raise AnswerError(f"The pieces of {word!r} must join to the word; yours are {pieces}.")
-        if tuple(pieces) == _leftmost(word) != expected:
-            raise AnswerError(
-                f"{word!r} became {list(pieces)}: of two known pairs, one was learned earlier, and "
-                "you joined the other. The order of merges decides, not the place."
-            )
+    for hint, mistaken in mistakes.items():
+        if found == [mistaken(word) for word in WORDS]:
+            raise AnswerError(hint)
+    for word, pieces in zip(WORDS, found, strict=True):
+        expected = _in_order(word, MERGES)
         if len(pieces) > len(expected):
-            raise AnswerError(f"In {word!r} there is a pair left to join: {list(pieces)}.")
-        if tuple(pieces) != expected:
-            if sorted(pieces) == sorted(expected):
-                raise AnswerError(f"{word!r} became {list(pieces)}: walk from left to right.")
+            raise AnswerError(f"In {word!r} there is a pair left to join: {pieces}.")
+        if pieces != expected and sorted(pieces) == sorted(expected):
+            raise AnswerError(f"{word!r} became {pieces}: walk from left to right.")
+        if pieces != expected:
             raise AnswerError(
-                f"{word!r} became {list(pieces)}: of the pairs in the word, join the one that "
+                f"{word!r} became {pieces}: of the pairs in the word, join the one that "
                 "comes first in merges, and repeat."
             )
 
 
-def _leftmost(word: str) -> tuple[str, ...]:
+def _pieces(answer: Callable, word: str) -> list[str]:
+    """The learner's pieces of a word, which spell it."""
+    pieces = ask(answer, word, list(MERGES))
+    if isinstance(pieces, str) or not isinstance(pieces, Sequence):
+        raise AnswerError(f"Return a list of pieces; yours is {type(pieces).__name__}.")
+    if "".join(pieces) != word:
+        raise AnswerError(f"The pieces of {word!r} must join to the word; yours are {pieces}.")
+    return list(pieces)
+
+
+def _in_order(word: str, merges: Sequence[Pair]) -> list[str]:
+    """The pieces if every merge in turn is made wherever it can be."""
+    pieces = list(word)
+    for left, right in merges:
+        position = 0
+        while position < len(pieces) - 1:
+            if (pieces[position], pieces[position + 1]) == (left, right):
+                pieces[position : position + 2] = [left + right]
+            position += 1
+    return pieces
+
+
+def _leftmost(word: str) -> list[str]:
     """The pieces if the first known pair from the left is joined, as in the exercise."""
     pieces = list(word)
     position = 0
@@ -121,4 +126,22 @@ def _leftmost(word: str) -> tuple[str, ...]:
             position = 0
         else:
             position += 1
-    return tuple(pieces)
+    return pieces
+
+
+@exercise("14.3")
+def check_costly_text(answer: str, *, tokenizer: Tokenizer) -> None:
+    """Exercise 14.3: a text with at least three tokens for each character."""
+    if not isinstance(answer, str):
+        raise AnswerError(f"The answer is a text; yours is {type(answer).__name__}.")
+    if len(answer) < SHORTEST_TEXT:
+        raise AnswerError(f"At least {SHORTEST_TEXT} characters; yours has {len(answer)}.")
+    count = len(tokenizer.encode(answer))
+    if count >= TOKENS_PER_CHARACTER * len(answer):
+        return
+    said = f"{len(answer)} characters became {count} tokens."
+    if answer.isascii():
+        raise AnswerError(f"{said} Each of your characters is a single byte.")
+    if len(answer.encode()) < TOKENS_PER_CHARACTER * len(answer):
+        raise AnswerError(f"{said} You need characters of three or four bytes, and only those.")
+    raise AnswerError(f"{said} The tokenizer has merged some of these bytes: try another script.")

@@ -89,7 +89,7 @@ def draw_piece(
 # what a text's heading, the room below a text, and the legend need.
 WIDTH, BOX_HEIGHT, INSIDE, BETWEEN = 9.0, 0.3, 0.075, 0.04
 LINE, HEADING, BELOW_TEXT, LEGEND = BOX_HEIGHT + 0.08, 0.33, 0.16, 0.4
-MERGES_AT_FIRST, SLIDER_STEP = 100, 5
+NUMBERS_OF_MERGES, SHOWN_FIRST = (0, 30, 100, 300, 1000, 3000), 100  # of a slider
 
 
 @styled
@@ -105,7 +105,7 @@ def plot_pieces(
         num_lines: Of boxes, for which there is room below every name, whether needed or not.
 
     Returns:
-        A new figure.
+        A new figure; its label describes it.
     """
     rows = {name: _lines(_pieces(tokenizer, text)) for name, text in texts.items()}
     room = max(num_lines, *map(len, rows.values()))
@@ -119,6 +119,7 @@ def plot_pieces(
             _draw_line(axes, line, bottom=top - HEADING - number * LINE)
         top -= HEADING + room * LINE + BELOW_TEXT
     axes.set_title(title, parse_math=False)
+    axes.figure.set_label(describe_pieces(tokenizer, texts))
     return axes.figure
 
 
@@ -152,14 +153,13 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
         words = describe_pieces(Tokenizer(merges[:num_merges]), texts)
         return f"after {num_merges} merges, {words}"
 
+    numbers = [number for number in NUMBERS_OF_MERGES if number < len(merges)] + [len(merges)]
     explore(
         draw,
         describe,
-        num_merges=widgets.IntSlider(
-            value=min(MERGES_AT_FIRST, len(merges)),
-            min=0,
-            max=len(merges),
-            step=SLIDER_STEP,
+        num_merges=widgets.SelectionSlider(
+            options=numbers,
+            value=SHOWN_FIRST if SHOWN_FIRST in numbers else len(merges),
             description="number of merges",
         ),
     )
@@ -283,7 +283,7 @@ def plot_merge_steps(merges: Sequence[tuple[bytes, bytes]], word: str, *, title:
         title: What the reader should see, as a sentence.
 
     Returns:
-        A new figure.
+        A new figure; its label describes it.
     """
     steps = merge_steps(merges, word)
     columns = max(len(steps[0].pieces), LEAST_WIDTH)
@@ -308,6 +308,7 @@ def plot_merge_steps(merges: Sequence[tuple[bytes, bytes]], word: str, *, title:
     axes.set_xlabel("the word, from left to right", loc="left")
     axes.set_ylabel("number of the merge")
     axes.set_title(title, parse_math=False)
+    figure.set_label(describe_merge_steps(merges, word))
     return figure
 
 
