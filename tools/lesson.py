@@ -24,8 +24,14 @@ NEW_EDITION = frozenset(
         "07_encoder.ipynb",
         "08_decoder.ipynb",
         "09_transformer.ipynb",
+        "10_training.ipynb",
+        "11_diagnosis.ipynb",
         "12_generation.ipynb",
+        "13_pattern_with_torch.ipynb",
         "14_tokenization.ipynb",
+        "15_translation.ipynb",
+        "16_looking_inside.ipynb",
+        "17_what_can_be_removed.ipynb",
     }
 )
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

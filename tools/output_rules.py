@@ -16,7 +16,7 @@ from tools.notebooks import (
     source_hash,
 )
 
-LARGEST_FILE = 500_000
+LARGEST_FILE = 550_000
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml")
 ADDRESS_IN_MEMORY = re.compile(r"\bat 0x[0-9a-f]+")
 
@@ -110,7 +110,7 @@ def metadata_is_the_same_everywhere(lesson: Lesson) -> Iterator[str]:
 
 
 def the_file_is_small(lesson: Lesson) -> Iterator[str]:
-    """At most 500 KB with its sharp pictures, so that it opens fast and its history stays small."""
+    """At most 550 KB with its sharp pictures, so that it opens fast and its history stays small."""
     if lesson.size > LARGEST_FILE:
         yield f"the file has {lesson.size} bytes, at most {LARGEST_FILE}"
 

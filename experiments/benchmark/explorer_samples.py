@@ -43,18 +43,13 @@ def made_box(sample: Callable[[], None]) -> object:
 
 def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
-    from transformer_edu.teaching.explorers import attention, generation, replay, translation
+    from transformer_edu.teaching.explorers import attention, generation, translation
     from transformer_edu.teaching.figures import pieces
-    from transformer_edu.teaching.inspect.replay import TrainingReplay
 
     generator = torch.Generator().manual_seed(0)
     vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
     tokens = vocabulary.tokens
     short, long = (_random_model(vocabulary, length) for length in (SHORT, LONG))
-    pair = vocabulary.encode(WORDS), vocabulary.encode(WORDS)
-    recorded = TrainingReplay(pair, tokens)
-    for step, model in enumerate((short, long)):
-        recorded.record(model, step=step)
     source_ids = torch.tensor([vocabulary.encode(WORDS)])
     scores = torch.randn(len(tokens), generator=generator)
     translator = load_pretrained()
@@ -68,9 +63,7 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
         partial(candidates, scores, tokens=tokens),
         partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
-        partial(replay.explore_training, recorded, step=1, layer=1, head=0),
         partial(pieces.explore_merges, merges, TEXTS),
-        partial(translation.explore_text, translator, TEXT, layer=3, width=5),
         partial(translation.explore_links, translator, TEXT, layer=3, head=1),
     ]
     return {sample.func.__name__: sample for sample in samples}

@@ -21,9 +21,8 @@ from tools.exercises import exercise_indices, number_of, solved
 from tools.notebooks import lesson_paths, read
 
 WHOLE = bool(os.environ.get("WHOLE_LESSONS"))
-STEPS = 20  # of each training: lesson 10 draws means of 10 steps, lessons 10 and 13 compare 20
+STEPS = 20  # of each training: lesson 10 draws means of 10 steps, and compares 20
 OTHER_STEPS = {
-    "12_generation": 100,  # looks for a mistake that a beam mends: only a trained model makes one
     "15_translation": 4,  # a large model
     "16_looking_inside": 350,  # looks for the first sharp attention map, and 100 steps after it
 }

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from experiments.reference_settings import (
+    FAULTY,
     REFERENCES,
     SEEDS,
     TASKS,
@@ -21,7 +22,7 @@ from transformer_edu.training.runs.stored_runs import file_name
 def test_there_are_three_seeds_and_each_variant_has_its_own_file():
     assert len(set(SEEDS)) == 3
     assert len({file_name(variant) for variant in REFERENCES}) == len(REFERENCES)
-    assert set(FAULTS) <= set(REFERENCES)
+    assert set(FAULTY) <= set(REFERENCES) & set(FAULTS)
 
 
 @pytest.mark.parametrize("settings", REFERENCES.values(), ids=REFERENCES)

@@ -106,10 +106,15 @@ def test_a_model_that_answers_no_numbers_is_stopped_with_the_step_named(search, 
         ({"cached": 1}, TypeError, "cached must be True or False, got 1"),
         ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
         ({"model": abs}, TypeError, "model must be a torch.nn.Module"),
-        ({"after_step": 3}, TypeError, "after_step must be a function or None, got int"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(search, changes, error, message):
     given = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
     with pytest.raises(error, match=message):
         search(given.pop("model"), given.pop("source_ids"), **given)
+
+
+def test_a_record_that_nothing_can_take_is_refused(search):
+    wrong = "unexpected keyword" if search is sample else "after_step must be a function or None"
+    with pytest.raises(TypeError, match=wrong):
+        search(transformer(0), padded(SOURCES), after_step=3)

@@ -5,7 +5,6 @@ Met in notebooks/12_generation.ipynb.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -16,26 +15,9 @@ from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.ranking import best_first, require_possible
 from transformer_edu.model.vocabulary import END_ID, START_ID
-from transformer_edu.refusals import require_callable, require_whole
+from transformer_edu.refusals import require_whole
 
 LARGEST_SEED = 2**63 - 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleStep:
-    """What one step of sampling has drawn.
-
-    Args:
-        step: 1 for the first.
-        sentences: The rows of source_ids that were still being written.
-        token_ids: The token drawn for each of them.
-        probabilities: How probable that token was, as candidate_probabilities says.
-    """
-
-    step: int
-    sentences: list[int]
-    token_ids: list[int]
-    probabilities: list[float]
 
 
 def sample(
@@ -51,7 +33,6 @@ def sample(
     start_id: int = START_ID,
     end_id: int = END_ID,
     cached: bool = True,
-    after_step: Callable[[SampleStep], None] | None = None,
 ) -> list[list[int]]:
     """Write one target for each source, every token drawn from ``candidate_probabilities``.
 
@@ -66,7 +47,6 @@ def sample(
             something else; a seed, a whole number, always draws the same; None takes the seed
             that torch.manual_seed was given. torch's own random numbers stay as they are.
         max_length, start_id, end_id, cached: As in greedy_search.
-        after_step: Called after every step with a record of it.
 
     Returns:
         For each source the ids written, without start, end and padding.
@@ -78,11 +58,10 @@ def sample(
     _require_choice(**choice)
     generator = _as_generator(generator)
     choose = partial(candidate_probabilities, **choice)
-    require_callable("after_step", after_step)
     ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
         targets = Targets(model, source_ids, **ends, cached=cached)
-        rows = _draw_rows(targets, choose, generator, after_step)
+        rows = _draw_rows(targets, choose, generator)
     return [targets.read(row) for row in rows]
 
 
@@ -128,21 +107,27 @@ def candidate_probabilities(
     # The softmax sees differences only, and these may be divided by a number however small.
     limits = torch.finfo(logits.dtype)
     scaled = (logits - best) / min(max(temperature, limits.tiny), limits.max)
-    probabilities = scaled.softmax(dim=-1)
-    if top_k is not None or top_p is not None:
-        candidates, token_ids = best_first(scaled, scaled.size(-1) if top_k is None else top_k)
-        likely = candidates.softmax(dim=-1)
-        if top_p is not None and top_p < 1:
-            before = F.pad(likely.cumsum(dim=-1)[..., :-1], (1, 0))
-            # A sum that misses top_p by a rounding error has reached it.
-            likely = likely.masked_fill(before >= top_p * (1 - 8 * limits.eps), 0.0)
-            likely = likely / likely.sum(dim=-1, keepdim=True)
-        probabilities = torch.zeros_like(scaled).scatter(-1, token_ids, likely)
+    probabilities = _likeliest(scaled, top_k, top_p)
     if min_p is not None:
         least = min_p * (1 - 8 * limits.eps) * probabilities.amax(dim=-1, keepdim=True)
         probabilities = probabilities.masked_fill(probabilities < least, 0.0)
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
     return probabilities
+
+
+def _likeliest(scaled: Tensor, top_k: int | None, top_p: float | None) -> Tensor:
+    """The softmax of the top_k logits, and of these the likeliest that reach top_p."""
+    if top_k is None and top_p is None:
+        return scaled.softmax(dim=-1)
+    candidates, token_ids = best_first(scaled, scaled.size(-1) if top_k is None else top_k)
+    probabilities = candidates.softmax(dim=-1)
+    if top_p is not None and top_p < 1:
+        before = F.pad(probabilities.cumsum(dim=-1)[..., :-1], (1, 0))
+        # A sum that misses top_p by a rounding error has reached it.
+        reached = before >= top_p * (1 - 8 * torch.finfo(scaled.dtype).eps)
+        probabilities = probabilities.masked_fill(reached, 0.0)
+        probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(scaled).scatter(-1, token_ids, probabilities)
 
 
 def draw(probabilities: Tensor, luck: Tensor) -> Tensor:
@@ -166,7 +151,6 @@ def _draw_rows(
     targets: Targets,
     choose: Callable[[Tensor], Tensor],
     generator: torch.Generator,
-    after_step: Callable[[SampleStep], None] | None,
 ) -> list[list[int]]:
     """Draw every row token by token until all are done; choose makes logits probabilities."""
     continuation, limits = targets.continuation, targets.limits
@@ -178,8 +162,6 @@ def _draw_rows(
         probabilities = choose(continuation.next_logits())  # (row, vocabulary)
         next_ids = draw(probabilities, luck[rows, step - 1].to(probabilities))  # (row,)
         continuation.append(next_ids)
-        if after_step is not None:
-            after_step(_record(step, rows, next_ids, probabilities))
         for row, token_id in zip(rows, next_ids.tolist(), strict=True):
             written[row].append(token_id)
         going_on = [
@@ -206,16 +188,6 @@ def _draw_luck(generator: torch.Generator, batch: int, steps: int) -> Tensor:
             )
             for seed in seeds.tolist()
         ]
-    )
-
-
-def _record(step: int, rows: list[int], next_ids: Tensor, probabilities: Tensor) -> SampleStep:
-    drawn = probabilities.gather(-1, next_ids.unsqueeze(1)).squeeze(1)
-    return SampleStep(
-        step=step,
-        sentences=list(rows),
-        token_ids=next_ids.tolist(),
-        probabilities=drawn.tolist(),
     )
 
 

@@ -28,7 +28,7 @@ def load_pretrained(
 
     Args:
         name: What it has learned from: captions and everyday sentences, or "everyday", sentences
-            of this package alone, for who needs a model under the package's own licence.
+            of this package alone, for who needs a model under the package's own license.
         device: Where its model computes.
 
     Returns:

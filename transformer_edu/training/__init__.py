@@ -8,7 +8,7 @@ bleu        BLEU by sacreBLEU, with its signature
 state       what a run is made of: its history, and what its next step depends on
 checkpoint  weights, optimizer, history and choices: stop today, continue with the same bits
 budget      how long a run will take here
-faults      models with one published bug each, for the lessons on diagnosis
+faults      published bugs of models, training steps, decoding and scores, for the lessons
 
 data/       tasks, batches, tokenizer, texts
 machine/    device and precision, several processes, interrupts, whole files

@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_edu.teaching.checks import looking_inside as lesson_15
+from transformer_edu.teaching.checks import looking_inside as lesson
+from transformer_edu.teaching.checks.answer import AnswerError
 from transformer_edu.teaching.checks.looking_inside import TWO_HEADS
 
-CHECKS = checks_of(lesson_15)
+CHECKS = checks_of(lesson)
 
 
 def rows_of(weights, lengths, step=1):
@@ -109,15 +110,15 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("16.1", 0, "the mask allows it"),
         ("16.1", 0.9, "get the same weight"),
         ("16.1", "a third", "is a number"),
-        ("16.2", previous_share, r"the piece \*before\*"),
-        ("16.2", same_share, "the piece itself"),
+        ("16.2", previous_share, r"the token \*before\*"),
+        ("16.2", same_share, "the token itself"),
         ("16.2", padding_counts, "are padding, and do not count"),
         ("16.2", mean_of_means, "must count the same"),
         ("16.2", last_row_counts, "has no next one"),
         ("16.2", no_mean, "That is the sum"),
         ("16.2", one_number, "keep the axis of the heads"),
         ("16.2", lambda w, n: float(one_number(w, n)), "keep the axis of the heads"),
-        ("16.2", lambda w, n: next_share(w, n) + 0.1, "the mean of all of them"),
+        ("16.2", lambda w, n: next_share(w, n) + 0.1, "This is no mean of the right cells"),
         ("16.2", lambda w, n: next_share(w, n) * float("nan"), "NaN"),
         ("16.2", lambda w, n: w[0, 0], r"\(heads,\) = \(3,\); yours is \(6, 6\)"),
         ("16.2", 0.3, "The answer is a function"),
@@ -127,7 +128,9 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("16.3", transposed, "Transposed"),
         ("16.3", transposed_with_keys, "Transposed"),
         ("16.3", places, "Those are positions"),
-        ("16.3", first_head_alone, "Expected a list for each head"),
+        ("16.3", lambda w, q, k: [["a"] * 3] * 2, "Some favorites are wrong"),
+        ("16.3", lambda w, q, k: "dog", "a list for each"),
+        ("16.3", first_head_alone, "There are 2 heads"),
     ],
 )
 
@@ -141,6 +144,19 @@ def test_a_check_lets_no_answer_change_what_it_compares_with(number, capsys):
 
     CHECKS[number](changes)
     assert "is correct" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("number", "wrong", "solution"),
+    [
+        ("16.2", lambda weights, lengths: weights.new_zeros(3), "query + 1]"),
+        ("16.3", lambda weights, queries, keys: [["a"] * 3] * 2, "sleeping"),
+    ],
+)
+def test_the_last_hint_does_not_show_the_solution(number, wrong, solution):
+    with pytest.raises(AnswerError) as refused:
+        CHECKS[number](wrong)
+    assert solution not in str(refused.value)
 
 
 def test_two_opposite_heads_are_hidden_by_their_mean():

@@ -3,11 +3,13 @@
 import math
 
 import torch
+import torch.nn.functional as F
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_edu.teaching.checks import pattern as lesson_12
+from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_edu.teaching.checks import pattern as lesson_13
 
-CHECKS = checks_of(lesson_12)
+CHECKS = checks_of(lesson_13)
 
 
 def torch_masks(source_ids, target_ids):
@@ -69,92 +71,114 @@ def pads_in_place(sequences, batch_size):
     return make_batches(sequences, batch_size)
 
 
-def symbols_of(written):
-    return written[1 : written.index(2)] if 2 in written else written[1:]
+def cut_to_the_first_row(sequences, batch_size):
+    batches = []
+    for start in range(0, len(sequences), batch_size):
+        rows = sequences[start : start + batch_size]
+        batches.append(torch.tensor([row + [0] * (len(rows[0]) - len(row)) for row in rows]))
+    return batches
+
+
+def moved(columns, *, training_only=True, after=False, target=False):
+    """A class that puts as many columns of padding before the source as columns() returns."""
+
+    class Moved(PytorchTransformer):
+        def forward(self, source_ids, target_ids):
+            if self.training or not training_only:
+                count = columns()
+                source_ids = F.pad(source_ids, (0, count) if after else (count, 0))
+                target_ids = F.pad(target_ids, (count, 0)) if target else target_ids
+            logits = super().forward(source_ids, target_ids)
+            return logits[:, count:] if target and self.training else logits
+
+    return Moved
+
+
+def zero_to_eight():
+    return int(torch.randint(9, (1,)))
+
+
+class StillWaiting(PytorchTransformer):
+    def forward(self, source_ids, target_ids):
+        return ...
 
 
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("13.1", 13),
-        ("13.1", 13.0),
-        ("13.2", torch_masks),
-        ("13.3", make_batches),
-        ("13.4", symbols_of),
+        ("13.1", torch_masks),
+        ("13.2", make_batches),
+        ("13.3", moved(zero_to_eight)),
     ],
 )
 
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("13.1", 12, "where is the count"),
-        ("13.1", 11, "counting starts at 0|longer ones fill"),
-        ("13.1", 14, "Counting starts at 0"),
-        ("13.1", 20, "number them from 0"),
-        ("13.1", "thirteen", "whole number"),
-        ("13.1", math.inf, "yours is inf"),
-        ("13.2", lambda s, t: {"tgt_mask": 1}, "exactly these names"),
-        ("13.2", lambda s, t: list(torch_masks(s, t).values()), "exactly these names"),
+        ("13.1", lambda s, t: {"tgt_mask": 1}, "exactly these names"),
+        ("13.1", lambda s, t: list(torch_masks(s, t).values()), "exactly these names"),
         (
-            "13.2",
+            "13.1",
             lambda s, t: {name: ~mask for name, mask in torch_masks(s, t).items()},
             "tgt_mask: the other way round",
         ),
         (
-            "13.2",
+            "13.1",
             masks_but(src_key_padding_mask=lambda s, t: s != 0),
             "src_key_padding_mask: the other way round",
         ),
         (
-            "13.2",
+            "13.1",
             masks_but(memory_key_padding_mask=lambda s, t: t == 0),
             "the encoder's output, as long as the source",
         ),
         (
-            "13.2",
+            "13.1",
             masks_but(tgt_mask=lambda s, t: torch.ones(4, 4).bool().triu()),
             "a token may attend to itself",
         ),
         (
-            "13.2",
+            "13.1",
             masks_but(tgt_mask=lambda s, t: torch.ones(4, 4).bool().tril(-1)),
             "may not attend to earlier ones",
         ),
         (
-            "13.2",
+            "13.1",
             masks_but(tgt_mask=lambda s, t: torch.zeros(4, 4).bool()),
             "tgt_mask is not right",
         ),
         (
-            "13.2",
+            "13.1",
             masks_but(tgt_mask=lambda s, t: torch.zeros(4, 4)),
             "tgt_mask must be boolean",
         ),
         (
-            "13.2",
+            "13.1",
             masks_but(tgt_key_padding_mask=lambda s, t: (t == 0)[:, None, None]),
             "shape must be",
         ),
-        ("13.2", masks_but(tgt_mask=lambda s, t: torch.full((4, 4), math.nan)), "NaN"),
-        ("13.3", drops_the_last, "Of 7 sequences you return 6, in batches of 3"),
-        ("13.3", lambda rows, size: make_batches(rows, size + 1), "has 3 rows"),
-        ("13.3", as_wide_as_the_widest_of_all, "its own longest row"),
-        ("13.3", sorts, "order of the rows stays"),
-        ("13.3", lambda rows, size: make_batches(rows, size, fill=3), "0 fills the short ones"),
-        ("13.3", pads_in_place, "changes the caller's sequences"),
-        ("13.3", lambda rows, size: rows, "list of tensors"),
-        ("13.3", as_published, "could not be used"),
-        ("13.3", lambda rows, size: [torch.tensor(math.nan)], "TypeError"),
-        ("13.4", lambda written: written[1:-1], "real symbol is missing"),
-        ("13.4", lambda written: written[:-1], "Remove the start token"),
-        ("13.4", lambda written: written[1:], "Remove the end token and what follows"),
-        (
-            "13.4",
-            lambda written: written[1:-1] if 2 in written else written[1:],
-            "What follows the end token",
-        ),
-        ("13.4", lambda written: tuple(symbols_of(written)), "list of ids"),
-        ("13.4", lambda written: [9], "It should be"),
-        ("13.4", lambda written: [math.nan], "It should be"),
+        ("13.1", masks_but(tgt_mask=lambda s, t: torch.full((4, 4), math.nan)), "NaN"),
+        ("13.2", drops_the_last, "Of 7 sequences you return 6, in batches of 3"),
+        ("13.2", lambda rows, size: make_batches(rows, size + 1), "has 3 rows"),
+        ("13.2", as_wide_as_the_widest_of_all, "its own longest row"),
+        ("13.2", sorts, "a different order"),
+        ("13.2", lambda rows, size: make_batches(rows, size, fill=3), "0 fills the short ones"),
+        ("13.2", pads_in_place, "changes the caller's sequences"),
+        ("13.2", lambda rows, size: rows, "list of tensors"),
+        ("13.2", as_published, "need not be its first"),
+        ("13.2", cut_to_the_first_row, "need not be its first"),
+        ("13.2", lambda rows, size: [torch.tensor(math.nan)], "TypeError"),
+        ("13.3", torch_masks, "the class itself"),
+        ("13.3", PytorchTransformer, "Padding after the source"),
+        ("13.3", moved(zero_to_eight, after=True), "Padding after the source"),
+        ("13.3", moved(zero_to_eight, training_only=False), "ask self.training"),
+        ("13.3", moved(zero_to_eight, target=True), "the target stays"),
+        ("13.3", moved(lambda: zero_to_eight() % 8), "leaves its upper end out"),
+        ("13.3", moved(lambda: zero_to_eight() + 1), "0 to 8, both included"),
     ],
 )
+
+
+def test_a_class_that_returns_the_dots_is_waiting(capsys):
+    lesson_13.check_moved_prompts(StillWaiting)
+    assert "13.3 is waiting" in capsys.readouterr().out

@@ -20,7 +20,6 @@ from transformer_edu.teaching.explorers.translation import (
     draw_translation,
     explore_links,
     explore_numbers,
-    explore_text,
     remember_last,
     translate,
     translate_text,
@@ -240,26 +239,6 @@ def test_a_translation_that_fills_the_model_to_the_brim_is_drawn():
     assert found.target == translator.tokenizer.decode(shown)
     assert all(len(each[0]) == len(found.target_words) + 1 for each in found.attention)
     assert draw_translation(found, layer=1).axes
-
-
-def test_a_reader_types_a_sentence_and_sees_its_translation(translator, monkeypatch):
-    shown = caught_explorers(monkeypatch, module)
-    explore_text(translator, TEXT, layer=2, head=1, width=2)
-    ((draw, describe, controls),) = shown
-    assert not controls.pop("also")
-    assert isinstance(controls["text"], widgets.Text)
-    values = {name: control.value for name, control in controls.items()}
-    assert values == {"text": TEXT, "width": 2, "layer": 2, "head": 1}
-    assert (controls["layer"].max, controls["head"].max) == (
-        TEXT_LAYERS,
-        TEXT_HEADS,
-    )
-    typed = values | {"text": "Two dogs."}
-    axes = draw(**typed).axes[0]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["Two", "dogs", "."]
-    assert describe(**typed).startswith("Two dogs. → ")
-    assert axes.get_title("left").startswith("Beam 2:")
-    assert draw(**(typed | {"width": 1})).axes[0].get_title("left").startswith("Greedy:")
 
 
 def test_a_reader_points_at_the_words_of_a_typed_sentence(translator, monkeypatch):

@@ -23,7 +23,6 @@ from transformer_edu.teaching.figures import (
     candidates,
     charts,
     depth,
-    embeddings,
     head_sums,
     heads,
     history,
@@ -32,6 +31,7 @@ from transformer_edu.teaching.figures import (
     masked_maps,
     model_shapes,
     next_words,
+    ngrams,
     pieces,
     positions,
     runs,
@@ -42,7 +42,7 @@ from transformer_edu.teaching.figures import (
     words,
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
-from transformer_edu.teaching.inspect.embedding_map import MapWord, Neighbors
+from transformer_edu.teaching.inspect.embedding_map import Neighbors
 from transformer_edu.teaching.inspect.hidden_keys import BatchHead
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
@@ -81,7 +81,6 @@ HEAD = BatchHead(
     w_value=torch.ones(3, 2),
     mask=torch.tensor([[[True, False], [True, True]]]),
 )
-MAP_WORDS = [MapWord(text, "group", "language", 4) for text in (NAME, "b", "c", "d")]
 
 
 def searched() -> list:
@@ -110,6 +109,14 @@ FIGURES = {
         set(),
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_grouped_bars": (
+        partial(charts.plot_grouped_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
+        {"width"},
+    ),
+    "plot_ranked_bars": (
+        partial(charts.plot_ranked_bars, {NAME: [1.0, -0.5], "b": [2.0]}, y_label="height"),
+        {"rank", "height"},
+    ),
     "plot_beam_tree": (
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
@@ -128,33 +135,17 @@ FIGURES = {
         partial(candidates.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
         {"probability"},
     ),
-    "plot_embedding_map": (
-        partial(
-            embeddings.plot_embedding_map,
-            torch.tensor([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
-            MAP_WORDS,
-        ),
-        {"axis 1: 90% of the variance", "axis 2: 10% of the variance"},
-    ),
     "plot_first_gradients": (
         partial(depth.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
         {STEPS, "length of the gradient"},
-    ),
-    "plot_floors": (
-        partial(runs.plot_floors, {NAME: [2.0] * 20, "b": [1.0] * 20}, {NAME: 0.5}),
-        {STEPS, LOSS},
     ),
     "plot_gradient_path": (
         partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
         {"after layer (0: the input)", "gradient length (output: 1)"},
     ),
-    "plot_head_grids": (
-        partial(heads.plot_head_grids, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
-        {f"{NAME}\nlayer", "head", "share"},
-    ),
-    "plot_head_shares": (
-        partial(heads.plot_head_shares, WEIGHTS, label="share"),
-        {"decoder layer", "head", "share"},
+    "plot_head_roles": (
+        partial(heads.plot_head_roles, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
+        {"layer", "head", "share"},
     ),
     "plot_head_split": (
         partial(
@@ -188,6 +179,10 @@ FIGURES = {
         {"x", "y"},
     ),
     "plot_links": (partial(attention.plot_links, WEIGHTS, **TOKENS), set()),
+    "plot_losses": (
+        partial(runs.plot_losses, [2.0, 1.0], {NAME: 0.5}, steps=4),
+        {STEPS, LOSS},
+    ),
     "plot_lookup": (
         partial(
             lookup.plot_lookup, GRID[0, :2], WEIGHTS.T, WEIGHTS.T, words=WORDS, features=[NAME, "b"]
@@ -216,6 +211,7 @@ FIGURES = {
         partial(words.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
         {"cosine"},
     ),
+    "plot_ngrams": (partial(ngrams.plot_ngrams, WORDS, ["c", NAME]), set()),
     "plot_normalization": (
         partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
@@ -328,7 +324,6 @@ FIGURES = {
 WITHOUT_NAMES = {
     "plot_architecture",
     "plot_gradient_path",
-    "plot_head_shares",
     "plot_layer_order",
     "plot_model_shapes",
     "plot_schedules",

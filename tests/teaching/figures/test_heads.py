@@ -1,106 +1,59 @@
 """A number for every head, in the place of its layer and head."""
 
 import numpy as np
-import pytest
 import torch
 from matplotlib.patches import Rectangle
 
 from transformer_edu.teaching.figures.heads import (
     WORD_COLORS,
-    describe_head_grids,
-    plot_head_grids,
-    plot_head_shares,
+    describe_head_roles,
+    plot_head_roles,
     plot_head_split,
 )
 
-GRID = torch.tensor([[0.0, 0.25, 1.0], [0.5, -0.125, -0.001]])  # 2 layers, 3 heads
 WORDS = {"label": "share of looks", "title": "Some do, some do not"}
+BEFORE = torch.tensor([[0.0, 0.25, 0.75], [0.5, -0.125, 0.0999]])  # 2 layers, 3 heads
+AFTER = torch.tensor([[0.2, 0.125, 1.0], [0.25, -0.5, 0.05]])
+ROLES = {"encoder": {"previous": BEFORE, "next": AFTER}, "decoder": {"previous": BEFORE}}
 
 
 def panels(figure):
     return [axes for axes in figure.axes if axes.images and axes.get_label() != "<colorbar>"]
 
 
-def test_rows_are_layers_and_columns_are_heads_counted_from_one():
-    figure = plot_head_grids({"encoder": {"previous": GRID, "next": GRID / 2}}, **WORDS)
+def test_every_head_has_the_name_and_the_number_of_its_strongest_role():
+    left, right = panels(plot_head_roles(ROLES, **WORDS))
+    written = {text.get_position(): text.get_text() for text in left.texts}
+    assert written[0, 0] == "next\n0.20" and written[1, 0] == "previous\n0.25"
+    assert written[2, 0] == "next\n1.00" and written[0, 1] == "previous\n0.50"
+    assert [axes.get_title("center") for axes in (left, right)] == ["encoder", "decoder"]
+
+
+def test_a_role_below_the_limit_has_no_name_and_a_number_below_zero_the_color_of_zero():
+    left, _ = panels(plot_head_roles(ROLES, **WORDS))
+    written = {text.get_position(): text.get_text() for text in left.texts}
+    assert written[1, 1] == written[2, 1] == "–"
+    assert left.images[0].get_array()[1, 1] == 0
+
+
+def test_rows_are_layers_and_columns_are_heads_on_one_scale_from_zero_to_one():
+    figure = plot_head_roles(ROLES, **WORDS)
     left, right = panels(figure)
-    np.testing.assert_array_equal(left.images[0].get_array(), GRID)
-    np.testing.assert_array_equal(right.images[0].get_array(), GRID / 2)
-    assert left.get_ylabel() == "encoder\nlayer" and figure.get_supxlabel() == "head"
+    np.testing.assert_allclose(left.images[0].get_array()[0], [0.2, 0.25, 1.0])
+    assert {axes.images[0].get_clim() for axes in (left, right)} == {(0, 1)}
+    assert left.get_ylabel() == "layer" and figure.get_supxlabel() == "head"
     assert [label.get_text() for label in left.get_yticklabels()] == ["1", "2"]
     assert [label.get_text() for label in right.get_xticklabels()] == ["1", "2", "3"]
-    assert [axes.get_title() for axes in (left, right)] == ["previous", "next"]
 
 
-def test_all_grids_share_one_scale_from_zero():
-    rows = {"a": {"x": GRID, "y": GRID * 3}, "b": {"z": GRID}}
-    limits = {axes.images[0].get_clim() for axes in panels(plot_head_grids(rows, **WORDS))}
-    assert limits == {(0, 3)}
+def test_the_words_count_the_heads_of_every_role():
+    said = "encoder: next 2, none 2, previous 2; decoder: none 3, previous 3"
+    assert describe_head_roles(ROLES) == said
+    assert plot_head_roles(ROLES, **WORDS).get_label().endswith(said)
 
 
-def test_columns_stand_under_their_name_and_a_missing_one_leaves_its_place_empty():
-    rows = {"a": {"x": GRID, "y": GRID, "z": GRID}, "b": {"x": GRID, "z": GRID / 2}}
-    figure = plot_head_grids(rows, **WORDS)
-    upper, lower = figure.axes[:3], figure.axes[3:6]
-    assert [axes.get_title() for axes in upper] == ["x", "y", "z"]
-    assert [axes.axison for axes in lower] == [True, False, True]
-    np.testing.assert_array_equal(lower[2].images[0].get_array(), GRID / 2)
-    assert [len(axes.get_xticks()) for axes in (lower[0], lower[2])] == [3, 3]
-    assert [axes.get_position().x0 for axes in upper] == [axes.get_position().x0 for axes in lower]
-
-
-def head_numbers(axes):
-    return [label.get_text() for label in axes.get_xticklabels()]
-
-
-def test_heads_are_numbered_at_the_last_grid_of_every_column():
-    rows = {"a": {"x": GRID, "y": GRID}, "b": {"x": GRID, "z": GRID}, "c": {"x": GRID}}
-    places = np.reshape(plot_head_grids(rows, **WORDS).axes[:9], (3, 3))
-    numbered = [[head_numbers(axes) == ["1", "2", "3"] for axes in line] for line in places]
-    assert numbered == [[False, True, False], [False, False, True], [True, False, False]]
-
-
-def test_layers_are_numbered_at_the_first_grid_of_every_row():
-    rows = {"a": {"x": GRID, "y": GRID, "z": GRID}, "b": {"z": GRID[:1], "y": GRID[:1]}}
-    figure = plot_head_grids(rows, **WORDS)
-    upper, (empty, left, right) = figure.axes[:3], figure.axes[3:6]
-    assert [axes.get_ylabel() for axes in upper] == ["a\nlayer", "", ""]
-    assert [len(axes.get_yticks()) for axes in upper] == [2, 0, 0]
-    assert [axes.get_ylabel() for axes in (empty, left, right)] == ["", "b\nlayer", ""]
-    assert [len(axes.get_yticks()) for axes in (left, right)] == [1, 0]
-
-
-@pytest.mark.parametrize("value", [0.0, -0.5])
-def test_where_no_number_is_above_zero_all_have_the_color_of_zero(value):
-    (axes,) = panels(plot_head_grids({"": {"costs": torch.full((2, 3), value)}}, **WORDS))
-    (image,) = axes.images
-    assert image.get_clim() == (0, 1)
-    np.testing.assert_array_equal(image.to_rgba(image.get_array())[0, 0], image.cmap(0))
-
-
-def test_the_words_name_the_head_with_the_most():
-    said = describe_head_grids({"encoder": {"next": GRID}, "": {"costs": GRID.flip(0)}})
-    assert said == ("encoder, next: most 1.00, layer 1, head 3; costs: most 1.00, layer 2, head 3")
-
-
-def test_a_grid_with_a_gradient_is_drawn_and_a_cost_below_zero_rounds_to_zero():
-    grid = (GRID * 0 - 1e-9).requires_grad_()
-    plot_head_grids({"": {"costs": grid}}, **WORDS)
-    assert describe_head_grids({"": {"costs": grid}}) == "costs: most 0.00, layer 1, head 1"
-
-
-SHARES = torch.tensor([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]])
-
-
-def test_shares_are_written_in_their_cells_rows_are_layers_and_columns_are_heads():
-    axes = plot_head_shares(SHARES, **WORDS).axes[0]
-    np.testing.assert_array_equal(axes.images[0].get_array(), SHARES)
-    written = {text.get_position(): text.get_text() for text in axes.texts}
-    assert written[2, 0] == "1.00" and written[0, 1] == "0.50" and len(written) == 6
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "2"]
-    labels = axes.get_xticklabels()
-    assert [label.get_text() for label in labels] == ["1", "2", "3"]
-    assert {(label.get_rotation(), label.get_ha()) for label in labels} == {(0, "center")}
+def test_scores_with_a_gradient_are_drawn():
+    plot_head_roles({"": {"same": BEFORE.clone().requires_grad_()}}, **WORDS)
 
 
 TOKENS = ["the", "cat", "$sat"]

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from transformer_edu.teaching.figures.runs import (
-    BLOCK,
     describe_progress,
     describe_runs,
     generated_table,
-    plot_floors,
+    plot_losses,
     plot_progress,
     plot_runs,
     plot_schedules,
@@ -81,22 +80,20 @@ def test_the_words_and_the_table_hold_smallest_and_largest():
     assert len({len(line) for line in lines}) == 1
 
 
-LOSSES = {"plain": [float(step) for step in range(25)], "smooth $x$": [2.0] * 30}
+def test_the_losses_of_a_run_keep_their_place_while_it_goes_on():
+    axes = plot_losses([4.0, 2.5], {}, steps=50, title="t").axes[0]
+    assert axes.lines[0].get_xydata().tolist() == [[1.0, 4.0], [2.0, 2.5]]
+    assert axes.get_xlim() == (0, 50)
 
 
-def test_a_point_is_the_mean_of_a_block_and_stands_at_its_end():
-    line = plot_floors(LOSSES, {}, title="t").axes[0].lines[0]
-    assert line.get_xdata().tolist() == [BLOCK, 2 * BLOCK]
-    assert line.get_ydata().tolist() == [4.5, 14.5]
-
-
-def test_a_floor_is_a_dashed_line_of_its_runs_color_with_its_number():
-    axes = plot_floors(LOSSES, {"smooth $x$": 0.594}, title="t").axes[0]
-    plain, smooth, floor = axes.lines
-    assert floor.get_ydata() == [0.594, 0.594]
-    assert floor.get_linestyle() == "--"
-    assert floor.get_color() == smooth.get_color() != plain.get_color()
-    assert [text.get_text() for text in axes.texts] == ["floor 0.59"]
+def test_a_level_is_a_dashed_line_with_its_name_and_number():
+    figure = plot_losses([4.0, 2.5], {"ln $V$": 4.159}, steps=2, title="Learning")
+    losses, level = figure.axes[0].lines
+    assert level.get_ydata() == [4.159, 4.159]
+    assert level.get_linestyle() == "--"
+    assert level.get_color() != losses.get_color()
+    assert [text.get_text() for text in figure.axes[0].texts] == [r"ln \$V\$ = 4.16"]
+    assert figure.get_label() == "Learning. The loss of 2 of 2 steps; ln $V$ is 4.16"
 
 
 LONG = [

@@ -13,9 +13,11 @@ from transformer_edu.teaching.inspect.ablation import (
     every_head,
     heads_made_uniform,
     heads_switched_off,
-    layers_switched_off,
+    mean_outputs,
+    sublayers_switched_off,
 )
 from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.training.data.batches import make_batch
 
 HEADS, D_HEAD, LAYERS, BATCH, SOURCE, TARGET = 4, 6, 2, 3, 7, 5
 CROSS = "decoder.layers.1.cross_attention"
@@ -120,11 +122,38 @@ def test_a_uniform_head_hands_on_the_mean_of_its_values():
     torch.testing.assert_close(output, mean.expand(-1, 4, -1))
 
 
-@pytest.mark.parametrize("stack", ["encoder", "decoder"])
-def test_a_layer_switched_off_is_a_model_without_that_layer(model, ids, stack):
+def test_heads_can_be_held_at_their_mean_over_real_tokens(model):
+    batch = make_batch([([5, 6, 7], [8, 9]), ([10, 11], [12, 13, 14, 15])])
+    means = mean_outputs(model, batch)
+    assert list(means) == NAMES and no_hook_is_left(model)
+    alone = [mean_outputs(model, make_batch([pair])) for pair in [([5, 6, 7], [8, 9])] * 2]
+    torch.testing.assert_close(alone[0], alone[1])
+    other = mean_outputs(model, make_batch([([10, 11], [12, 13, 14, 15])]))
+    for name, lengths in ((NAMES[0], (3, 2)), (CROSS, (3, 5))):  # the start token included
+        total = lengths[0] * alone[0][name] + lengths[1] * other[name]
+        torch.testing.assert_close(means[name], total / sum(lengths))
+    attention = model.decoder.layers[1].cross_attention
+    seen = []
+    with heads_switched_off(model, {(CROSS, 2)}, instead=means):
+        hook = attention.output_projection.register_forward_hook(
+            lambda module, given, answer: seen.append(given[0])
+        )
+        model(batch.source_ids, batch.decoder_input_ids)
+        hook.remove()
+    strip = seen[0].unflatten(-1, (HEADS, D_HEAD))
+    torch.testing.assert_close(
+        strip[:, :, 1], means[CROSS][D_HEAD : 2 * D_HEAD].expand_as(strip[:, :, 1])
+    )
+    assert strip[..., 0, :].std(dim=1).min() > 0
+
+
+@pytest.mark.parametrize("name", ["encoder.layers.0.feed_forward", NAMES[0], CROSS])
+def test_a_sublayer_switched_off_adds_zeros(model, ids, name):
     twin = copy.deepcopy(model)
-    del getattr(twin, stack).layers[0]
-    with layers_switched_off(model, {f"{stack}.layers.0"}):
+    part = twin.get_submodule(name)
+    for parameter in (part.output_projection if "attention" in name else part.narrow).parameters():
+        parameter.data.zero_()
+    with sublayers_switched_off(model, [name]):
         without = model(*ids)
     torch.testing.assert_close(without, twin(*ids))
     assert not torch.allclose(without, model(*ids))
@@ -170,7 +199,7 @@ def test_a_compiled_model_obeys_too_and_is_as_before_afterwards(ids):
     for switch, what in (
         (heads_switched_off, [(CROSS, 2)]),
         (heads_made_uniform, [(CROSS, 2)]),
-        (layers_switched_off, ["encoder.layers.0"]),
+        (sublayers_switched_off, [CROSS]),
     ):
         with switch(model, what):
             torch.testing.assert_close(compiled(*ids), model(*ids))
@@ -178,18 +207,12 @@ def test_a_compiled_model_obeys_too_and_is_as_before_afterwards(ids):
         assert torch.equal(compiled(*ids), before)
 
 
-def test_a_layer_switched_off_hands_on_what_it_was_given_by_name(model):
-    x = torch.randn(BATCH, SOURCE, HEADS * D_HEAD)
-    with layers_switched_off(model, ["encoder.layers.1"]):
-        assert torch.equal(model.encoder.layers[1](x=x), x)
-
-
 def test_afterwards_every_bit_is_as_before(model, ids):
     before, weights = model(*ids), copy.deepcopy(model.state_dict())
     for switch, what in (
         (heads_switched_off, every_head(model)),
         (heads_made_uniform, every_head(model)),
-        (layers_switched_off, ["encoder.layers.0", "decoder.layers.1"]),
+        (sublayers_switched_off, ["encoder.layers.0.feed_forward", CROSS]),
     ):
         with switch(model, what):
             assert not torch.equal(model(*ids), before)
@@ -203,7 +226,7 @@ def test_an_error_inside_the_block_leaves_no_hook(model, switch):
     with pytest.raises(ArithmeticError), switch(model, every_head(model)):
         raise ArithmeticError
     assert no_hook_is_left(model)
-    with pytest.raises(ArithmeticError), layers_switched_off(model, ["encoder.layers.1"]):
+    with pytest.raises(ArithmeticError), sublayers_switched_off(model, [CROSS]):
         raise ArithmeticError
     assert no_hook_is_left(model)
 
@@ -237,13 +260,11 @@ def test_a_wrong_head_is_refused_and_leaves_no_hook(model, switch, heads, error,
     assert no_hook_is_left(model)
 
 
-def test_a_wrong_layer_is_refused(model):
-    message = "layers must name one of encoder.layers.0, .*, decoder.layers.1, got 'encoder'"
-    with pytest.raises(ValueError, match=message), layers_switched_off(model, ["encoder"]):
+def test_a_wrong_sublayer_is_refused(model):
+    message = "names must name one of encoder.layers.0.self_attention, .*, got 'encoder'"
+    with pytest.raises(ValueError, match=message), sublayers_switched_off(model, ["encoder"]):
         pass
-    message = "layers must name one of .*, got 'e'"
-    with pytest.raises(ValueError, match=message), layers_switched_off(model, "encoder.layers.0"):
-        pass
+    assert no_hook_is_left(model)
     with pytest.raises(ValueError, match="attentions must name one of encoder.layers.0"):
         every_head(model, "encoder.layers.0")
 

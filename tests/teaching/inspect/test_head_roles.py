@@ -6,6 +6,8 @@ import torch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.head_roles import (
     POSITIONS,
+    RecordedPairs,
+    hits_on,
     partner_cells,
     position_cells,
     record_pairs,
@@ -94,6 +96,20 @@ def test_rows_without_a_cell_do_not_count_and_several_cells_of_a_row_add_up():
     weights = torch.tensor([[[[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]]])
     cells = torch.tensor([[[True, True, False], [False, False, False]]])
     assert share_on(weights, cells).tolist() == [0.75]
+
+
+def test_hits_count_the_rows_whose_largest_weight_is_on_a_cell():
+    weights = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]]).view(1, 1, 3, 3)
+    cells = torch.tensor([[[True, False, False], [True, False, True], [False] * 3]])
+    assert hits_on(weights, cells).tolist() == [0.5]
+
+
+def test_uniform_gives_every_allowed_key_the_same_weight_and_a_hidden_query_none():
+    weights = torch.tensor([[0.9, 0.1, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]).view(1, 1, 3, 3)
+    recorded = RecordedPairs({"encoder.layers.0.self_attention": weights}, [3], [1])
+    (even,) = recorded.uniform().attention.values()
+    assert even[0, 0].tolist() == [[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0]]
+    assert recorded.uniform().source_lengths == [3]
 
 
 def test_every_word_has_the_places_of_its_pieces():

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from transformer_edu.training.machine.interrupt import postponed_interrupt
+from transformer_edu.training.machine.interrupt import noted_interrupts, postponed_interrupt
 
 
 def test_an_interrupt_inside_the_block_comes_after_it():
@@ -23,6 +23,13 @@ def test_afterwards_an_interrupt_works_as_before():
     assert signal.getsignal(signal.SIGINT) is handler
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
+
+
+def test_interrupts_can_be_noted_instead_of_raised():
+    with noted_interrupts() as interrupts:
+        assert not interrupts
+        signal.raise_signal(signal.SIGINT)
+        assert interrupts == [signal.SIGINT]
 
 
 def test_in_another_thread_the_block_just_runs():

@@ -18,7 +18,7 @@ from transformer_edu.teaching.checks.answer import (
     require_shape,
 )
 
-READ, ATTENDING = 7, 3  # pieces that the decoder read, and the one that attends, counted from 1
+READ, ATTENDING = 7, 3  # tokens that the decoder read, and the one that attends, counted from 1
 LENGTHS = (6, 3)  # of two sentences, padded to the longer
 NUM_HEADS = 3
 QUERY_TOKENS = ("ein", "Hund", "schläft")
@@ -36,17 +36,17 @@ TWO_HEADS = torch.tensor(
 
 @exercise("16.1")
 def check_uniform_weight(answer: float) -> None:
-    """Exercise 16.1: what a uniform head of the decoder's self-attention gives to one piece."""
+    """Exercise 16.1: what a uniform head of the decoder's self-attention gives to one token."""
     answer = require_number(answer)
     hints = {
         1 / READ: "Uniform over the allowed keys. Which of the seven does the causal mask hide?",
-        1 / (ATTENDING - 1): "A piece may attend to itself, too, not only to earlier pieces.",
-        1 / (READ - ATTENDING): "Those are the pieces that it may *not* attend to.",
+        1 / (ATTENDING - 1): "A token may attend to itself, too, not only to earlier tokens.",
+        1 / (READ - ATTENDING): "Those are the tokens that it may *not* attend to.",
         1
         / (
             READ - ATTENDING + 1
-        ): "The other way round: it attends to itself and to *earlier* pieces.",
-        0.0: "The first piece comes before the third, so the mask allows it.",
+        ): "The other way round: it attends to itself and to *earlier* tokens.",
+        0.0: "The first token comes before the third, so the mask allows it.",
     }
     if abs(answer - 1 / ATTENDING) <= 0.01:
         return
@@ -56,7 +56,7 @@ def check_uniform_weight(answer: float) -> None:
 
 @exercise("16.2")
 def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
-    """Exercise 16.2: the share of every head on the piece that comes next."""
+    """Exercise 16.2: the share of every head on the token that comes next."""
     weights = _some_weights()
     shares = ask(answer, weights.clone(), list(LENGTHS))
     if isinstance(shares, Tensor) and shares.dim() == 0 or isinstance(shares, Real):
@@ -66,24 +66,24 @@ def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
         return
     refuse_mistakes(shares, {hint: wrong for wrong, hint in _usual_shares(weights)})
     raise AnswerError(
-        "Take weights[sentence, :, query, query + 1] of every query that has a next piece in its "
-        "own sentence, and the mean of all of them."
+        "This is no mean of the right cells. Print which (query, key) pairs you use for a sentence "
+        "of length 3: there should be two, and each key is one more than its query."
     )
 
 
 def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
     """What the usual mistakes give, each with its hint."""
     longest = [max(LENGTHS)] * len(LENGTHS)
-    rows = sum(LENGTHS) - len(LENGTHS)  # the last piece of a sentence has no next one
+    rows = sum(LENGTHS) - len(LENGTHS)  # the last token of a sentence has no next one
     right = _mean_of_rows(weights, LENGTHS, 1)
     apart = [_mean_of_rows(weights[i : i + 1], LENGTHS[i : i + 1], 1) for i in range(len(LENGTHS))]
     return [
         (
             _mean_of_rows(weights, LENGTHS, -1),
-            "That is the piece *before*. Rows are queries, columns are keys: query q attends to "
+            "That is the token *before*. Rows are queries, columns are keys: query q attends to "
             "key q + 1.",
         ),
-        (_mean_of_rows(weights, LENGTHS, 0), "That is the piece itself: the key is q + 1."),
+        (_mean_of_rows(weights, LENGTHS, 0), "That is the token itself: the key is q + 1."),
         (
             _mean_of_rows(weights, longest, 1),
             "The second sentence is shorter: its rows beyond that are padding, and do not count.",
@@ -95,7 +95,7 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
         ),
         (
             right * rows / sum(LENGTHS),
-            "The last piece of a sentence has no next one: do not divide by its row.",
+            "The last token of a sentence has no next one: do not divide by its row.",
         ),
         (right * rows, "That is the sum. A share is the mean of the rows."),
     ]
@@ -130,7 +130,12 @@ def check_largest_weights(answer: Callable[..., list[list[str]]]) -> None:
     for wrongs, hint in hints:
         if _as_lists(found) in wrongs:
             raise AnswerError(hint)
-    raise AnswerError(f"Expected a list for each head: {right}; yours is {found!r}.")
+    if len(_as_lists(found)) != len(right):
+        raise AnswerError(f"There are {len(right)} heads: the answer has a list for each.")
+    raise AnswerError(
+        "Some favorites are wrong. Take one row of one head by hand: where is its largest weight, "
+        "and which key token is there?"
+    )
 
 
 def _some_weights() -> Tensor:

@@ -3,52 +3,33 @@
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_edu.model.transformer import TransformerConfig
+from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.teaching.checks.answer import (
     AnswerError,
     ask,
+    close,
     exercise,
     refuse_mistakes,
-    refuse_numbers,
-    require_number,
     require_shape,
 )
-from transformer_edu.training.data.pattern import LONGEST
 
 SOURCE_IDS = torch.tensor([[4, 5, 4, 5, 9], [4, 4, 8, 0, 0], [5, 10, 0, 0, 0]], device="cpu")
 TARGET_IDS = torch.tensor([[1, 4, 5, 0], [1, 4, 0, 0], [1, 5, 5, 5]], device="cpu")
 SEQUENCES = [[4, 5], [4, 4, 5, 5], [5], [5, 4, 5], [4, 4], [5, 5, 5], [4]]  # 7 rows
 BATCH_SIZES = (3, 7, 4, 1)
-WRITTEN = (
-    ([START_ID, 4, 5, 4, END_ID], [4, 5, 4]),
-    ([START_ID, 4, 5, 4], [4, 5, 4]),
-    ([START_ID, 5, 5, END_ID, PADDING_ID, PADDING_ID], [5, 5]),
-    ([START_ID, END_ID], []),
-    ([START_ID], []),
-)
+SIZES = {"vocabulary_size": 17, "d_model": 12, "num_heads": 2, "num_layers": 1, "d_ff": 20}
+MOST = 8  # columns of padding
+CALLS = 150  # a number of columns is missed by chance once in 10⁶ answers
 
 
 @exercise("13.1")
-def check_first_new_position(answer: int) -> None:
-    """Exercise 13.1: the first source position that no training example filled."""
-    hints = {
-        LONGEST - 1: "That is the position of the last symbol of a prompt of 12: counting "
-        "starts at 0. Prompts "
-        "of 11 symbols are missing, but longer ones fill their positions.",
-        LONGEST: "Twelve symbols fill the positions 0 to 11. And where is the count?",
-        LONGEST + 2: "Counting starts at 0: thirteen tokens fill the positions 0 to 12.",
-    }
-    answer = require_number(answer, whole=True)
-    refuse_numbers(answer, hints)
-    if answer != LONGEST + 1:
-        raise AnswerError("Write a prompt of 12 symbols and its count, and number them from 0.")
-
-
-@exercise("13.2")
 def check_torch_masks(answer: Callable[[Tensor, Tensor], dict[str, Tensor]]) -> None:
-    """Exercise 13.2: the four masks that nn.Transformer takes, True hides."""
+    """Exercise 13.1: the four masks that nn.Transformer takes, True hides."""
     masks = ask(answer, SOURCE_IDS.clone(), TARGET_IDS.clone())
     expected = _masks()
     if not isinstance(masks, dict) or set(masks) != set(expected):
@@ -100,12 +81,18 @@ def _wrong_masks(name: str, right: Tensor) -> dict[str, Tensor]:
     }
 
 
-@exercise("13.3")
+@exercise("13.2")
 def check_make_batches(answer: Callable[[list[list[int]], int], list[Tensor]]) -> None:
-    """Exercise 13.3: every sequence once, in order, each batch padded to its longest."""
+    """Exercise 13.2: every sequence once, in order, each batch padded to its longest."""
     for batch_size in BATCH_SIZES:
         given = [list(row) for row in SEQUENCES]
-        batches = ask(answer, given, batch_size)
+        try:
+            batches = ask(answer, given, batch_size)
+        except ValueError as error:
+            raise AnswerError(
+                f"{error}. All rows of a batch need one length: that of its longest row, which "
+                "need not be its first."
+            ) from None
         if given != SEQUENCES:
             raise AnswerError("Your function changes the caller's sequences: build new rows.")
         if not isinstance(batches, list) or not all(isinstance(b, Tensor) for b in batches):
@@ -122,7 +109,11 @@ def check_make_batches(answer: Callable[[list[list[int]], int], list[Tensor]]) -
             raise AnswerError(f"Every batch but the last one has {batch_size} rows.")
         if [batch.size(-1) for batch in batches] != [batch.size(-1) for batch in expected]:
             raise AnswerError("Each batch is as wide as its own longest row, not wider.")
-        if not all(one.equal(other) for one, other in zip(batches, expected, strict=True)):
+        for one, right in zip(batches, expected, strict=True):
+            if one.equal(right):
+                continue
+            if one.sort(dim=0).values.equal(right.sort(dim=0).values):
+                raise AnswerError("The rows of a batch are in a different order: keep theirs.")
             raise AnswerError("The order of the rows stays, and 0 fills the short ones at the end.")
 
 
@@ -136,20 +127,54 @@ def _batches(batch_size: int) -> list[Tensor]:
     ]
 
 
-@exercise("13.4")
-def check_symbols_of(answer: Callable[[list[int]], list[int]]) -> None:
-    """Exercise 13.4: the symbols between start and end, also without an end token."""
-    for written, expected in WRITTEN:
-        symbols = ask(answer, list(written))
-        if not isinstance(symbols, list):
-            raise AnswerError(f"Return a list of ids; yours is {type(symbols).__name__}.")
-        hints = {
-            (START_ID, *expected): "Remove the start token, too.",
-            tuple(written[1:-1]): "What follows the end token is not a symbol: stop at the end.",
-            tuple(written[1:]): "Remove the end token and what follows it.",
-        }
-        if END_ID not in written:
-            hints[tuple(written[1:-1])] = "A real symbol is missing where there is no end token."
-        if symbols != expected:
-            hint = hints.get(tuple(symbols), f"It should be {expected}, yours is {symbols}.")
-            raise AnswerError(f"For {written}: {hint}")
+@exercise("13.3")
+def check_moved_prompts(answer: type[PytorchTransformer]) -> None:
+    """Exercise 13.3: a model that moves each batch of sources in training by 0 to 8 columns."""
+    if not (isinstance(answer, type) and issubclass(answer, PytorchTransformer)):
+        raise AnswerError("The answer is the class itself, a subclass of PytorchTransformer.")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(13)
+        model = answer(TransformerConfig(**SIZES, dropout=0.0))
+        right = [_moved(model, columns) for columns in range(MOST + 2)]
+        model.eval()
+        still = [_logits(model) for _ in range(20)]
+        model.train()
+        moving = [_logits(model) for _ in range(CALLS)]
+    if not all(close(each, right[0]) for each in still):
+        raise AnswerError("In evaluation mode nothing moves: ask self.training.")
+    moves = {_columns(each, right) for each in moving}
+    if moves == {0}:
+        raise AnswerError(
+            "In training, the logits are those of the unmoved source. Padding after the source "
+            "moves nothing: F.pad(source_ids, (before, after)) puts it before."
+        )
+    if not moves == set(range(MOST + 1)):
+        raise AnswerError(
+            f"In {CALLS} batches the columns of padding were {sorted(moves)}; they should be 0 to "
+            f"{MOST}, both included. torch.randint leaves its upper end out."
+        )
+
+
+def _moved(model: PytorchTransformer, columns: int) -> Tensor:
+    """The logits after so many columns of padding, whatever forward of the reader's class does."""
+    source_ids = F.pad(SOURCE_IDS, (columns, 0), value=PADDING_ID)
+    return PytorchTransformer.forward(model, source_ids, TARGET_IDS).detach()
+
+
+def _logits(model: PytorchTransformer) -> Tensor:
+    """What the reader's class answers."""
+    axes = "(batch, target, vocabulary)"
+    shape = (*TARGET_IDS.shape, SIZES["vocabulary_size"])
+    return require_shape(ask(model, SOURCE_IDS, TARGET_IDS), shape, axes).detach()
+
+
+def _columns(logits: Tensor, right: list[Tensor]) -> int:
+    """By how many columns the source was moved."""
+    for columns, expected in enumerate(right):
+        if close(logits, expected):
+            return columns
+    raise AnswerError(
+        "In training, the logits are not those of a source with columns of padding before it. The "
+        f"whole batch moves by one number from 0 to {MOST}, padding has the id {PADDING_ID}, and "
+        "the target stays where it is."
+    )

@@ -8,11 +8,11 @@ from transformer_edu.training.data.tokenizer import Tokenizer
 Pair = tuple[str, str]
 # Words with their counts, what to learn from them, and the usual mistakes by what they learn. The
 # most frequent pair is the only one every time, so that no rule for ties is needed.
-COUNT = "A word that comes 6 times adds 6 to each of its pairs: use its count."
-TWICE = "'papa' holds p and a twice: count every place, not only different pairs."
-AGAIN = "Join the chosen pair in every word, then count again: 'he' becomes one piece."
-EVERY_PLACE = "'papa' holds p and a twice: join both places."
-WHOLE_PIECES = "The pieces 'hi' and 'n' are no 'i' and 'n': compare whole pieces, not the text."
+COUNT = "A word that occurs 6 times adds 6 to each of its pairs: use its count."
+TWICE = "'papa' contains p and a twice: count every place, not only different pairs."
+AGAIN = "Merge the chosen pair in every word, then count again: 'he' becomes one piece."
+EVERY_PLACE = "'papa' contains p and a twice: merge both places."
+WHOLE_PIECES = "The pieces 'hi' and 'n' are not 'i' and 'n': compare whole pieces, not the text."
 TO_LEARN: tuple[tuple[dict[str, int], list[Pair], dict[tuple[Pair, ...], str]], ...] = (
     ({"in": 6, "sat": 1, "hat": 1}, [("i", "n")], {(("a", "t"),): COUNT}),
     ({"papa": 2, "on": 3}, [("p", "a")], {(("o", "n"),): TWICE}),
@@ -48,13 +48,13 @@ def check_learn_merges(answer: Callable[[dict[tuple[str, ...], int], int], list[
             continue
         if hint := mistakes.get(tuple(merges)):
             raise AnswerError(f"From the words {words}: {hint}")
-        raise AnswerError(f"From the words {words} learn {expected}; yours are {merges}.")
+        raise AnswerError(f"The words {words} give {expected}; your merges are {merges}.")
     try:
         merges = _learned(answer, {"ab": 1}, 3)
     except (ValueError, IndexError):
         raise AnswerError("When no pair is left, stop: there is nothing to choose from.") from None
     if merges != [("a", "b")]:
-        raise AnswerError(f"From 'ab' only one merge can be learned; yours are {merges}.")
+        raise AnswerError(f"From 'ab' only one merge can be learned; your merges are {merges}.")
 
 
 def _learned(answer: Callable, words: Mapping[str, int], num_merges: int) -> list[Pair]:
@@ -73,10 +73,10 @@ def check_encode_in_order(answer: Callable[[str, list[Pair]], Sequence[str]]) ->
     """Exercise 14.2: a word's pieces, by the merges in the order in which they were learned."""
     found = [_pieces(answer, word) for word in WORDS]
     mistakes = {
-        "You join the first known pair from the left. Of two pairs, join the one that was learned "
-        "earlier: the order of the merges decides, not the place.": _leftmost,
+        "You merge the first known pair from the left. Of two pairs, merge the one that was "
+        "learned earlier: the order of the merges decides, not the place.": _leftmost,
         "You begin with the merge that was learned last. Begin with the first one: later merges "
-        "join what earlier ones have made.": lambda word: _in_order(word, MERGES[::-1]),
+        "merge what earlier ones have made.": lambda word: _in_order(word, MERGES[::-1]),
     }
     for hint, mistaken in mistakes.items():
         if found == [mistaken(word) for word in WORDS]:
@@ -84,12 +84,12 @@ def check_encode_in_order(answer: Callable[[str, list[Pair]], Sequence[str]]) ->
     for word, pieces in zip(WORDS, found, strict=True):
         expected = _in_order(word, MERGES)
         if len(pieces) > len(expected):
-            raise AnswerError(f"In {word!r} there is a pair left to join: {pieces}.")
+            raise AnswerError(f"In {word!r} there is a pair left to merge: {pieces}.")
         if pieces != expected and sorted(pieces) == sorted(expected):
             raise AnswerError(f"{word!r} became {pieces}: walk from left to right.")
         if pieces != expected:
             raise AnswerError(
-                f"{word!r} became {pieces}: of the pairs in the word, join the one that "
+                f"{word!r} became {pieces}: of the pairs in the word, merge the one that "
                 "comes first in merges, and repeat."
             )
 
@@ -100,7 +100,7 @@ def _pieces(answer: Callable, word: str) -> list[str]:
     if isinstance(pieces, str) or not isinstance(pieces, Sequence):
         raise AnswerError(f"Return a list of pieces; yours is {type(pieces).__name__}.")
     if "".join(pieces) != word:
-        raise AnswerError(f"The pieces of {word!r} must join to the word; yours are {pieces}.")
+        raise AnswerError(f"The pieces of {word!r} must spell the word; yours are {pieces}.")
     return list(pieces)
 
 

@@ -3,5 +3,4 @@
 attention    scaling, masks, positions, heads switched off
 generation   beams, candidates for sampling
 translation  a sentence, its translation, and where each written word attends
-replay       training as a slider
 """

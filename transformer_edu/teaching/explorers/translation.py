@@ -1,6 +1,6 @@
 """A translation and where each generated word attends, for words and texts alike.
 
-Used in notebooks/00_start_here.ipynb and 15_translation.ipynb.
+Used in notebooks/00_start_here.ipynb.
 """
 
 from collections.abc import Callable, Sequence
@@ -243,35 +243,6 @@ def explore_numbers(
     )
     widgets.link((one, "value"), (other, "value"))
     _explore(translated, title, first, layer, head, also=[other], number=one)
-
-
-def explore_text(
-    translator: Translator, text: str, *, layer: int, head: int = ALL_HEADS, width: int = 1
-) -> None:
-    """Let the reader type a sentence, and see its translation and where each word attends.
-
-    Args:
-        translator: Of texts.
-        text: The sentence of the first picture.
-        layer: The decoder layer of the first picture, counted from 1.
-        head: The head of the first picture, counted from 1; 0 is the mean of them all.
-        width: Of beam search, in the first picture.
-
-    Raises:
-        ValueError: As for translate_text.
-    """
-
-    def translate_width(text: str, width: int) -> Translation:
-        return translate_text(translator, text, width=width)
-
-    def title(found: Translation, layer: int, head: int, text: str, width: int) -> str:
-        return f"{'Greedy' if width == 1 else f'Beam {width}'}: {found.target}"
-
-    translated = remember_last(translate_width, translator.model)
-    first = translated(text=text, width=width)
-    typed = widgets.Text(value=text, continuous_update=False, description="English, then Enter")
-    beam = widgets.IntSlider(value=width, min=1, max=8, description="beam (1 is greedy)")
-    _explore(translated, title, first, layer, head, text=typed, width=beam)
 
 
 def explore_links(translator: Translator, text: str, *, layer: int, head: int) -> None:

@@ -5,8 +5,8 @@ layers                       one word in several sentences; a number for every l
 attention_flow, lookup       from Q, K and V to the output; one query among keys and values
 masked_maps                  attention of real sentences, hidden cells hatched
 heads, head_sums             a number for every head; split into heads; what the heads add up to
-vectors, embeddings, pieces  grids of numbers, maps of words, texts cut into pieces
-next_words                   the likeliest next words; what a prediction depends on
+vectors, pieces              grids of numbers, texts cut into pieces
+next_words, ngrams           the likeliest next words; which n-grams a reference has, too
 positions                    words with their numbers; clock faces; products of positions
 units, depth                 units of a feed-forward network; what many layers do to gradients
 charts, runs                 lines and bars; training runs and their symptoms

@@ -1,11 +1,14 @@
 """Lines and bars. Every function returns its figure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator
 
-from transformer_edu.teaching.style import BLUE, literal, styled
+from transformer_edu.teaching.style import BLUE, GREEN, VERMILION, literal, styled
+
+GROUP_COLORS = (BLUE, VERMILION, GREEN)
 
 
 @styled
@@ -16,28 +19,34 @@ def plot_lines(
     x_label: str,
     y_label: str,
     title: str,
-    log_x: bool = False,
+    top: float | None = None,
+    dashed: Collection[str] = (),
 ) -> Figure:
     """Draw one line per name over common x values, each with its own color and marker.
 
     Args:
         lines: The y values by name; as many as there are x values.
-        x: Where they belong.
+        x: Where they belong; whole numbers get whole ticks.
         x_label: What x is, with its unit.
         y_label: What y is, with its unit.
         title: What the reader should see, as a sentence.
-        log_x: Whether equal steps along x multiply.
+        top: The end of the y scale, which then begins at 0; chosen by the lines when None.
+        dashed: Names whose lines are dashed, in the color of the line before: the same model.
 
     Returns:
         A new figure.
     """
     figure, axes = plt.subplots(figsize=(7, 3.6))
     for name, y in lines.items():
-        axes.plot(x, y, label=literal(name, longest=None), markevery=max(1, len(x) // 12))
-    if log_x:
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(list(x), [f"{value:g}" for value in x])
-        axes.minorticks_off()
+        style = {"markevery": max(1, len(x) // 12)}
+        if name in dashed:
+            style = {"color": axes.lines[-1].get_color(), "linestyle": "--", "marker": ""}
+        axes.plot(x, y, label=literal(name, longest=None), **style)
+    if all(isinstance(value, int) for value in x):
+        axes.xaxis.set_major_locator(AutoLocator())
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    if top is not None:
+        axes.set_ylim(0, top * 1.05)
     if len(lines) > 1:
         axes.legend()
     axes.set_title(title)
@@ -75,4 +84,63 @@ def plot_bars(
         axes.set_ylim(0, top * 1.08)
     axes.set_title(title)
     axes.set_ylabel(y_label)
+    return figure
+
+
+@styled
+def plot_ranked_bars(groups: Mapping[str, Sequence[float]], *, y_label: str, title: str) -> Figure:
+    """Draw all values of up to three groups from the largest to the smallest, in their colors.
+
+    Args:
+        groups: Values by the group's name.
+        y_label: What a value is, with its unit.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure.
+    """
+    ranked = sorted(
+        ((value, name) for name, values in groups.items() for value in values), reverse=True
+    )
+    figure, axes = plt.subplots(figsize=(8, 3.4))
+    for color, name in zip(GROUP_COLORS, groups, strict=False):
+        places = [place for place, (_, owner) in enumerate(ranked, start=1) if owner == name]
+        heights = [ranked[place - 1][0] for place in places]
+        axes.bar(places, heights, color=color, label=literal(name, longest=None))
+    axes.axhline(0, color="0.4", linewidth=0.8)
+    axes.legend()
+    axes.set_title(title)
+    axes.set(xlabel="rank", ylabel=y_label)
+    return figure
+
+
+@styled
+def plot_grouped_bars(
+    groups: Mapping[str, Mapping[str, float]], *, x_label: str, title: str, number: str = "{:.2f}"
+) -> Figure:
+    """Draw horizontal bars in groups: in every group a bar for each name, with its number.
+
+    Args:
+        groups: By the group's name, values by name; the same names in every group, at most three.
+        x_label: What a value is, with its unit.
+        title: What the reader should see, as a sentence.
+        number: How a value is written at its bar.
+
+    Returns:
+        A new figure.
+    """
+    names = list(next(iter(groups.values())))
+    figure, axes = plt.subplots(figsize=(8, 0.9 + 0.32 * (len(names) + 0.8) * len(groups)))
+    height = 0.8 / len(names)
+    for order, (name, color) in enumerate(zip(names, GROUP_COLORS, strict=False)):
+        places = [group + (order - (len(names) - 1) / 2) * height for group in range(len(groups))]
+        values = [group[name] for group in groups.values()]
+        bars = axes.barh(places, values, 0.9 * height, color=color, label=literal(name))
+        axes.bar_label(bars, labels=[number.format(value) for value in values], padding=3)
+    axes.set_yticks(range(len(groups)), [literal(name, longest=None) for name in groups])
+    axes.invert_yaxis()
+    axes.margins(x=0.1)  # room for the numbers
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.set_title(title)
+    axes.set_xlabel(x_label)
     return figure

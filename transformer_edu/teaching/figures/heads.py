@@ -1,7 +1,4 @@
-"""A number for every head of every attention: small grids of layer and head, side by side.
-
-Used in notebooks/16_looking_inside.ipynb.
-"""
+"""A number for every head, in the place of its layer and head; the split into heads."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,16 +6,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import (
     as_array,
-    draw_weights,
     number_axis,
-    placed_axes,
-    wrap_title,
 )
 from transformer_edu.teaching.style import (
     BLUE,
@@ -31,103 +24,78 @@ from transformer_edu.teaching.style import (
     title_above,
 )
 
-Grids = Mapping[str, Mapping[str, Tensor]]
+CLEAR_ROLE = 0.1  # a smaller share beyond the even one gets no name
+ROLE_CELL = (0.82, 0.62)  # inches
 
 
 @styled
-def plot_head_grids(grids: Grids, *, label: str, title: str) -> Figure:
-    """Draw a number for every head: many small grids, a row for each layer, a column for each head.
+def plot_head_roles(roles: Mapping[str, Mapping[str, Tensor]], *, label: str, title: str) -> Figure:
+    """Draw the strongest role of every head: a panel for each kind, rows are layers.
+
+    Each cell holds the name of the head's strongest role and its number; below CLEAR_ROLE it
+    has no name.
 
     Args:
-        grids: By row of the figure, then by column: numbers of shape (layer, head). All share
-            one scale, from 0 to the largest, or to 1 where none is above 0. What is below 0 has
-            the color of 0; where a row lacks a column, its place stays empty.
+        roles: By kind of attention, then by role: numbers of shape (layer, head), at most 1.
         label: What the numbers are, for the color bar.
         title: What the reader should see, as a sentence.
 
     Returns:
         A new figure.
     """
-    columns = list(dict.fromkeys(name for row in grids.values() for name in row))
-    largest = max(float(grid.detach().max()) for row in grids.values() for grid in row.values())
-    top = largest if largest > 0 else 1.0
-    height = 0.8 + max(1.5 * len(grids), 2)
-    figure, places = plt.subplots(len(grids), len(columns), figsize=(8, height), squeeze=False)
-    for row, line in zip(grids.values(), places, strict=True):
-        for column, axes in zip(columns, line, strict=True):
-            if column in row:
-                image = _draw_grid(axes, row[column], top=top)
-            else:
-                axes.set_axis_off()
-    _name_layers_and_heads(grids, columns, places)
+    layers, heads = next(iter(next(iter(roles.values())).values())).shape
+    size = (1.4 + len(roles) * heads * ROLE_CELL[0], 1.5 + layers * ROLE_CELL[1])
+    figure, places = plt.subplots(1, len(roles), figsize=size, squeeze=False, sharey=True)
+    for axes, (kind, by_role) in zip(places[0], roles.items(), strict=True):
+        names, shares = strongest_roles(by_role)
+        image = axes.imshow(shares, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
+        for (layer, head), share in np.ndenumerate(shares):
+            color = "white" if share <= 0.5 else "black"
+            name = literal(names[layer][head], longest=None)
+            words = f"{name}\n{share:.2f}" if name else "–"
+            axes.text(head, layer, words, ha="center", va="center", color=color, fontsize=10.5)
+        number_axis(axes.xaxis, heads)
+        axes.set_title(literal(kind, longest=None), fontsize=13, loc="center")
+        axes.tick_params(length=0)
+    number_axis(places[0][0].yaxis, layers)
+    places[0][0].set_ylabel("layer")
     figure.supxlabel("head", fontsize=13)
     figure.colorbar(image, ax=places, label=label, fraction=0.03)
     title_above(figure, title)
+    figure.set_label(f"{title}. {describe_head_roles(roles)}")
     return figure
 
 
-def describe_head_grids(grids: Grids) -> str:
-    """The largest number of each grid and its head in words, for the alternative text.
+def strongest_roles(by_role: Mapping[str, Tensor]) -> tuple[list[list[str]], np.ndarray]:
+    """Each head's strongest role, "" below CLEAR_ROLE, and its number.
 
     Args:
-        grids: As for plot_head_grids.
-    """
-    said = []
-    for name, row in grids.items():
-        for what, grid in row.items():
-            layer, head = divmod(int(grid.argmax()), grid.size(1))
-            where = f"{name}, {what}" if name else what
-            said.append(f"{where}: most {grid.max():z.2f}, layer {layer + 1}, head {head + 1}")
-    return "; ".join(said)
-
-
-def _draw_grid(axes: Axes, grid: Tensor, *, top: float) -> AxesImage:
-    """One grid of heads, its axes still without labels."""
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.tick_params(length=0)
-    return axes.imshow(as_array(grid), cmap=WEIGHT_COLORS, vmin=0, vmax=top)
-
-
-def _name_layers_and_heads(grids: Grids, columns: list[str], places: np.ndarray) -> None:
-    """Number the layers at a row's first grid, the heads at a column's last."""
-    for (name, row), line in zip(grids.items(), places, strict=True):
-        axes, grid = next((line[i], row[what]) for i, what in enumerate(columns) if what in row)
-        axes.set_ylabel(f"{literal(name, longest=None)}\nlayer" if name else "layer")
-        number_axis(axes.yaxis, len(grid))
-    for column, stack in zip(columns, places.T, strict=True):
-        stack[0].set_title(literal(column, longest=None), fontsize=12, loc="center")
-        there = [
-            (axes, row) for axes, row in zip(stack, grids.values(), strict=True) if column in row
-        ]
-        axes, row = there[-1]
-        number_axis(axes.xaxis, row[column].size(1))
-
-
-@styled
-def plot_head_shares(shares: Tensor, *, label: str, title: str) -> Figure:
-    """Draw a share for every head: a row for each layer, a column for each head.
-
-    Args:
-        shares: From 0 to 1, shape (layer, head).
-        label: What they are shares of, for the color bar.
-        title: What the reader should see, as a sentence.
+        by_role: Numbers of shape (layer, head) by role.
 
     Returns:
-        A new figure.
-
-    Raises:
-        ValueError: If a share is not from 0 to 1.
+        The names by layer and head, and the numbers, at least 0, shape (layer, head).
     """
-    layers, heads = ([str(number + 1) for number in range(count)] for count in shares.shape)
-    axes, bar = placed_axes(layers, heads)
-    image = draw_weights(axes, shares, layers, heads)
-    number_axis(axes.xaxis, len(heads))
-    plt.setp(axes.get_xticklabels(), rotation=0, ha="center")
-    axes.figure.colorbar(image, cax=bar, label=label)
-    axes.set_title(wrap_title(axes, title))
-    axes.set(xlabel="head", ylabel="decoder layer")
-    return axes.figure
+    shares = np.stack([as_array(each) for each in by_role.values()])
+    names, best, largest = list(by_role), shares.argmax(axis=0), shares.max(axis=0)
+    named = [
+        [names[role] if share >= CLEAR_ROLE else "" for role, share in zip(*row, strict=True)]
+        for row in zip(best, largest, strict=True)
+    ]
+    return named, largest.clip(min=0)
+
+
+def describe_head_roles(roles: Mapping[str, Mapping[str, Tensor]]) -> str:
+    """How many heads of each kind have which role, for the alternative text.
+
+    Args:
+        roles: As for plot_head_roles.
+    """
+    said = []
+    for kind, by_role in roles.items():
+        names = [name or "none" for row in strongest_roles(by_role)[0] for name in row]
+        counts = (f"{name} {names.count(name)}" for name in dict.fromkeys(sorted(names)))
+        said.append(f"{kind}: {', '.join(counts)}")
+    return "; ".join(said)
 
 
 WORD_COLORS = (BLUE, VERMILION, GREEN, PURPLE)

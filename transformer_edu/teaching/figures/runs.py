@@ -1,6 +1,7 @@
-"""Training runs: curves of all seeds, floors, BLEU, learning rates, scores and symptoms.
+"""Training runs: curves of all seeds, one run's losses, BLEU, learning rates, scores, symptoms.
 
-Used in notebooks/08_decoder.ipynb, 10_training.ipynb and 15_translation.ipynb.
+Used in notebooks/08_decoder.ipynb, 10_training.ipynb, 11_diagnosis.ipynb and
+15_translation.ipynb.
 """
 
 from collections.abc import Mapping, Sequence
@@ -124,51 +125,41 @@ def _add_head(figure: Figure, title: str, *, legend_of: Axes, columns: int = 2) 
     title_above(figure, title)
 
 
-BLOCK = 10  # steps whose mean is one point: single batches are easier or harder by chance
-
-
 @styled
-def plot_floors(
-    losses: Mapping[str, Sequence[float]],
-    floors: Mapping[str, float],
-    *,
-    title: str,
+def plot_losses(
+    losses: Sequence[float], levels: Mapping[str, float], *, steps: int, title: str
 ) -> Figure:
-    """Draw the loss of every step in blocks of ten, and floors as dashed lines of their color.
+    """Draw the loss of every step so far, and levels to compare it with.
 
     Args:
-        losses: Each run's losses, one for each step, by name.
-        floors: The lowest value possible of some of them, by the same names.
+        losses: One for each step, the first of step 1.
+        levels: Losses by name, such as a floor; each is a dashed line over the whole width.
+        steps: How far the axis reaches, so that a growing curve keeps its place.
         title: What the reader should see, as a sentence.
 
     Returns:
-        A new figure.
+        A new figure; its label says in words what it shows.
     """
-    figure, axes = plt.subplots(figsize=(7, 3.6))
-    for name, each in losses.items():
-        ends = range(BLOCK, len(each) + 1, BLOCK)
-        line = _draw_line(axes, ends, [sum(each[end - BLOCK : end]) / BLOCK for end in ends], name)
-        if name in floors:
-            _draw_floor(axes, floors[name], line.get_color())
+    figure, axes = plt.subplots(figsize=(7, 3.4))
+    axes.plot(range(1, len(losses) + 1), losses, color=BLUE, marker="", linewidth=1.5)
+    for name, level in levels.items():
+        axes.axhline(level, linestyle="--", linewidth=1.5, color=VERMILION, marker="")
+        axes.annotate(
+            literal(f"{name} = {level:.2f}", longest=None),
+            (1, level),
+            xytext=(4, 0),
+            va="center",
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            fontsize=12,
+            color=VERMILION,
+        )
     _label(axes, LABELS["loss"])
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=len(losses))
+    axes.set_xlim(0, steps)
     axes.set_title(title)
+    compared = "".join(f"; {name} is {level:.2f}" for name, level in levels.items())
+    figure.set_label(f"{title}. The loss of {len(losses)} of {steps} steps{compared}")
     return figure
-
-
-def _draw_floor(axes: Axes, floor: float, color: str) -> None:
-    """A dashed line over the whole width, its value to the right of it."""
-    axes.axhline(floor, linestyle="--", linewidth=1.5, color=color, marker="")
-    axes.annotate(
-        f"floor {floor:.2f}",
-        (1, floor),
-        xytext=(4, 0),
-        va="center",
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        fontsize=12,
-        color=color,
-    )
 
 
 Record = Mapping[str, float]
@@ -186,10 +177,11 @@ def plot_progress(runs: Mapping[str, Sequence[Record]], *, title: str) -> Figure
         A new figure; x is logarithmic.
     """
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.7))
+    alone = {"marker": ""} if len(runs) == 1 else {}  # one line needs no marks to be told apart
     for axes, measure in zip(panels, ("validation_loss", "bleu"), strict=True):
         for name, records in runs.items():
             steps = [record["step"] for record in records]
-            _draw_line(axes, steps, [record[measure] for record in records], name, marks=8)
+            _draw_line(axes, steps, [record[measure] for record in records], name, marks=8, **alone)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
         _label(axes, LABELS[measure.removeprefix("validation_")])
@@ -302,10 +294,12 @@ def plot_symptoms(variants: Sequence[StoredRuns], *, title: str) -> Figure:
         loss.tick_params(labelbottom=False)  # the scores below name the steps
         _draw_seeds(scores, each, "token_accuracy", name=TEACHER_FORCING)
         _draw_seeds(scores, each, "exact_match", name=EXACT_MATCH, place=1)
+        for line in (*loss.lines, *scores.lines):
+            line.set_clip_on(False)  # markers at 0 and at 1 stay whole
         image = _draw_glance(attention, each.glance)
     highest = grid[0, 0].get_ylim()[1]
     grid[0, 0].set(ylabel="loss", ylim=(0, 1.05 * highest))  # room for the first marker
-    grid[1, 0].set(ylabel="fraction correct", ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
+    grid[1, 0].set(ylabel="fraction\ncorrect", ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
     grid[2, 0].set_ylabel(QUERY_AXIS)
     middle = len(variants) // 2
     center = 0.5 if len(variants) % 2 else BETWEEN_COLUMNS

@@ -11,13 +11,13 @@ hidden_keys      one head for a batch, found by its weight on what its mask hide
 next_words       what a decoder expects after the beginning of a sentence
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
-ablation         switch heads or layers off
+examine          one table for a model (these and five more probes), one for a training step
+ablation         switch heads or sub-layers off
+agreement        the choice between a right and a wrong form of a word
 positions        other position vectors for the words of a source, or none
 head_roles       how much of a head's attention falls on chosen cells
-gradient_norms   how large the gradient is at each layer
 corruption       one wrong token in the prefix: how far does the damage reach?
-replay           one pair's attention at many steps of a training
-embedding_map    embeddings as points, and nearest neighbors
+embedding_map    the nearest neighbors of an embedding
 words_of_pieces  from pieces back to words
 table_model      a model so small that its every sentence can be written down
 """

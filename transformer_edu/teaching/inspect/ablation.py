@@ -1,8 +1,7 @@
 """Ablation: switch parts of a model off to see what depends on them; the model is not changed.
 
 A map shows what a head attends to. An ablation shows whether the result depends on that head.
-A head that is switched off is replaced by zeros, which the literature calls zero ablation.
-Used in notebooks/16_looking_inside.ipynb.
+Used in notebooks/16_looking_inside.ipynb and 17_what_can_be_removed.ipynb.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,10 +10,12 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.decoder import DecoderLayer
-from transformer_edu.model.encoder import EncoderLayer
+from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.teaching.inspect.recording import attentions_of, removed_at_the_end
+from transformer_edu.training.data.batches import Batch
 
 Head = tuple[str, int]  # an attention's name, as record_attention has it, and a head from 1
 
@@ -44,11 +45,14 @@ def every_head(model: nn.Module, *attentions: str) -> list[Head]:
 
 
 @contextmanager
-def heads_switched_off(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
+def heads_switched_off(
+    model: nn.Module, heads: Iterable[Head], *, instead: Mapping[str, Tensor] | None = None
+) -> Iterator[None]:
     """Inside the block these heads contribute nothing: their part of the input of W_O is zero.
 
-    This is zero ablation, as Michel et al. 2019 mask heads. It works by hooks: a subclass of
-    MultiHeadAttention that does not call its output_projection is not affected.
+    This is zero ablation, as Michel et al. 2019 mask heads; with ``instead`` it is mean ablation.
+    It works by hooks: a subclass of MultiHeadAttention that does not call its output_projection
+    is not affected.
 
     ::
 
@@ -58,17 +62,50 @@ def heads_switched_off(model: nn.Module, heads: Iterable[Head]) -> Iterator[None
     Args:
         model: Any module that holds MultiHeadAttention somewhere; its weights stay as they are.
         heads: Pairs of the attention's name and the head's number, counted from 1.
+        instead: What to put there, by the attention's name, shape (d_model,): such as
+            mean_outputs returns. None for zeros.
 
     Raises:
         TypeError: If model is not a module.
         ValueError: If the model has no such attention, or the attention no such head.
     """
     hooks = [
-        attention.output_projection.register_forward_pre_hook(_zero_input(columns))
-        for attention, columns in _columns_of(model, heads)
+        attention.output_projection.register_forward_pre_hook(
+            _other_input(columns, instead[name] if instead else torch.zeros(()))
+        )
+        for name, attention, columns in _columns_of(model, heads)
     ]
     with removed_at_the_end(hooks):
         yield
+
+
+def mean_outputs(model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+    """What the heads of every attention pass to W_O on average over the tokens of a batch.
+
+    Args:
+        model: An encoder-decoder; its modes are restored.
+        batch: On the model's device; padding does not count.
+
+    Returns:
+        By the attention's name, the heads' numbers side by side, shape (d_model,).
+    """
+    means: dict[str, Tensor] = {}
+
+    def keep_mean(name: str) -> Callable[..., None]:
+        ids = batch.source_ids if name.startswith("encoder") else batch.decoder_input_ids
+
+        def keep(module: nn.Module, given: tuple[Tensor]) -> None:
+            means[name] = given[0][ids != PADDING_ID].mean(dim=0)
+
+        return keep
+
+    hooks = [
+        attention.output_projection.register_forward_pre_hook(keep_mean(name))
+        for name, attention in attentions_of(model).items()
+    ]
+    with removed_at_the_end(hooks), evaluation_mode(model):
+        model(batch.source_ids, batch.decoder_input_ids)
+    return means
 
 
 @contextmanager
@@ -87,42 +124,43 @@ def heads_made_uniform(model: nn.Module, heads: Iterable[Head]) -> Iterator[None
     """
     hooks = [
         attention.query_projection.register_forward_hook(_zero_output(columns))
-        for attention, columns in _columns_of(model, heads)
+        for _, attention, columns in _columns_of(model, heads)
     ]
     with removed_at_the_end(hooks):
         yield
 
 
 @contextmanager
-def layers_switched_off(model: nn.Module, layers: Iterable[str]) -> Iterator[None]:
-    """Inside the block these layers return their input unchanged.
+def sublayers_switched_off(model: nn.Module, names: Iterable[str]) -> Iterator[None]:
+    """Inside the block these sub-layers add zeros: only the residual connection is left.
 
     Args:
-        model: Any module that holds layers of an encoder or decoder.
-        layers: Their names, such as "encoder.layers.2".
+        model: Any module that holds attentions or feed-forward networks.
+        names: Such as "encoder.layers.2.feed_forward".
 
     Raises:
-        ValueError: If the model has no such layer.
+        ValueError: If the model has no such sub-layer.
     """
     there = {
         name: module
         for name, module in model.named_modules()
-        if isinstance(module, (EncoderLayer, DecoderLayer))
+        if isinstance(module, (MultiHeadAttention, FeedForward))
     }
-    wanted = list(layers)
-    _require_names("layers", wanted, there)
-    hooks = [there[name].register_forward_hook(_return_input, with_kwargs=True) for name in wanted]
+    wanted = list(names)
+    _require_names("names", wanted, there)
+    hooks = [there[name].register_forward_hook(_return_zeros) for name in wanted]
     with removed_at_the_end(hooks):
         yield
 
 
-def _zero_input(columns: Tensor) -> Callable[..., tuple[Tensor]]:
-    """A hook that puts zeros into these columns of a module's input."""
+def _other_input(columns: Tensor, instead: Tensor) -> Callable[..., tuple[Tensor]]:
+    """A hook that replaces these columns of a module's input."""
 
-    def put_zeros(module: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
-        return (given[0].masked_fill(columns.to(given[0].device), 0.0),)
+    def replace(module: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+        x = given[0]
+        return (torch.where(columns.to(x.device), instead.to(x), x),)
 
-    return put_zeros
+    return replace
 
 
 def _zero_output(columns: Tensor) -> Callable[..., Tensor]:
@@ -134,12 +172,14 @@ def _zero_output(columns: Tensor) -> Callable[..., Tensor]:
     return put_zeros
 
 
-def _return_input(layer: nn.Module, args: tuple, kwargs: dict, answer: Tensor) -> Tensor:
-    """A hook that returns the input of the layer."""
-    return args[0] if args else kwargs["x"]
+def _return_zeros(module: nn.Module, given: tuple, answer: Tensor) -> Tensor:
+    """A hook that replaces a module's output by zeros."""
+    return torch.zeros_like(answer)
 
 
-def _columns_of(model: nn.Module, heads: Iterable[Head]) -> list[tuple[MultiHeadAttention, Tensor]]:
+def _columns_of(
+    model: nn.Module, heads: Iterable[Head]
+) -> list[tuple[str, MultiHeadAttention, Tensor]]:
     """Each attention concerned, with True where its d_model columns belong to one of the heads."""
     there = attentions_of(model)
     chosen: dict[str, Tensor] = {}
@@ -151,7 +191,7 @@ def _columns_of(model: nn.Module, heads: Iterable[Head]) -> list[tuple[MultiHead
         columns = chosen.setdefault(name, torch.zeros(num_heads, dtype=torch.bool, device="cpu"))
         columns[number - 1] = True
     return [
-        (there[name], of_head.repeat_interleave(there[name].d_model // len(of_head)))
+        (name, there[name], of_head.repeat_interleave(there[name].d_model // len(of_head)))
         for name, of_head in chosen.items()
     ]
 

@@ -1,6 +1,6 @@
 """One wrong token in the prefix: how many later predictions does it change?
 
-Used in notebooks/10_training.ipynb.
+Used in notebooks/11_diagnosis.ipynb.
 """
 
 from collections.abc import Sequence

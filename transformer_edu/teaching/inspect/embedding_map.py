@@ -1,26 +1,14 @@
-"""Embeddings as a map: words as points in two dimensions, and their neighbors in all dimensions.
+"""The nearest neighbors of an embedding, by cosine in all dimensions.
 
-Used in notebooks/16_looking_inside.ipynb; drawn by figures/embeddings.py.
+Used in notebooks/01_words_as_vectors.ipynb; drawn by figures/words.py.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-
-from transformer_edu.generation.translator import TextCoder
-
-
-class MapWord(NamedTuple):
-    """A word that is a single token, and what it belongs to."""
-
-    text: str
-    group: str
-    language: str
-    token_id: int
 
 
 class Neighbors(NamedTuple):
@@ -34,65 +22,6 @@ class Neighbors(NamedTuple):
         return f"{self.token:12} " + "  ".join(
             f"{name} {cosine:.2f}" for name, cosine in self.nearest
         )
-
-
-@dataclass(frozen=True)
-class Projection:
-    """Vectors seen along the axes in which they differ most.
-
-    Args:
-        coordinates: Where each vector lies on each axis, shape (vector, axis).
-        axes: The axes' directions, each of length one, shape (axis, width).
-        explained_variance_ratio: How much of the vectors' variance each axis holds, from 0 to 1,
-            shape (axis,).
-    """
-
-    coordinates: Tensor
-    axes: Tensor
-    explained_variance_ratio: Tensor
-
-
-def principal_axes(vectors: Tensor) -> Projection:
-    """Project vectors on the two axes along which they vary most (principal component analysis).
-
-    An axis points to where its largest component is positive, so that the same vectors always
-    give the same map.
-
-    Args:
-        vectors: Shape (vector, width), at least three that differ.
-    """
-    centered = vectors.detach().cpu().double()
-    centered = centered - centered.mean(dim=0)
-    _, lengths, directions = torch.linalg.svd(centered, full_matrices=False)
-    variances = lengths.square()  # of each axis, times the number of vectors
-    axes = directions[:2]
-    largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
-    axes = axes * largest.sign()
-    return Projection(centered @ axes.T, axes, variances[:2] / variances.sum())
-
-
-def find_words(
-    groups: Mapping[str, Mapping[str, Sequence[str]]], tokenizer: TextCoder
-) -> tuple[list[MapWord], list[str]]:
-    """The words that are a single token, and those that have several pieces.
-
-    Args:
-        groups: Words by group, then by language: {"animals": {"English": ["dog"], …}, …}.
-        tokenizer: Encodes a word.
-
-    Returns:
-        The words with their ids, and the words left out: a piece of a word has no place of its own.
-    """
-    found, left_out = [], []
-    for group, languages in groups.items():
-        for language, words in languages.items():
-            for word in words:
-                token_ids = tokenizer.encode(word)
-                if len(token_ids) == 1:
-                    found.append(MapWord(word, group, language, token_ids[0]))
-                else:
-                    left_out.append(word)
-    return found, left_out
 
 
 def nearest(

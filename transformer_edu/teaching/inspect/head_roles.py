@@ -6,7 +6,7 @@ in notebooks/16_looking_inside.ipynb.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -58,6 +58,14 @@ class RecordedPairs:
             known = dict.fromkeys(map(_kind_of, self.attention))
             raise ValueError(f"kind must be one of {', '.join(known)}, got {kind!r}")
         return torch.stack(found)
+
+    def uniform(self) -> "RecordedPairs":
+        """The same, with every query attending equally to the keys that its mask allows."""
+        allowed = {name: (weights > 0).float() for name, weights in self.attention.items()}
+        even = {
+            name: each / each.sum(-1, keepdim=True).clamp(min=1) for name, each in allowed.items()
+        }
+        return replace(self, attention=even)
 
     def role_shares(self, kind: str) -> dict[str, Tensor]:
         """How much of its attention every head of a kind spends on each of POSITIONS.
@@ -202,3 +210,20 @@ def share_on(weights: Tensor, cells: Tensor) -> Tensor:
         raise ValueError("cells must hold at least one cell that counts, got none")
     on_cells = (weights * cells.unsqueeze(-3)).sum(dim=-1)  # (..., batch, heads, query)
     return on_cells.transpose(-3, -2)[..., counted].mean(dim=-1)
+
+
+def hits_on(weights: Tensor, cells: Tensor) -> Tensor:
+    """How often a head's largest weight falls on a cell: the fraction of the rows that have one.
+
+    Args:
+        weights: As for share_on.
+        cells: As for share_on.
+
+    Returns:
+        From 0 to 1, shape (..., heads).
+
+    Raises:
+        ValueError: As for share_on.
+    """
+    favorites = weights.argmax(dim=-1, keepdim=True)
+    return share_on(torch.zeros_like(weights).scatter_(-1, favorites, 1.0), cells)

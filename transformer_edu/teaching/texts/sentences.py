@@ -3,7 +3,7 @@
 The sentences are everyday scenes whose words come again, letters and full stops only, and German
 compounds with their English phrases: a text to count words in and to learn pieces from. The
 captions are in the style of the translator's training data; none of them is part of that data.
-Used in notebooks/14_tokenization.ipynb to 16_looking_inside.ipynb.
+Used in notebooks/14_tokenization.ipynb to 17_what_can_be_removed.ipynb.
 """
 
 from importlib import resources
@@ -23,3 +23,10 @@ SAMPLE_PAIRS = read_pairs("sentences.tsv")  # English, German
 CAPTION_PAIRS = read_pairs("captions.tsv")  # English, German: captions of imagined pictures
 # German words of the captions and the English words that they clearly translate.
 UNDISPUTED = {german: english for english, german in read_pairs("words.tsv")}
+# English, the right German, the German with one wrong word. Lines come in pairs: what is right in
+# the first is wrong in the second.
+_CONTRASTS = read_pairs("agreement.tsv")
+AGREEMENT = {
+    kind: tuple(texts for about, *texts in _CONTRASTS if about == kind)
+    for kind in ("gender", "number")
+}

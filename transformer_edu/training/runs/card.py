@@ -17,12 +17,13 @@ TERMS = {
         "German translation by a professional. The captions are Flickr30k's (Young et al. 2014), "
         "whose authors offer it to researchers and teachers for purposes that are not commercial; "
         "the pictures, under Flickr's own terms, were not used. The repository of Multi30k states "
-        "no licence of its own. The texts are not part of this package, only weights and tokens "
+        "no license of its own. The texts are not part of this package, only weights and tokens "
         "learned from them."
     ),
     EVERYDAY: (
-        "Everyday English: sentences generated from the tables and the grammar of this package "
-        "(transformer_edu/training/data/everyday), under the package's own licence."
+        "Everyday English: sentences generated from the tables and the grammar of this package, "
+        "and phrases written for it (transformer_edu/training/data/everyday), under the package's "
+        "own license."
     ),
     "files": "Parallel texts of the user's own, whose terms apply.",
 }

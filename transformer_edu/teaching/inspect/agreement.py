@@ -1,0 +1,55 @@
+"""Does a translator prefer the right form of a word? Its choice between two translations.
+
+The two translations of a contrast differ in one word, such as *einem* and *einer*. The decoder
+reads what stands before that word, and the probabilities of the two words are compared. Sennrich
+2017 calls them contrastive translation pairs. Used in notebooks/17_what_can_be_removed.ipynb.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.translator import Translator
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.machine.device import device_of
+
+Contrast = tuple[str, str, str]  # English, the right German, the German with one wrong word
+
+
+def margins(translator: Translator, contrasts: Sequence[Contrast]) -> Tensor:
+    """How much more probable the right word is than the wrong one, given the words before it.
+
+    Where words are cut into pieces, the first pieces that differ are compared.
+
+    Args:
+        translator: Its model may have parts switched off.
+        contrasts: English, the right German, and the German with one wrong word.
+
+    Returns:
+        ln p(right) - ln p(wrong) of each contrast on the CPU, above 0 where the right word is
+        preferred, shape (contrast,).
+
+    Raises:
+        ValueError: If the two translations of a contrast are equal.
+    """
+    encode, model = translator.tokenizer.encode, translator.model
+    encoded = [tuple(map(encode, texts)) for texts in contrasts]
+    places = [_first_difference(right, wrong) for _, right, wrong in encoded]
+    batch = make_batch([(source, right) for source, right, _ in encoded]).to(device_of(model))
+    with evaluation_mode(model):
+        logits = model(batch.source_ids, batch.decoder_input_ids).cpu()
+    found = [
+        logits[row, place, right[place]] - logits[row, place, wrong[place]]
+        for row, (place, (_, right, wrong)) in enumerate(zip(places, encoded, strict=True))
+    ]
+    return torch.stack(found)
+
+
+def _first_difference(right: Sequence[int], wrong: Sequence[int]) -> int:
+    """Where two sequences of ids begin to differ."""
+    for place, (one, other) in enumerate(zip(right, wrong, strict=False)):
+        if one != other:
+            return place
+    raise ValueError("a contrast must have two translations that differ in a word")
