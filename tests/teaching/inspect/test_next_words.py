@@ -22,6 +22,10 @@ def test_words_have_no_mark_of_a_space_and_the_special_tokens_have_names(transla
     assert "".join(words[1:-1]) == "EinMann"
 
 
+def test_no_token_has_an_empty_name(translator):
+    assert all(token_words(translator, range(translator.model.config.vocabulary_size)))
+
+
 def test_the_likeliest_words_are_those_of_the_models_last_position(translator):
     model, tokenizer = translator.model, translator.tokenizer
     expected = next_word(translator, SOURCE, BEGINNING)

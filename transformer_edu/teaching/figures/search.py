@@ -55,7 +55,7 @@ def plot_beam_tree(
 
     A node shows its token and the log-probability up to it; an end token shows its score. The best
     is at the top. The path to the best finished hypothesis is blue and thick; what was dropped
-    one step later is gray and dashed.
+    later is gray and dashed.
 
     Args:
         steps: The records of the search, from its first step on.

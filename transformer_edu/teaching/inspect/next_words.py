@@ -19,13 +19,15 @@ MARKS = {START_ID: "<s>", END_ID: "</s>"}
 def token_words(translator: Translator, token_ids: Sequence[int]) -> list[str]:
     """The tokens of ids as a reader writes them; ``<s>`` starts a target and ``</s>`` ends it.
 
+    A space before a word is not written; a token that is only a space is ``▁``.
+
     Args:
         translator: Its tokenizer is the package's.
         token_ids: Of one sentence.
     """
     names = translator.tokenizer.tokens(token_ids)
     return [
-        MARKS.get(token_id, name.removeprefix(WORD_START))
+        MARKS.get(token_id, name.removeprefix(WORD_START) or WORD_START)
         for token_id, name in zip(token_ids, names, strict=True)
     ]
 
