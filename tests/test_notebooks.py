@@ -6,12 +6,7 @@ from collections.abc import Callable
 import pytest
 from nbformat import NotebookNode
 
-from tests.sample_lesson import (
-    new_edition_cells,
-    new_edition_lesson,
-    sample_lesson,
-    sample_notebook,
-)
+from tests.sample_lesson import sample_lesson, sample_notebook
 from tools.lesson import Lesson
 from tools.notebooks import ROOT, WIDGET_VIEW, source_hash
 from tools.rules import RULES, all_lessons, broken_rules
@@ -110,11 +105,19 @@ def printed(text: str, name: str = "stdout") -> dict[str, object]:
     return {"output_type": "stream", "name": name, "text": text}
 
 
+def unfold(words: str) -> Change:
+    """A change that shows a cell's source."""
+    return lambda notebook: cell_with(notebook, words).metadata.pop("jupyter")
+
+
 FAILURE = {"output_type": "error", "ename": "NameError", "evalue": "", "traceback": []}
 
 BROKEN: dict[str, list[Change]] = {
     "code_is_plain_python": [append("%matplotlib inline"), replace("max(scores)", " ")],
-    "code_cells_are_short": [append("print()\n" * 15)],
+    "code_cells_are_short": [
+        append("print()\n" * 15),
+        replace("mask = ...", "class Mask:\n" + "    size = 1\n" * 24 + "\n\nmask = ..."),
+    ],
     "most_code_cells_are_very_short": [
         lambda notebook: [
             setattr(cell, "source", cell.source + "\n" + "scores\n" * 9)
@@ -223,11 +226,6 @@ BROKEN: dict[str, list[Change]] = {
         )
     ],
     "the_map_is_shown": [remove("plot_architecture")],
-    "predictions_are_reckoned": [
-        replace("**Predict.** And the smallest?", "And the smallest?"),
-        replace("**What you see.** The last.", "The last."),
-        lambda notebook: notebook.cells.insert(4, notebook.cells.pop(2)),
-    ],
     "the_package_is_met": [
         replace("Meet the package", "Meet somebody"),
         replace("assert attend(scores) == 3", "attend(scores)"),
@@ -257,16 +255,6 @@ BROKEN: dict[str, list[Change]] = {
     "the_parts_stand_in_order": [
         lambda notebook: notebook.cells.insert(3, notebook.cells.pop()),
     ],
-}
-
-
-def unfold(words: str) -> Change:
-    """A change that shows a cell's source."""
-    return lambda notebook: cell_with(notebook, words).metadata.pop("jupyter")
-
-
-# In a lesson of the new edition.
-BROKEN_ANEW: dict[str, list[Change]] = {
     "lesson_is_short": [
         replace("Each pair has", "word " * 2200 + "has"),
         lambda notebook: notebook.cells.extend(notebook.cells[2:3] * 30),
@@ -292,10 +280,6 @@ BROKEN_ANEW: dict[str, list[Change]] = {
     ],
     "setup_is_folded": [unfold("find_spec")],
     "front_says_what_is_needed": [replace("You need to know", "Bring")],
-    "code_cells_are_short": [
-        replace("mask = ...", "class Mask:\n" + "    size = 1\n" * 24 + "\n\nmask = ...")
-    ],
-    "prose_stands_before_code": [remove("**What you see.** The last.")],
 }
 CHANGES = [(rule, change) for rule, changes in BROKEN.items() for change in changes]
 CHANGED_SURROUNDINGS = {
@@ -311,7 +295,6 @@ def complaints_about(rule: str, lesson: Lesson) -> list[str]:
 
 def test_the_sample_keeps_every_rule():
     assert broken_rules(sample_lesson()) == []
-    assert broken_rules(new_edition_lesson()) == []
 
 
 @pytest.mark.parametrize(("rule", "change"), CHANGES, ids=[rule for rule, _ in CHANGES])
@@ -323,35 +306,19 @@ def test_a_broken_rule_is_noticed(rule, change):
     assert complaints_about(rule, sample_lesson(notebook))
 
 
-CHANGES_ANEW = [(rule, change) for rule, changes in BROKEN_ANEW.items() for change in changes]
-
-
-@pytest.mark.parametrize(("rule", "change"), CHANGES_ANEW, ids=[rule for rule, _ in CHANGES_ANEW])
-def test_a_broken_rule_is_noticed_in_the_new_edition(rule, change):
-    notebook = sample_notebook(new_edition_cells())
-    change(notebook)
-    assert complaints_about(rule, new_edition_lesson(notebook))
-
-
-def test_the_rules_of_the_new_edition_are_for_its_lessons_alone():
-    for rule in BROKEN_ANEW.keys() - BROKEN.keys():
-        old = sample_lesson(sample_notebook())
-        assert not complaints_about(rule, old)
-
-
 def test_a_class_to_build_may_be_longer_and_have_a_name_of_the_package():
-    notebook = sample_notebook(new_edition_cells())
+    notebook = sample_notebook()
     lines = "class MultiHeadAttention:\n" + "    size = 1\n" * 18 + "\n\nmask = ..."
     replace("mask = ...", lines)(notebook)
-    lesson = new_edition_lesson(notebook)
+    lesson = sample_lesson(notebook)
     assert not complaints_about("code_cells_are_short", lesson)
     assert not complaints_about("nothing_is_defined_that_the_package_has", lesson)
 
 
 def test_a_title_that_is_computed_gives_nothing_away():
-    notebook = sample_notebook(new_edition_cells())
+    notebook = sample_notebook()
     replace("    max(scores)", '    plot(scores, title=f"The largest is {max(scores)}")')(notebook)
-    assert not complaints_about("nothing_gives_a_prediction_away", new_edition_lesson(notebook))
+    assert not complaints_about("nothing_gives_a_prediction_away", sample_lesson(notebook))
 
 
 @pytest.mark.parametrize("rule", CHANGED_SURROUNDINGS)
@@ -360,7 +327,7 @@ def test_a_rule_about_the_surroundings_notices_too(rule):
 
 
 def test_every_rule_is_broken_by_one_of_these_tests():
-    assert {rule.__name__ for rule in RULES} == {*BROKEN, *BROKEN_ANEW, *CHANGED_SURROUNDINGS}
+    assert {rule.__name__ for rule in RULES} == {*BROKEN, *CHANGED_SURROUNDINGS}
 
 
 def test_a_constant_of_its_own_is_allowed_under_a_name_of_the_package():

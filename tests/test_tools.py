@@ -77,7 +77,9 @@ def test_tidying_keeps_tags_and_slides_and_drops_the_rest():
     cell.metadata.update(slideshow={"slide_type": "skip"}, execution={"started": "now"})
     notebook.metadata.update(colab={"gpuType": "T4", "provenance": []}, accelerator="GPU", x=1)
     notebooks.tidy(notebook)
-    assert cell.metadata == {"tags": ["setup"], "slideshow": {"slide_type": "skip"}}
+    folded = {"source_hidden": True}
+    slide = {"slide_type": "skip"}
+    assert cell.metadata == {"tags": ["setup"], "jupyter": folded, "slideshow": slide}
     assert notebook.metadata.colab == {"gpuType": "T4"}
     assert set(notebook.metadata) == {
         *("accelerator", "colab", "kernelspec", "language_info", "source_hash")

@@ -7,7 +7,7 @@
 - ``exercises``: find the stub, the solution and the check of each exercise.
 - ``lesson``: one lesson with what the rules must know about it.
 - ``cell_rules``, ``output_rules``, ``skeleton_rules``: what a lesson must be like.
-- ``edition_rules``: limits of the lessons of the new edition.
+- ``reader_rules``: short lessons, Predicts that give nothing away, claims apart.
 - ``rules``: all of these together (``python -m tools.rules`` says what is broken).
 - ``source_rules``: what Python source must be like, in the package and in lessons.
 - ``unused_names``: public names that nobody uses.

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from tools.lesson import (
-    NEW_EDITION,
     Lesson,
     blocks_of_predict,
     has_tag,
@@ -91,15 +90,14 @@ def code_is_plain_python(lesson: Lesson) -> Iterator[str]:
 def code_cells_are_short(lesson: Lesson) -> Iterator[str]:
     """A code cell has at most 15 lines that are not blank; with a class to build, 25."""
     for cell in lesson.code_cells:
-        most = CLASS_LINES if asks_for_a_class(lesson, cell) else LINES
+        most = CLASS_LINES if asks_for_a_class(cell) else LINES
         if lines_of_code(cell) > most:
             yield f"{start(cell)} has {lines_of_code(cell)} lines, at most {most}"
 
 
-def asks_for_a_class(lesson: Lesson, cell: NotebookNode) -> bool:
-    """Whether it is an exercise of the new edition with a class to build."""
-    is_new = lesson.name in NEW_EDITION
-    return is_new and has_tag(cell, "exercise") and re.search(r"(?m)^class ", cell.source)
+def asks_for_a_class(cell: NotebookNode) -> bool:
+    """Whether it is an exercise with a class to build."""
+    return has_tag(cell, "exercise") and bool(re.search(r"(?m)^class ", cell.source))
 
 
 def most_code_cells_are_very_short(lesson: Lesson) -> Iterator[str]:
@@ -131,7 +129,7 @@ def nothing_is_defined_that_the_package_has(lesson: Lesson) -> Iterator[str]:
     for cell, tree in trees(lesson):
         for definition in definitions(tree):
             is_known = definition.name in lesson.package_names
-            if is_known and not asks_for_a_class(lesson, cell):
+            if is_known and not asks_for_a_class(cell):
                 yield f"{start(cell)} defines {definition.name}, which the package has"
         for constant in constants(tree):
             if constant in lesson.package_constants:

@@ -11,29 +11,6 @@ from nbformat import NotebookNode
 from tools.notebooks import read
 from tools.source_rules import dotted
 
-# Lessons that keep the limits of the new edition (tools/edition_rules.py). The list grows.
-NEW_EDITION = frozenset(
-    {
-        "00_start_here.ipynb",
-        "01_words_as_vectors.ipynb",
-        "02_attention.ipynb",
-        "03_masks.ipynb",
-        "04_multi_head_attention.ipynb",
-        "05_positional_encoding.ipynb",
-        "06_feed_forward_add_and_norm.ipynb",
-        "07_encoder.ipynb",
-        "08_decoder.ipynb",
-        "09_transformer.ipynb",
-        "10_training.ipynb",
-        "11_diagnosis.ipynb",
-        "12_generation.ipynb",
-        "13_pattern_with_torch.ipynb",
-        "14_tokenization.ipynb",
-        "15_translation.ipynb",
-        "16_looking_inside.ipynb",
-        "17_what_can_be_removed.ipynb",
-    }
-)
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from tools.cell_rules import CELL_RULES
 from tools.colab import repository_address
-from tools.edition_rules import EDITION_RULES
 from tools.lesson import Lesson, Rule, load
 from tools.notebooks import ROOT, lesson_paths
 from tools.output_rules import OUTPUT_RULES
+from tools.reader_rules import READER_RULES
 from tools.skeleton_rules import SKELETON_RULES
 from tools.source_rules import constants, definitions
 
-RULES: list[Rule] = [*CELL_RULES, *OUTPUT_RULES, *SKELETON_RULES, *EDITION_RULES]
+RULES: list[Rule] = [*CELL_RULES, *OUTPUT_RULES, *SKELETON_RULES, *READER_RULES]
 
 
 def broken_rules(lesson: Lesson) -> list[str]:

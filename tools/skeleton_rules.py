@@ -7,21 +7,16 @@ You can now say · the next lesson.
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from nbformat import NotebookNode
 
 from tools.colab import setup_cell_source, with_colab_link
 from tools.exercises import HEADING, STUB, exercise_indices, number_of, printed_by, solution_of
-from tools.lesson import NEW_EDITION, Lesson, has_tag, headings, start
+from tools.lesson import Lesson, has_tag, headings
 
-FEWEST_PREDICTIONS = 3
 EXERCISES = range(2, 5)
 SENTENCES = 3
-PREDICT = re.compile(r"\*\*Predict\b")
-WHAT_YOU_SEE = re.compile(r"\*\*What you see\b")
 PARTS = [
-    r"\*\*Predict\b",
     r"^#+ .*Meet the package",
     r"^#+ .*Break it",
     r"^### Exercise",
@@ -104,25 +99,6 @@ def the_map_is_shown(lesson: Lesson) -> Iterator[str]:
         yield "no cell near the top draws the architecture map"
 
 
-def predictions_are_reckoned(lesson: Lesson) -> Iterator[str]:
-    """Every *Predict* is followed by a code cell, and by *What you see* before the next one.
-
-    The new edition asks in code cells (tools/edition_rules.py).
-    """
-    if lesson.name in NEW_EDITION:
-        return
-    asked = [index for index, cell in enumerate(lesson.cells) if PREDICT.search(cell.source)]
-    if len(asked) < FEWEST_PREDICTIONS:
-        yield f"{len(asked)} cells say **Predict, at least {FEWEST_PREDICTIONS}"
-    for index, end in pairwise([*asked, len(lesson.cells)]):
-        after = lesson.cells[index + 1 : end + 1]
-        if not after or after[0].cell_type != "code":
-            yield f"{start(lesson.cells[index])} asks, but no code cell follows"
-        until_the_next = PREDICT.split("\n".join(cell.source for cell in after))[0]
-        if not WHAT_YOU_SEE.search(until_the_next):
-            yield f"{start(lesson.cells[index])} asks, but nothing says **What you see"
-
-
 def the_package_is_met(lesson: Lesson) -> Iterator[str]:
     """*Meet the package* imports the package's version and asserts that both agree."""
     code = "\n".join(
@@ -186,11 +162,11 @@ def the_end_leads_on(lesson: Lesson) -> Iterator[str]:
 
 
 def the_parts_stand_in_order(lesson: Lesson) -> Iterator[str]:
-    """Predictions, Meet the package, Break it, exercises, You can now say: in this order."""
+    """Meet the package, Break it, exercises, You can now say: in this order."""
     words = "\n".join(cell.source for cell in lesson.markdown_cells)
     found = [match.start() for part in PARTS if (match := re.search(part, words, re.MULTILINE))]
     if found != sorted(found):
-        yield "the order must be Predict, Meet the package, Break it, Exercise, You can now say"
+        yield "the order must be Meet the package, Break it, Exercise, You can now say"
 
 
 SKELETON_RULES = [
@@ -199,7 +175,6 @@ SKELETON_RULES = [
     the_setup_comes_first,
     the_link_to_colab_is_current,
     the_map_is_shown,
-    predictions_are_reckoned,
     the_package_is_met,
     something_is_broken,
     exercises_are_numbered,

@@ -1,26 +1,17 @@
-"""What the lessons of the new edition must be like: short, with Predicts that can be committed to.
-
-Lessons enter NEW_EDITION one by one, when they are rewritten.
-"""
+"""What a reader needs: short lessons, Predicts that can be committed to, claims out of the way."""
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from tools.cell_rules import trees, words_in
-from tools.lesson import (
-    NEW_EDITION,
-    Lesson,
-    Rule,
-    blocks_of_predict,
-    has_tag,
-    is_folded,
-    start,
-)
-from tools.skeleton_rules import PREDICT, WHAT_YOU_SEE, front
+from tools.lesson import Lesson, blocks_of_predict, has_tag, is_folded, start
+from tools.skeleton_rules import front
 from tools.source_rules import dotted
 
 CELLS, CODE_CELLS, LESSON_WORDS = 50, 24, 2200
+PREDICT, WHAT_YOU_SEE = re.compile(r"\*\*Predict\b"), re.compile(r"\*\*What you see\b")
 PREDICTS = range(3, 7)
 
 
@@ -103,24 +94,11 @@ def is_assertion(node: ast.AST) -> bool:
     return isinstance(node, ast.Assert) or is_call
 
 
-def only_in_the_new_edition(rule: Rule) -> Rule:
-    """The rule, silent about lessons that are not rewritten yet."""
-
-    def checked(lesson: Lesson) -> Iterator[str]:
-        return rule(lesson) if lesson.name in NEW_EDITION else iter(())
-
-    checked.__name__, checked.__doc__ = rule.__name__, rule.__doc__
-    return checked
-
-
-EDITION_RULES = [
-    only_in_the_new_edition(rule)
-    for rule in (
-        lesson_is_short,
-        predicts_can_be_committed_to,
-        nothing_gives_a_prediction_away,
-        claims_stand_apart,
-        setup_is_folded,
-        front_says_what_is_needed,
-    )
+READER_RULES = [
+    lesson_is_short,
+    predicts_can_be_committed_to,
+    nothing_gives_a_prediction_away,
+    claims_stand_apart,
+    setup_is_folded,
+    front_says_what_is_needed,
 ]
