@@ -12,7 +12,7 @@ from tests.lesson_widgets import exported, interactive_cells, with_needed_cells
 from tools.notebooks import ROOT, lesson_paths, read
 
 # These run from top to bottom; of the others, only what their explorers need.
-WHOLE = ("00", "05", "11", "15")
+WHOLE = ("00", "05", "12", "16")
 LESSONS = [path for path in lesson_paths() if interactive_cells(read(path))]
 SCREENSHOTS = Path(os.environ.get("TRANSFORMER_EDU_SCREENSHOTS", ROOT / "build" / "screenshots"))
 LOOPBACK = re.compile(r"(https?|wss?)://127\.0\.0\.1:\d+/|data:|blob:|about:")
@@ -161,7 +161,9 @@ def test_the_lessons_that_run_from_top_to_bottom_are_there(number):
     assert [path.name for path in LESSONS if path.name.startswith(number)]
 
 
-def test_the_last_lesson_works_as_a_page_without_a_kernel_or_a_network(open_page, tmp_path):
+def test_the_lesson_with_the_viewer_works_as_a_page_without_a_kernel_or_a_network(
+    open_page, tmp_path
+):
     (path,) = (path for path in LESSONS if path.name.startswith(WHOLE[-1]))
     file = tmp_path / "lesson.html"
     file.write_text(exported(read(path)), encoding="utf-8")

@@ -131,8 +131,9 @@ def test_a_learners_own_parts_do_without_a_cache():
         torch.testing.assert_close(target.next_logits(), expected)
 
 
-# Dropout is random, and a norm over the positions depends on how many a pass computes.
-UNSTEADY = {"dropout in evaluation", "norm over the positions"}
+# Dropout is random, and eval() does not reach the layers of a plain list; a norm over the positions
+# depends on how many a pass computes.
+UNSTEADY = {"dropout in evaluation", "layers in a plain list", "norm over the positions"}
 
 
 @torch.no_grad()

@@ -45,9 +45,10 @@ def show(figure: Figure, alt: str | None = None) -> None:
         TypeError: If figure is not a matplotlib figure.
         ValueError: If alt is empty.
     """
-    alt = figure.get_label() if alt is None and isinstance(figure, Figure) else alt
+    png = encode_png(figure)  # refuses what is no figure
+    alt = figure.get_label() if alt is None else alt
     _require_alt(alt)
-    publish(encode_png(figure), alt)
+    publish(png, alt)
 
 
 def explore(

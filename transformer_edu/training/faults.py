@@ -102,7 +102,10 @@ class LayersInList(Transformer):
 
 
 class CopiedTable(Transformer):
-    """The output projection starts as a copy of the embedding, and then learns on its own."""
+    """The output projection starts as a copy of the embedding, and then learns on its own.
+
+    Loading a state_dict ties the two again, as in every Transformer.
+    """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)

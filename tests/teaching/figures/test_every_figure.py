@@ -295,7 +295,7 @@ FIGURES = {
     ),
     "plot_symptoms": (
         partial(runs.plot_symptoms, [STORED]),
-        {"loss", "fraction correct", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
+        {"loss", "fraction\ncorrect", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_tables": (
         partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),

@@ -86,6 +86,37 @@ def test_a_model_that_raises_fails_the_row_and_not_the_examination():
 
     findings = examine(built(Broken))
     assert "RuntimeError: shapes do not fit" in str(findings)
+    assert "Its answers raise an error." in [row.sentence for row in findings]
+
+
+@torch.no_grad()
+def test_weights_that_are_not_numbers_fail_a_row_and_not_the_examination():
+    model = built()
+    model.output_projection.bias[5] = torch.nan
+    found = {row.name: row for row in examine(model)}
+    assert "Some logits are NaN" in found["evaluation is repeatable"].sentence
+    assert found["the answers are logits"].passed
+
+
+def test_a_sample_of_ones_own_may_begin_with_any_token():
+    source_ids = torch.tensor([[5, 6, 7, 8], [9, 4, 5, 0]])
+    target_ids = torch.tensor([[3, 7, 6, 5, 4], [8, 5, 4, 0, 0]])
+    assert examine(built(), source_ids, target_ids).failed == []
+    with pytest.raises(ValueError, match="must be given together"):
+        examine(built(), source_ids)
+
+
+def test_a_table_of_positions_that_is_added_outside_gets_a_dash():
+    class Learned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.positions = nn.Embedding(9, 8), nn.Embedding(32, 8)
+
+        def forward(self, source_ids, target_ids):
+            return self.words(target_ids) + self.positions(torch.arange(target_ids.size(1)))
+
+    (row,) = (row for row in examine(Learned()) if row.name == "words do not drown positions")
+    assert row.passed is None
 
 
 def test_a_table_says_what_a_failure_means():
@@ -128,6 +159,22 @@ def test_a_step_may_clear_its_gradients_last_clip_them_and_return_a_tensor():
         return loss
 
     assert examine_step(step).failed == []
+
+
+@pytest.mark.parametrize(
+    "loss_of", [F.nll_loss, lambda *given, **more: -F.cross_entropy(*given, **more)]
+)
+def test_a_step_that_makes_the_model_worse_fails(loss_of):
+    def step(model, batch, optimizer):
+        model.train()
+        optimizer.zero_grad()
+        logits = model(batch.source_ids, batch.decoder_input_ids)
+        loss = loss_of(logits.flatten(0, 1), batch.label_ids.flatten(), ignore_index=0)
+        loss.backward()
+        optimizer.step()
+        return abs(loss.item()) if loss_of is not F.nll_loss else loss.item()
+
+    assert examine_step(step).failed
 
 
 def test_a_step_that_does_nothing_or_cannot_run_is_told_so():

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.vocabulary import END_ID
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.machine.device import device_of
 
@@ -36,13 +37,14 @@ def margins(translator: Translator, contrasts: Sequence[Contrast]) -> Tensor:
     """
     encode, model = translator.tokenizer.encode, translator.model
     encoded = [tuple(map(encode, texts)) for texts in contrasts]
-    places = [_first_difference(right, wrong) for _, right, wrong in encoded]
+    ended = [([*right, END_ID], [*wrong, END_ID]) for _, right, wrong in encoded]
+    places = [_first_difference(*pair) for pair in ended]
     batch = make_batch([(source, right) for source, right, _ in encoded]).to(device_of(model))
     with evaluation_mode(model):
         logits = model(batch.source_ids, batch.decoder_input_ids).cpu()
     found = [
         logits[row, place, right[place]] - logits[row, place, wrong[place]]
-        for row, (place, (_, right, wrong)) in enumerate(zip(places, encoded, strict=True))
+        for row, (place, (right, wrong)) in enumerate(zip(places, ended, strict=True))
     ]
     return torch.stack(found)
 

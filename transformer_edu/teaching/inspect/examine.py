@@ -60,24 +60,27 @@ def examine(
     Args:
         model: Answers (source_ids, target_ids) with logits.
         source_ids: Shape (batch, source position), two rows or more; None invents four rows.
-        target_ids: Shape (batch, target position); None invents them too.
+        target_ids: Shape (batch, target position); None if source_ids is None.
 
     Returns:
         One row for each question: passed, failed, or not applicable to this model.
 
     Raises:
-        TypeError, ValueError: If the sample shows nothing.
+        TypeError, ValueError: If the sample shows nothing, or half of it is given.
     """
     require_callable("model", model)
-    if source_ids is None or target_ids is None:
+    if (source_ids is None) != (target_ids is None):
+        raise ValueError("source_ids and target_ids must be given together, got one of them")
+    if source_ids is None:
         source_ids, target_ids = _invented_sample(model)
     sample = (source_ids, target_ids)
     repeatable = _asked(_probe_repeatable, model, *sample)
     rows = [repeatable]
+    why = "raise an error" if repeatable.measured is None else "differ from call to call"
     for probe in (*PROBES, _probe_generation, _probe_logits, _probe_memory, _probe_scale):
         found = _asked(probe, model, *sample)
         if repeatable.passed is False and found.name not in INSPECTING:
-            found = ProbeResult(found.name, None, None, "Its answers differ from call to call.")
+            found = ProbeResult(found.name, None, None, f"Its answers {why}.")
         rows.append(found)
     return Findings(rows)
 
@@ -139,6 +142,10 @@ def _probe_repeatable(model: Model, source_ids: Tensor, target_ids: Tensor) -> P
         f"The same question got logits that differ by {moved:.2g} in evaluation mode: "
         "look for dropout that does not know about evaluation mode."
     )
+    if moved != moved:
+        sentence = (
+            "Some logits are NaN: look at the weights, and at rows that may attend to nothing."
+        )
     return ProbeResult(name, moved <= noise(first), moved, sentence)
 
 
@@ -152,7 +159,10 @@ def _probe_generation(model: Model, source_ids: Tensor, target_ids: Tensor) -> P
     real = target_ids != padding_id_of(model)
     with undisturbed(model):
         at_once = answer(model, source_ids, target_ids, training=False)
+        if not at_once.amax(dim=-1).isfinite().all():  # a continuation would refuse them
+            return ProbeResult(name, False, None, "The logits are not finite.")
         writing = Continuation(model, source_ids, start_id=START_ID)
+        writing.written = target_ids[:, :1]  # whatever the sample begins with
         steps = []
         for token_ids in target_ids[:, 1:].T:
             steps.append(writing.next_logits())
@@ -174,7 +184,7 @@ def _probe_logits(model: Model, source_ids: Tensor, target_ids: Tensor) -> Probe
     sentence = (
         "The model returns probabilities: the loss has a softmax inside, so return the logits."
     )
-    passed = bool((logits < 0).any()) or off > noise(logits)
+    passed = not bool((logits >= 0).all()) or off > noise(logits)
     return ProbeResult("the answers are logits", passed, off, sentence)
 
 
@@ -192,7 +202,8 @@ def _probe_memory(model: Model, source_ids: Tensor, target_ids: Tensor) -> Probe
     alike = (memory @ memory.transpose(1, 2))[both].mean().item()
     sentence = (
         f"All positions of the memory are nearly the same vector (mean cosine {alike:.2f}): "
-        "look at the residual connections."
+        "look at the residual connections. (With eight layers or more, fresh post-norm looks like "
+        "this, too.)"
     )
     return ProbeResult(name, alike < MOST_ALIKE, alike, sentence)
 
@@ -203,6 +214,8 @@ def _probe_scale(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeR
     seen: list[float] = []
 
     def measure(_: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
+        if output.shape != given[0].shape:
+            return  # a table of positions, which is added elsewhere
         added = (output - given[0]).norm()
         if added > 0:
             seen.append((given[0].norm() / added).item())
@@ -308,12 +321,13 @@ def _step_rows(batch: Batch, vague: Tensor, sure: tuple, unsure: tuple) -> Itera
         f"It costs {cost:.2f}: give the loss logits, not probabilities, and return the loss. "
         "(Label smoothing costs something, too.)"
     )
-    yield _row("a perfect prediction costs nothing", cost < 0.01, meaning)
+    is_free = abs(cost) < 0.01
+    yield _row("a perfect prediction costs nothing", is_free, meaning)
     gradients = [each for each in unsure[2].gradients if each is not None]
     if len(gradients) < 2:
         yield _row("the weights are changed", False, "Call backward() and then optimizer.step().")
     else:
-        yield from _gradient_rows(batch.label_ids, vague, *gradients[:2], is_free=cost < 0.01)
+        yield from _gradient_rows(batch.label_ids, vague, *gradients[:2], is_free=is_free)
 
 
 def _gradient_rows(
@@ -335,8 +349,12 @@ def _gradient_rows(
     times = (first.norm() / known.grad.norm()).item()
     name = "the gradient is that of the mean"
     if is_free and padding and end:
-        meaning = f"It is {times:.1f} times as large: divide by the tokens of the whole batch."
-        yield _row(name, 0.9 < times < 1.1, meaning)
+        meaning = (
+            f"It is {times:.1f} times as large: divide by the tokens of the whole batch. "
+            "(At 1.0, it has another direction: look at what backward() is called on.)"
+        )
+        off = (first - known.grad).norm() / known.grad.norm()
+        yield _row(name, off < 0.1, meaning)
     else:
         yield ProbeResult(name, None, times, "A row above failed.")
 
