@@ -168,6 +168,8 @@ def test_the_lesson_with_the_viewer_works_as_a_page_without_a_kernel_or_a_networ
     file = tmp_path / "lesson.html"
     file.write_text(exported(read(path)), encoding="utf-8")
     page = open_page(file)
+    for outcome in page.locator("details > summary").all():
+        outcome.click()  # pictures of a Predict are behind it
     for image in page.locator("img:not(iframe + img)").all():
         assert image.is_visible() and image.evaluate("image => image.naturalWidth") > 100
     frames = page.locator(".attention-viewer > iframe").all()
