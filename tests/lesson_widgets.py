@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from tools.notebooks import ROOT
 
 # What a function calls that lets a reader move or point at something.
-PUBLISHERS = {"explore", "_publish_viewer"}
+PUBLISHERS = {"explore", "_publish_viewer", "show_live"}
 
 
 @cache

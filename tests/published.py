@@ -23,12 +23,18 @@ def caught_bundles(patch: pytest.MonkeyPatch, display: ModuleType) -> list[dict]
 
 
 def published_page(show: Callable[..., None], *given: object, **named: object) -> str:
-    """The attention viewer's page, out of the frame that a call of view_… publishes."""
+    """The page out of the frame that a call publishes."""
+    (srcdoc,) = re.findall(r'srcdoc="([^"]*)"', published_element(show, *given, **named))
+    return html.unescape(srcdoc)
+
+
+def published_element(show: Callable[..., None], *given: object, **named: object) -> str:
+    """The frame that a call of view_… or of show_…_live publishes, and what stands beside it."""
     with pytest.MonkeyPatch.context() as patch:
         bundles = caught_bundles(patch, display_module)
         show(*given, **named)
-    ((srcdoc,),) = (re.findall(r'srcdoc="([^"]*)"', each["data"]["text/html"]) for each in bundles)
-    return html.unescape(srcdoc)
+    (bundle,) = bundles
+    return bundle["data"]["text/html"]
 
 
 def caught_explorers(patch: pytest.MonkeyPatch, explorers: ModuleType) -> list[tuple]:

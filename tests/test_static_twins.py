@@ -155,6 +155,7 @@ def test_a_figure_that_a_page_lost_is_noticed():
 def test_every_explorer_and_viewer_is_known():
     known = interactive_functions()
     assert {"explore", "explore_masks", "explore_links", "view_attention", "view_weights"} <= known
+    assert "show_plane_live" in known
     assert not {"show", "plot_mask", "plot_still"} & known
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import html
 import json
 import re
 from html.parser import HTMLParser
@@ -15,15 +14,15 @@ from matplotlib.colors import to_hex
 
 from transformer_edu.teaching.display import encode_png, image_tag
 from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, maps_of_weights
+from transformer_edu.teaching.viewer.frame import COLORS
 from transformer_edu.teaching.viewer.page import (
     AROUND,
-    COLORS,
     LINE_OF_HEADS,
     SIZES,
     Start,
     about,
     cell_side,
-    framed,
+    frame_height,
     label_width,
     picture_height,
     place_in_words,
@@ -208,19 +207,6 @@ def test_the_script_writes_no_markup():
         assert dangerous not in script
 
 
-@pytest.mark.parametrize("title", ["what attends where", *HOSTILE], ids=ascii)
-def test_the_frame_holds_the_page_unchanged_beside_the_picture_that_stands_in(title):
-    page = page_with([title, "b", "c"])
-    maps = maps_with(KEY_TOKENS, ["one"])
-    frame = framed(page, maps, title=title, png=PNG, alt=f"words {title}")
-    (holder,) = re.findall(r'srcdoc="([^"]*)"', frame)
-    assert html.unescape(holder) == page
-    structure = Structure(frame)
-    assert [tag for tag, *_ in structure.elements] == ["style", "div", "iframe", "img"]
-    assert 'sandbox="allow-scripts"' in frame
-    assert f'alt="words {html.escape(title)}" src="data:image/png;base64,{PNG}"' in frame
-
-
 def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
     def layers(length: int, heads: int = 1) -> list[AttentionMap]:
         tokens = ["x"] * length
@@ -228,9 +214,7 @@ def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
             torch.zeros(heads, length, 1), query_tokens=tokens, key_tokens=["y"], sentence=0
         )
 
-    def height(maps: list[AttentionMap]) -> int:
-        return int(re.search(r"height: (\d+)px", framed("", maps, title="", png=PNG, alt=""))[1])
-
+    height = frame_height
     low, high = layers(2), layers(6)
     assert height(low) == AROUND + picture_height(low[0])
     assert height(low) < height(low + high) == height(high) < height(layers(100))

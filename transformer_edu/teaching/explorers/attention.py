@@ -14,11 +14,19 @@ from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_mask
 from transformer_edu.teaching.figures.charts import plot_bars
+from transformer_edu.teaching.figures.lookup import plot_lookup
 from transformer_edu.teaching.figures.positions import plot_turning_hands
 from transformer_edu.teaching.style import BLACK, BLUE, styled
+from transformer_edu.teaching.viewer.live import show_live
 
 NUM_QUERIES, NUM_KEYS = 500, 8
 D_MODEL = 8  # of the clock faces
+# What the reader finds in the plane: hand-made vectors, as in the lesson.
+PLANE_WORDS, PLANE_FEATURES = ("animal", "street", "tired", "cross"), ("alive", "does not move")
+PLANE_QUERY = [1.2, 0.6]
+PLANE_KEY = [[2.0, -0.5], [0.0, 2.0], [1.0, 0.5], [-1.5, -1.0]]
+PLANE_VALUE = [[2.2, -1.6], [-2.0, -1.4], [1.6, 2.0], [-1.4, 1.8]]
+PLANE_WIDTHS = (2, 8, 32, 128, 512)  # twice a square each: scores grow by whole numbers
 TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
 
 
@@ -69,6 +77,21 @@ def explore_scaling() -> None:
             options=[4, 16, 64, 256, 1024], value=64, description="width d_k"
         ),
         scaled=widgets.Checkbox(description="divide the scores by √d_k"),
+    )
+
+
+def show_plane_live() -> None:
+    """Let the reader move a query, four keys and four values, and widen the vectors."""
+    numbers = {"query": PLANE_QUERY, "key": PLANE_KEY, "value": PLANE_VALUE}
+    names = {"words": PLANE_WORDS, "features": PLANE_FEATURES}
+    tensors = {name: torch.tensor(each) for name, each in numbers.items()}
+    show_live(
+        "plane",
+        {**numbers, **names, "widths": PLANE_WIDTHS, "extent": 3},
+        title="A query among keys, and the output among values",
+        still=plot_lookup(**tensors, **names),
+        height=530,
+        phone_height=960,
     )
 
 

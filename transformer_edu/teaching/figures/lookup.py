@@ -1,8 +1,10 @@
 """A lookup by attention in the plane: a query among keys, and the output among values."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import matplotlib.pyplot as plt
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -20,8 +22,8 @@ def plot_lookup(
 
     Args:
         query: Shape (2,).
-        key: Shape (3, 2).
-        value: Shape (3, 2).
+        key: Shape (key, 2), at least three.
+        value: Shape (key, 2).
         words: One per key.
         features: What the two numbers of queries and keys stand for.
 
@@ -43,14 +45,19 @@ def plot_lookup(
     _draw_mix(right, value, weights, output, words)
     best = words[int(weights.argmax())]
     figure.suptitle(
-        f"The output is inside the triangle, nearest to {literal(best)}", x=0.01, ha="left"
+        f"The output is inside the {_shape(words)}, nearest to {literal(best)}", x=0.01, ha="left"
     )
     mixed = ", ".join(f"{weight:.3f} {word}" for word, weight in zip(words, weights, strict=True))
     figure.set_label(
-        f"left: a query and three keys; right: the triangle of the three values, and inside it, "
+        f"left: a query and its keys; right: the {_shape(words)} of the values, and inside it, "
         f"near the value of {best}, their average with the weights {mixed}"
     )
     return figure
+
+
+def _shape(words: Sequence[str]) -> str:
+    """What the values of these words are the corners of."""
+    return "triangle" if len(words) == 3 else "hull"
 
 
 def _draw_match(axes: Axes, query: Tensor, key: Tensor, labels: Sequence[str]) -> None:
@@ -79,7 +86,9 @@ def _draw_match(axes: Axes, query: Tensor, key: Tensor, labels: Sequence[str]) -
             va="top" if down else "bottom",
             color=BLUE,
         )
-    axes.set(xlim=(-0.4, 3), ylim=(-1.3, 2.6), title="query and keys")
+    low, high = torch.cat([key, query[None], key.new_zeros(1, 2)]).aminmax(dim=0)
+    axes.set(xlim=(low[0] - 0.4, high[0] + 1), ylim=(low[1] - 0.8, high[1] + 0.6))
+    axes.set_title("query and keys")
     axes.set_aspect("equal")
     axes.title.set_fontsize(13)
 
@@ -88,7 +97,8 @@ def _draw_mix(
     axes: Axes, value: Tensor, weights: Tensor, output: Tensor, words: Sequence[str]
 ) -> None:
     """The values as corners of a triangle, and the output where the weights put it."""
-    axes.fill(*value.T.tolist(), color=PALE, zorder=0)
+    for corners in combinations(value.tolist(), 3):  # all triangles together are the hull
+        axes.fill(*zip(*corners, strict=True), color=PALE, zorder=0)
     for (x, y), weight, word in zip(value.tolist(), weights.tolist(), words, strict=True):
         axes.plot(
             [x, output[0]], [y, output[1]], color=BLACK, marker="", linewidth=0.5 + 6 * weight

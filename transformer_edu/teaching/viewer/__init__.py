@@ -1,7 +1,9 @@
-"""The attention viewer: every layer and head, by mouse, touch and keyboard, without a kernel.
+"""Pictures that live in a frame of a notebook, by mouse, touch and keyboard, without a kernel.
 
-show   publish it in a notebook
-page   one HTML page that needs nothing else (viewer*.js, viewer.css)
+frame  one HTML page that needs nothing else, and its frame (live.css)
+live   live figures: one script each on top of live.js, whose first lines say how they are written
+show   publish the attention viewer: every layer and head
+page   the attention viewer's page (viewer*.js, viewer.css)
 still  its first state as a figure, for readers without scripts
 links  words of a translation to point at, without a script
 """

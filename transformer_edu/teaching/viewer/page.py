@@ -1,27 +1,14 @@
-"""The attention viewer as one HTML page that needs nothing else, and as a frame in a notebook.
+"""The attention viewer as one HTML page, which shows a still picture until its script runs."""
 
-The page shows a still picture; its script, where it may run, makes it live. It loads nothing: its
-policy forbids that, and lets no script run but the viewer's own. In a notebook the page stands in
-a frame of its own, which keeps several viewers, and the notebook, apart.
-"""
-
-import base64
-import hashlib
 import html
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
-
-import matplotlib
-from matplotlib.colors import to_hex
 
 from transformer_edu.teaching.display import image_tag
 from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, Side, columns
-from transformer_edu.teaching.style import WEIGHT_COLORS
+from transformer_edu.teaching.viewer.frame import COLORS, NO_SCRIPT, html_page
 
 VIEWS = ("lines", "grid")
-COLORS = tuple(to_hex(color) for color in matplotlib.colormaps[WEIGHT_COLORS].resampled(64).colors)
 # In pixels, except for the faintest weight that has a line.
 SIZES = {
     "gap": 320,
@@ -38,7 +25,7 @@ CELLS = ((10, 46), (16, 30), (28, 22), (44, 16), (128, 12))
 NUMBERED = CELLS[0][1]
 LEAST_ROW = 24  # pixels: for a token in the view of lines
 HINT = "Point at a token, or reach it with Tab and the arrow keys, to see what it attends to."
-STILL = "This is a still picture: the controls need a script, which may not run here."
+STILL = f"This is a still picture. {NO_SCRIPT}"
 SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer.js")
 # In pixels: the picture before it scrolls, all the rest, and each more line of heads. That holds
 # where the frame is at least 800 wide, as in JupyterLab; in narrower ones the picture may scroll.
@@ -51,37 +38,11 @@ ABOUT = {
     "the brighter the cell, the larger the weight.",
 }
 
-_PAGE = """<!DOCTYPE html>
-<html lang='en'>
-<head>
-<meta charset='utf-8'>
-<meta http-equiv='Content-Security-Policy' content="{policy}">
-<meta name='viewport' content='width=device-width, initial-scale=1'>
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main class='viewer'>
-<h1>{title}</h1>
-<div class='controls' data-part='controls' hidden></div>
+_BODY = """<div class='controls' data-part='controls' hidden></div>
 <p class='about'><b data-part='place'>{place}</b><br><span data-part='about'>{about}</span></p>
 <p class='readout' data-part='readout' aria-live='polite'>{still}</p>
 <div class='figure' data-part='figure'>{picture}</div>
-{keys}
-<script type='application/json' data-part='data'>{data}</script>
-<script>{script}</script>
-</main>
-</body>
-</html>
-"""
-
-# The frame hides the picture after it. Where frames are taken out, the picture is what remains.
-_FRAME = """<style>.attention-viewer > iframe + img {{ display: none; }}</style>
-<div class="attention-viewer"><iframe title="{title}" sandbox="allow-scripts" \
-style="width: 100%; height: {height}px; border: 1px solid #d5dbe2; border-radius: 8px; \
-resize: vertical; color-scheme: light dark" srcdoc="{page}"></iframe>\
-{picture}</div>"""
+{keys}"""
 
 
 class Start(NamedTuple):
@@ -154,44 +115,24 @@ def viewer_page(
         A complete HTML document that loads nothing.
     """
     first = maps[start.map]
-    script = _script()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    return _PAGE.format(
-        policy="default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-        f"script-src 'sha256-{digest}'",
-        title=html.escape(title),
-        style=_beside("viewer.css"),
+    body = _BODY.format(
         place=html.escape(place_in_words(first, start.head)),
         about=about(first, start.view),
         still=STILL,
         picture=image_tag(png, alt),
         keys=_keys(start.view),
-        data=_json(_data(maps, start)),
-        script=script,
     )
+    return html_page(title, body, _data(maps, start), SCRIPTS, ["viewer.css"])
 
 
-def framed(page: str, maps: Sequence[AttentionMap], *, title: str, png: str, alt: str) -> str:
-    """The page in a frame of a notebook, and the picture that stands in for it.
+def frame_height(maps: Sequence[AttentionMap]) -> int:
+    """How high a frame is that holds the page, in pixels.
 
     Args:
-        page: What viewer_page has made.
-        maps: The layers on it; the frame is as high as they need.
-        title: What the frame is called aloud.
-        png: The still picture, as base64 text.
-        alt: The still picture in words.
-
-    Returns:
-        HTML for a notebook's output.
+        maps: The layers on it; the frame is as high as they need, up to a limit.
     """
     lines = -(-max(len(each.weights) for each in maps) // HEADS_TO_A_LINE)
-    height = AROUND + LINE_OF_HEADS * (lines - 1) + min(HIGHEST, max(map(picture_height, maps)))
-    return _FRAME.format(
-        title=html.escape(title),
-        height=height,
-        page=page.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;"),
-        picture=image_tag(png, alt),
-    )
+    return AROUND + LINE_OF_HEADS * (lines - 1) + min(HIGHEST, max(map(picture_height, maps)))
 
 
 def picture_height(attention_map: AttentionMap) -> int:
@@ -227,16 +168,6 @@ def about(attention_map: AttentionMap, view: str) -> str:
     return ABOUT[view].format(attention_map.queries.role, attention_map.keys.role)
 
 
-def _script() -> str:
-    """The viewer's script, with names of its own."""
-    parts = [_beside(name) for name in SCRIPTS]
-    return "\n".join(['(() => {\n"use strict";', *parts, "})();\n"])
-
-
-def _beside(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
 def _data(maps: Sequence[AttentionMap], start: Start) -> dict[str, object]:
     """What the script needs: tokens, weights, and measures."""
     sides: list[Side] = []
@@ -260,17 +191,10 @@ def _data(maps: Sequence[AttentionMap], start: Start) -> dict[str, object]:
             for each in maps
         ],
         "tokens": [{"texts": side.tokens, "width": label_width(side)} for side in sides],
-        "colours": COLORS,
         "sizes": SIZES,
         "steps": STEPS,
         "start": {**start._asdict(), "hint": HINT},
     }
-
-
-def _json(data: object) -> str:
-    """JSON that may stand in a script element, whatever the texts in it: pure ASCII, no markup."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
 
 def _keys(view: str) -> str:
@@ -287,9 +211,6 @@ def _keys(view: str) -> str:
     )
     hatched = "<svg width='14' height='14' aria-hidden='true'><rect width='14' height='14' "
     return (
-        "<svg width='0' height='0' style='position:absolute' aria-hidden='true'><defs><pattern "
-        "id='hatch' width='5' height='5' patternUnits='userSpaceOnUse' "
-        "patternTransform='rotate(45)'><path class='stripe' d='M0 0V5'/></pattern></defs></svg>"
         f"<div class='key' data-key='lines'{'' if view == 'lines' else ' hidden'}>"
         f"<span>attention weight:</span>{samples}"
         f"<span>below {SIZES['faintest']}: no line</span></div>"

@@ -12,17 +12,18 @@ import numpy as np
 from torch import Tensor
 
 from transformer_edu.refusals import require_whole
-from transformer_edu.teaching.display import SHOWN_AT, encode_png, publish
+from transformer_edu.teaching.display import SHOWN_AT, encode_png, image_tag, publish
 from transformer_edu.teaching.inspect.attention_maps import (
     AttentionMap,
     maps_of_model,
     maps_of_weights,
     printable,
 )
+from transformer_edu.teaching.viewer.frame import framed
 from transformer_edu.teaching.viewer.page import (
     VIEWS,
     Start,
-    framed,
+    frame_height,
     place_in_words,
     viewer_page,
 )
@@ -167,11 +168,10 @@ def _publish_viewer(viewer: _Viewer) -> None:
         still = plot_still(first, viewer.start.head, viewer.start.view, title)
         png = encode_png(still, SHOWN_AT)  # it is in the output three times
     page = viewer_page(*viewer, png=png, alt=alt)
-    publish(
-        png,
-        alt,
-        **{"text/html": framed(page, viewer.maps, title=viewer.title, png=png, alt=alt)},
-    )
+    height = frame_height(viewer.maps)
+    picture = image_tag(png, alt)
+    element = framed(page, viewer.title, height, kind="attention-viewer", picture=picture)
+    publish(png, alt, **{"text/html": element})
 
 
 def _in_words(attention_map: AttentionMap, head: int) -> str:

@@ -1,8 +1,6 @@
 // What the attention viewer does: which head is shown, and what pointer and keys bring out.
 
-const root = document.currentScript.parentElement;
-const part = (name) => root.querySelector(`[data-part="${name}"]`);
-const { maps, tokens, colours, sizes, steps, start } = JSON.parse(part("data").textContent);
+const { maps, tokens, sizes, steps, start } = data;
 const shown = { map: start.map, head: start.head, view: start.view };
 // What is brought out: {query, key}, either of them null, or nothing at all.
 let chosen = null, hovered = null;
@@ -13,7 +11,7 @@ for (const map of maps) {
   [map.rows, map.columns] = [map.queries.texts.length, map.keys.texts.length];
   map.codes = unpack(map.packed);
   const heads = span(map.codes.length / map.rows / map.columns);
-  map.heads = heads.map((number) => new Head(map, number, steps, colours));
+  map.heads = heads.map((number) => new Head(map, number, steps));
 }
 const map = () => maps[shown.map];
 const head = () => map().heads[shown.head];
@@ -43,14 +41,13 @@ function renew() {
   const focused = document.activeElement;
   const place = focused.matches("select") ? "select"
     : focused.name ? `input[name="${focused.name}"]:checked` : null;
-  part("controls").replaceChildren(
+  controls.replaceChildren(
     ...kindControl(maps, shown, showMap),
     ...layerControl(maps, shown, showMap),
     viewControl(shown, showView),
     headControl(map().heads, shown, showHead),
   );
-  part("controls").hidden = false;
-  if (place) part("controls").querySelector(place)?.focus();
+  if (place) controls.querySelector(place)?.focus();
   redraw();
 }
 
@@ -69,9 +66,14 @@ function redraw() {
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });
   picture.setAttribute("aria-label", `${place}. ${map().about[shown.view]}`);
   picture.append(...below, ...buttons.query, ...buttons.key, drawing.marks);
-  for (const side of ["query", "key"])
-    buttons[side][chosen?.[side] ?? 0].setAttribute("tabindex", 0);
-  part("figure").replaceChildren(picture);
+  for (const side of ["query", "key"]) {
+    const focused = (index) => {
+      if (index === null) choose(null);
+      else if (chosen?.[side] !== index) choose(only(side, index));
+    };
+    roving(buttons[side], { choose: focused, start: chosen?.[side] ?? 0 });
+  }
+  stage.replaceChildren(picture);
   mark();
 }
 
@@ -97,7 +99,7 @@ function mark() {
     if (value) value.textContent = weight >= 0.005 ? weight.toFixed(2) : "";
   }
   drawing.marks.replaceChildren(...(now && drawing.field ? frames(query, key) : []));
-  part("readout").replaceChildren(...(now ? said(head(), now) : [start.hint]));
+  say(...(now ? said(head(), now) : [start.hint]));
 }
 
 // Around the cells in question, with the value of a single one.
@@ -146,43 +148,26 @@ function listen(figure) {
     const button = event.target.closest(".token-button");
     choose(button ? only(button.side, button.index) : hovered);
   });
-  figure.addEventListener("focusin", ({ target: { side, index } }) => {
-    if (chosen?.[side] !== index) choose(only(side, index));
-  });
-  figure.addEventListener("keydown", (event) => {
-    if (event.target.side && press(event.target, event.key)) event.preventDefault();
-  });
+  figure.addEventListener("keydown", goAlongRow, { capture: true });
 }
 
 function cellAt(event) {
   const { left, above, cell } = drawing.field;
-  const box = part("figure").firstElementChild.getBoundingClientRect();
-  const key = Math.floor((event.clientX - box.left - left) / cell);
-  const query = Math.floor((event.clientY - box.top - above) / cell);
+  const { x, y } = point(stage.firstElementChild, event);
+  const key = Math.floor((x - left) / cell), query = Math.floor((y - above) / cell);
   const inside = key >= 0 && query >= 0 && key < map().columns && query < map().rows;
   return inside ? { query, key } : null;
 }
 
-// Arrows go through the tokens of one side; left and right, from a query, through its keys.
-function press(button, name) {
-  const { side, index } = button;
-  const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[name];
-  const last = drawing.buttons[side].length - 1;
-  const ends = { Home: 0, End: last };
-  if (name === "Escape") choose(null);
-  else if (side === "query" && ["ArrowLeft", "ArrowRight"].includes(name)) {
-    const most = map().columns - 1;
-    const from = chosen?.key ?? (step > 0 ? -1 : most + 1);
-    choose({ query: index, key: Math.min(Math.max(from + step, 0), most) });
-  } else if (step || name in ends) {
-    const place = ends[name] ?? Math.min(Math.max(index + step, 0), last);
-    const next = drawing.buttons[side][place];
-    button.setAttribute("tabindex", -1);
-    next.setAttribute("tabindex", 0);
-    next.focus();
-  } else return false;
-  return true;
+// From a query, left and right go through its keys.
+function goAlongRow(event) {
+  const { side, index } = event.target, step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (side !== "query" || !step) return;
+  const most = map().columns - 1, from = chosen?.key ?? (step > 0 ? -1 : most + 1);
+  choose({ query: index, key: clamp(from + step, 0, most) });
+  event.preventDefault();
+  event.stopPropagation();
 }
 
-listen(part("figure"));
+listen(stage);
 renew();

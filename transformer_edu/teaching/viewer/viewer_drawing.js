@@ -1,28 +1,18 @@
 // Draws one head as lines or as a grid, by the measures of page.py.
 // Text only ever becomes text: nothing here writes markup.
 
-function element(namespace, name, attributes, children) {
-  const made = document.createElementNS(namespace, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-const svg = (name, attributes = {}, ...children) =>
-  element("http://www.w3.org/2000/svg", name, attributes, children);
-const html = (name, attributes = {}, ...children) =>
-  element("http://www.w3.org/1999/xhtml", name, attributes, children);
-const span = (length) => Array.from({ length }, (_, index) => index);
-
 // Two bytes for each weight, the lower one first.
 function unpack(packed) {
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   return Uint16Array.from(span(bytes.length / 2), (i) => bytes[2 * i] + 256 * bytes[2 * i + 1]);
 }
 
-// One head of a layer: its weights, and the colours that they have.
+const HATCH = "url(#hatch)";
+
+// One head of a layer: its weights, and the fills that they have.
 class Head {
-  constructor(map, number, steps, colours) {
-    Object.assign(this, { map, number, steps, colours });
+  constructor(map, number, steps) {
+    Object.assign(this, { map, number, steps });
   }
   code(query, key) {
     return this.map.codes[(this.number * this.map.rows + query) * this.map.columns + key];
@@ -30,10 +20,9 @@ class Head {
   weight(query, key) {
     return this.code(query, key) / this.steps;
   }
-  // The place of a weight's colour; -1 for what is exactly 0.
-  shade(query, key) {
-    const code = this.code(query, key);
-    return code ? Math.round((code / this.steps) * (this.colours.length - 1)) : -1;
+  // The fill of a weight's cell; what is exactly 0 is hatched.
+  fill(query, key) {
+    return this.code(query, key) ? shade(this.weight(query, key)) : HATCH;
   }
   places() {
     const row = (query) => span(this.map.columns).map((key) => [query, key]);
@@ -131,28 +120,25 @@ function drawGrid(head, sizes) {
   };
 }
 
-// One path for each colour that occurs; what is exactly 0 is hatched.
+// One path for each fill that occurs.
 function cells(head) {
   const { cell, left, above } = head.map;
   const squares = new Map();
   for (const [query, key] of head.places()) {
-    const shade = head.shade(query, key), side = cell - 1;
+    const fill = head.fill(query, key), side = cell - 1;
     const square = `M${left + cell * key} ${above + cell * query}h${side}v${side}h${-side}z`;
-    squares.set(shade, (squares.get(shade) ?? "") + square);
+    squares.set(fill, (squares.get(fill) ?? "") + square);
   }
-  return [...squares].map(([shade, d]) => {
-    const fill = shade < 0 ? "url(#hatch)" : head.colours[shade];
-    return svg("path", { class: "cells", fill, d });
-  });
+  return [...squares].map(([fill, d]) => svg("path", { class: "cells", fill, d }));
 }
 
 function numbers(head) {
   const { cell, left, above } = head.map;
   return head.places().filter((place) => head.code(...place)).map(([query, key]) => {
     const weight = head.weight(query, key);
-    const kind = weight > 0.55 ? "number on-light" : "number";
+    const style = `fill:${inkOn(weight)}`;
     const x = left + cell * (key + 0.5), y = above + cell * (query + 0.5) + 5;
-    return svg("text", { class: kind, x, y, "text-anchor": "middle" }, weight.toFixed(2));
+    return svg("text", { class: "number", style, x, y, "text-anchor": "middle" }, weight.toFixed(2));
   });
 }
 
@@ -162,9 +148,9 @@ function drawThumbnail(head) {
   const canvas = html("canvas", { width: columns, height: rows });
   const context = canvas.getContext("2d");
   for (const [query, key] of head.places()) {
-    const shade = head.shade(query, key);
-    if (shade < 0) continue; // nothing there: the paper shows
-    context.fillStyle = head.colours[shade];
+    const fill = head.fill(query, key);
+    if (fill === HATCH) continue; // nothing there: the paper shows
+    context.fillStyle = fill;
     context.fillRect(key, query, 1, 1);
   }
   return canvas;

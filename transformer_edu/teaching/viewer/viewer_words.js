@@ -4,13 +4,6 @@
 const shortly = (code, steps) =>
   code && code / steps < 0.0005 ? "< 0.001" : (code / steps).toFixed(3);
 
-// “cat”, and which one where there are several; its own direction of reading stays inside.
-function named(texts, index) {
-  const text = texts[index];
-  const which = texts.indexOf(text) === texts.lastIndexOf(text) ? "" : ` (no. ${index + 1})`;
-  return ["“", html("bdi", {}, text), `”${which}`];
-}
-
 // The sentence about a query, a key, or a query and a key of one head, as nodes and texts.
 function said(head, { query, key }) {
   if (query === null || key === null) return saidOfOne(head, query, key);

@@ -1,0 +1,197 @@
+"""Every live figure in a real browser: mouse, touch and keyboard move it, and it says so.
+
+A new figure gets a row in FIGURES, and tests of its numbers below or in a file of its own.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from tests.published import published_element, published_page
+from transformer_edu.teaching.explorers.attention import show_plane_live
+from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
+
+HOSTILE = [
+    "<script>window.ran=1</script>",
+    "\"><img src=x onerror='window.ran=1'>",
+    "</script>\u2028",
+    "\u202eabc",
+    "שלום",
+    "'`${window.ran=1}",
+    "&lt;b&gt;",
+    "]]>--></style>",
+    "{0}%s\\",
+    "W" * 24,
+]
+WIDE, PHONE = {"width": 800, "height": 620}, {"width": 390, "height": 844}
+
+
+def drag(page, target, dx: int, dy: int) -> None:
+    """Drag an element by so many pixels, with the mouse."""
+    x, y = middle(target)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + dx / 2, y + dy / 2)
+    page.mouse.move(x + dx, y + dy)
+    page.mouse.up()
+
+
+def swipe(page, target, dx: int, dy: int) -> None:
+    """Drag an element by so many pixels, with a finger."""
+    target.scroll_into_view_if_needed()
+    x, y = middle(target)
+    finger = page.context.new_cdp_session(page)
+    for kind, part in (("Start", 0), ("Move", 0.5), ("Move", 1)):
+        points = [{"x": x + part * dx, "y": y + part * dy}]
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def middle(target) -> tuple[float, float]:
+    """Where a finger would be put: a point's grip, else the element itself."""
+    grip = target.locator(".grip")
+    box = (grip if grip.count() else target).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+class Live(NamedTuple):
+    """A live figure, and acts that change it: each takes the page and a named element in it."""
+
+    show: Callable[[], None]
+    mouse: Callable
+    touch: Callable
+    key: Callable
+    hostile: Callable[[list[str]], dict] | None = None  # data with these texts, where they are free
+    script: str = ""  # the name of its script, where hostile is given
+
+
+def named(page, label: str):
+    return page.get_by_label(label, exact=True)
+
+
+def plane_with(texts: list[str]) -> dict:
+    numbers = [[index / 4, (-1) ** index] for index in range(len(texts))]
+    return {
+        "query": [1, 1],
+        "key": numbers,
+        "value": numbers,
+        "words": texts,
+        "features": texts[:2],
+        "widths": [2, 8],
+        "extent": 3,
+    }
+
+
+FIGURES = {
+    "plane": Live(
+        show_plane_live,
+        mouse=lambda page: drag(page, named(page, "query"), -60, 20),
+        touch=lambda page: swipe(page, named(page, "key of street"), 40, 40),
+        key=lambda page: named(page, "value of animal").press("Shift+ArrowUp"),
+        hostile=plane_with,
+        script="plane",
+    ),
+}
+every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
+
+
+@pytest.fixture
+def opened(tmp_path, open_page):
+    """Open a page, given as text, in a window of its own."""
+
+    def open_text(page: str, **options: object):
+        path = tmp_path / "live.html"
+        path.write_text(page, encoding="utf-8")
+        return open_page(path, **{"viewport": WIDE} | options)
+
+    return open_text
+
+
+def readout(page) -> str:
+    return page.locator("[data-part=readout]").inner_text()
+
+
+def picture(page) -> str:
+    return page.locator("[data-part=figure]").inner_html()
+
+
+@every_figure
+@pytest.mark.parametrize("act", ["mouse", "key", "touch"])
+def test_every_act_changes_the_picture_and_what_is_said(opened, live, act):
+    options = {"has_touch": True, "viewport": PHONE} if act == "touch" else {}
+    page = opened(published_page(live.show), **options)
+    before = picture(page), readout(page)
+    assert page.locator("[data-part=readout][aria-live=polite]").count() == 1
+    getattr(live, act)(page)
+    assert picture(page) != before[0]
+    assert readout(page) != before[1]
+
+
+@every_figure
+def test_a_page_is_small(live):
+    assert len(published_page(live.show).encode()) <= MOST_BYTES
+
+
+@every_figure
+@pytest.mark.parametrize("window", [WIDE, PHONE, {"width": 1024, "height": 768}], ids=str)
+def test_nothing_is_cut_off_and_letters_can_be_read(opened, live, window):
+    page = opened(published_page(live.show), viewport=window)
+    wider = "e => e.scrollWidth - e.clientWidth"
+    assert page.locator("html").evaluate(wider) <= 0
+    assert page.locator("[data-part=figure]").evaluate(wider) <= 0
+    assert page.locator("[data-part=readout]").evaluate("e => e.scrollHeight - e.clientHeight") <= 0
+    letters = page.locator("[data-part=figure] text").evaluate_all(
+        "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
+    )
+    assert min(letters) >= 9  # of headings; all else is larger
+    drawn = page.locator("[data-part=figure] svg").first.bounding_box()
+    for text in page.locator("[data-part=figure] text").all():
+        box = text.bounding_box()
+        assert box["x"] >= drawn["x"] - 1
+        assert box["x"] + box["width"] <= drawn["x"] + drawn["width"] + 1
+
+
+@pytest.mark.parametrize("live", [each for each in FIGURES.values() if each.hostile], ids=str)
+def test_hostile_labels_are_shown_and_never_run(opened, live):
+    page = opened(live_page(live.script, live.hostile(HOSTILE), title=HOSTILE[0], alt=HOSTILE[1]))
+    assert page.locator("h1").inner_text() == HOSTILE[0]
+    shown = page.locator("[data-part=figure] text").all_text_contents()
+    assert set(HOSTILE) <= set(shown)
+    assert page.locator("img, script[src], b b, main script script").count() == 0
+    assert page.evaluate("window.ran") is None
+
+
+@every_figure
+def test_without_scripts_the_words_stand_in_the_pictures_place(opened, live):
+    page = opened(published_page(live.show), java_script_enabled=False)
+    assert "need a script" in readout(page)
+    assert len(page.locator("[data-part=figure]").inner_text()) > 20
+    assert page.locator("[data-part=controls]").is_hidden()
+
+
+THEMES = {
+    "Lab, light": ('<body data-jp-theme-light="true">', False),
+    "Lab, dark": ('<body data-jp-theme-light="false">', True),
+    "site, light": ('<html data-theme="light">', False),
+    "site, dark": ('<html data-theme="dark">', True),
+}
+
+
+@pytest.mark.parametrize(("start", "is_dark"), THEMES.values(), ids=THEMES)
+def test_the_page_in_the_frame_follows_the_theme_around_it(opened, start, is_dark):
+    text = f"<!DOCTYPE html>{start}{published_element(show_plane_live)}"
+    # No preference is played to the page: a played one would reach the frame instead.
+    page = opened(text, color_scheme="null")
+    inside = page.frames[1]
+    assert inside.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") is is_dark
+    paper = inside.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", paper))) < 200) is is_dark
+
+
+@pytest.mark.parametrize("runs", [True, False], ids=["with a script", "without"])
+def test_the_still_picture_is_seen_where_no_script_may_run(opened, runs):
+    page = opened(published_element(show_plane_live), java_script_enabled=runs)
+    assert page.locator("iframe").is_visible() == runs
+    assert page.locator("iframe + img").is_visible() != runs

@@ -1,0 +1,43 @@
+"""A live figure in a frame: hostile texts, one still picture, a limit of its size."""
+
+import json
+import re
+
+import matplotlib.pyplot as plt
+import pytest
+
+from tests.published import caught_bundles
+from tests.teaching.viewer.test_frame import elements, every_text
+from transformer_edu.teaching import display as display_module
+from transformer_edu.teaching.viewer.frame import COLORS
+from transformer_edu.teaching.viewer.live import MOST_BYTES, live_element, live_page, show_live
+
+SIZES = {"height": 500, "phone_height": 700}
+
+
+@every_text
+def test_no_title_no_word_and_no_alternative_text_changes_what_a_page_is_made_of(text):
+    plain = live_page("plane", {"words": ["a"]}, title="b", alt="c")
+    hostile = live_page("plane", {"words": [text]}, title=text, alt=text)
+    assert elements(hostile) == elements(plain)
+    (found,) = re.findall(r"<script type='application/json'[^>]*>(.*?)</script>", hostile, re.S)
+    assert json.loads(found) == {"colors": list(COLORS), "words": [text]}
+
+
+def test_the_still_picture_is_stored_after_the_frame_and_not_in_the_page(monkeypatch):
+    bundles = caught_bundles(monkeypatch, display_module)
+    show_live("plane", {}, title="a", still=plt.figure(figsize=(1, 1)), alt="words & more", **SIZES)
+    (bundle,) = bundles
+    data = bundle["data"]
+    assert data["text/plain"] == bundle["metadata"]["image/png"]["alt"] == "words & more"
+    page, after = data["text/html"].split("</iframe>")
+    assert data["image/png"] in after and data["image/png"] not in page
+    assert 'alt="words &amp; more"' in after
+    assert "--height: 500px; --phone-height: 700px" in page
+    element = live_element("plane", {}, title="a", alt="words & more", **SIZES)
+    assert element == f"{page}</iframe></div>"
+
+
+def test_too_large_a_page_is_refused():
+    with pytest.raises(ValueError, match=f"at most {MOST_BYTES} bytes, got "):
+        live_page("plane", {"words": "x" * MOST_BYTES}, title="a", alt="b")

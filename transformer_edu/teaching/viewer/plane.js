@@ -1,0 +1,195 @@
+// One query, its keys and their values in the plane: all of them can be moved.
+// The two numbers of a vector that are drawn stand for d_k of them: random vectors of d_k numbers
+// have scores √(d_k / 2) times as large as those of 2.
+
+const STEP = 0.1; // of an arrow key
+const { words, extent, widths } = data;
+const start = () => structuredClone({
+  query: data.query, key: data.key, value: data.value, width: 0, divided: false,
+});
+let state = start();
+
+function attention() {
+  const width = widths[state.width];
+  const factor = Math.sqrt(width / 2) / (state.divided ? Math.sqrt(width) : 1);
+  const [x, y] = state.query;
+  const scores = state.key.map(([a, b]) => factor * (x * a + y * b));
+  const weights = softmax(scores);
+  const mean = (axis) => weights.reduce((sum, one, i) => sum + one * state.value[i][axis], 0);
+  return { scores, weights, output: [mean(0), mean(1)] };
+}
+
+// ---- what stays: the points that can be moved ------------------------------------------------
+
+const inWords = ([x, y]) => `(${fixed(x)}, ${fixed(y)})`;
+const under = svg("g");
+const planes = { match: null, mix: null }; // their scales, in the layout of now
+
+// A point of a plane; get() and set([x, y]) are its place.
+function mover(plane, text, aloud, shape, get, set) {
+  const word = svg("text", { class: "outlined" }, text);
+  const made = svg("g", {}, svg("circle", { class: "grip", r: 21 }), shape, word);
+  const put = (to) => {
+    set(to.map((each) => clamp(Math.round(100 * each) / 100, -extent, extent)));
+    redraw();
+  };
+  draggable(made, {
+    label: aloud,
+    value: () => inWords(get()),
+    drag: ({ x, y }) => put([planes[plane].x.back(x), planes[plane].y.back(y)]),
+    nudge: (dx, dy) => put([get()[0] + STEP * dx, get()[1] + STEP * dy]),
+  });
+  return Object.assign(made, { plane, get, word });
+}
+
+const dot = (color, r) => svg("circle", { r, fill: `var(--${color})` });
+const square = () => svg("rect", { x: -7, y: -7, width: 14, height: 14, fill: "var(--green)" });
+const movers = [
+  mover("match", "query", "query", dot("orange", 9), () => state.query, (to) => (state.query = to)),
+  ...words.map((word, i) => mover("match", word, `key of ${word}`, dot("blue", 7),
+    () => state.key[i], (to) => (state.key[i] = to))),
+  ...words.map((word, i) => mover("mix", word, `value of ${word}`, square(),
+    () => state.value[i], (to) => (state.value[i] = to))),
+];
+const output = svg("g", { class: "output" },
+  svg("path", { d: "M0-13L4-4L13-4L6 3L8 12L0 7L-8 12L-6 3L-13-4L-4-4Z", fill: "var(--orange)" }),
+  svg("text", { class: "outlined" }, "output"));
+
+// ---- drawing ---------------------------------------------------------------------------------
+
+// Where the planes are, [left, top, side], and the rows of bars, [left, top, width, height].
+const places = ({ isNarrow }) => isNarrow
+  ? { match: [60, 24, 280], bars: [14, 330, 372, 26], mix: [60, 474, 280] }
+  : { match: [8, 26, 296], bars: [326, 44, 148, 296 / words.length], mix: [496, 26, 296] };
+
+const line = ([x1, y1], [x2, y2], style) => svg("line", { x1, y1, x2, y2, style });
+const at = (plane, [x, y]) => [planes[plane].x(x), planes[plane].y(y)];
+
+function drawPlane(plane, title, [left, top, side]) {
+  const range = [-extent, extent];
+  const x = scale(range, [left, left + side]), y = scale(range, [top + side, top]);
+  planes[plane] = { x, y, box: [left, top, side] };
+  const units = span(2 * extent + 1).map((each) => each - extent);
+  const grid = units.map((u) => `M${x(u)} ${top}v${side}M${left} ${y(u)}h${side}`).join("");
+  const axes = `M${x(0)} ${top}v${side}M${left} ${y(0)}h${side}`;
+  return [
+    svg("path", { d: grid, style: "stroke:var(--pale)" }),
+    svg("path", { d: axes, style: "stroke:var(--rule);stroke-width:1.5" }),
+    svg("text", { class: "heading", x: left, y: top - 9 }, title),
+  ];
+}
+
+// What the two numbers of the query and the keys stand for.
+function drawFeatures([left, top, side]) {
+  const [across, up] = data.features, middle = top + side / 2;
+  return [
+    svg("text", { class: "heading", x: left + side, y: middle + 15, "text-anchor": "end" }, `${across} →`),
+    svg("text", { class: "heading", x: left + side / 2 + 6, y: top + 12 }, `↑ ${up}`),
+  ];
+}
+
+function drawMatch() {
+  const [x, y] = state.query, origin = at("match", [0, 0]);
+  const lines = state.key.map((key) =>
+    line(origin, at("match", key), "stroke:var(--blue);stroke-width:1.5"));
+  lines.push(line(origin, at("match", state.query), "stroke:var(--orange);stroke-width:3.5"));
+  const far = extent / Math.max(Math.abs(x), Math.abs(y));
+  if (!Number.isFinite(far)) return lines;
+  const [from, to] = [at("match", [-y * far, x * far]), at("match", [y * far, -x * far])];
+  return [line(from, to, "stroke:var(--quiet);stroke-dasharray:3 5"), ...lines];
+}
+
+// All triangles of values together are their hull.
+function drawMix({ weights, output }) {
+  const corners = state.value.map((value) => at("mix", value));
+  const hull = corners.flatMap((a, i) => corners.slice(i + 1).flatMap((b, j) =>
+    corners.slice(i + j + 2).map((c) => svg("polygon", { points: [a, b, c].join(" "),
+      style: "fill:var(--hull);stroke:var(--hull)" }))));
+  const links = corners.map((corner, i) => line(corner, at("mix", output),
+    `stroke:var(--ink);stroke-linecap:round;stroke-width:${(0.5 + 9 * weights[i]).toFixed(2)}`));
+  return [svg("g", { class: "hull" }, ...hull), ...links];
+}
+
+function drawBars({ scores, weights }, [left, top, width, height], isNarrow) {
+  const title = svg("text", { class: "heading", x: left, y: top - (isNarrow ? 8 : 27) },
+    isNarrow ? "word, score and attention weight" : "scores and weights");
+  return [title, ...words.flatMap((word, i) => {
+    const y = top + i * height, score = fixed(scores[i], 1);
+    const [bar, room] = isNarrow ? [left + 172, width - 222] : [left, width - 46];
+    const text = (x, down, anchor, said) =>
+      svg("text", { x, y: y + down, "text-anchor": anchor }, said);
+    const middle = isNarrow ? 14 : 23;
+    return [
+      text(left, isNarrow ? 14 : 0, "start", word),
+      text(isNarrow ? left + 160 : left + width, isNarrow ? 14 : 0, "end", score),
+      svg("rect", { x: bar, y: y + middle - 13, width: room, height: 16, fill: "var(--pale)" }),
+      svg("rect", { class: "bar", x: bar, y: y + middle - 13, width: room * weights[i], height: 16,
+        fill: "var(--blue)" }),
+      text(left + width, middle, "end", percent(weights[i])),
+    ];
+  })];
+}
+
+// The word of a point, where it is inside its plane.
+function putWord(word, [x, y], [left, top, side]) {
+  const anchor = x - left < 60 ? "start" : left + side - x < 60 ? "end" : "middle";
+  word.setAttribute("text-anchor", anchor);
+  word.setAttribute("x", { start: -8, middle: 0, end: 8 }[anchor]);
+  word.setAttribute("y", y - top < 34 ? 27 : -15);
+}
+
+function draw(layout) {
+  const now = attention(), { match, bars, mix } = places(layout);
+  const grids = [
+    ...drawPlane("match", "query and keys: drag them", match),
+    ...drawPlane("mix", "values, drag them, and output", mix),
+  ];
+  under.replaceChildren(...grids, ...drawFeatures(match), ...drawMatch(), ...drawMix(now),
+    ...drawBars(now, bars, layout.isNarrow));
+  for (const each of movers) {
+    const where = at(each.plane, each.get());
+    place(each, ...where);
+    putWord(each.word, where, planes[each.plane].box);
+  }
+  const where = at("mix", now.output);
+  place(output, ...where);
+  putWord(output.lastChild, where, mix);
+  say(...sentence(now));
+}
+
+// ---- words and controls ----------------------------------------------------------------------
+
+function sentence({ weights, output }) {
+  const order = span(words.length).sort((one, other) => weights[other] - weights[one]);
+  const shares = order.flatMap((i, rank) => [rank ? ", " : "", ...named(words, i), " ",
+    html("b", {}, percent(weights[i]))]);
+  const width = widths[state.width], root = fixed(Math.sqrt(width));
+  const grown = width > 2 ? `Vectors of ${width} numbers have scores ${
+    fixed(Math.sqrt(width / 2), 0)} times as large` : "The scores of 2 numbers";
+  const divided = state.divided ? `${width > 2 ? "; they" : ""} are divided by √${width} = ${root}`
+    : `${width > 2 ? "; they" : ""} are not divided`;
+  return ["The query attends to ", ...shares, `. The output is ${inWords(output)}. `,
+    `${grown}${divided}.`];
+}
+
+const width = slider({
+  label: "numbers in a vector, d_k", min: 0, max: widths.length - 1, value: state.width,
+  show: (index) => String(widths[index]),
+  change: (index) => ((state.width = index), redraw()),
+});
+const divide = toggle({
+  label: "divide the scores by √d_k", value: state.divided,
+  change: (to) => ((state.divided = to), redraw()),
+});
+const again = button({ label: "Start again", press: () => {
+  state = start();
+  width.set(state.width);
+  divide.set(state.divided);
+  redraw();
+} });
+controls.append(width, divide, again);
+const { picture: drawn, redraw } = picture({
+  label: "A query, keys and values in the plane", wide: [800, 334], narrow: [400, 768], draw,
+});
+drawn.append(under, ...movers, output);
+redraw();
