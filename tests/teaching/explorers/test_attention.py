@@ -1,7 +1,5 @@
 """Every explorer's drawing works without its controls and says what it shows."""
 
-import itertools
-
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import pytest
@@ -9,10 +7,8 @@ import pytest
 from tests.published import caught_explorers
 from transformer_edu.teaching.explorers import attention as explorers
 from transformer_edu.teaching.explorers.attention import (
-    describe_masks,
     describe_positions,
     describe_scaling,
-    draw_masks,
     draw_positions,
     draw_scaling,
     explore_head_switches,
@@ -44,23 +40,6 @@ def test_the_scaling_picture_says_its_number():
     assert percent in title and percent in describe_scaling(64, False)
 
 
-def test_masks_combine_as_the_toggles_say():
-    counts = {
-        toggles: int(draw_masks(2, *toggles).axes[0].images[0].get_array().sum())
-        for toggles in itertools.product([False, True], repeat=2)
-    }
-    # 6 positions, 2 of them padding: everything, the lower triangle, 4 columns, both.
-    assert counts[(False, False)] == 36
-    assert counts[(False, True)] == 21
-    assert counts[(True, False)] == 24
-    assert counts[(True, True)] == 18
-
-
-def test_the_mask_is_told_in_words():
-    assert "hiding padding and the future: 18 of 36" in describe_masks(2, True, True)
-    assert "hiding nothing: 36 of 36" in describe_masks(2, False, False)
-
-
 def test_the_turn_depends_on_the_shift_and_not_on_the_position():
     written = {
         tuple(text.get_text() for axes in draw_positions(p, 4).axes for text in axes.texts)
@@ -72,10 +51,9 @@ def test_the_turn_depends_on_the_shift_and_not_on_the_position():
 
 def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored):
     explorers.explore_scaling()
-    explorers.explore_masks()
     explorers.explore_positions()
     explore_head_switches(lambda off: {"both": 1 - len(off) / 2}, num_heads=2)
-    assert len(explored) == 4
+    assert len(explored) == 3
     for draw, alt, controls in explored:
         for name, control in controls.items():
             assert control.description

@@ -9,10 +9,8 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from transformer_edu.model.masks import target_mask
-from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.teaching.display import explore
-from transformer_edu.teaching.figures.attention import plot_mask
+from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.figures.charts import plot_bars
 from transformer_edu.teaching.figures.lookup import plot_lookup
 from transformer_edu.teaching.figures.positions import plot_turning_hands
@@ -27,7 +25,23 @@ PLANE_QUERY = [1.2, 0.6]
 PLANE_KEY = [[2.0, -0.5], [0.0, 2.0], [1.0, 0.5], [-1.5, -1.0]]
 PLANE_VALUE = [[2.2, -1.6], [-2.0, -1.4], [1.6, 2.0], [-1.4, 1.8]]
 PLANE_WIDTHS = (2, 8, 32, 128, 512)  # twice a square each: scores grow by whole numbers
-TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
+MASK_WORDS = ("<s>", "Zwei", "Hunde", "rennen", ".", "<pad>", "<pad>")
+MASK_PRESETS = ("none", "padding", "causal", "both")
+# What can be done to a hidden score, and what it makes of a row without any key.
+EMPTY_ROWS = {
+    "minus infinity": {
+        "label": "−∞",
+        "empty": "The softmax divides 0 by 0: every weight is NaN, not a number.",
+    },
+    "most negative": {
+        "label": "the most negative number",
+        "empty": "All its scores are the same, so every key gets the same weight, hidden or not.",
+    },
+    "then zero": {
+        "label": "that number, then weight 0",
+        "empty": "This course's package sets the weights of hidden keys to 0: the output is 0.",
+    },
+}
 
 
 def sorted_weights(d_head: int, scaled: bool) -> Tensor:
@@ -95,45 +109,30 @@ def show_plane_live() -> None:
     )
 
 
-def _explored_mask(num_padding: int, hide_padding: bool, hide_future: bool) -> Tensor:
-    """The mask of a target of six positions whose last num_padding are padding, (query, key)."""
-    length = len(TARGET_TOKENS)
-    token_ids = torch.full((1, length), START_ID, device="cpu")
-    if hide_padding:
-        token_ids[0, length - num_padding :] = PADDING_ID
-    both = target_mask(token_ids)[0, 0]
-    return both if hide_future else both[-1:].expand(length, length)
-
-
-def draw_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> Figure:
-    """Draw the mask of a target with some padding at its end."""
-    words = TARGET_TOKENS[: len(TARGET_TOKENS) - num_padding]
-    tokens = [*words, *["<pad>"] * num_padding]
-    mask = _explored_mask(num_padding, hide_padding, hide_future)
-    title = f"{int(mask.sum())} of {mask.numel()} cells are allowed"
-    return plot_mask(mask, query_tokens=tokens, key_tokens=tokens, title=title)
-
-
-def describe_masks(num_padding: int, hide_padding: bool, hide_future: bool) -> str:
-    """The picture in words, for its alternative text."""
-    mask = _explored_mask(num_padding, hide_padding, hide_future)
-    hidden = [
-        name for name, on in (("padding", hide_padding), ("the future", hide_future)) if on
-    ] or ["nothing"]
-    return (
-        f"mask of {len(TARGET_TOKENS)} positions, {num_padding} of them padding, hiding "
-        f"{' and '.join(hidden)}: {int(mask.sum())} of {mask.numel()} cells are allowed"
-    )
-
-
-def explore_masks() -> None:
-    """Let the reader switch the two masks on and off and see them combine."""
-    explore(
-        draw_masks,
-        describe_masks,
-        num_padding=widgets.IntSlider(value=2, min=0, max=4, description="padding tokens"),
-        hide_padding=widgets.Checkbox(value=True, description="hide padding (padding mask)"),
-        hide_future=widgets.Checkbox(value=True, description="hide the future (causal mask)"),
+def show_mask_live() -> None:
+    """Let the reader click the cells of a mask, and see the scores and weights that it leaves."""
+    real = [word != "<pad>" for word in MASK_WORDS]
+    size = len(MASK_WORDS)
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randint(0, 4, (size, size), generator=generator, device="cpu")
+    mask = torch.tensor(real) & torch.ones(size, size, dtype=torch.bool, device="cpu").tril()
+    weights = scores.float().masked_fill(~mask, -math.inf).softmax(dim=-1)
+    tokens = {"query_tokens": MASK_WORDS, "key_tokens": MASK_WORDS}
+    show_live(
+        "mask",
+        {
+            "words": MASK_WORDS,
+            "scores": scores.tolist(),
+            "real": real,
+            "presets": MASK_PRESETS,
+            "ways": EMPTY_ROWS,
+        },
+        title="A mask decides which scores reach the softmax",
+        still=plot_attention(weights, **tokens, mask=mask, title="Hidden keys get weight 0"),
+        alt=f"a causal mask and a padding mask together allow {int(mask.sum())} of {mask.numel()} "
+        "cells: every row distributes its attention over the real words up to its own",
+        height=590,
+        phone_height=1060,
     )
 
 

@@ -1,0 +1,129 @@
+// A mask that can be clicked: the scores that it leaves, and the weights of every row.
+
+const { words, scores, real, presets, ways } = data;
+const size = words.length, all = span(size * size);
+const row = (index) => Math.floor(index / size), column = (index) => index % size;
+const rules = {
+  none: () => true,
+  padding: (index) => real[column(index)],
+  causal: (index) => column(index) <= row(index),
+  both: (index) => rules.padding(index) && rules.causal(index),
+};
+let mask, preset = "both", isInverted = false, way = "minus infinity", chosen = 2 * size;
+const start = () => (mask = all.map(rules[preset]));
+const allowed = (index) => mask[index] !== isInverted; // inverted: True means hidden
+
+// The weights of a row: NaN where no key is allowed and the softmax divides 0 by 0.
+function weightsOf(query) {
+  const cells = span(size).map((key) => query * size + key);
+  if (cells.some(allowed))
+    return softmax(cells.map((each) => (allowed(each) ? scores[query][column(each)] : -Infinity)));
+  const empty = { "minus infinity": NaN, "most negative": 1 / size, "then zero": 0 }[way];
+  return cells.map(() => empty);
+}
+
+// ---- drawing ---------------------------------------------------------------------------------
+
+const under = svg("g");
+const mark = svg("rect", { style: "fill:none;stroke:var(--orange);pointer-events:none" });
+const cells = all.map((index) => {
+  const name = `query ${words[row(index)]}, key ${words[column(index)]}`;
+  return svg("g", { role: "button", "aria-label": `${index + 1}: ${name}` },
+    svg("rect", { class: "cell" }), svg("text", { "text-anchor": "middle" }));
+});
+
+// Left edge, top edge and the side of a cell, of the scores and of the weights.
+function places({ isNarrow }) {
+  const side = (isNarrow ? 300 : 298) / size;
+  return isNarrow ? [[74, 80, side], [74, 480, side]] : [[70, 80, side], [476, 80, side]];
+}
+
+function frame([left, top, side], title) {
+  const middle = (index) => side * (index + 0.5);
+  const rows = words.map((word, i) =>
+    svg("text", { x: left - 6, y: top + middle(i) + 5, "text-anchor": "end" }, word));
+  const columns = words.map((word, i) => svg("text", {
+    transform: `translate(${left + middle(i) + 4} ${top - 6}) rotate(-45)` }, word));
+  return [svg("text", { class: "heading", x: left - 66, y: top - 64 }, title), ...rows, ...columns];
+}
+
+function drawScores([left, top, side]) {
+  for (const [index, cell] of cells.entries()) {
+    const [x, y] = [left + side * column(index), top + side * row(index)], [box, text] = cell.children;
+    for (const [key, value] of Object.entries({ x, y, width: side - 2, height: side - 2 }))
+      box.setAttribute(key, value);
+    box.style.fill = allowed(index) ? "var(--blue)" : "url(#hatch)";
+    text.setAttribute("x", x + side / 2 - 1);
+    text.setAttribute("y", y + side / 2 + 4);
+    text.style.fill = allowed(index) ? "var(--on-blue)" : "var(--ink)";
+    text.classList.toggle("outlined", !allowed(index));
+    text.textContent = allowed(index) ? scores[row(index)][column(index)] : "−∞";
+    cell.setAttribute("aria-pressed", allowed(index));
+  }
+}
+
+function drawWeights([left, top, side]) {
+  return all.flatMap((index) => {
+    const [x, y] = [left + side * column(index), top + side * row(index)];
+    const weight = weightsOf(row(index))[column(index)], isZero = !weight && !Number.isNaN(weight);
+    const [fill, ink, said] = Number.isNaN(weight) ? ["var(--orange)", "var(--paper)", "NaN"]
+      : isZero ? ["url(#hatch)", "none", ""] : [shade(weight), inkOn(weight), fixed(weight)];
+    const middle = { x: x + side / 2 - 1, y: y + side / 2 + 4, "text-anchor": "middle" };
+    return [svg("rect", { x, y, width: side - 2, height: side - 2, fill }),
+      svg("text", { ...middle, style: `fill:${ink}` }, said)];
+  });
+}
+
+function draw(layout) {
+  const [left, right] = places(layout);
+  drawScores(left);
+  under.replaceChildren(
+    ...frame(left, "scores after the mask: click a cell"),
+    ...frame(right, "attention weights: the softmax of each row"), ...drawWeights(right));
+  const [x, y, side] = left;
+  const put = { x: x - 2, y: y + side * row(chosen) - 2, width: side * size + 2, height: side + 2, "stroke-width": 3 };
+  for (const [key, value] of Object.entries(put)) mark.setAttribute(key, value);
+  say(...sentence());
+}
+
+// ---- words and controls ----------------------------------------------------------------------
+
+function sentence() {
+  const query = row(chosen), weights = weightsOf(query), who = named(words, query);
+  const keys = span(size).filter((key) => allowed(query * size + key));
+  if (!keys.length)
+    return ["The row ", ...who, " may attend to nothing. ", ways[way].empty];
+  const list = keys.flatMap((key, i) => [i ? ", " : "", ...named(words, key), " ",
+    html("b", {}, percent(weights[key]))]);
+  const total = all.filter(allowed).length;
+  return ["The row ", ...who, " attends to ", ...list, ". ",
+    `${total} of ${all.length} cells are allowed.`];
+}
+
+function choose(index) {
+  if (index !== null) chosen = index;
+  redraw();
+}
+
+function press(index) {
+  mask[index] = !mask[index];
+  chosen = index;
+  redraw();
+}
+
+controls.append(
+  choices({ label: "mask", name: "mask", options: presets, value: preset,
+    change: (to) => ((preset = to), start(), redraw()) }),
+  choices({ label: "a hidden score becomes", name: "way", value: way,
+    options: Object.entries(ways).map(([name, { label }]) => [name, [label], label]),
+    change: (to) => ((way = to), redraw()) }),
+  toggle({ label: "read True as hidden", value: isInverted,
+    change: (to) => ((isInverted = to), redraw()) }),
+);
+start();
+const { picture: drawn, redraw } = picture({
+  label: "Scores after the mask, and weights", wide: [800, 384], narrow: [400, 788], draw,
+});
+drawn.append(under, ...cells, mark);
+roving(cells, { choose, press, columns: size, start: chosen });
+redraw();
