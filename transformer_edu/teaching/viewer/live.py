@@ -13,8 +13,9 @@ lines list what a script finds there. Its Python side calls::
         phone_height=760,             # of the frame, on a screen at most 600 wide
     )
 
-The still picture stands after the frame, and is seen where frames or scripts are not allowed. live_element returns the frame alone, for ``explore(live=…)``. Free texts in the data
-should go through ``printable``. A page stays below MOST_BYTES.
+The still picture stands after the frame, and is seen where frames or scripts are not allowed.
+live_element returns the frame alone, for ``explore(live=…)``. Free texts in the data should go
+through ``printable``. A page has at most MOST_BYTES.
 """
 
 import html
