@@ -106,7 +106,7 @@ def test_a_page_of_the_classic_template_keeps_the_words_too(path):
 # Below: what these tests rely on, shown to notice what is missing.
 
 EXPLORING = (
-    "from transformer_edu.teaching.explorers.attention import explore_masks\n\nexplore_masks()"
+    "from transformer_edu.teaching.explorers.attention import show_plane_live\n\nshow_plane_live()"
 )
 
 
@@ -154,9 +154,9 @@ def test_a_figure_that_a_page_lost_is_noticed():
 
 def test_every_explorer_and_viewer_is_known():
     known = interactive_functions()
-    assert {"explore", "explore_masks", "explore_links", "view_attention", "view_weights"} <= known
-    assert "show_plane_live" in known
-    assert not {"show", "plot_mask", "plot_still"} & known
+    assert {"explore", "explore_links", "view_attention", "view_weights"} <= known
+    assert {"show_plane_live", "show_mask_live"} <= known
+    assert not {"show", "plot_mask_row", "plot_still"} & known
 
 
 def test_a_cell_is_needed_for_the_names_that_it_binds():

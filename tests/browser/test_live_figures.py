@@ -12,7 +12,15 @@ import pytest
 import torch
 
 from tests.published import published_element, published_page
-from transformer_edu.teaching.explorers.attention import MASK_WORDS, show_mask_live, show_plane_live
+from transformer_edu.teaching.explorers.attention import (
+    PLANE_KEY,
+    PLANE_QUERY,
+    PLANE_VALUE,
+    PLANE_WIDTHS,
+    PLANE_WORDS,
+    show_mask_live,
+    show_plane_live,
+)
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 
 HOSTILE = [
@@ -90,15 +98,26 @@ def cell(page, index: int):
     return page.locator(f"[aria-label^='{index + 1}: query']")
 
 
+TARGET = ["<s>", "Zwei", "Hunde", "rennen", ".", "<pad>", "<pad>"]
+CAUSAL = torch.ones(len(TARGET), len(TARGET), dtype=torch.bool).tril()
+NO_PADDING = torch.tensor([word != "<pad>" for word in TARGET])
+
+
+def show_masks() -> None:
+    masks = {"padding": NO_PADDING, "causal": CAUSAL, "both, &": NO_PADDING & CAUSAL}
+    show_mask_live(masks, tokens=TARGET)
+
+
 def mask_with(texts: list[str], scores: list[list[float]]) -> dict:
     ways = {"minus infinity": {"label": "−∞", "empty": "NaN"}}
-    real = [True] * len(texts)
-    presets = ["causal", "both"]
-    return {"words": texts, "scores": scores, "real": real, "presets": presets, "ways": ways}
+    causal = torch.ones(len(texts), len(texts), dtype=torch.bool).tril()
+    masks = {"causal": causal.flatten().tolist()}
+    return {"words": texts, "scores": scores, "masks": masks, "ways": ways}
 
 
 FIGURES = {
     "plane": Live(
+        show_mask_live,
         show_plane_live,
         mouse=lambda page: drag(page, named(page, "query"), -60, 20),
         touch=lambda page: swipe(page, named(page, "key of street"), 40, 40),
@@ -107,7 +126,7 @@ FIGURES = {
         script="plane",
     ),
     "mask": Live(
-        show_mask_live,
+        show_masks,
         mouse=lambda page: cell(page, 6).click(),
         touch=lambda page: cell(page, 14).tap(),
         key=lambda page: cell(page, 14).press("Enter"),
@@ -193,6 +212,82 @@ def test_without_scripts_the_words_stand_in_the_pictures_place(opened, live):
     assert page.locator("[data-part=controls]").is_hidden()
 
 
+def spoken(page, words: list[str]) -> tuple[dict[str, str], list[float]]:
+    """The percentage that the plane says of each word, and the output."""
+    said = readout(page)
+    shares = {word: re.search(rf"“{word}” ([<>]? ?\d+%)", said)[1] for word in words}
+    numbers = re.search(r"The output is \((.*?), (.*?)\)", said).groups()
+    return shares, [float(each.replace("−", "-")) for each in numbers]
+
+
+def as_percent(weight: float) -> str:
+    if weight >= 0.995:
+        return "> 99%"
+    return f"{round(100 * weight)}%" if weight >= 0.005 else "< 1%"
+
+
+@pytest.mark.parametrize("is_divided", [False, True], ids=["not divided", "divided"])
+@pytest.mark.parametrize("steps", [0, 2, 4])
+def test_the_plane_says_the_weights_and_the_output_that_torch_computes(opened, steps, is_divided):
+    page = opened(published_page(show_plane_live))
+    named(page, "query").press("ArrowUp")
+    named(page, "query").press("Shift+ArrowLeft")
+    named(page, "key of cross").press("ArrowRight")
+    named(page, "value of street").press("Shift+ArrowDown")
+    for _ in range(steps):
+        named(page, "numbers in a vector, d_k").press("ArrowRight")
+    named(page, "divide the scores by √d_k").set_checked(is_divided)
+    query, key, value = (torch.tensor(each) for each in (PLANE_QUERY, PLANE_KEY, PLANE_VALUE))
+    query += torch.tensor([-1.0, 0.1])
+    key[PLANE_WORDS.index("cross"), 0] += 0.1
+    value[PLANE_WORDS.index("street"), 1] = -2.4
+    d_k = PLANE_WIDTHS[steps]
+    scores = key @ query * (d_k / 2) ** 0.5 / (d_k**0.5 if is_divided else 1)
+    weights = scores.softmax(dim=0)
+    shares, output = spoken(page, PLANE_WORDS)
+    right = zip(PLANE_WORDS, map(as_percent, weights.tolist()), strict=True)
+    assert shares == dict(right)
+    assert output == pytest.approx((weights @ value).tolist(), abs=0.006)
+    widths = page.locator(".bar").evaluate_all("all => all.map(e => e.width.baseVal.value)")
+    torch.testing.assert_close(torch.tensor(widths) / sum(widths), weights, atol=1e-4, rtol=0)
+
+
+def test_divided_scores_give_the_same_weights_at_every_width_and_the_reset_takes_all_back(opened):
+    page = opened(published_page(show_plane_live))
+    first = spoken(page, PLANE_WORDS)
+    named(page, "divide the scores by √d_k").check()
+    divided = spoken(page, PLANE_WORDS)
+    slider = named(page, "numbers in a vector, d_k")
+    for _ in PLANE_WIDTHS[1:]:
+        slider.press("ArrowRight")
+        assert spoken(page, PLANE_WORDS) == divided
+    drag(page, named(page, "query"), 40, 40)
+    page.get_by_role("button", name="Start again").click()
+    assert spoken(page, PLANE_WORDS) == first != divided
+    assert slider.input_value() == "0"
+    assert not named(page, "divide the scores by √d_k").is_checked()
+
+
+def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opened):
+    page = opened(published_page(show_plane_live))
+    query = named(page, "query")
+    before = middle(query)
+    drag(page, query, -70, 30)
+    assert middle(query) == pytest.approx((before[0] - 70, before[1] + 30), abs=1)
+    drag(page, query, 2000, -2000)
+    assert query.get_attribute("aria-valuetext") == "(3.00, 3.00)"
+
+
+@every_figure
+def test_a_figure_lives_in_the_frame_of_a_page(opened, live):
+    page = opened(published_element(live.show))
+    inside = page.frame_locator("iframe")
+    before = readout(inside)
+    live.key(inside)
+    assert readout(inside) != before
+    assert page.locator("iframe + img").is_hidden()
+
+
 THEMES = {
     "Lab, light": ('<body data-jp-theme-light="true">', False),
     "Lab, dark": ('<body data-jp-theme-light="false">', True),
@@ -237,9 +332,9 @@ def test_the_mask_shows_the_softmax_of_the_scores_that_it_leaves(opened):
 
 
 def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened):
-    page = opened(published_page(show_mask_live))
+    page = opened(published_page(show_masks))
     named(page, "read True as hidden").check()
-    last = len(MASK_WORDS) ** 2 - 1
+    last = len(TARGET) ** 2 - 1
     said = {}
     for way in ("−∞", "the most negative number", "that number, then weight 0"):
         page.get_by_role("radio", name=way, exact=True).check(force=True)

@@ -18,7 +18,6 @@ from transformer_edu.teaching.figures.attention import (
     plot_attention,
     plot_heads,
     plot_links,
-    plot_mask,
     plot_mask_row,
 )
 from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
@@ -59,7 +58,6 @@ FIGURES = {
     "attention": lambda on: plot_attention(on(WEIGHTS)[0], mask=on(MASK), **WORDS, **TITLE),
     "heads": lambda on: plot_heads(on(WEIGHTS), **WORDS, **TITLE),
     "links": lambda on: plot_links(on(WEIGHTS)[1], **WORDS, **TITLE),
-    "mask": lambda on: plot_mask(on(MASK), **WORDS, **TITLE),
     "masks": lambda on: plot_mask_row({"both": on(MASK), "one": on(~MASK)}, **WORDS, **TITLE),
     "flow": lambda on: plot_attention_flow(
         on(NUMBERS),

@@ -19,10 +19,10 @@ def test_every_explorer_has_a_sample(samples):
 
 
 def test_a_sample_is_made_of_controls_and_one_picture_and_shows_nothing(samples, capsys):
-    *controls, picture = made_box(samples["explore_masks"]).children
-    assert len(controls) == 3 and isinstance(picture, widgets.HTML)
+    *controls, picture = made_box(samples["explore_head_switches"]).children
+    assert len(controls) == 2 and isinstance(picture, widgets.HTML)
     before = picture.value
-    controls[0].value += 1
+    controls[0].value = not controls[0].value
     assert picture.value != before
     assert capsys.readouterr().out == ""
 

@@ -194,7 +194,6 @@ FIGURES = {
         partial(head_sums.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
         {"fraction right"},
     ),
-    "plot_mask": (partial(attention.plot_mask, MASK, **TOKENS), {QUERY_AXIS, KEY_AXIS}),
     "plot_mask_row": (
         partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
         {QUERY_AXIS, KEY_AXIS},

@@ -169,29 +169,6 @@ def plot_links(
 
 
 @styled
-def plot_mask(
-    mask: Tensor, *, query_tokens: Sequence[str], key_tokens: Sequence[str], title: str
-) -> Figure:
-    """Draw a mask: filled where a query may attend, hatched where it may not.
-
-    Args:
-        mask: True where a query may attend to a key, broadcastable to (query, key).
-        query_tokens: Labels for the rows.
-        key_tokens: Labels for the columns.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure.
-    """
-    size = (min(2.2 + 0.55 * len(key_tokens), 9), min(1.6 + 0.5 * len(query_tokens), 8))
-    figure, axes = plt.subplots(figsize=size)
-    _draw_mask(axes, mask, query_tokens, key_tokens)
-    axes.set_title(title)
-    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
-    return figure
-
-
-@styled
 def plot_mask_row(
     masks: Mapping[str, Tensor],
     *,

@@ -69,7 +69,10 @@ const inkOn = (weight) => (weight > LIGHT ? "#10151b" : "#fff");
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 const fixed = (number, digits = 2) => number.toFixed(digits).replace(/^-0(\.0*)?$/, "0$1")
   .replace("-", "−");
-const percent = (weight) => (weight > 0 && weight < 0.005 ? "< 1%" : `${Math.round(100 * weight)}%`);
+function percent(weight) {
+  if (weight > 0 && weight < 0.005) return "< 1%";
+  return weight < 1 && weight >= 0.995 ? "> 99%" : `${Math.round(100 * weight)}%`;
+}
 
 // “cat”, and which one where there are several; its own direction of reading stays inside.
 function named(texts, index) {

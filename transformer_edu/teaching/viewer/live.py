@@ -13,9 +13,9 @@ lines list what a script finds there. Its Python side calls::
         phone_height=760,             # of the frame, on a screen at most 600 wide
     )
 
-The still picture is stored once, after the frame; it is seen where frames or scripts are not
-allowed. live_element returns the frame alone, for ``explore(live=…)``. Free texts in the data
-should go through ``printable``. A page stays below MOST_BYTES.
+The still picture stands after the frame, and is seen where frames or scripts are not allowed.
+live_element returns the frame alone, for ``explore(live=…)``. Free texts in the data should go
+through ``printable``. A page has at most MOST_BYTES.
 """
 
 import html
@@ -23,7 +23,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from transformer_edu.teaching.display import encode_png, image_tag, publish
+from transformer_edu.teaching.display import SHOWN_AT, encode_png, image_tag, publish
 from transformer_edu.teaching.viewer.frame import NO_SCRIPT, framed, html_page
 
 MOST_BYTES = 200_000  # of a page
@@ -57,11 +57,10 @@ def show_live(
         phone_height: The frame's height on a screen that is at most 600 pixels wide.
     """
     alt = still.get_label() if alt is None else alt
-    png = encode_png(still)
+    png = encode_png(still, SHOWN_AT)  # seldom seen: few bytes will do
+    picture = image_tag(png, alt)
     page = live_page(name, data, title=title, alt=alt)
-    element = framed(
-        page, title, height, kind=KIND, phone_height=phone_height, picture=image_tag(png, alt)
-    )
+    element = framed(page, title, height, kind=KIND, phone_height=phone_height, picture=picture)
     publish(png, alt, **{"text/html": element})
 
 

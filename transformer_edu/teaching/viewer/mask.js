@@ -1,16 +1,10 @@
 // A mask that can be clicked: the scores that it leaves, and the weights of every row.
 
-const { words, scores, real, presets, ways } = data;
-const size = words.length, all = span(size * size);
+const { words, scores, masks, ways } = data;
+const size = words.length, all = span(size * size), names = Object.keys(masks);
 const row = (index) => Math.floor(index / size), column = (index) => index % size;
-const rules = {
-  none: () => true,
-  padding: (index) => real[column(index)],
-  causal: (index) => column(index) <= row(index),
-  both: (index) => rules.padding(index) && rules.causal(index),
-};
-let mask, preset = "both", isInverted = false, way = "minus infinity", chosen = 2 * size;
-const start = () => (mask = all.map(rules[preset]));
+let mask, isInverted = false, way = Object.keys(ways)[0], chosen = Math.floor(size / 3) * size;
+const start = (name) => (mask = [...masks[name]]);
 const allowed = (index) => mask[index] !== isInverted; // inverted: True means hidden
 
 // The weights of a row: NaN where no key is allowed and the softmax divides 0 by 0.
@@ -112,15 +106,15 @@ function press(index) {
 }
 
 controls.append(
-  choices({ label: "mask", name: "mask", options: presets, value: preset,
-    change: (to) => ((preset = to), start(), redraw()) }),
+  choices({ label: "mask", name: "mask", options: names, value: names.at(-1),
+    change: (to) => (start(to), redraw()) }),
   choices({ label: "a hidden score becomes", name: "way", value: way,
     options: Object.entries(ways).map(([name, { label }]) => [name, [label], label]),
     change: (to) => ((way = to), redraw()) }),
   toggle({ label: "read True as hidden", value: isInverted,
     change: (to) => ((isInverted = to), redraw()) }),
 );
-start();
+start(names.at(-1));
 const { picture: drawn, redraw } = picture({
   label: "Scores after the mask, and weights", wide: [800, 384], narrow: [400, 788], draw,
 });
