@@ -117,7 +117,6 @@ def mask_with(texts: list[str], scores: list[list[float]]) -> dict:
 
 FIGURES = {
     "plane": Live(
-        show_mask_live,
         show_plane_live,
         mouse=lambda page: drag(page, named(page, "query"), -60, 20),
         touch=lambda page: swipe(page, named(page, "key of street"), 40, 40),
