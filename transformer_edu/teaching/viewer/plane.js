@@ -59,7 +59,7 @@ const output = svg("g", { class: "output" },
 
 // Where the planes are, [left, top, side], and the rows of bars, [left, top, width, height].
 const places = ({ isNarrow }) => isNarrow
-  ? { match: [60, 26, 280], bars: [14, 350, 372, 27], mix: [60, 476, 280] }
+  ? { match: [80, 24, 240], bars: [14, 306, 372, 25], mix: [80, 424, 240] }
   : { match: [8, 26, 296], bars: [326, 44, 148, 296 / words.length], mix: [496, 26, 296] };
 
 const line = ([x1, y1], [x2, y2], style) => svg("line", { x1, y1, x2, y2, style });
@@ -168,8 +168,8 @@ function sentence({ weights, output }) {
   const shares = order.flatMap((i, rank) => [rank ? ", " : "", ...named(words, i), " ",
     html("b", {}, percent(weights[i]))]);
   const width = widths[state.width];
-  const typical = `The scores of ${width} numbers are typically ${
-    fixed(Math.sqrt(width / 2), 0)} times as large as those of 2, and `;
+  const typical = `At d_k = ${width}, typical scores are ${
+    fixed(Math.sqrt(width / 2), 0)} times as large, and `;
   const divided = state.divided ? `divided by √${width} = ${fixed(Math.sqrt(width))}` : "not divided";
   return ["The query attends to ", ...shares, `. The output is ${inWords(output)}. `,
     `${width > 2 ? typical : "The scores are "}${divided}.`];
@@ -192,7 +192,7 @@ const again = button({ label: "Start again", press: () => {
 } });
 controls.append(width, divide, again);
 const { picture: drawn, redraw } = picture({
-  label: "A query, keys and values in the plane", wide: [800, 334], narrow: [400, 762], draw,
+  label: "A query, keys and values in the plane", wide: [800, 334], narrow: [400, 670], draw,
 });
 drawn.append(under, ...movers, output);
 redraw();
