@@ -18,6 +18,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from transformer_edu.teaching.grade.limited_run import KERNEL_SETTINGS
+
 ROOT = Path(__file__).resolve().parent.parent
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 CELL_METADATA = ("tags", "slideshow", "jupyter")
@@ -25,16 +27,6 @@ NOTEBOOK_METADATA = ("accelerator", "colab")
 COLAB_METADATA = ("gpuType", "toc_visible")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 SECONDS_PER_CELL = 1200  # ends what hangs: ten times what the slowest cell takes
-# The same in every kernel: toy models are fastest on one thread, and sets keep their order.
-KERNEL_SETTINGS = {
-    "OMP_NUM_THREADS": "1",
-    "OMP_WAIT_POLICY": "PASSIVE",
-    "PYTHONHASHSEED": "0",
-    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-    "TRANSFORMER_EDU_DEVICE": "cpu",  # outputs name the device that computed them
-    "TRANSFORMER_EDU_KEEP": "0",  # no lesson writes or reads a reader's classes
-    "TQDM_DISABLE": "1",  # progress bars are for whoever waits
-}
 
 
 class LessonError(Exception):

@@ -11,4 +11,5 @@ inspect/         questions to a model: attention maps, shape walk, probes, ablat
 viewer/          live figures and the attention viewer: pages that need no kernel
 texts/           sentences and captions in English and German
 checks/          one module a lesson: the checks of its exercises
+grade/           the command that runs students' notebooks and collects what the checks say
 """
