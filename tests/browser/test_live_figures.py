@@ -21,7 +21,9 @@ from transformer_edu.teaching.explorers.attention import (
     show_mask_live,
     show_plane_live,
 )
+from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
+from transformer_edu.training.runs.stored_runs import load_runs
 
 HOSTILE = [
     "<script>window.ran=1</script>",
@@ -131,6 +133,12 @@ FIGURES = {
         key=lambda page: cell(page, 14).press("Enter"),
         hostile=lambda texts: mask_with(texts, [[0] * len(texts)] * len(texts)),
         script="mask",
+    ),
+    "patient": Live(
+        show_patients_live,
+        mouse=lambda page: page.get_by_text("Next patient").click(),
+        touch=lambda page: page.get_by_text("Next patient").tap(),
+        key=lambda page: named(page, "up to step").press("ArrowLeft"),
     ),
 }
 every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
@@ -365,3 +373,33 @@ def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened)
         assert ("NaN" in drawn) == (way == "−∞")
     assert all("may attend to nothing" in each for each in said.values())
     assert len(set(said.values())) == 3
+
+
+def test_every_patient_has_the_numbers_of_its_stored_run_and_can_be_named(opened):
+    page = opened(published_page(show_patients_live))
+    sheets = set()
+    for number in range(1, len(DIAGNOSES) + 1):
+        sheet = readout(page)
+        assert sheet.startswith(f"Patient {number} of {len(DIAGNOSES)}, step 300: loss ")
+        page.get_by_role("radio", name="correct", exact=True).check(force=True)
+        (name,) = page.locator("[data-part=readout] b").all_text_contents()
+        end = load_runs(name).runs[0].evaluations[-1]
+        assert f"loss {end.loss:.2f}, tokens right {end.token_accuracy:.2f}, exact" in sheet
+        assert f"exact match {end.exact_match:.2f}." in sheet
+        assert readout(page).startswith("Yes: " if name == "correct" else "Not correct. It is ")
+        assert DIAGNOSES[name] in readout(page)
+        sheets.add(name)
+        page.get_by_text("Next patient").click()
+    assert sheets == set(DIAGNOSES)
+    assert readout(page).startswith("Patient 1 of ")
+
+
+def test_the_slider_of_a_patient_goes_back_in_training(opened):
+    page = opened(published_page(show_patients_live))
+    named(page, "up to step").press("Home")
+    page.get_by_role("radio", name="correct", exact=True).check(force=True)
+    (name,) = page.locator("[data-part=readout] b").all_text_contents()
+    for _ in DIAGNOSES:
+        page.get_by_text("Next patient").click()
+    first = load_runs(name).runs[0].evaluations[0]
+    assert f"step {first.step}: loss {first.loss:.2f}, " in readout(page)

@@ -1,6 +1,7 @@
 """Figures with controls; each has a still picture beside it.
 
 attention    the plane, masks, positions, heads switched off
+diagnosis    stored models whose fault is guessed
 generation   beams, candidates for sampling
 translation  a sentence, its translation, and where each written word attends
 """
