@@ -35,7 +35,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test quick portable ci lint unit devices lessons lessons-avx2 lessons-default notebooks
-.PHONY: benchmark everyday colab clean
+.PHONY: benchmark everyday colab picture clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,7 @@ help: ## list these commands
 lab: $(READY) ## open your copies of the lessons in JupyterLab (LAB_ARGS="--allow-root", TORCH=...)
 	@$(BIN)/python -m tools.working_copies
 	$(BIN)/python -m jupyterlab --ServerApp.root_dir=. --LabApp.app_settings_dir=tools/jupyterlab \
+	  --LabApp.custom_css=True --ServerApp.tornado_settings="{'static_custom_path': ['tools/jupyterlab']}" \
 	  --LabApp.default_url=/lab/tree/work/$(FIRST_LESSON) $(LAB_ARGS)
 
 test: $(READY_FOR_TESTS) ## lint, unit tests, and every lesson run and compared with what it shows
@@ -101,6 +102,9 @@ everyday: $(READY) ## train a translator on this course's own sentences alone (a
 
 colab: $(READY) ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python -m tools.colab $(REPO)
+
+picture: $(READY) ## draw the picture at the top of README
+	$(BIN)/python -m tools.picture
 
 clean: ## remove the environments and everything that tests leave behind
 	rm -rf .venv .venv-colab build dist *.egg-info .pytest_cache .ruff_cache

@@ -41,6 +41,17 @@ def test_readme_calls_every_lesson_by_its_title():
         assert title(lesson) in row[0], f"{lesson.name}: {title(lesson)!r} is not in {row[0]!r}"
 
 
+def minutes(lesson: Lesson) -> str:
+    """What the lesson says of its time: its minutes, and those of what may be left out."""
+    (line,) = re.findall(r"(?m)^- \*\*Time:\*\* (.*?)\.", lesson.cells[0].source)
+    return " + ".join(re.findall(r"\d+(?= minutes| more)", line))
+
+
+def test_readme_tells_the_minutes_that_the_lessons_tell():
+    for row, lesson in zip(listed_lessons(), LESSONS, strict=True):
+        assert f"| {minutes(lesson)} |" in row[0], f"{lesson.name} says {minutes(lesson)}: {row[0]}"
+
+
 def test_lesson_0_maps_the_others_by_their_titles():
     start, *others = LESSONS
     text = "\n".join(cell.source for cell in start.notebook.cells)
@@ -219,7 +230,7 @@ BROKEN: dict[str, list[Change]] = {
         lambda notebook: notebook.cells.insert(0, notebook.cells.pop(3)),
         lambda notebook: cell_with(notebook, "find_spec").metadata.pop("tags"),
     ],
-    "the_link_to_colab_is_current": [
+    "the_links_to_open_it_are_current": [
         replace(
             "listen?",
             "listen?\n\n[Open in Colab](https://colab.research.google.com/github/a/b/blob/main/c)",
@@ -284,7 +295,7 @@ BROKEN: dict[str, list[Change]] = {
 CHANGES = [(rule, change) for rule, changes in BROKEN.items() for change in changes]
 CHANGED_SURROUNDINGS = {
     "the_file_is_small": {"size": 550_001},
-    "the_link_to_colab_is_current": {"address": "https://github.com/owner/name"},
+    "the_links_to_open_it_are_current": {"address": "https://github.com/owner/name"},
     "the_setup_comes_first": {"address": "https://github.com/owner/name"},
 }
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 
 import nbformat
 import pytest
@@ -11,6 +12,8 @@ from tools import colab, exercises, notebooks
 
 ADDRESS = "https://github.com/owner/name"
 README = """# Course
+<!-- badges -->
+<!-- /badges -->
 [outside](notebooks/00_start.ipynb)
 <!-- notebooks -->
 | 00 | [What is it?](notebooks/00_start.ipynb) | 20 minutes |
@@ -150,19 +153,61 @@ def test_with_an_address_the_setup_cell_hands_it_to_pip(monkeypatch):
 
 def test_lessons_on_real_text_fetch_what_reads_it_too():
     plain, with_text = (
-        colab.setup_cell_source(ADDRESS, name) for name in ("12_pattern.ipynb", "13_tokens.ipynb")
+        colab.setup_cell_source(ADDRESS, name) for name in ("02_a.ipynb", "15_translation.ipynb")
     )
     assert f'"git+{ADDRESS}"' in plain
     assert f'"transformer-edu[data] @ git+{ADDRESS}"' in with_text
-    assert colab.setup_cell_source(None, "13_tokens.ipynb") == colab.setup_cell_source(None)
+    assert colab.setup_cell_source(None, "15_translation.ipynb") == colab.setup_cell_source(None)
 
 
-def test_a_lesson_gets_its_link_and_loses_it_again():
-    title, link = "# 0 · What?", f"[Open in Colab]({colab.COLAB}/owner/name/blob/main/notebooks/0)"
-    linked = colab.with_colab_link(f"{title}\n\nWords.", ADDRESS, "notebooks/0")
-    assert linked == f"{title}\n\n{link}\n\nWords."
-    assert colab.with_colab_link(linked, ADDRESS, "notebooks/0") == linked
-    assert colab.with_colab_link(linked, None, "notebooks/0") == f"{title}\n\nWords."
+def test_the_lessons_that_need_the_extra_are_those_that_load_or_score_real_text():
+    for path in notebooks.lesson_paths():
+        code = "\n".join(cell.source for cell in notebooks.read(path).cells)
+        needs = re.search(r"transformer_edu\.training\.(bleu|data\.multi30k)\b", code)
+        assert bool(needs) == path.name.startswith(colab.LESSONS_WITH_TEXT), path.name
+
+
+def test_a_lesson_gets_its_links_and_loses_them_again():
+    title = "# 0 · What?"
+    linked = colab.with_links(f"{title}\n\nWords.", ADDRESS, "notebooks/0")
+    links = (
+        f"[Open in Colab]({colab.COLAB}/owner/name/blob/main/notebooks/0) · "
+        f"[Open in Binder]({colab.BINDER}/owner/name/main?labpath=notebooks%2F0)"
+    )
+    assert linked == f"{title}\n\n{links}\n\nWords."
+    assert colab.with_links(linked, ADDRESS, "notebooks/0") == linked
+    assert colab.with_links(linked, None, "notebooks/0") == f"{title}\n\nWords."
+
+
+def test_lessons_that_train_ask_colab_for_a_gpu_and_tidying_keeps_that():
+    for name, asks in (("10_training.ipynb", True), ("02_attention.ipynb", False)):
+        notebook = sample_notebook()
+        colab.address_lesson(notebook, ADDRESS, f"notebooks/{name}")
+        notebooks.tidy(notebook)
+        assert (notebook.metadata.get("accelerator") == "GPU") == asks
+        assert ("colab" in notebook.metadata) == asks
+        colab.address_lesson(notebook, None, f"notebooks/{name}")
+        assert not {"accelerator", "colab"} & set(notebook.metadata)
+
+
+def test_the_lessons_that_train_are_the_same_for_colab_and_for_the_limits_on_time():
+    limits = runpy.run_path(str(notebooks.ROOT / "conftest.py"))
+    assert limits["LESSONS_THAT_TRAIN"] == colab.LESSONS_THAT_TRAIN
+
+
+def test_readme_gets_badges_for_its_first_lesson_and_loses_them_again():
+    badged = colab.with_badges(README, ADDRESS)
+    places = colab.places_to_open(ADDRESS, "notebooks/00_start.ipynb")
+    for name, place in places.items():
+        assert f"[![Open in {name}]({colab.BADGES[name]})]({place})\n" in badged
+    assert badged.index("Binder") < badged.index("[outside]")
+    assert colab.with_badges(badged, ADDRESS) == badged
+    assert colab.with_badges(badged, None) == README
+
+
+def test_readme_has_a_place_for_badges_below_its_title():
+    readme = (notebooks.ROOT / "README.md").read_text(encoding="utf-8")
+    assert "mybinder.org" in colab.with_badges(readme, ADDRESS).split("## ")[0]
 
 
 def test_readme_links_the_lessons_of_its_list_only():

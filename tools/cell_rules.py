@@ -51,6 +51,7 @@ NOT_READ_ALOUD = [
     for pattern in (
         r"<details>.*?</details>",
         r"<!--.*?-->",
+        r"^\[Open in Colab\][^\n]*",
         r"^```.*?^```",
         r"\$\$.*?\$\$",
         r"\$[^$\n]+\$",

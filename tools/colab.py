@@ -1,14 +1,16 @@
 """Write the repository's address everywhere: ``python -m tools.colab [owner/name]``.
 
 The address stands in one place, ``[project.urls] Repository`` in pyproject.toml. From it come every
-lesson's set-up cell and link to Colab, and the links in README's list of lessons. Without an
-argument the files are made to agree with the address that is there, or with its absence.
+lesson's set-up cell and links to Colab and Binder, and the badges and links of README. Lessons that
+train ask Colab for a GPU. Without an argument the files are made to agree with the address that is
+there, or with its absence.
 """
 
 import re
 import sys
 import tomllib
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 from nbformat import NotebookNode
@@ -17,11 +19,19 @@ from tools.notebooks import ROOT, lesson_paths, read, source_hash
 
 REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 COLAB = "https://colab.research.google.com/github"
-LINK_IN_LESSON = re.compile(rf"\n\n\[Open in Colab\]\({re.escape(COLAB)}[^)]*\)")
+BINDER = "https://mybinder.org/v2/gh"
+BADGES = {  # what a page shows for each
+    "Colab": "https://colab.research.google.com/assets/colab-badge.svg",
+    "Binder": "https://mybinder.org/badge_logo.svg",
+}
+BADGES_IN_README = re.compile(r"(?s)(?<=<!-- badges -->).*?(?=<!-- /badges -->)")
+LINKS_IN_LESSON = re.compile(r"\n\n\[Open in Colab\][^\n]*")
 LINK_IN_LIST = re.compile(rf" · \[Colab\]\({re.escape(COLAB)}[^)]*\)")
 LESSON_IN_LIST = re.compile(r"\]\((notebooks/[^)]+\.ipynb)\)")
 LIST_OF_LESSONS = re.compile(r"<!-- notebooks -->.*?<!-- /notebooks -->", re.DOTALL)
-LESSONS_WITH_TEXT = ("13", "14", "15")  # they read or write real sentences
+LESSONS_WITH_TEXT = ("15",)  # they download real sentences or compute BLEU
+LESSONS_THAT_TRAIN = ("10", "11", "13", "15", "17")  # most of their seconds: a GPU helps
+ON_COLAB = {"accelerator": "GPU", "colab": {"gpuType": "T4", "toc_visible": True}}
 
 SETUP_WITH_ADDRESS = """\
 # Set-up: where the package is missing, as in Colab, this fetches it. Elsewhere it does nothing.
@@ -72,23 +82,36 @@ def setup_cell_source(address: str | None, lesson: str = "") -> str:
     return SETUP_WITH_ADDRESS.format(requirement=requirement).strip()
 
 
-def colab_address(address: str, path: str) -> str:
-    """Where Colab opens the file at path (inside the repository)."""
-    return f"{COLAB}/{address.removeprefix('https://github.com/')}/blob/main/{path}"
+def places_to_open(address: str, path: str) -> dict[str, str]:
+    """Where Colab and Binder open the file at path (inside the repository)."""
+    repository = address.removeprefix("https://github.com/")
+    return {
+        "Colab": f"{COLAB}/{repository}/blob/main/{path}",
+        "Binder": f"{BINDER}/{repository}/main?labpath={quote(path, safe='')}",
+    }
 
 
-def with_colab_link(first_cell: str, address: str | None, path: str) -> str:
-    """A lesson's first Markdown cell with its link to Colab below the title."""
-    title, *rest = LINK_IN_LESSON.sub("", first_cell).split("\n", 1)
-    link = f"\n\n[Open in Colab]({colab_address(address, path)})" if address else ""
-    return "\n".join([title + link, *rest])
+def with_links(first_cell: str, address: str | None, path: str) -> str:
+    """A lesson's first Markdown cell with its links to Colab and Binder below the title."""
+    title, *rest = LINKS_IN_LESSON.sub("", first_cell).split("\n", 1)
+    places = places_to_open(address, path) if address else {}
+    links = " · ".join(f"[Open in {name}]({place})" for name, place in places.items())
+    return "\n".join([f"{title}\n\n{links}" if links else title, *rest])
+
+
+def with_badges(readme: str, address: str | None) -> str:
+    """README with badges that open the first lesson of its list."""
+    first = LESSON_IN_LIST.search(LIST_OF_LESSONS.search(readme)[0])[1]
+    places = places_to_open(address, first) if address else {}
+    badges = [f"[![Open in {name}]({BADGES[name]})]({place})\n" for name, place in places.items()]
+    return BADGES_IN_README.sub(lambda _: "\n" + "".join(badges), readme)
 
 
 def with_colab_links(readme: str, address: str | None) -> str:
     """README with a link to Colab after every lesson in its list."""
 
     def add_link(lesson: re.Match[str]) -> str:
-        return f"{lesson[0]} · [Colab]({colab_address(address, lesson[1])})"
+        return f"{lesson[0]} · [Colab]({places_to_open(address, lesson[1])['Colab']})"
 
     def rewrite(part: re.Match[str]) -> str:
         lessons = LINK_IN_LIST.sub("", part[0])
@@ -104,20 +127,25 @@ def setup_cell(notebook: NotebookNode) -> NotebookNode | None:
 
 
 def address_lesson(notebook: NotebookNode, address: str | None, path: str) -> None:
-    """Write the link and the set-up cell into one lesson, in place.
+    """Write the links, the set-up cell and what Colab should know into one lesson, in place.
 
-    Neither changes what a cell shows, so outputs that belonged to the sources still do.
+    None of these changes what a cell shows, so outputs that belonged to the sources still do.
     """
     in_step = notebook.metadata.get("source_hash") == source_hash(notebook)
     first = notebook.cells[0]
-    first.source = with_colab_link(first.source, address, path)
+    first.source = with_links(first.source, address, path)
     cell = setup_cell(notebook)
     if cell is None:
         cell = nbformat.v4.new_code_cell(id="setup", metadata={"tags": ["setup"]})
         kinds = [cell.cell_type for cell in notebook.cells]
         notebook.cells.insert(kinds.index("code") if "code" in kinds else len(kinds), cell)
         in_step = False
-    cell.source = setup_cell_source(address, Path(path).name)
+    name = Path(path).name
+    cell.source = setup_cell_source(address, name)
+    for key, value in ON_COLAB.items():
+        notebook.metadata.pop(key, None)
+        if address and name.startswith(LESSONS_THAT_TRAIN):
+            notebook.metadata[key] = nbformat.from_dict(value)
     if in_step:
         notebook.metadata["source_hash"] = source_hash(notebook)
 
@@ -139,7 +167,8 @@ def main(arguments: list[str]) -> int:
         address_lesson(notebook, address, f"notebooks/{path.name}")
         write_if_changed(path, nbformat.writes(notebook) + "\n")
     readme = ROOT / "README.md"
-    write_if_changed(readme, with_colab_links(readme.read_text(encoding="utf-8"), address))
+    text = readme.read_text(encoding="utf-8")
+    write_if_changed(readme, with_badges(with_colab_links(text, address), address))
     return 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from tools.colab import setup_cell_source, with_colab_link
+from tools.colab import setup_cell_source, with_links
 from tools.exercises import HEADING, STUB, exercise_indices, number_of, printed_by, solution_of
 from tools.lesson import Lesson, has_tag, headings
 
@@ -83,11 +83,11 @@ def the_setup_comes_first(lesson: Lesson) -> Iterator[str]:
         yield "the first code cell must be the set-up cell: run `make colab`"
 
 
-def the_link_to_colab_is_current(lesson: Lesson) -> Iterator[str]:
-    """The first cell links to Colab where the address is known, and only then."""
+def the_links_to_open_it_are_current(lesson: Lesson) -> Iterator[str]:
+    """The first cell links to Colab and Binder where the address is known, and only then."""
     first = lesson.cells[0].source if lesson.cells else ""
-    if first != with_colab_link(first, lesson.address, f"notebooks/{lesson.name}"):
-        yield "the link to Colab is not the repository's: run `make colab`"
+    if first != with_links(first, lesson.address, f"notebooks/{lesson.name}"):
+        yield "the links to Colab and Binder are not the repository's: run `make colab`"
 
 
 def the_map_is_shown(lesson: Lesson) -> Iterator[str]:
@@ -173,7 +173,7 @@ SKELETON_RULES = [
     the_title_is_a_question,
     the_front_says_what_to_expect,
     the_setup_comes_first,
-    the_link_to_colab_is_current,
+    the_links_to_open_it_are_current,
     the_map_is_shown,
     the_package_is_met,
     something_is_broken,

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
@@ -67,7 +67,7 @@ class Server:
 
 
 @contextmanager
-def running_lab(folder: Path) -> Iterator[Server]:
+def running_lab(folder: Path, options: Sequence[str] = ()) -> Iterator[Server]:
     """A JupyterLab on a folder. All its processes are gone in the end, whatever has happened."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -77,7 +77,8 @@ def running_lab(folder: Path) -> Iterator[Server]:
         path = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings))
-    command = [sys.executable, "-m", "jupyterlab", *OPTIONS, f"--ServerApp.root_dir={folder}"]
+    command = [sys.executable, "-m", "jupyterlab", *OPTIONS, *options]
+    command.append(f"--ServerApp.root_dir={folder}")
     with (own / "log.txt").open("w") as log:
         process = psutil.Popen(
             [*command, f"--ServerApp.port={server.address.split(':')[-1]}"],

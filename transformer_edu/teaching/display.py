@@ -114,8 +114,10 @@ def build_explorer(
     for control in (*controls.values(), *also):
         if not getattr(control, "description", ""):
             raise ValueError(f"control {type(control).__name__} must have a description, got none")
-        control.style.description_width = "12em"
-        control.layout.width = "34em"
+        control.style.description_width = "min(12em, 52%)"
+        control.layout.width, control.layout.max_width = "34em", "100%"
+        if isinstance(control, widgets.Checkbox):
+            control.indent = False  # its words would be cut off on a phone
 
     def values() -> dict[str, object]:
         return {name: control.value for name, control in controls.items()}
