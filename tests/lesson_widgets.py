@@ -3,13 +3,14 @@
 import ast
 import copy
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cache
 
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 
 from tools.notebooks import ROOT
+from tools.source_rules import bound_names, read_names
 
 # What a function calls that lets a reader move or point at something.
 PUBLISHERS = {"explore", "_publish_viewer", "show_live"}
@@ -51,9 +52,9 @@ def with_needed_cells(notebook: NotebookNode, wanted: Collection[int]) -> Notebo
     names: set[str] = set()
     kept: list[int] = []
     for index, tree in reversed(_code(notebook).items()):
-        if index in wanted or set(_bound(tree)) & names:
+        if index in wanted or set(bound_names(tree)) & names:
             kept.insert(0, index)
-            names |= _read(tree)
+            names |= read_names(tree)
     shorter = copy.deepcopy(notebook)
     shorter.cells = [shorter.cells[index] for index in kept]
     return shorter
@@ -65,36 +66,6 @@ def _code(notebook: NotebookNode) -> dict[int, ast.Module]:
         for index, cell in enumerate(notebook.cells)
         if cell.cell_type == "code"
     }
-
-
-def _bound(tree: ast.AST) -> Iterator[str]:
-    """The names that are assigned, imported or defined, whole or in part."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from (each.asname or each.name.split(".")[0] for each in names)
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.Name(id=name, ctx=ast.Store()):
-                yield name
-            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
-                yield name
-            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
-                yield name
-
-
-def _read(tree: ast.AST) -> set[str]:
-    """The names that must have come from before: loops and parameters bring their own."""
-    own, read = set(), set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.For(target=target) | ast.comprehension(target=target):
-                own |= {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-            case ast.arg(arg=name):
-                own.add(name)
-            case ast.Name(id=name, ctx=ast.Load()):
-                read.add(name)
-    return read - own
 
 
 def exported(notebook: NotebookNode, template: str = "lab") -> str:

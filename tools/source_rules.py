@@ -146,6 +146,36 @@ def constants(tree: ast.Module) -> Iterator[str]:
                     yield f"{target.id} = {ast.unparse(node.value)}"
 
 
+def bound_names(tree: ast.AST) -> Iterator[str]:
+    """The names that are assigned, imported or defined, whole or in part."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (each.asname or each.name.split(".")[0] for each in names)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
+                yield name
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                yield name
+
+
+def read_names(tree: ast.AST) -> set[str]:
+    """The names that must have come from before: loops and parameters bring their own."""
+    own, read = set(), set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.For(target=target) | ast.comprehension(target=target):
+                own |= {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+            case ast.arg(arg=name):
+                own.add(name)
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
+    return read - own
+
+
 def oversize(text: str) -> Iterator[str]:
     """Modules, functions, parameter lists and lines that are too long."""
     lines = text.splitlines()

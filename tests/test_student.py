@@ -1,0 +1,120 @@
+"""The student edition runs, its exercises wait, and nothing of a solution can be read in it."""
+
+import re
+import subprocess
+
+import nbformat
+import pytest
+
+from tests.solution_lines import leaks, own_lines
+from tools.exercises import STUB, exercise_indices, printed_by
+from tools.lesson import has_tag
+from tools.notebooks import ROOT, execute, lesson_paths, read
+from tools.student import EditionError, student_edition, write
+
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = {path.stem: read(path) for path in lesson_paths()}
+SOLUTIONS = own_lines(LESSONS)
+
+
+@pytest.fixture(scope="module")
+def edition(tmp_path_factory):
+    """The whole edition, read back from its files."""
+    return {path.stem: read(path) for path in write(PATHS, tmp_path_factory.mktemp("student"))}
+
+
+def text_of(notebook):
+    """Everything that a notebook without outputs says."""
+    return "\n".join(cell.source for cell in notebook.cells)
+
+
+def test_nothing_of_a_solution_stands_in_the_edition(edition):
+    for name, notebook in edition.items():
+        assert not leaks(text_of(notebook), SOLUTIONS), name
+
+
+def test_every_solution_would_be_found():
+    assert len(SOLUTIONS) == sum(len(exercise_indices(each)) for each in LESSONS.values())
+    for (name, index), lines in SOLUTIONS.items():
+        found = leaks(LESSONS[name].cells[index].source, {(name, index): lines})
+        assert len(found) == len(lines) > 0, f"{name}, cell {index}"
+
+
+@pytest.mark.parametrize("around", ["    {}  # so", "words\n```python\n{}\n```"])
+def test_one_line_of_a_solution_is_noticed(edition, around):
+    (name, index), lines = next(iter(SOLUTIONS.items()))
+    text = text_of(edition[name])
+    for line in lines:
+        leak = text + "\n" + around.format(line)
+        assert leaks(leak, SOLUTIONS) == [f"{name}, cell {index}: {line}"]
+
+
+def test_the_edition_has_every_lesson_and_no_outputs_and_speaks_of_no_solution(edition):
+    assert list(edition) == [path.stem for path in PATHS]
+    for name, notebook in edition.items():
+        nbformat.validate(notebook)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
+        assert not re.search("solution", text_of(notebook), re.IGNORECASE), name
+        assert all(cell.source.strip() for cell in notebook.cells)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_exercise_is_there_and_waits(edition, name):
+    lesson, notebook = LESSONS[name], edition[name]
+    before, after = (
+        [each.cells[index].source for index in exercise_indices(each)]
+        for each in (lesson, notebook)
+    )
+    assert before == after
+    assert all("..." in STUB.search(source)[2] for source in after)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_only_solutions_claims_and_outputs_are_missing(edition, name):
+    kept = {cell.id: cell.source for cell in edition[name].cells}
+    for cell in LESSONS[name].cells:
+        if cell.cell_type == "code":
+            assert has_tag(cell, "claim") or kept[cell.id] == cell.source
+        elif "</details>" not in cell.source and "folded below" not in cell.source:
+            assert kept[cell.id] == cell.source
+
+
+def test_a_claim_stays_if_a_later_cell_needs_its_names():
+    def edition_of(*sources, claim):
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        cells[claim].metadata["tags"] = ["claim", "hide-cell"]
+        notebook = student_edition(nbformat.v4.new_notebook(cells=cells))
+        return [cell.source for cell in notebook.cells]
+
+    assert edition_of("a = 1", "b = a\nassert b", "print(a)", claim=1) == ["a = 1", "print(a)"]
+    assert len(edition_of("a = 1", "b = a\nassert b", "print(b)", claim=1)) == 3
+    assert len(edition_of("a = 1", "assert a", "for a in (1, 2):\n    print(a)", claim=1)) == 2
+    assert len(edition_of("b = 1", "b = 2", "with f():\n    b = 3\n    print(b)", claim=1)) == 2
+    assert len(edition_of("b = 1", "b = 2", "with f(b):\n    b = 3\n    print(b)", claim=1)) == 3
+
+
+def test_a_folder_with_somebodys_classes_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "my_transformer.py").write_text("class Attention: ...")
+    with pytest.raises(EditionError, match="nothing but notebooks, .* got my_transformer.py"):
+        write(PATHS[:1], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["my_transformer.py"]
+
+
+def test_the_command_writes_into_a_folder_that_git_ignores():
+    result = subprocess.run(
+        ["git", "check-ignore", "student/02_attention.ipynb", "slides/02_attention.html"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert result.stdout.count("\n") == 2
+
+
+@pytest.mark.slow
+def test_a_lesson_of_the_edition_runs_to_its_end_and_every_exercise_waits(edition, tmp_path):
+    notebook = nbformat.from_dict(edition["02_attention"])
+    execute(notebook, name="02", folder=tmp_path)
+    printed = [printed_by(notebook.cells[index]) for index in exercise_indices(notebook)]
+    assert len(printed) > 1
+    assert all("is waiting for you" in each for each in printed)

@@ -1,0 +1,184 @@
+"""Every lesson as slides for a class: ``python -m tools.slides [files…]`` writes ``slides/``.
+
+A deck is one file that asks nobody for anything: reveal.js, which the package sphinx-revealjs
+brings along, the pictures and the drawn formulas stand in it. No cell is run.
+"""
+
+import argparse
+import html
+import re
+import sys
+from collections.abc import Iterable
+from importlib.metadata import distribution
+from pathlib import Path
+
+from nbformat import NotebookNode
+from pygments.formatters import HtmlFormatter
+
+from tools.notebooks import ROOT, lesson_paths, read
+from tools.slide_blocks import PAGE, Block, blocks_of
+
+REVEAL = "sphinx_revealjs/_static/revealjs"
+HERE = Path(__file__).resolve().parent
+
+_DECK = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<div class="reveal"><div class="slides">
+{slides}
+</div></div>
+{scripts}
+</body>
+</html>
+"""
+_INDEX = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Slides</title>
+<style>body {{ font: 20px/1.6 system-ui, sans-serif; margin: 2em auto; max-width: 40em; }}</style>
+<h1>Slides</h1>
+<p>Arrow keys and space go on, <kbd>Esc</kbd> shows all slides, <kbd>S</kbd> opens the speaker's
+window, <kbd>F</kbd> fills the screen.</p>
+<ul>
+{items}
+</ul>
+</html>
+"""
+
+Page = list[Block]
+
+
+def pages_of(blocks: Iterable[Block]) -> list[list[Page]]:
+    """The slides, each a list of pages one below the other.
+
+    A page without room for all its blocks is cut where the glue is weakest, as late as possible.
+
+    Args:
+        blocks: Of one lesson, in order.
+    """
+    slides: list[list[Page]] = []
+    for block in blocks:
+        if block.slide_type == "slide":
+            slides.append([[block]])
+            continue
+        if block.slide_type == "subslide":
+            slides[-1].append([block])
+            continue
+        page = slides[-1][-1]
+        page.append(block)
+        while sum(each.height for each in page) > PAGE and len(page) > 1:
+            cut = min(range(1, len(page)), key=lambda i: (page[i].glue, -i))
+            slides[-1].append(page[cut:])
+            del page[cut:]
+            page = slides[-1][-1]
+    return slides
+
+
+def deck(notebook: NotebookNode) -> str:
+    """A lesson's slides as one HTML page.
+
+    Args:
+        notebook: A lesson with its outputs.
+    """
+    slides = pages_of(blocks_of(notebook))
+    title = _heading(slides[0][0][0])
+    return _DECK.format(
+        title=title,
+        style="\n".join([_vendored("dist/reset.css"), _vendored("dist/reveal.css"), _style()]),
+        slides="\n".join(_slide(pages, title) for pages in slides),
+        scripts="\n".join(
+            _script(source)
+            for source in (
+                _vendored("dist/reveal.js"),
+                _vendored("plugin/notes/notes.js"),
+                (HERE / "slides.js").read_text(encoding="utf-8"),
+            )
+        ),
+    )
+
+
+def _slide(pages: list[Page], title: str) -> str:
+    """One section; where it has several pages, they are sections inside it."""
+    section = _heading(pages[0][0])
+    shown = []
+    for number, page in enumerate(pages):
+        running = title if section == title else f"{title} — {section}"
+        line = f'<p class="running">{running}</p>' if number else ""
+        blocks = "\n".join(_block(each, is_first=not i) for i, each in enumerate(page))
+        shown.append(f'<section><div class="page">{line}\n{blocks}\n</div></section>')
+    return shown[0] if len(pages) == 1 else "<section>{}</section>".format("\n".join(shown))
+
+
+def _heading(block: Block) -> str:
+    """The words of a heading, as plain text for HTML."""
+    return html.escape(html.unescape(re.sub(r"<svg.*?</svg>|<[^>]+>", "", block.html)).strip())
+
+
+def _block(block: Block, *, is_first: bool) -> str:
+    """A block, as a fragment unless its page would then begin empty."""
+    if block.slide_type != "fragment" or is_first:
+        return block.html
+    return block.html.replace('class="', 'class="fragment ', 1)
+
+
+def _vendored(name: str) -> str:
+    """A file of reveal.js, as it is installed."""
+    path = distribution("sphinx-revealjs").locate_file(f"{REVEAL}/{name}")
+    return re.sub(r"\n?//# sourceMappingURL=.*", "", Path(str(path)).read_text(encoding="utf-8"))
+
+
+def _script(source: str) -> str:
+    """A script inside the page; texts in it must not end it."""
+    inside = source.replace("</script", r"<\/script")
+    return f"<script>{inside}</script>"
+
+
+def _style() -> str:
+    """The course's own style, and the colors of its code."""
+    colors = HtmlFormatter().get_style_defs(".highlight")
+    return f"{colors}\n{(HERE / 'slides.css').read_text(encoding='utf-8')}"
+
+
+def write(paths: Iterable[Path], folder: Path) -> list[Path]:
+    """Write a deck for each lesson, and a page that lists them.
+
+    Args:
+        paths: The lessons.
+        folder: Where to; made if it does not exist.
+
+    Returns:
+        The files of the decks.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written, items = [], []
+    for path in paths:
+        page = deck(read(path))
+        written.append(folder / f"{path.stem}.html")
+        written[-1].write_text(page, encoding="utf-8")
+        (title,) = re.findall("<title>(.*?)</title>", page)[:1]
+        items.append(f'<li><a href="{path.stem}.html">{title}</a></li>')
+    (folder / "index.html").write_text(_INDEX.format(items="\n".join(items)), encoding="utf-8")
+    return written
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: write the slides of the named lessons, or of all."""
+    parser = argparse.ArgumentParser(description="Write the lessons as slides.")
+    parser.add_argument("files", nargs="*", type=Path, help="notebooks; all lessons when none")
+    parser.add_argument("--to", type=Path, default=ROOT / "slides", help="the folder to write")
+    options = parser.parse_args(arguments)
+    for path in write(options.files or lesson_paths(), options.to):
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

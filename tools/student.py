@@ -1,0 +1,123 @@
+"""The student edition: ``python -m tools.student`` writes the lessons without solutions.
+
+Every lesson is copied into ``student/`` without its outputs, its solutions and its claims, the
+folded cells that guard a lesson's numbers. The exercises wait for their answers, and where a class
+is missing the package's stands in. The package itself is open: whoever opens its files finds
+solutions there.
+"""
+
+import ast
+import copy
+import re
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from tools.lesson import has_tag
+from tools.notebooks import ROOT, read
+from tools.source_rules import bound_names, read_names
+
+SOLUTION = re.compile(r"<details>\s*<summary>Solution</summary>.*?</details>\n*", re.DOTALL)
+POINTER = "; the solution is folded below"  # lesson 00 tells it to readers of the full edition
+
+
+class EditionError(Exception):
+    """An edition that cannot be written; the message is one sentence."""
+
+
+def student_edition(notebook: NotebookNode) -> NotebookNode:
+    """A copy without outputs, solutions and claims; a claim stays if a later cell needs its names.
+
+    Args:
+        notebook: A lesson, or the glossary.
+    """
+    edition = copy.deepcopy(notebook)
+    edition.metadata.pop("source_hash", None)
+    needed = _needed_claims(edition.cells)
+    kept = []
+    for index, cell in enumerate(edition.cells):
+        if cell.cell_type == "markdown":
+            cell.source = SOLUTION.sub("", cell.source).replace(POINTER, "").strip()
+        else:
+            cell.outputs, cell.execution_count = [], None
+        if cell.source and (index in needed or not has_tag(cell, "claim")):
+            kept.append(cell)
+    edition.cells = kept
+    return edition
+
+
+def _needed_claims(cells: list[NotebookNode]) -> set[int]:
+    """The claims that bind a name which a kept cell below them reads."""
+    needed: set[int] = set()
+    names: set[str] = set()  # read below, and not bound there before
+    for index, cell in reversed(list(enumerate(cells))):
+        if cell.cell_type != "code":
+            continue
+        tree = ast.parse(cell.source)
+        if has_tag(cell, "claim"):
+            if not names & set(bound_names(tree)):
+                continue
+            needed.add(index)
+        for step in reversed(list(_steps(tree))):
+            names = names - set(bound_names(step)) | read_names(step)
+    return needed
+
+
+def _steps(node: ast.AST) -> Iterator[ast.AST]:
+    """Statements in the order in which they run, those inside ``with`` and ``for`` one by one."""
+    match node:
+        case ast.Module(body=body):
+            pass
+        case ast.With(items=items, body=body):
+            yield from items
+        case ast.For(target=target, iter=values, body=body):
+            yield from (values, target)
+        case _:
+            body = []
+            yield node
+    for statement in body:
+        yield from _steps(statement)
+
+
+def write(paths: Collection[Path], folder: Path) -> list[Path]:
+    """Write the student edition of some notebooks.
+
+    Args:
+        paths: The notebooks.
+        folder: Where to; made if it does not exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        EditionError: If the folder holds anything but notebooks, such as somebody's classes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if others := sorted(path.name for path in folder.iterdir() if path.suffix != ".ipynb"):
+        raise EditionError(
+            f"{folder.name}/ must hold nothing but notebooks, because what was made by running "
+            f"them can hold answers, got {', '.join(others)}"
+        )
+    written = []
+    for path in paths:
+        written.append(folder / path.name)
+        nbformat.write(student_edition(read(path)), written[-1])
+    return written
+
+
+def main() -> int:
+    """The command: write the student edition of every lesson, and the glossary."""
+    try:
+        written = write(sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "student")
+    except EditionError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{len(written)} notebooks without outputs and solutions in student/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
