@@ -1,11 +1,10 @@
 """Build the website: ``python -m tools.site``.
 
-Its pages come from the stored notebooks, which are not run, and from the package's docstrings.
-docs/ holds the front page, the look and Sphinx's settings. Sphinx reads the sources written here.
+Its pages come from the stored notebooks, which are not run, from README and what it links to, and
+from the package's docstrings. docs/ holds the front page, the look and Sphinx's settings.
 """
 
 import argparse
-import ast
 import re
 import shutil
 import subprocess
@@ -23,14 +22,19 @@ from transformer_edu.teaching.predict import OUTCOME
 
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "transformer_edu"
+README = ROOT / "README.md"
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
 SITE = ROOT / "build" / "site"
 PARTS = {0: "Build it", 10: "Make it work", 18: "Go on"}  # by the number of their first lesson
+ORDER = ["", "model", "generation", "training", "pretrained", "teaching"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
+CLAIM = "Show how this is checked"
+LINK = re.compile(r"\]\(([^):#]+)")  # to a file beside the text
 IN_LIST = re.compile(r"\[([^]]+)\]\(notebooks/(\w+\.ipynb)\)")  # a lesson in README's list
 QUESTION = re.compile(r"# \d+ · (.+)")
 MINUTES = re.compile(r"\*\*Time:\*\* (\d+) minutes(?:, and (\d+))?")
-PARTIAL = ["myst.xref_missing", "toc"]  # a site of some lessons has links to the others
+PLACE_ON_A_MAP = re.compile(r"(\S.*?) {2,}(\S.*)")  # a line of a room's docstring
+PARTIAL = ["myst.xref_missing", "ref.doc", "toc"]  # links to the pages that were left out
 
 
 class SiteError(Exception):
@@ -44,10 +48,17 @@ def for_the_site(notebook: NotebookNode) -> NotebookNode:
         notebook: As it is stored; changed in place and returned.
     """
     for cell in notebook.cells:
-        folded = [tag for key, tag in FOLDS.items() if cell.metadata.get("jupyter", {}).get(key)]
-        tags = cell.metadata.get("tags", [])
-        cell.metadata["tags"] = tags if "hide-cell" in tags else tags + folded
-        for output in cell.get("outputs", []):
+        if cell.cell_type != "code":
+            continue
+        tags, folds = cell.metadata.get("tags", []), cell.metadata.get("jupyter", {})
+        if "setup" in tags:
+            tags = [*tags, "remove-cell"]  # nothing is run here
+        elif "hide-cell" not in tags:
+            tags = [*tags, *(tag for key, tag in FOLDS.items() if folds.get(key))]
+        cell.metadata["tags"] = tags
+        if "claim" in tags:
+            cell.metadata["mystnb"] = {"code_prompt_show": CLAIM}
+        for output in cell.outputs:
             output.get("data", {}).pop(OUTCOME, None)
             if "image/png" in output.get("data", {}) and "text/html" not in output.data:
                 png = output.data["image/png"].replace("\n", "")
@@ -55,67 +66,101 @@ def for_the_site(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def names_of_lessons() -> dict[str, str]:
-    """Every lesson's short name by its file's, from README's list."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return {file: name for name, file in IN_LIST.findall(readme)}
+def first_html(notebook: NotebookNode) -> str:
+    """The first output that is HTML, such as a picture."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return next(each.data["text/html"] for each in outputs if "text/html" in each.get("data", {}))
 
 
-def first_picture(notebook: NotebookNode) -> str:
-    """The first output of a lesson that is HTML, such as a figure that moves."""
-    data = [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
-    return next(each["text/html"] for each in data if "text/html" in each)
+def linked_files() -> list[Path]:
+    """README and every file of the course that it leads to, notebooks aside."""
+    found = [README]
+    for page in found:
+        links = LINK.findall(page.read_text(encoding="utf-8")) if page.suffix == ".md" else []
+        paths = [(page.parent / link).resolve() for link in dict.fromkeys(links)]
+        found += [
+            each
+            for each in paths
+            if each.is_file() and each.suffix != ".ipynb" and each not in found
+        ]
+    return found
 
 
-def front_page(lessons: Sequence[Path]) -> str:
-    """The text of the front page, with the first lesson's picture and the list of lessons."""
-    names, rows, contents = names_of_lessons(), [], []
+def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
+    """The text of the front page, with the first lesson's picture and the table of contents.
+
+    Args:
+        lessons: Those that have a page.
+        linked: README and the files that it leads to.
+    """
+    names = {file: name for name, file in IN_LIST.findall(README.read_text(encoding="utf-8"))}
+    rows = ["| lesson | the question | minutes |", "|---|---|---|"]
+    contents: dict[str, list[str]] = {}
     for path in lessons:
         number, first_cell = int(path.name[:2]), read(path).cells[0].source
-        name = f"{number} · {names[path.name]}"
+        name, question = f"{number} · {names[path.name]}", QUESTION.match(first_cell)[1]
         minutes = " + ".join(filter(None, MINUTES.search(first_cell).groups()))
-        question = QUESTION.match(first_cell)[1]
         rows.append(f"| [{name}](notebooks/{path.name}) | {question} | {minutes} |")
-        if number in PARTS or not contents:
-            part = next(part for begin, part in reversed(PARTS.items()) if begin <= number)
-            contents.append(f"```{{toctree}}\n:hidden:\n:caption: {part}\n")
-        contents[-1] += f"\n{name} <notebooks/{path.stem}>"
-    contents.append(
-        "```{toctree}\n:hidden:\n:caption: Look it up\n\n"
-        "Glossary <notebooks/glossary>\nThe package <package/transformer_edu>"
-    )
-    table = ["| lesson | the question | minutes |", "|---|---|---|", *rows]
-    picture = first_picture(for_the_site(read(lesson_paths()[0])))
+        part = next(PARTS[begin] for begin in sorted(PARTS, reverse=True) if begin <= number)
+        contents.setdefault(part, []).append(f"{name} <notebooks/{path.stem}>")
+    contents["Look it up"] = [
+        "Glossary <notebooks/glossary>",
+        "The package <package/transformer_edu>",
+        "The whole README <README>",
+        *(path.relative_to(ROOT).as_posix() for path in linked[1:] if path.suffix == ".md"),
+    ]
+    picture = first_html(for_the_site(read(lesson_paths()[0])))
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     text = text.replace("<!-- picture -->", f"````{{raw}} html\n{picture}\n````")
-    text = text.replace("<!-- lessons -->", "\n".join(table))
-    return "\n\n".join([text.rstrip(), *(f"{each}\n```" for each in contents)]) + "\n"
+    text = text.replace("<!-- lessons -->", "\n".join(rows))
+    for part, pages in contents.items():
+        lines = "\n".join(pages)
+        text += f"\n```{{toctree}}\n:hidden:\n:caption: {part}\n\n{lines}\n```\n"
+    return text
 
 
 def dotted(path: Path) -> str:
-    """The name under which a module or a package is imported."""
+    """The name under which a module or a folder of the package is imported."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
 def rooms() -> list[Path]:
-    """The package's folders, outer ones first."""
-    return sorted(each.parent for each in PACKAGE.rglob("__init__.py"))
+    """The package and its folders, in the order in which they are read."""
+    found = [each.parent for each in PACKAGE.rglob("__init__.py")]
+    return sorted(found, key=lambda room: (ORDER.index(f"{dotted(room)}.".split(".")[1]), room))
 
 
-def room_page(room: Path, inside: Sequence[Path] = ()) -> str:
+def room_page(room: Path, inside: Sequence[Path]) -> str:
     """The page of one room: its map, and its modules from their docstrings.
 
     Args:
         room: The folder.
-        inside: The rooms that the page lists.
+        inside: The rooms to which the page leads.
     """
-    parts = [title(dotted(room).removeprefix("transformer_edu.")), f".. automodule:: {dotted(room)}"]
+    name = dotted(room)
+    parts = [heading(name.removeprefix("transformer_edu.")), f".. automodule:: {name}"]
     if inside:
-        parts.append(".. toctree::\n   :maxdepth: 1\n")
-        parts[-1] += "".join(f"\n   {dotted(each)}" for each in inside)
+        names = [dotted(each) for each in inside]
+        parts.append("\n   ".join([".. toctree::", ":maxdepth: 1", "", *names]))
     for path in sorted(room.glob("[!_]*.py")):
-        parts += [title(path.stem, "-"), f".. automodule:: {dotted(path)}"]
+        parts += [heading(path.stem, "-"), f".. automodule:: {dotted(path)}"]
     return "\n\n".join(parts) + "\n"
+
+
+def heading(words: str, line: str = "=") -> str:
+    """A heading with a line below it."""
+    return f"{words}\n{line * len(words)}"
+
+
+def as_list(docstring: Sequence[str]) -> list[str]:
+    """A room's docstring with its map, lines of names and words, as a list of definitions."""
+    lines: list[str] = []
+    for line in docstring:
+        if place := PLACE_ON_A_MAP.fullmatch(line):
+            lines += ["", f"``{place[1]}``", f"   {place[2]}".replace("*", r"\*")]
+        else:
+            lines.append(f"   {line.strip()}" if line.startswith(" ") else line)
+    return [*lines, ""]
 
 
 def anchor(words: str) -> str:
@@ -123,21 +168,21 @@ def anchor(words: str) -> str:
     return words.replace(" ", "-")
 
 
-def title(words: str, line: str = "=") -> str:
-    """A heading."""
-    return f"{words}\n{line * len(words)}"
-
-
 def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) -> None:
     """Write all that Sphinx reads.
 
     Args:
-        folder: Empty, or not there.
+        folder: It must not exist.
         lessons: The notebooks that get a page.
         shown: The rooms of the package that get a page.
     """
+    linked = linked_files()
     shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    (folder / "index.md").write_text(front_page(lessons), encoding="utf-8")
+    (folder / "index.md").write_text(front_page(lessons, linked), encoding="utf-8")
+    for path in linked:
+        copy = folder / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
     (folder / "notebooks").mkdir()
     for path in (*lessons, GLOSSARY):
         nbformat.write(for_the_site(read(path)), folder / "notebooks" / path.name)
@@ -161,16 +206,20 @@ def build(
     Raises:
         SiteError: If Sphinx fails, or warns of anything but a link to a page that was left out.
     """
-    whole = lessons is None and shown is None
-    left_out = [] if whole else ["-D", f"suppress_warnings={','.join(PARTIAL)}"]
+    partial = lessons is not None or shown is not None
+    lessons, shown = lessons or lesson_paths(), rooms() if shown is None else shown
     shutil.rmtree(to, ignore_errors=True)
     with tempfile.TemporaryDirectory() as place:
         sources, kept = Path(place) / "sources", Path(place) / "kept"
-        write_sources(sources, lessons or lesson_paths(), rooms() if shown is None else shown)
-        command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-j", "2", "-W", "--keep-going"]
-        places = ["-c", DOCS, "-d", kept, *left_out, sources, to]
-        if subprocess.run([*command, *places], cwd=ROOT).returncode:
-            raise SiteError("The site could not be built: Sphinx has said above why.")
+        write_sources(sources, lessons, shown)
+        options = ["-b", "html", "-q", "-W", "--keep-going", "-c", DOCS, "-d", kept]
+        if partial:
+            options += ["-D", f"suppress_warnings={','.join(PARTIAL)}"]
+        command = [sys.executable, "-m", "sphinx", *options, sources, to.resolve()]
+        if subprocess.run(command, cwd=ROOT).returncode:
+            raise SiteError("The site could not be built: Sphinx has said why.")
+    for path in (*lessons, GLOSSARY):  # what a reader downloads is the lesson as it is stored
+        shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -183,7 +232,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SiteError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"The site is in {options.to}; its front page is index.html.")
+    print(f"The site is in {options.to}: open its index.html.")
     return 0
 
 
