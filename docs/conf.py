@@ -37,7 +37,7 @@ autodoc_preserve_defaults = True  # as the source has them
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
-add_module_names = False
+add_module_names = add_function_parentheses = False
 napoleon_use_ivar = True
 toc_object_entries_show_parents = "hide"
 

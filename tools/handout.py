@@ -73,14 +73,17 @@ def print_lessons(lessons: list[Path], to: Path) -> None:
         to: The folder of the PDF files.
 
     Raises:
-        SiteError: If their pages cannot be built.
-        playwright.sync_api.Error: If no Chromium can be started.
+        SiteError: If no Chromium can be started, or the pages cannot be built.
     """
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 
     to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
-        browser = launch(playwright)
+        try:
+            browser = launch(playwright)
+        except Error as error:
+            reason = str(error).strip().splitlines()[0]
+            raise SiteError(f"A handout needs Chromium or Chrome to print it: {reason}") from error
         build(Path(place) / "site", lessons=lessons, shown=[])
         for path in lessons:
             handout = to / f"{path.stem}.pdf"

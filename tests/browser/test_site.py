@@ -1,8 +1,11 @@
 """The website and the handouts: they show what a lesson stores, and load nothing else."""
 
 import html
+import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -280,3 +283,16 @@ def test_a_lesson_that_does_not_exist_is_refused(capsys):
     assert capsys.readouterr().err == (
         f"a lesson's number must be {numbers[0]} to {numbers[-1]}, got 99\n"
     )
+
+
+def test_without_a_browser_one_sentence_says_what_is_needed(tmp_path):
+    command = [sys.executable, "-m", "tools.handout", "02", "--to", tmp_path]
+    result = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "CHROMIUM": str(tmp_path / "missing")},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert re.fullmatch(r"A handout needs Chromium or Chrome to print it: .+\n", result.stderr)
