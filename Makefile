@@ -35,7 +35,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test quick portable ci lint unit devices lessons lessons-avx2 lessons-default notebooks
-.PHONY: benchmark everyday colab picture clean
+.PHONY: site handout benchmark everyday colab picture clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -56,8 +56,8 @@ quick: $(READY_FOR_TESTS) ## the tests of the model, of generation and of the ex
 portable: $(READY_FOR_TESTS) ## every lesson under this machine's instruction set, AVX2, and the plainest
 	$(call run_parts,$(LESSONS))
 
-ci: $(READY_FOR_TESTS) ## what continuous integration runs: test and portable, each part once
-	$(call run_parts,$(PARTS) $(filter-out $(PARTS),$(LESSONS)))
+ci: $(READY_FOR_TESTS) ## what continuous integration runs: test, portable and site, each part once
+	$(call run_parts,$(PARTS) $(filter-out $(PARTS),$(LESSONS)) site)
 
 # Stored outputs name the device that computed them.
 quick unit devices lessons lessons-avx2 lessons-default notebooks: export TRANSFORMER_EDU_DEVICE := cpu
@@ -90,6 +90,12 @@ lessons: ## run every lesson and compare what it prints with what it shows
 
 notebooks: $(READY_FOR_TESTS) ## run all notebooks in place, and keep only what belongs in them
 	$(BIN)/python -m tools.notebooks
+
+site: $(READY_FOR_TESTS) ## build the website from the stored notebooks, in build/site
+	$(BIN)/python -m tools.site
+
+handout: $(READY_FOR_TESTS) ## print the lessons as PDF files, in build/handout (LESSON=02)
+	$(BIN)/python -m tools.handout $(LESSON)
 
 benchmark: $(READY_FOR_TESTS) ## time a training step against torch.nn
 	$(BIN)/python -m experiments.benchmark train

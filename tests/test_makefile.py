@@ -31,8 +31,9 @@ def make(tmp_path):
     python.write_text(STAND_IN)
     python.chmod(0o755)
 
-    def run(target: str, breaks: str = NOTHING) -> tuple[int, list[str], str]:
+    def run(target: str, breaks: str = NOTHING, **given: str) -> tuple[int, list[str], str]:
         places = [f"BIN={tmp_path}", "READY=", "READY_FOR_TESTS="]
+        places += [f"{name}={value}" for name, value in given.items()]
         path = {"PATH": "/usr/local/bin:/usr/bin:/bin", "BREAKS": breaks}
         command = ["make", target, *places]
         result = subprocess.run(command, cwd=ROOT, env=path, capture_output=True, text=True)
@@ -70,12 +71,17 @@ def test_the_lessons_run_under_three_instruction_sets_on_the_cpu(make):
     assert make("portable", breaks="loadfile")[0] != 0
 
 
-def test_ci_runs_the_parts_of_both_and_none_twice(make):
-    both = {line for target in ("test", "portable") for line in make(target)[1]}
+def test_ci_runs_the_parts_of_all_three_and_none_twice(make):
+    parts = {line for target in ("test", "portable", "site") for line in make(target)[1]}
     _, ran, _ = make("ci")
     assert len(ran) == len(set(ran))
-    assert set(ran) == both
+    assert set(ran) == parts
     assert "make ci" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+
+
+def test_one_lesson_can_be_printed_or_all(make):
+    assert "-m tools.handout 02 " in make("handout", LESSON="02")[1][-1]
+    assert "-m tools.handout [" in make("handout")[1][-1]
 
 
 def test_a_reader_gets_the_copies_on_whatever_device_there_is(make):

@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 
 import transformer_edu
 from tools.notebooks import ROOT
+from tools.site import SITE
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
@@ -127,11 +128,23 @@ def test_an_action_that_can_change_is_noticed():
     assert not unpinned_actions(f"      - uses: a/b/c@{'0a' * 20} # v7.0.1")
 
 
-def test_a_workflow_may_only_read():
+def test_workflows_may_only_read_but_for_the_job_that_publishes_what_is_built():
+    may_write = {("pages.yml", "publish"): {"pages": "write", "id-token": "write"}}
     for path in (ROOT / ".github/workflows").iterdir():
         workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
         assert workflow["permissions"] == {"contents": "read"}
-        assert not any("permissions" in job for job in workflow["jobs"].values())
+        for name, job in workflow["jobs"].items():
+            allowed = may_write.get((path.name, name))
+            assert job.get("permissions") == allowed
+            # Nothing of the repository runs where something may be written.
+            assert allowed is None or not any("run" in step for step in job["steps"])
+
+
+def test_the_site_that_is_published_is_the_one_that_make_builds():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8"))
+    steps = workflow["jobs"]["build"]["steps"]
+    assert any(step.get("run") == "make site" for step in steps)
+    assert ROOT / steps[-1]["with"]["path"] == SITE
 
 
 def test_the_readme_names_the_terms_of_the_captions_behind_the_weights():

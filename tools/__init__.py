@@ -1,10 +1,12 @@
-"""Installing the course, and what keeps its notebooks in order.
+"""Installing the course, what keeps its notebooks in order, and its other editions.
 
 - ``install``: install what a reader or a contributor needs (``make lab``, ``make test``).
 - ``working_copies``: copy the lessons into the folder in which the reader works (``make lab``).
 - ``notebooks``: run all lessons in place and tidy them (``make notebooks``).
 - ``colab``: write the repository's address into lessons, badges and links (``make colab``).
 - ``picture``: draw the picture at the top of README (``make picture``).
+- ``site``: the website from the stored notebooks and the docstrings (``make site``; docs/).
+- ``handout``: the lessons as PDF files (``make handout``); ``chromium`` starts the browser.
 - ``exercises``: find the stub, the solution and the check of each exercise.
 - ``lesson``: one lesson with what the rules must know about it.
 - ``cell_rules``, ``output_rules``, ``skeleton_rules``: what a lesson must be like.

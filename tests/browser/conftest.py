@@ -5,26 +5,13 @@ fail instead, so that they cannot silently stop to exist.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-# A page that is driven by a test needs no sandbox, no network of its own and no shared memory.
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nobody else can be reached
-]
+from tools.chromium import launch
 
 
 def no_browser(reason: str) -> NoReturn:
@@ -41,11 +28,9 @@ def chromium():
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
         no_browser("playwright is not installed (pip install playwright)")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright:
-        place = {"executable_path": path} if path else {"channel": "chrome"}
         try:
-            browser = playwright.chromium.launch(args=ARGUMENTS, **place)
+            browser = launch(playwright)
         except Error as error:
             no_browser(f"no Chromium can be started: {str(error).strip().splitlines()[0]}")
         yield browser

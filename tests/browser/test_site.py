@@ -1,0 +1,298 @@
+"""The website and the handouts: they show what a lesson stores, and load nothing else."""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from pypdf import PdfReader
+
+from tools.handout import main as print_handouts
+from tools.handout import print_page
+from tools.notebooks import ROOT, lesson_paths, read
+from tools.site import PACKAGE, as_list, build, for_the_site, linked_files
+
+CHOSEN = [path for path in lesson_paths() if path.name[:2] in ("02", "05")]
+LAST_SECTION = "You can now say"
+MARK = "stored, and not run"
+PHONE = {"width": 390, "height": 844}
+PAGES = [
+    "index",
+    "README",
+    "notebooks/glossary",
+    *(f"notebooks/{path.stem}" for path in CHOSEN),
+    "package/transformer_edu",
+    "package/transformer_edu.model",
+]
+pages = pytest.mark.parametrize("page", PAGES)
+lessons = pytest.mark.parametrize("path", CHOSEN, ids=lambda path: path.stem)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Two lessons and one room of the package; what the first lesson prints is marked."""
+    folder = tmp_path_factory.mktemp("site")
+    stored = [folder / path.name for path in CHOSEN]
+    for path, copy in zip(CHOSEN, stored, strict=True):
+        shutil.copyfile(path, copy)
+    notebook = read(stored[0])
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    next(each for each in outputs if each.output_type == "stream").text = MARK
+    nbformat.write(notebook, stored[0])
+    build(folder / "site", lessons=stored, shown=[PACKAGE, PACKAGE / "model"])
+    return folder / "site"
+
+
+class Silent(SimpleHTTPRequestHandler):
+    """Gives out files and says nothing."""
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the site is published for these tests."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=site)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def open_site(address, chromium):
+    """Open a page of the site; in the end nothing was loaded from elsewhere and none complained."""
+    contexts, complaints = [], []
+
+    def open_page(page: str, **options: object):
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        context.set_default_timeout(60_000)
+        opened = context.new_page()
+        opened.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        opened.on("request", lambda request: complaints.append(request.url))
+        opened.on(
+            "console",
+            lambda message: message.type == "error" and complaints.append(message.text),
+        )
+        opened.goto(f"{address}/{page}.html")
+        return opened
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [each for each in complaints if not each.startswith((address, "data:", "about:"))] == []
+
+
+def text_of(site, page: str) -> str:
+    """The HTML of a page."""
+    return (site / f"{page}.html").read_text(encoding="utf-8")
+
+
+def alternative_texts(page: str) -> list[str]:
+    """What the images of a page say in words, in order."""
+    images = re.findall(r"<img\b[^>]*>", page)
+    found = [re.search(r'\balt="([^"]*)"', image) for image in images]
+    return [html.unescape(each[1]) if each else "" for each in found]
+
+
+@lessons
+def test_a_lesson_has_its_title_and_its_neighbors(site, path):
+    page = text_of(site, f"notebooks/{path.stem}")
+    (title,) = re.findall(r"<h1>(.*?)<a", page)
+    assert f"# {html.unescape(title)}" == read(path).cells[0].source.splitlines()[0]
+    order = ["../index", *(each.stem for each in CHOSEN), "glossary"]
+    place = order.index(path.stem)
+    for side, neighbor in (("left-prev", order[place - 1]), ("right-next", order[place + 1])):
+        assert re.search(rf'class="{side}"\s+href="{neighbor}\.html"', page)
+
+
+@lessons
+def test_the_page_of_a_lesson_has_the_words_of_every_figure(site, path):
+    shown = alternative_texts(text_of(site, f"notebooks/{path.stem}"))
+    outputs = [output for cell in read(path).cells for output in cell.get("outputs", [])]
+    words = [
+        each.metadata["image/png"]["alt"] for each in outputs if "image/png" in each.get("data", {})
+    ]
+    assert words and all(shown)
+    assert not set(words) - set(shown)
+
+
+@lessons
+def test_what_is_folded_in_jupyterlab_is_folded_and_the_set_up_is_left_out(site, path):
+    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
+    folded = [cell for cell in cells if cell.metadata.get("jupyter", {}).get("source_hidden")]
+    setup = [cell for cell in cells if "setup" in cell.metadata.get("tags", [])]
+    page = text_of(site, f"notebooks/{path.stem}")
+    assert page.count('<details class="admonition hide ') == len(folded) - len(setup) > 1
+    assert "Set-up:" not in page
+
+
+def test_outputs_are_those_that_are_stored(site):
+    assert MARK in text_of(site, f"notebooks/{CHOSEN[0].stem}")
+
+
+def test_hidden_outputs_are_folded_too():
+    metadata = {"jupyter": {"outputs_hidden": True}, "tags": ["exercise"]}
+    outputs = [new_output("stream", text="42")]
+    cell = new_code_cell("6 * 7", metadata=metadata, outputs=outputs)
+    (adapted,) = for_the_site(new_notebook(cells=[cell])).cells
+    assert adapted.metadata["tags"] == ["exercise", "hide-output"]
+    assert adapted.outputs == outputs
+
+
+def test_the_downloaded_notebook_is_the_one_that_is_stored(site):
+    name = CHOSEN[1].name
+    assert (site / "_sources/notebooks" / name).read_bytes() == CHOSEN[1].read_bytes()
+    assert f'href="../_sources/notebooks/{name}"' in text_of(site, f"notebooks/{CHOSEN[1].stem}")
+
+
+@lessons
+def test_formulas_need_no_script(site, path):
+    markdown = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+    formulas = re.findall(r"\$\$.+?\$\$|\$[^$]+\$", "\n\n".join(markdown), re.DOTALL)
+    page = text_of(site, f"notebooks/{path.stem}")
+    assert page.count("<math ") == len(formulas) > 0
+    assert not re.search("<script[^>]*mathjax", page, re.IGNORECASE)
+
+
+@lessons
+def test_links_between_notebooks_lead_somewhere(site, path):
+    page = text_of(site, f"notebooks/{path.stem}")
+    terms = set(re.findall(r'href="glossary\.html#([^"]+)"', page))
+    glossary = text_of(site, "notebooks/glossary")
+    assert len(terms) > 2 and all(f'id="{term}"' in glossary for term in terms)
+    other = next(each for each in CHOSEN if each != path)
+    assert f'href="{other.stem}.html"' in page
+
+
+def test_every_lesson_has_a_row_with_its_minutes_on_the_front_page(site):
+    front = text_of(site, "index")
+    for path in CHOSEN:
+        minutes = re.search(r"\*\*Time:\*\* (\d+)", read(path).cells[0].source)[1]
+        row = re.search(rf"<tr[^>]*>(?:(?!</tr>).)*{path.stem}\.html.*?</tr>", front, re.DOTALL)
+        assert re.search(rf"<p>{minutes}\b", row[0])
+
+
+def test_the_files_that_readme_leads_to_are_on_the_site(site):
+    found = linked_files()
+    assert {ROOT / "CONTRIBUTING.md", ROOT / "LICENSE"} <= set(found)
+    for path in found:
+        if path.suffix == ".md":
+            assert (site / path.relative_to(ROOT).with_suffix(".html")).is_file()
+
+
+def test_a_room_has_every_public_class_with_its_words(site):
+    page = text_of(site, "package/transformer_edu.model")
+    for module in (PACKAGE / "model").glob("[!_]*.py"):
+        for name in re.findall(r"(?m)^(?:class|def) ([^_]\w+)", module.read_text(encoding="utf-8")):
+            assert f'id="transformer_edu.model.{module.stem}.{name}"' in page
+    assert 'href="../notebooks/02_attention.html"' in page  # where it is built
+
+
+def test_a_map_in_a_docstring_becomes_a_list():
+    docstring = [
+        "What it is.",
+        "",
+        "beam    keeps *.json",
+        "greedy  the best",
+        "        one",
+        "End.",
+    ]
+    assert as_list(docstring) == [
+        *["What it is.", "", "", "``beam``", r"   keeps \*.json"],
+        *["", "``greedy``", "   the best", "   one", "End.", ""],
+    ]
+
+
+@pages
+def test_a_phone_shows_a_page_without_a_horizontal_scroll_bar(open_site, page):
+    opened = open_site(page, viewport=PHONE)
+    assert opened.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    for image in opened.query_selector_all("article img"):
+        assert image.evaluate("image => image.complete && image.naturalWidth > 0")
+
+
+def test_the_switch_makes_a_page_light_and_dark(open_site):
+    opened = open_site("index", color_scheme="light")
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = opened.evaluate(background)
+    opened.locator(".theme-switch-button:visible").click()
+    opened.locator(".theme-change-button[data-mode=dark]:visible").click()
+    assert opened.locator("html").get_attribute("data-theme") == "dark"
+    opened.wait_for_function(f"{background} !== '{light}'")
+
+
+def test_the_search_finds_a_lesson(open_site):
+    opened = open_site("search")
+    opened.locator(".bd-article input[type=search], .bd-content input[type=search]").first.fill(
+        "softmax"
+    )
+    opened.keyboard.press("Enter")
+    opened.locator(f"#search-results a[href*='{CHOSEN[0].stem}']").first.wait_for()
+
+
+def test_a_handout_has_numbered_a4_pages_and_everything_but_solutions(site, chromium, tmp_path):
+    lesson = CHOSEN[0]
+    print_page(chromium, site / f"notebooks/{lesson.stem}.html", tmp_path / "handout.pdf")
+    reader = PdfReader(tmp_path / "handout.pdf")
+    texts = [page.extract_text() for page in reader.pages]
+    text, count = re.sub(r"\s", "", "".join(texts)), len(texts)
+    assert count > 5
+    for number, page in enumerate(reader.pages, 1):
+        assert [round(float(side) / 72 * 25.4) for side in page.mediabox[2:]] == [210, 297]
+        assert f"{number}/{count}" in re.sub(r"\s", "", texts[number - 1])
+    cells = read(lesson).cells
+    last = cells[-1].source.split(LAST_SECTION)[1]
+    sentence = re.search(r"(?m)^- (.+?)\.", last, re.DOTALL)[1]
+    assert re.sub(r"\s", "", sentence) in text
+    for cell in cells:
+        is_folded = cell.metadata.get("jupyter", {}).get("source_hidden")
+        if cell.cell_type == "code" and not is_folded:
+            longest = max(cell.source.splitlines(), key=len)
+            assert re.sub(r"\s", "", longest) in text
+    solutions = re.findall(r"<details>.*?</details>", "".join(c.source for c in cells), re.DOTALL)
+    (line,) = re.findall(r"        return weights @ value\n", "".join(solutions))
+    assert re.sub(r"\s", "", line) not in text and "Solution" not in text
+
+
+def test_a_handouts_figures_are_there_with_their_words(site, chromium, tmp_path):
+    lesson = CHOSEN[1]
+    print_page(chromium, site / f"notebooks/{lesson.stem}.html", tmp_path / "handout.pdf")
+    reader = PdfReader(tmp_path / "handout.pdf")
+    shown = sum(len(page.images) for page in reader.pages)
+    assert shown == len(alternative_texts(text_of(site, f"notebooks/{lesson.stem}")))
+    links = [note.get_object() for page in reader.pages for note in page.get("/Annots", [])]
+    addresses = [link["/A"]["/URI"] for link in links if "/URI" in link.get("/A", {})]
+    assert addresses and all(each.startswith("http") for each in addresses)
+
+
+def test_a_lesson_that_does_not_exist_is_refused(capsys):
+    assert print_handouts(["99"]) == 1
+    numbers = [path.name[:2] for path in lesson_paths()]
+    assert capsys.readouterr().err == (
+        f"a lesson's number must be {numbers[0]} to {numbers[-1]}, got 99\n"
+    )
+
+
+def test_without_a_browser_one_sentence_says_what_is_needed(tmp_path):
+    command = [sys.executable, "-m", "tools.handout", "02", "--to", tmp_path]
+    result = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "CHROMIUM": str(tmp_path / "missing")},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert re.fullmatch(r"A handout needs Chromium or Chrome to print it: .+\n", result.stderr)

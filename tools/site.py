@@ -1,0 +1,240 @@
+"""Build the website: ``python -m tools.site``.
+
+Its pages come from the stored notebooks, which are not run, from README and what it links to, and
+from the package's docstrings. docs/ holds the front page, the look and Sphinx's settings.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from tools.notebooks import ROOT, lesson_paths, read
+from transformer_edu.teaching.display import image_tag
+from transformer_edu.teaching.predict import OUTCOME
+
+DOCS = ROOT / "docs"
+PACKAGE = ROOT / "transformer_edu"
+README = ROOT / "README.md"
+GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
+SITE = ROOT / "build" / "site"
+PARTS = {0: "Build it", 10: "Make it work", 18: "Go on"}  # by the number of their first lesson
+ORDER = ["", "model", "generation", "training", "pretrained", "teaching"]
+FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
+CLAIM = "Show how this is checked"
+LINK = re.compile(r"\]\(([^):#]+)")  # to a file beside the text
+IN_LIST = re.compile(r"\[([^]]+)\]\(notebooks/(\w+\.ipynb)\)")  # a lesson in README's list
+QUESTION = re.compile(r"# \d+ · (.+)")
+MINUTES = re.compile(r"\*\*Time:\*\* (\d+) minutes(?:, and (\d+))?")
+PLACE_ON_A_MAP = re.compile(r"(\S.*?) {2,}(\S.*)")  # a line of a room's docstring
+PARTIAL = ["myst.xref_missing", "ref.doc", "toc"]  # links to the pages that were left out
+
+
+class SiteError(Exception):
+    """A site that could not be built; Sphinx has said why."""
+
+
+def for_the_site(notebook: NotebookNode) -> NotebookNode:
+    """Say in Sphinx's words what is folded, and give every picture its alternative text.
+
+    Args:
+        notebook: As it is stored; changed in place and returned.
+    """
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        tags, folds = cell.metadata.get("tags", []), cell.metadata.get("jupyter", {})
+        if "setup" in tags:
+            tags = [*tags, "remove-cell"]  # nothing is run here
+        elif "hide-cell" not in tags:
+            tags = [*tags, *(tag for key, tag in FOLDS.items() if folds.get(key))]
+        cell.metadata["tags"] = tags
+        if "claim" in tags:
+            cell.metadata["mystnb"] = {"code_prompt_show": CLAIM}
+        for output in cell.outputs:
+            output.get("data", {}).pop(OUTCOME, None)
+            if "image/png" in output.get("data", {}) and "text/html" not in output.data:
+                png = output.data["image/png"].replace("\n", "")
+                output.data["text/html"] = image_tag(png, output.metadata["image/png"]["alt"])
+    return notebook
+
+
+def first_html(notebook: NotebookNode) -> str:
+    """The first output that is HTML, such as a picture."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return next(each.data["text/html"] for each in outputs if "text/html" in each.get("data", {}))
+
+
+def linked_files() -> list[Path]:
+    """README and every file of the course that it leads to, notebooks aside."""
+    found = [README]
+    for page in found:
+        links = LINK.findall(page.read_text(encoding="utf-8")) if page.suffix == ".md" else []
+        paths = [(page.parent / link).resolve() for link in dict.fromkeys(links)]
+        found += [
+            each
+            for each in paths
+            if each.is_file() and each.suffix != ".ipynb" and each not in found
+        ]
+    return found
+
+
+def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
+    """The text of the front page, with the first lesson's picture and the table of contents.
+
+    Args:
+        lessons: Those that have a page.
+        linked: README and the files that it leads to.
+    """
+    names = {file: name for name, file in IN_LIST.findall(README.read_text(encoding="utf-8"))}
+    rows = ["| lesson | the question | minutes |", "|---|---|---|"]
+    contents: dict[str, list[str]] = {}
+    for path in lessons:
+        number, first_cell = int(path.name[:2]), read(path).cells[0].source
+        name, question = f"{number} · {names[path.name]}", QUESTION.match(first_cell)[1]
+        minutes = " + ".join(filter(None, MINUTES.search(first_cell).groups()))
+        rows.append(f"| [{name}](notebooks/{path.name}) | {question} | {minutes} |")
+        part = next(PARTS[begin] for begin in sorted(PARTS, reverse=True) if begin <= number)
+        contents.setdefault(part, []).append(f"{name} <notebooks/{path.stem}>")
+    contents["Look it up"] = [
+        "Glossary <notebooks/glossary>",
+        "The package <package/transformer_edu>",
+        "The whole README <README>",
+        *(path.relative_to(ROOT).as_posix() for path in linked[1:] if path.suffix == ".md"),
+    ]
+    picture = first_html(for_the_site(read(lesson_paths()[0])))
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    text = text.replace("<!-- picture -->", f"````{{raw}} html\n{picture}\n````")
+    text = text.replace("<!-- lessons -->", "\n".join(rows))
+    for part, pages in contents.items():
+        lines = "\n".join(pages)
+        text += f"\n```{{toctree}}\n:hidden:\n:caption: {part}\n\n{lines}\n```\n"
+    return text
+
+
+def dotted(path: Path) -> str:
+    """The name under which a module or a folder of the package is imported."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def rooms() -> list[Path]:
+    """The package and its folders, in the order in which they are read."""
+    found = [each.parent for each in PACKAGE.rglob("__init__.py")]
+    return sorted(found, key=lambda room: (ORDER.index(f"{dotted(room)}.".split(".")[1]), room))
+
+
+def room_page(room: Path, inside: Sequence[Path]) -> str:
+    """The page of one room: its map, and its modules from their docstrings.
+
+    Args:
+        room: The folder.
+        inside: The rooms to which the page leads.
+    """
+    name = dotted(room)
+    parts = [heading(name.removeprefix("transformer_edu.")), f".. automodule:: {name}"]
+    if inside:
+        names = [dotted(each) for each in inside]
+        parts.append("\n   ".join([".. toctree::", ":maxdepth: 1", "", *names]))
+    for path in sorted(room.glob("[!_]*.py")):
+        parts += [heading(path.stem, "-"), f".. automodule:: {dotted(path)}"]
+    return "\n\n".join(parts) + "\n"
+
+
+def heading(words: str, line: str = "=") -> str:
+    """A heading with a line below it."""
+    return f"{words}\n{line * len(words)}"
+
+
+def as_list(docstring: Sequence[str]) -> list[str]:
+    """A room's docstring with its map, lines of names and words, as a list of definitions."""
+    lines: list[str] = []
+    for line in docstring:
+        if place := PLACE_ON_A_MAP.fullmatch(line):
+            lines += ["", f"``{place[1]}``", f"   {place[2]}".replace("*", r"\*")]
+        else:
+            lines.append(f"   {line.strip()}" if line.startswith(" ") else line)
+    return [*lines, ""]
+
+
+def anchor(words: str) -> str:
+    """Where a link to a heading leads, as in JupyterLab; Sphinx calls this by its name."""
+    return words.replace(" ", "-")
+
+
+def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) -> None:
+    """Write all that Sphinx reads.
+
+    Args:
+        folder: It must not exist.
+        lessons: The notebooks that get a page.
+        shown: The rooms of the package that get a page.
+    """
+    linked = linked_files()
+    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    (folder / "index.md").write_text(front_page(lessons, linked), encoding="utf-8")
+    for path in linked:
+        copy = folder / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    (folder / "notebooks").mkdir()
+    for path in (*lessons, GLOSSARY):
+        nbformat.write(for_the_site(read(path)), folder / "notebooks" / path.name)
+    (folder / "package").mkdir()
+    for room in shown:
+        inside = [each for each in shown if each != PACKAGE] if room == PACKAGE else []
+        page = folder / "package" / f"{dotted(room)}.rst"
+        page.write_text(room_page(room, inside), encoding="utf-8")
+
+
+def build(
+    to: Path, *, lessons: Sequence[Path] | None = None, shown: Sequence[Path] | None = None
+) -> None:
+    """Build the site.
+
+    Args:
+        to: The folder for the pages; what is there is removed.
+        lessons: The notebooks that get a page; None for all.
+        shown: The rooms of the package that get a page; None for all.
+
+    Raises:
+        SiteError: If Sphinx fails, or warns of anything but a link to a page that was left out.
+    """
+    partial = lessons is not None or shown is not None
+    lessons, shown = lessons or lesson_paths(), rooms() if shown is None else shown
+    shutil.rmtree(to, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as place:
+        sources, kept = Path(place) / "sources", Path(place) / "kept"
+        write_sources(sources, lessons, shown)
+        options = ["-b", "html", "-q", "-W", "--keep-going", "-c", DOCS, "-d", kept]
+        if partial:
+            options += ["-D", f"suppress_warnings={','.join(PARTIAL)}"]
+        command = [sys.executable, "-m", "sphinx", *options, sources, to.resolve()]
+        if subprocess.run(command, cwd=ROOT).returncode:
+            raise SiteError("The site could not be built: Sphinx has said why.")
+    for path in (*lessons, GLOSSARY):  # what a reader downloads is the lesson as it is stored
+        shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: build the whole site."""
+    parser = argparse.ArgumentParser(description="Build the website from the stored notebooks.")
+    parser.add_argument("--to", type=Path, default=SITE, help="the folder for the pages")
+    options = parser.parse_args(arguments)
+    try:
+        build(options.to)
+    except SiteError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"The site is in {options.to}: open its index.html.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
