@@ -250,6 +250,13 @@ def load_marian_copy(model: Transformer) -> Transformer:
     return copy
 
 
+def test_a_text_in_capitals_is_read_as_it_is(folder, monkeypatch):
+    read = []
+    monkeypatch.setattr(MarianTokenizer, "encode", lambda self, text: read.append(text) or [])
+    assert load_marian(folder).translate("A DOG.") == ""
+    assert read == ["A DOG."]
+
+
 def test_a_right_checksum_is_accepted(folder):
     found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     assert load_marian(folder, sha256=found).translate(TEXTS[0]) == PAIRS[0][1]
