@@ -4,4 +4,5 @@ benchmark/      how fast and how large, beside nn.Transformer and Hugging Face
 bars            what training must reach, over three seeds
 reference_runs  rebuilds the curves that lessons draw (settings: reference_settings)
 pattern_bar     the same for the binary pattern (published_copy: the tutorial as published)
+small_marian    trains a small Marian model and writes its folder, where no published one is at hand
 """

@@ -5,7 +5,7 @@ left to PyTorch's own errors. The values of a tensor are read on the CPU only: a
 stop and wait.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import torch
 from torch import Tensor
@@ -33,6 +33,12 @@ def require_flag(name: str, value: bool) -> None:
     """Refuse a value that is not True or False."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def require_choice(name: str, value: str, choices: Collection[str]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if value not in list(choices):  # a list compares, also what cannot be hashed
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
 
 
 def require_callable(name: str, function: object) -> None:

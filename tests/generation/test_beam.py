@@ -4,6 +4,8 @@ import dataclasses
 import itertools
 import math
 import zlib
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -11,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from experiments.benchmark.training_step import build_marian
 from tests.generation.test_greedy import SOURCES, Copyist, padded, transformer
 from transformer_edu.generation.beam import beam_search, best_continuations
 from transformer_edu.generation.greedy import greedy_search
@@ -407,10 +408,9 @@ def train_to_forget(model: Transformer, generator: torch.Generator) -> None:
 
 
 @pytest.fixture(scope="module")
-def twins() -> tuple[Transformer, nn.Module]:
-    """A Transformer that has learnt a little, and Hugging Face's Marian of the same weights."""
-    transformers = pytest.importorskip("transformers")
-    from tests.model.test_marian import carry
+def twins() -> tuple[Transformer, Callable[..., list[list[int]]]]:
+    """A Transformer that has learnt a little, and how Hugging Face's library writes with it."""
+    from tests.random_marian import as_marian, generate
 
     torch.manual_seed(0)
     config = TransformerConfig(
@@ -421,18 +421,14 @@ def twins() -> tuple[Transformer, nn.Module]:
         d_ff=20,
         dropout=0.0,
         bias=True,
+        position_order="halves",
         max_length=MARIAN_LENGTH,
     )
     ours = Transformer(config)
     train_to_forget(ours, torch.Generator().manual_seed(0))
-    settings = build_marian(config).config
-    settings.max_position_embeddings = MARIAN_LENGTH
-    marian = transformers.MarianMTModel(settings).double().eval()
-    carry(ours.double().eval(), marian)
     # Ours hides padding that it has written from itself, Marian does not.
-    for bias in (ours.output_projection.bias, marian.final_logits_bias[0]):
-        bias.data[[PADDING_ID, START_ID]] = -1e4
-    return ours, marian
+    ours.output_projection.bias.data[[PADDING_ID, START_ID]] = -1e4
+    return ours, partial(generate, as_marian(ours.double().eval()), max_new_tokens=MARIAN_LENGTH)
 
 
 @pytest.fixture
@@ -440,36 +436,20 @@ def source_ids() -> Tensor:
     return pad_sequence(draw_sources(50, torch.Generator().manual_seed(1)), batch_first=True)
 
 
-def generate(marian: nn.Module, source_ids: Tensor, **choices: object) -> list[list[int]]:
-    rows = marian.generate(
-        source_ids,
-        attention_mask=(source_ids != PADDING_ID).long(),
-        max_new_tokens=MARIAN_LENGTH,
-        do_sample=False,
-        decoder_start_token_id=START_ID,
-        bos_token_id=None,
-        eos_token_id=END_ID,
-        forced_eos_token_id=None,
-        pad_token_id=PADDING_ID,
-        **choices,
-    )
-    return [read(row) for row in rows.tolist()]
-
-
 @pytest.mark.slow
 def test_greedy_search_writes_what_hugging_face_writes(twins, source_ids):
-    ours, marian = twins
+    ours, write_theirs = twins
     written = greedy_search(ours, source_ids, max_length=MARIAN_LENGTH)
-    assert written == generate(marian, source_ids, num_beams=1)
+    assert written == write_theirs(source_ids, num_beams=1)
 
 
 @pytest.mark.slow
 def test_a_beam_of_four_writes_what_hugging_face_writes(twins, source_ids):
     # Its length penalty is another formula: without one, both look for the same.
-    ours, marian = twins
+    ours, write_theirs = twins
     found = beam_search(ours, source_ids, width=4, alpha=0, max_length=MARIAN_LENGTH)
     written = [hypothesis.token_ids for (hypothesis,) in found]
-    theirs = generate(marian, source_ids, num_beams=4, length_penalty=0.0, early_stopping="never")
+    theirs = write_theirs(source_ids, num_beams=4, length_penalty=0.0, early_stopping="never")
     assert written == theirs
     assert len({len(token_ids) for token_ids in written}) > 2
     assert written != greedy_search(ours, source_ids, max_length=MARIAN_LENGTH)

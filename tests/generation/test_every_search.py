@@ -98,6 +98,7 @@ def test_a_model_that_answers_no_numbers_is_stopped_with_the_step_named(search, 
         ({"max_length": 0}, ValueError, "max_length must be at least 1, got 0"),
         ({"max_length": 2.5}, TypeError, "max_length must be a whole number, got 2.5"),
         ({"max_length": 65}, ValueError, r"at most 64 \(the model's max_length\), got 65"),
+        ({"start_id": PADDING_ID}, ValueError, "three different ids, got 0, 2 and 0"),
         ({"start_id": END_ID}, ValueError, "three different ids, got 2, 2 and 0"),
         ({"end_id": PADDING_ID}, ValueError, "three different ids, got 1, 0 and 0"),
         ({"end_id": "2"}, TypeError, "end_id must be a whole number, got '2'"),
@@ -112,6 +113,16 @@ def test_bad_input_is_refused_in_a_sentence(search, changes, error, message):
     given = {"model": transformer(0), "source_ids": padded(SOURCES)} | changes
     with pytest.raises(error, match=message):
         search(given.pop("model"), given.pop("source_ids"), **given)
+
+
+def test_start_and_end_are_the_ones_of_the_models_config(search):
+    asked = {"start_id": 5, "end_id": 7, "max_length": 15}
+    for seed in range(4):
+        model = transformer(seed).double()
+        expected = written(search, model, padded(SOURCES), **asked)
+        other = transformer(seed, start_id=5, end_id=7).double()
+        other.load_state_dict(model.state_dict())
+        assert written(search, other, padded(SOURCES), max_length=15) == expected
 
 
 def test_a_record_that_nothing_can_take_is_refused(search):

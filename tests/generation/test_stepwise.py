@@ -27,6 +27,7 @@ each_kind = pytest.mark.parametrize(
         {"norm_first": True, "bias": True},
         {"final_norm": True, "tie_embeddings": False},
         {"target_vocabulary_size": 17},
+        {"activation": "silu", "position_order": "halves", "num_decoder_layers": 1},
     ],
 )
 each_precision = pytest.mark.parametrize(
@@ -71,6 +72,14 @@ def test_every_position_is_the_decoder_s(changes, dtype, error, padding):
     sources = SOURCES if padding else SOURCES[:, :1]
     stepwise = StepwiseDecoder(model, model.encode(sources), model.source_mask(sources))
     assert_steps_agree(model, stepwise, sources, draw_targets(3, padding=padding), error)
+
+
+@torch.no_grad()
+def test_the_start_token_may_be_padding():
+    model, targets = build(torch.float64, start_id=0), draw_targets(3, padding=True)
+    targets[:, 0] = 0
+    stepwise = StepwiseDecoder(model, model.encode(SOURCES), model.source_mask(SOURCES))
+    assert_steps_agree(model, stepwise, SOURCES, targets, 1e-12)
 
 
 @torch.no_grad()

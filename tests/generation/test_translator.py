@@ -1,5 +1,7 @@
 """A translator gives back what the model writes, text by text."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -51,6 +53,16 @@ def test_a_translator_ends_loops_unless_it_is_told_otherwise(translator, width):
 
 def test_white_space_around_a_text_is_not_translated(translator):
     assert translator.translate_all([" \n", "\tabc\r\n"]) == ["", translator.translate("abc")]
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_a_text_in_capitals_only_is_read_in_lower_case_unless_that_is_switched_off(
+    translator, monkeypatch, lower
+):
+    read = []
+    monkeypatch.setattr(Letters, "encode", lambda self, text: read.append(text) or [])
+    replace(translator, lower_capitals=lower).translate_all(["ABC", "Abc"])
+    assert read == ["abc" if lower else "ABC", "Abc"]
 
 
 @pytest.mark.parametrize("width", [1, 3])

@@ -72,6 +72,16 @@ def test_the_table_of_positions_is_the_papers_formula(d_model):
             assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
 
 
+@pytest.mark.parametrize("d_model", [2, 6])
+def test_in_halves_all_sines_come_before_all_cosines(d_model):
+    table = sinusoidal_positions(9, d_model)
+    halves = sinusoidal_positions(9, d_model, order="halves")
+    assert torch.equal(halves, torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1))
+    positions = PositionalEncoding(d_model=d_model, max_length=9, order="halves").double()
+    assert torch.equal(positions.table.float(), halves)  # converted, it is computed again
+    torch.testing.assert_close(positions(torch.zeros(1, 9, d_model))[0], halves)
+
+
 def test_the_table_follows_the_default_type():
     torch.set_default_dtype(torch.float64)
     try:

@@ -33,6 +33,14 @@ def test_it_agrees_with_pytorchs_sequence_of_layers(feed_forward, x):
     torch.testing.assert_close(feed_forward(x), pytorch(x))
 
 
+@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
+def test_the_function_between_the_layers_is_the_one_named(x, activation):
+    feed_forward = FeedForward(d_model=D_MODEL, d_ff=D_FF, activation=activation)
+    between = {"relu": nn.ReLU(), "gelu": nn.GELU(), "silu": nn.SiLU()}[activation]
+    pytorch = nn.Sequential(feed_forward.widen, between, feed_forward.narrow)
+    torch.testing.assert_close(feed_forward(x), pytorch(x))
+
+
 def test_a_position_does_not_depend_on_the_others(feed_forward, x):
     for position in range(POSITION):
         alone = feed_forward(x[:, position : position + 1])

@@ -1,146 +1,308 @@
-"""The whole model agrees with Hugging Face's MarianMTModel, another hand's Transformer.
+"""A Marian model's weights in our Transformer compute what Hugging Face's library computes."""
 
-Marian is the paper's model with biases in attention; its positions hold all sines, then all
-cosines. Nothing is downloaded: the model is built from a configuration.
-"""
+import copy
+import itertools
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from tests.random_marian import (
+    LENGTH,
+    PADDING,
+    SOURCE_IDS,
+    TARGET_IDS,
+    VOCABULARY,
+    as_marian,
+    logits_of,
+    random_marian,
+    with_exact_positions,
+)
+from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.marian import config_from_marian, from_marian, to_marian
+from transformer_edu.model.transformer import Transformer
 
-transformers = pytest.importorskip("transformers")
-
-VOCABULARY, SOURCE, TARGET, HEADS, D_MODEL, D_FF, LAYERS = 13, 6, 4, 3, 12, 20, 2
-MAX_LENGTH = 9
-TOLERANCES = {torch.float32: 1e-5, torch.float64: 1e-12}
-SOURCE_IDS = torch.tensor([[4, 5, 6, 7, 8, 9], [5, 4, 7, 0, 0, 0], [12, 9, 9, 4, 0, 0]])
-TARGET_IDS = torch.tensor([[1, 5, 8, 10], [1, 6, 0, 0], [1, 11, 12, 0]])
-
-ATTENTION_NAMES = {
-    "query_projection": "q_proj",
-    "key_projection": "k_proj",
-    "value_projection": "v_proj",
-    "output_projection": "out_proj",
-}
-LAYER_NAMES = {
-    "feed_forward.widen": "fc1",
-    "feed_forward.narrow": "fc2",
-    "around_self_attention.norm": "self_attn_layer_norm",
-    "around_cross_attention.norm": "encoder_attn_layer_norm",
-    "around_feed_forward.norm": "final_layer_norm",
-}
+DEPTHS = [(2, 2), (3, 1), (1, 2)]
+each_depth = pytest.mark.parametrize(
+    ("seed", "encoder_layers", "decoder_layers"),
+    [(seed, *depth) for seed, depth in itertools.product((0, 1, 2), DEPTHS)],
+)
+REAL = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]]).bool()
 
 
-def build(dtype: torch.dtype) -> tuple[Transformer, nn.Module]:
-    """Our model and Marian, of the same random weights."""
-    sizes = {"d_model": D_MODEL, "dropout": 0.0}
-    config = TransformerConfig(
-        vocabulary_size=VOCABULARY,
-        num_heads=HEADS,
-        num_layers=LAYERS,
-        d_ff=D_FF,
-        max_length=MAX_LENGTH,
-        bias=True,
-        **sizes,
-    )
-    ours = Transformer(config)
-    for name, parameter in ours.named_parameters():
-        mean = 1.0 if name.endswith("norm.weight") else 0.0
-        nn.init.normal_(parameter, mean=mean, std=0.3)
-    marian = transformers.MarianMTModel(
-        transformers.MarianConfig(
-            vocab_size=VOCABULARY,
-            encoder_layers=LAYERS,
-            decoder_layers=LAYERS,
-            encoder_attention_heads=HEADS,
-            decoder_attention_heads=HEADS,
-            encoder_ffn_dim=D_FF,
-            decoder_ffn_dim=D_FF,
-            max_position_embeddings=MAX_LENGTH,
-            activation_function="relu",
-            scale_embedding=True,
-            pad_token_id=0,
-            eos_token_id=2,
-            decoder_start_token_id=1,
-            **sizes,
-        )
-    )
-    ours.to(dtype)
-    marian.to(dtype)
-    carry(ours, marian)
-    return ours, marian
-
-
-def interleave(table: Tensor) -> Tensor:
-    """Marian's positions, sines before cosines, in the paper's order."""
-    return table.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
+def twin(marian: nn.Module) -> Transformer:
+    return from_marian(marian.config.to_dict(), marian.state_dict())
 
 
 @torch.no_grad()
-def carry(ours: Transformer, marian: nn.Module) -> None:
-    """Copy every weight of ours into Marian, and count that none was forgotten."""
-    pairs = [(ours.source_embedding.table, marian.model.shared)]
-    for stack, theirs in (
-        (ours.encoder, marian.model.encoder),
-        (ours.decoder, marian.model.decoder),
-    ):
-        for layer, their_layer in zip(stack.layers, theirs.layers, strict=True):
-            names = {"self_attention": "self_attn", "cross_attention": "encoder_attn"}
-            for attention, their_attention in names.items():
-                for name, theirs_too in ATTENTION_NAMES.items():
-                    if hasattr(layer, attention):
-                        pair = (f"{attention}.{name}", f"{their_attention}.{theirs_too}")
-                        pairs.append(submodules(layer, their_layer, *pair))
-            for name, their_name in LAYER_NAMES.items():
-                if "cross" not in name or hasattr(layer, "cross_attention"):
-                    pairs.append(submodules(layer, their_layer, name, their_name))
-    for module, their_module in pairs:
-        assert module.state_dict().keys() == their_module.state_dict().keys()
-        their_module.load_state_dict(module.state_dict())
-    marian.final_logits_bias.copy_(ours.output_projection.bias)
-    for stack in (marian.model.encoder, marian.model.decoder):
-        weight = stack.embed_positions.weight
-        torch.testing.assert_close(
-            interleave(weight), ours.positions.table[:MAX_LENGTH], rtol=0, atol=1e-6
-        )
-        # The same formula, rounded otherwise; ours is the more exact one.
-        weight.copy_(ours.positions.table)
-    counted = sum(p.numel() for module, _ in pairs for p in module.parameters())
-    assert counted + VOCABULARY == sum(p.numel() for p in ours.parameters())
-
-
-def submodules(
-    ours: nn.Module, theirs: nn.Module, name: str, their_name: str
-) -> tuple[nn.Module, nn.Module]:
-    return ours.get_submodule(name), theirs.get_submodule(their_name)
-
-
-@pytest.mark.parametrize("dtype", TOLERANCES, ids=str)
-@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
-def test_our_logits_are_marians(dtype, training):
-    ours, marian = build(dtype)
-    ours.train(training)
-    marian.train(training)
+@each_depth
+def test_our_logits_are_marians_in_float32(seed, encoder_layers, decoder_layers):
+    marian = random_marian(seed, encoder_layers=encoder_layers, decoder_layers=decoder_layers)
+    ours = twin(marian)
+    assert (len(ours.encoder.layers), len(ours.decoder.layers)) == (encoder_layers, decoder_layers)
     logits = ours(SOURCE_IDS, TARGET_IDS)
-    theirs = marian(
-        input_ids=SOURCE_IDS,
-        attention_mask=(SOURCE_IDS != 0).long(),
-        decoder_input_ids=TARGET_IDS,
-        decoder_attention_mask=(TARGET_IDS != 0).long(),
-    ).logits
-    torch.testing.assert_close(logits, theirs, rtol=0, atol=TOLERANCES[dtype])
+    assert logits.dtype == torch.float32
+    torch.testing.assert_close(logits, logits_of(marian), rtol=0, atol=1e-4)
 
 
-def test_one_changed_weight_would_be_noticed():
-    ours, marian = build(torch.float64)
-    with torch.no_grad():
-        marian.model.decoder.layers[1].encoder_attn.k_proj.weight[0, 0] += 0.01
-    theirs = marian(
-        input_ids=SOURCE_IDS,
-        attention_mask=(SOURCE_IDS != 0).long(),
-        decoder_input_ids=TARGET_IDS,
-        decoder_attention_mask=(TARGET_IDS != 0).long(),
-    ).logits
-    assert (ours(SOURCE_IDS, TARGET_IDS) - theirs).abs().max() > 1e-8
+@torch.no_grad()
+@each_depth
+@pytest.mark.parametrize("activation", ["swish", "relu", "gelu"])
+def test_our_logits_are_marians_in_float64(seed, encoder_layers, decoder_layers, activation):
+    depth = {"encoder_layers": encoder_layers, "decoder_layers": decoder_layers}
+    marian = random_marian(seed, **depth, activation_function=activation)
+    logits = twin(marian.double())(SOURCE_IDS, TARGET_IDS)
+    theirs = logits_of(with_exact_positions(marian))
+    assert logits.dtype == torch.float64
+    torch.testing.assert_close(logits, theirs, rtol=0, atol=1e-10)
+
+
+@each_depth
+def test_every_gradient_is_marians(seed, encoder_layers, decoder_layers):
+    marian = random_marian(seed, encoder_layers=encoder_layers, decoder_layers=decoder_layers)
+    ours = twin(marian.double()).train()
+    probe = torch.randn(*TARGET_IDS.shape, VOCABULARY, dtype=torch.float64) * REAL.unsqueeze(-1)
+    (ours(SOURCE_IDS, TARGET_IDS) * probe).sum().backward()
+    for module in with_exact_positions(marian).train().modules():
+        if isinstance(module, nn.Embedding):  # otherwise it keeps back what the start token learns
+            module.padding_idx = None
+    (logits_of(marian) * probe).sum().backward()
+    # A model whose weights are the gradients is carried over like any other.
+    gradients = copy.deepcopy(ours)
+    for parameter, own in zip(gradients.parameters(), ours.parameters(), strict=True):
+        parameter.data.copy_(own.grad)
+    found, compared = to_marian(gradients)[1], 0
+    for name, parameter in marian.named_parameters():
+        if "embed_positions" in name:
+            continue
+        torch.testing.assert_close(found[name], parameter.grad, rtol=0, atol=1e-10)
+        assert parameter.grad.abs().max() > 0 or name.endswith("k_proj.bias"), name
+        compared += 1
+    assert compared == 1 + 16 * encoder_layers + 26 * decoder_layers
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("cached", [True, False])
+def test_one_position_at_a_time_gives_marians_logits_with_and_without_a_cache(cached):
+    marian = with_exact_positions(random_marian(3, decoder_layers=1))
+    ours = twin(marian)
+    memory, mask = ours.encode(SOURCE_IDS), ours.source_mask(SOURCE_IDS)
+    cache = DecoderCache(num_layers=1) if cached else None
+    kept = None
+    for place in range(TARGET_IDS.size(1)):
+        newest = TARGET_IDS[:, place : place + 1] if cached else TARGET_IDS[:, : place + 1]
+        decoded = ours.decode(newest, memory, source_mask=mask, cache=cache)
+        theirs = marian(
+            input_ids=SOURCE_IDS,
+            attention_mask=(SOURCE_IDS != PADDING).long(),
+            decoder_input_ids=newest,
+            past_key_values=kept,
+            use_cache=cached,
+        )
+        kept = theirs.past_key_values
+        real = REAL[:, place]  # after its end the library shows a row its padding, ours does not
+        logits = ours.project(decoded)[real, -1]
+        torch.testing.assert_close(logits, theirs.logits[real, -1], rtol=0, atol=1e-10)
+
+
+BROKEN = [
+    {"position_order": "interleaved"},
+    {"activation": "relu"},
+    {"activation": "gelu"},
+    {"norm_first": True, "final_norm": False},
+    {"final_norm": True},
+    {"start_id": 1},
+]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("broken", BROKEN, ids=str)
+def test_without_any_one_of_the_switches_the_logits_are_different(broken):
+    marian = random_marian(0)
+    ours = twin(marian)
+    changed = Transformer(replace(ours.config, **broken)).eval()
+    unread = changed.load_state_dict(ours.state_dict(), strict=False)
+    assert all("final_norm" in name for name in unread.missing_keys)
+    assert not unread.unexpected_keys
+    difference = (changed(SOURCE_IDS, TARGET_IDS) - logits_of(marian)).abs().max()
+    assert difference > 0.01
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "name",
+    [
+        "final_logits_bias",
+        "model.decoder.layers.1.encoder_attn.v_proj.bias",
+        "model.encoder.layers.0.self_attn.q_proj.bias",
+        "model.decoder.layers.0.fc1.weight",
+        "model.decoder.layers.1.encoder_attn_layer_norm.weight",
+    ],
+)
+def test_one_changed_weight_is_noticed(name):
+    marian = random_marian(0)
+    ours = twin(marian)
+    marian.state_dict()[name].view(-1)[5] += 0.1
+    assert (ours(SOURCE_IDS, TARGET_IDS) - logits_of(marian)).abs().max() > 1e-4
+
+
+def test_the_way_there_and_back_changes_nothing():
+    marian = random_marian(1, encoder_layers=1, decoder_layers=3)
+    ours = twin(marian)
+    settings, tensors = to_marian(ours)
+    theirs = marian.state_dict()
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in tensors.items())
+    named = marian.config.to_dict()
+    named |= {"architectures": ["MarianMTModel"], "forced_eos_token_id": 0}
+    assert {name: named[name] for name in settings} == settings
+    again = from_marian(settings, tensors)
+    assert again.config == ours.config
+    torch.testing.assert_close(
+        as_marian(ours).state_dict()["lm_head.weight"], theirs["lm_head.weight"].double()
+    )
+
+
+def test_a_file_may_hold_the_table_under_any_name_and_the_positions():
+    marian = random_marian(1)
+    expected = twin(marian)(SOURCE_IDS, TARGET_IDS)
+    tensors = dict(marian.state_dict())
+    assert "model.encoder.embed_positions.weight" in tensors
+    tables = ["model.shared", "model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head"]
+    for kept in tables:
+        held = {
+            name: t for name, t in tensors.items() if name.removesuffix(".weight") not in tables
+        }
+        held[f"{kept}.weight"] = tensors[f"{kept}.weight"]
+        ours = from_marian(marian.config.to_dict(), held)
+        assert torch.equal(ours(SOURCE_IDS, TARGET_IDS), expected)
+
+
+def test_without_a_bias_of_the_logits_it_is_zero():
+    marian = random_marian(1)
+    tensors = marian.state_dict()
+    del tensors["final_logits_bias"]
+    ours = from_marian(marian.config.to_dict(), tensors)
+    marian.final_logits_bias.zero_()
+    torch.testing.assert_close(ours(SOURCE_IDS, TARGET_IDS), logits_of(marian))
+
+
+def test_the_model_is_a_copy_with_one_table_and_draws_no_random_number():
+    marian = random_marian(0)
+    before = torch.get_rng_state()
+    ours = twin(marian)
+    assert torch.equal(torch.get_rng_state(), before)
+    logits = ours(SOURCE_IDS, TARGET_IDS)
+    for parameter in marian.parameters():
+        parameter.data.zero_()
+    assert torch.equal(ours(SOURCE_IDS, TARGET_IDS), logits)
+    assert ours.output_projection.weight is ours.source_embedding.table.weight
+    assert all(parameter.requires_grad for parameter in ours.parameters())
+    assert not ours.training
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_becomes_float32(dtype):
+    marian = random_marian(0).to(dtype)
+    ours = twin(marian)
+    assert {tensor.dtype for tensor in ours.state_dict().values()} == {torch.float32}
+    assert ours.positions.table.dtype == torch.float32
+    torch.testing.assert_close(
+        ours(SOURCE_IDS, TARGET_IDS), logits_of(marian.float()), rtol=0, atol=0.05
+    )
+
+
+SETTINGS = [
+    ({"model_type": "bart"}, "model_type must be marian, got bart"),
+    ({"model_type": "mbart"}, "model_type must be marian, got mbart"),
+    ({"model_type": None}, "model_type must be marian, got None"),
+    ({"scale_embedding": False}, "scale_embedding must be True, got False"),
+    ({"tie_word_embeddings": False}, "tie_word_embeddings must be True, got False"),
+    ({"share_encoder_decoder_embeddings": False}, "share_encoder_decoder_embeddings must be True"),
+    ({"activation_function": "tanh"}, "must be one of relu, gelu, swish, silu, got tanh"),
+    ({"activation_function": ["relu"]}, "must be one of relu, gelu, swish, silu, got ['relu']"),
+    (
+        {"decoder_attention_heads": 4},
+        "encoder_attention_heads and decoder_attention_heads must be equal, got 3 and 4",
+    ),
+    ({"encoder_ffn_dim": 24}, "encoder_ffn_dim and decoder_ffn_dim must be equal, got 24 and 20"),
+    ({"eos_token_id": [0, 3]}, "end_id must be a whole number, got [0, 3]"),
+    ({"d_model": 16}, "num_heads must divide d_model, got 3 and 16"),
+    ({"encoder_layers": 10**12}, "layers must have more tensors, got"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), SETTINGS, ids=str)
+def test_settings_of_another_model_are_refused(changes, message):
+    marian = random_marian(0)
+    with pytest.raises((TypeError, ValueError)) as caught:
+        from_marian(marian.config.to_dict() | changes, marian.state_dict())
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["vocab_size", "decoder_layers", "pad_token_id"])
+def test_a_missing_setting_is_refused(name):
+    settings = random_marian(0).config.to_dict()
+    del settings[name]
+    with pytest.raises(ValueError, match=f"^{name} must be among the settings, got none$"):
+        config_from_marian(settings)
+
+
+def without(tensors: dict[str, Tensor], name: str) -> dict[str, Tensor]:
+    return {each: tensor for each, tensor in tensors.items() if each != name}
+
+
+FC1 = "model.encoder.layers.0.fc1.weight"
+CHANGES = [
+    (lambda t: without(t, FC1), f"the tensors must include {FC1}, got none of that name"),
+    (
+        lambda t: t | {"model.encoder.layers.7.fc1.weight": t[FC1]},
+        "the tensors must be those of the settings, got model.encoder.layers.7.fc1.weight too",
+    ),
+    (
+        lambda t: t | {FC1: t[FC1].T},
+        f"{FC1} must be floats of shape (20, 12), got torch.float32 (12, 20)",
+    ),
+    (
+        lambda t: t | {FC1: t[FC1].to(torch.int8)},
+        f"{FC1} must be floats of shape (20, 12), got torch.int8 (20, 12)",
+    ),
+    (
+        lambda t: t | {"lm_head.weight": t["lm_head.weight"] + 1},
+        "lm_head.weight must be equal, got different tables",
+    ),
+    (lambda t: dict.fromkeys(t, torch.ones(())), "got torch.float32 ()"),
+    (lambda t: {}, "a model of 4 layers must have more tensors, got 0"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), CHANGES, ids=[message for _, message in CHANGES])
+def test_tensors_of_another_model_are_refused(change, message):
+    marian = random_marian(0)
+    with pytest.raises((TypeError, ValueError)) as caught:
+        from_marian(marian.config.to_dict(), change(dict(marian.state_dict())))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"position_order": "interleaved"}, "position_order must be halves in a Marian model, got"),
+        ({"bias": False}, "bias must be True in a Marian model, got False"),
+        ({"norm_first": True}, "norm_first must be False in a Marian model, got True"),
+        ({"final_norm": True}, "has_final_norm must be False in a Marian model, got True"),
+        ({"tie_embeddings": False}, "tie_embeddings must be True in a Marian model, got False"),
+        ({"target_vocabulary_size": 19}, "target_vocabulary_size must be None in a Marian model"),
+    ],
+)
+def test_a_model_that_no_marian_is_like_is_not_written(changes, message):
+    config = replace(twin(random_marian(0)).config, **changes)
+    with pytest.raises(ValueError, match=message):
+        to_marian(Transformer(config))
+
+
+def test_the_greatest_length_is_the_settings():
+    ours = twin(random_marian(0))
+    assert ours.config.max_length == LENGTH
+    with pytest.raises(ValueError, match=f"at most {LENGTH} positions"):
+        ours.encode(torch.ones(1, LENGTH + 1, dtype=torch.long))

@@ -51,6 +51,14 @@ def test_the_target_mask_hides_padding_and_the_future_and_nothing_else():
                 assert mask[row, 0, query, key].item() == may
 
 
+def test_a_target_may_start_with_padding_if_that_is_its_start_token():
+    token_ids = torch.tensor([[7, 5, 6, 7], [7, 5, 7, 7]])
+    mask = target_mask(token_ids, padding_id=7, start_id=7)
+    real = torch.tensor([[True, True, True, False], [True, True, False, False]])
+    assert torch.equal(mask, real[:, None, None] & causal_mask(4))
+    assert not target_mask(token_ids, padding_id=7, start_id=1)[..., 0].any()
+
+
 def test_padding_hides_keys_and_never_silences_a_query():
     assert target_mask(TOKEN_IDS).any(dim=-1).all()
 

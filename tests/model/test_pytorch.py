@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention
@@ -282,8 +283,8 @@ OTHER_KEYS = "module must attend to its keys alone, got add_bias_kv or add_zero_
 @pytest.mark.parametrize(
     ("module", "error", "message"),
     [
-        (encoder_layer(activation="gelu"), ValueError, "have the activation ReLU, got gelu"),
-        (encoder_layer(activation=nn.SiLU()), ValueError, "have the activation ReLU, got SiLU()"),
+        (encoder_layer(activation=torch.tanh), ValueError, "relu, gelu, silu, got tanh"),
+        (encoder_layer(activation=nn.GELU("tanh")), ValueError, "got GELU(approximate='tanh')"),
         (nn.MultiheadAttention(6, 3, add_zero_attn=True), ValueError, OTHER_KEYS),
         (nn.MultiheadAttention(6, 3, add_bias_kv=True), ValueError, OTHER_KEYS),
         (
@@ -304,10 +305,13 @@ def test_keys_of_a_different_width_are_not_converted():
         from_pytorch(nn.MultiheadAttention(6, 3, kdim=4, vdim=5))
 
 
-def test_an_activation_module_is_as_good_as_the_function():
-    layer = encoder_layer(activation=nn.ReLU(), dropout=0.0, batch_first=True)
+@pytest.mark.parametrize("activation", [nn.ReLU(), nn.SiLU(), torch.relu, F.silu, "gelu"])
+def test_the_activation_comes_along_both_ways(activation):
+    layer = encoder_layer(activation=activation, dropout=0.0, batch_first=True)
     x, _ = draw()
-    torch.testing.assert_close(from_pytorch(layer)(x), layer(x))
+    ours = from_pytorch(layer)
+    torch.testing.assert_close(ours(x), layer(x))
+    torch.testing.assert_close(to_pytorch(ours)(x), layer(x))
 
 
 @pytest.mark.parametrize("norm", [nn.LayerNorm(D_MODEL, eps=0.1), nn.RMSNorm(D_MODEL)], ids=str)

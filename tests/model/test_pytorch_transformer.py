@@ -21,9 +21,15 @@ def count(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-def test_pytorch_transformer_computes_what_ours_does():
+@pytest.mark.parametrize(
+    "switches",
+    [{}, {"activation": "silu", "position_order": "halves", "num_decoder_layers": 1}],
+    ids=["the paper's", "others"],
+)
+def test_pytorch_transformer_computes_what_ours_does(switches):
     torch.manual_seed(0)
-    config = TransformerConfig(**SIZES, dropout=0.0, bias=True, final_norm=True)
+    switches = {"bias": True, "final_norm": True, **switches}
+    config = TransformerConfig(**SIZES, dropout=0.0, **switches)
     ours, theirs = Transformer(config), PytorchTransformer(config)
     assert count(theirs) == count(ours)
     theirs.transformer = to_pytorch(ours)
@@ -75,6 +81,11 @@ def test_greedy_search_takes_pytorch_transformer():
     alone = greedy_search(theirs, SOURCE_IDS[1:, :3], max_length=6)
     assert together[1:] == alone
     assert theirs.training
+
+
+def test_padding_as_the_start_is_not_for_pytorch_transformer():
+    with pytest.raises(ValueError, match="start_id must differ from padding_id, got 0 twice"):
+        PytorchTransformer(TransformerConfig(**SIZES, start_id=0))
 
 
 @pytest.mark.parametrize("switch", [{"target_vocabulary_size": 9}, {"tie_embeddings": False}])

@@ -245,6 +245,27 @@ def test_a_trained_model_can_be_loaded_to_be_used(tmp_path):
     assert greedy_search(loaded, source_ids) == greedy_search(model, source_ids)
 
 
+def forget_later_fields(tensors: dict, record: dict) -> None:
+    """Make a file what it was before the config had these fields."""
+    for name in ("num_decoder_layers", "start_id", "end_id", "activation", "position_order"):
+        del record["choices"]["model"][name]
+
+
+def test_a_file_from_before_a_field_existed_is_used_and_continued(path, whole):
+    model = load_model(path)
+    rewritten(path, forget_later_fields)
+    again = load_model(path)
+    assert again.config == model.config
+    assert same(weights(again), weights(model))
+    assert_goes_on(path, whole)
+
+
+def test_such_a_file_is_not_continued_with_another_value_of_the_field(path):
+    rewritten(path, forget_later_fields)
+    with pytest.raises(CheckpointError, match="model.activation must be relu as in .*, got silu"):
+        fit(transformer(activation="silu"), TASK, CONFIG, resume=path)
+
+
 def other_task(**changes: int):
     sizes = {"num_symbols": 5, "shortest": 2, "longest": 4, "train_size": 60}
     return reverse_task(**sizes | {"validation_size": 8, "test_size": 8} | changes)

@@ -1,5 +1,7 @@
 """Translate standard input, line by line: ``python -m transformer_edu.generation runs/x < text``.
 
+With ``--marian FOLDER`` instead of a run, a published model of Marian's translates.
+
 Every line is written as soon as it is translated; an empty line stays empty. For a line that is too
 long for the model an empty line is written too, and standard error names it.
 """
@@ -12,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from transformer_edu.generation.continuation import require_width
 from transformer_edu.generation.translator import TextTooLongError, Translator
 from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.pretrained.marian import load_marian
 from transformer_edu.training.data.parallel_text import BYTE_ORDER_MARK
 from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
 from transformer_edu.training.runs.saved_translator import load_translator
@@ -29,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         that is too long is an error too; the lines after it are still translated.
     """
     parser = argparse.ArgumentParser(prog="python -m transformer_edu.generation", description=ABOUT)
-    parser.add_argument("run", nargs="?", help="folder of a run; the model in the package")
+    models = parser.add_mutually_exclusive_group()
+    models.add_argument("run", nargs="?", help="folder of a run; the model in the package")
+    models.add_argument("--marian", metavar="FOLDER", help="folder of a published Marian model")
     parser.add_argument("--beam", type=int, default=4, help="hypotheses kept; 1 is greedy (4)")
     parser.add_argument("--alpha", type=float, default=0.6, help="favours long targets (0.6)")
     parser.add_argument(
@@ -43,7 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise ValueError("standard input must be open to be translated, got a closed one")
     if chosen.device is not None:
         os.environ[DEVICE_VARIABLE] = chosen.device
-    translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)
+    if chosen.marian is not None:
+        translator = load_marian(chosen.marian)
+    else:
+        translator = load_pretrained() if chosen.run is None else load_translator(chosen.run)
     translator.model.to(pick_device())
     try:
         with suitable_threads(translator.model):

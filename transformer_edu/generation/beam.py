@@ -22,7 +22,6 @@ from transformer_edu.generation.hypotheses import (
     require_alpha,
 )
 from transformer_edu.generation.ranking import best_first, require_possible
-from transformer_edu.model.vocabulary import END_ID, START_ID
 from transformer_edu.refusals import require_callable, require_whole
 
 
@@ -34,8 +33,8 @@ def beam_search(
     alpha: float = 0.6,
     num_best: int = 1,
     max_length: int | None = None,
-    start_id: int = START_ID,
-    end_id: int = END_ID,
+    start_id: int | None = None,
+    end_id: int | None = None,
     cached: bool = True,
     end_loops: bool = False,
     after_step: Callable[[BeamStep], None] | None = None,

@@ -14,7 +14,7 @@ from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 from transformer_edu.refusals import require_flag, require_token_ids, require_whole
 
 
@@ -22,7 +22,8 @@ class Continuation:
     """Targets that are being written, each for its own source.
 
     The source is encoded once. With a cache, every step computes the newest position only;
-    without a cache, the whole target again. The logits are the same.
+    without a cache, the whole target again. The logits are the same. Padding is written unless
+    it is the start token too: then its logit is -inf.
 
     Args:
         model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has;
@@ -43,6 +44,8 @@ class Continuation:
         end_loops: bool = False,
     ) -> None:
         self.model, self.end_loops = model, end_loops
+        padding_id = padding_id_of(model)
+        self.forbidden_id = padding_id if start_id == padding_id else None
         self.source_mask = model.source_mask(source_ids)  # (batch, 1, 1, source position)
         self.memory = model.encode(source_ids, source_mask=self.source_mask)
         self.written = source_ids.new_full((len(source_ids), 1), start_id)  # (rows, position)
@@ -72,6 +75,8 @@ class Continuation:
             )
         logits = self.model.project(decoded[:, -1:]).squeeze(1)
         require_possible(logits.amax(dim=-1), step=self.written.size(1))
+        if self.forbidden_id is not None:
+            logits[:, self.forbidden_id] = -torch.inf
         if self.end_loops:
             rows, token_ids = looping_tokens(self.written)
             logits[rows, token_ids] = -torch.inf
@@ -182,6 +187,16 @@ def padding_id_of(model: nn.Module) -> int:
     return getattr(getattr(model, "config", None), "padding_id", PADDING_ID)
 
 
+def start_id_of(model: nn.Module) -> int:
+    """The id that targets start with: what the model's config says, if it has one."""
+    return getattr(getattr(model, "config", None), "start_id", START_ID)
+
+
+def end_id_of(model: nn.Module) -> int:
+    """The id that ends targets: what the model's config says, if it has one."""
+    return getattr(getattr(model, "config", None), "end_id", END_ID)
+
+
 class Targets:
     """What every search begins with: a start token for each source, and when a target ends.
 
@@ -197,7 +212,8 @@ class Targets:
     Raises:
         TypeError: If model lacks a method, or an argument has the wrong type.
         ValueError: If a source holds only padding, max_length is below 1 or above the model's, or
-            start, end and padding are not three different ids of the model's vocabulary.
+            start, end and padding are not three different ids of the model's vocabulary; start and
+            padding may be the same where they are in the model's config.
     """
 
     def __init__(
@@ -206,8 +222,8 @@ class Targets:
         source_ids: Tensor,
         *,
         max_length: int | None,
-        start_id: int,
-        end_id: int,
+        start_id: int | None,
+        end_id: int | None,
         cached: bool,
         end_loops: bool = False,
     ) -> None:
@@ -216,6 +232,8 @@ class Targets:
         require_token_ids("source_ids", source_ids)
         require_flag("cached", cached)
         padding_id = padding_id_of(model)
+        start_id = start_id_of(model) if start_id is None else start_id
+        end_id = end_id_of(model) if end_id is None else end_id
         _require_tokens(model, start_id, end_id, padding_id)
         source_mask = model.source_mask(source_ids)
         limits = length_limits(model, source_mask, max_length)
@@ -277,7 +295,8 @@ def _require_tokens(model: nn.Module, start_id: int, end_id: int, padding_id: in
         require_whole(name, token_id, minimum=0)
         if size is not None and token_id >= size:
             raise ValueError(f"{name} must be from 0 to {size - 1}, got {token_id}")
-    if len({start_id, end_id, padding_id}) < 3:
+    starts_with_padding = start_id == padding_id == start_id_of(model)
+    if len({start_id, end_id, padding_id}) < (2 if starts_with_padding else 3):
         raise ValueError(
             "start_id, end_id and padding must be three different ids, "
             f"got {start_id}, {end_id} and {padding_id}"

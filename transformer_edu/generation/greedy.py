@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.model.vocabulary import END_ID, START_ID
 from transformer_edu.refusals import require_callable
 
 
@@ -19,8 +18,8 @@ def greedy_search(
     source_ids: Tensor,
     *,
     max_length: int | None = None,
-    start_id: int = START_ID,
-    end_id: int = END_ID,
+    start_id: int | None = None,
+    end_id: int | None = None,
     cached: bool = True,
     end_loops: bool = False,
     after_step: Callable[[Tensor], None] | None = None,
@@ -34,7 +33,7 @@ def greedy_search(
         source_ids: Sources, padded at the end, shape (batch, source position).
         max_length: The most tokens to write in a row, the end token included; None allows
             EXTRA_LENGTH more than the row's source has, and never more than the model can.
-        start_id, end_id: The decoder's first input, and the token that ends a row.
+        start_id, end_id: What a row starts with and what ends it; None takes the config's.
         cached: Whether to keep keys and values from step to step; a model whose decoder has parts
             of another class never does.
         end_loops: Whether to forbid a token that would repeat an n-gram three times in a row (see
@@ -58,9 +57,9 @@ def greedy_search(
         done = torch.zeros_like(limits, dtype=torch.bool)  # (batch,)
         while not done.all():
             next_ids = continuation.next_logits().argmax(dim=-1)  # (batch,)
-            next_ids = next_ids.masked_fill(done, end_id)
+            next_ids = next_ids.masked_fill(done, targets.end_id)
             continuation.append(next_ids)
-            done = done | (next_ids == end_id) | (limits < continuation.written.size(1))
+            done = done | (next_ids == targets.end_id) | (limits < continuation.written.size(1))
             if after_step is not None:
                 after_step(continuation.written.clone())
     return [targets.read(row) for row in continuation.written.tolist()]

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.ranking import best_first, require_possible
-from transformer_edu.model.vocabulary import END_ID, START_ID
 from transformer_edu.refusals import require_whole
 
 LARGEST_SEED = 2**63 - 1
@@ -30,8 +29,8 @@ def sample(
     min_p: float | None = None,
     generator: torch.Generator | int | None = None,
     max_length: int | None = None,
-    start_id: int = START_ID,
-    end_id: int = END_ID,
+    start_id: int | None = None,
+    end_id: int | None = None,
     cached: bool = True,
 ) -> list[list[int]]:
     """Write one target for each source, every token drawn from ``candidate_probabilities``.

@@ -36,6 +36,7 @@ class StepwiseDecoder:
     def __init__(self, model: Transformer, memory: Tensor, source_mask: Tensor) -> None:
         self.embedding, self.positions = model.target_embedding, model.positions.table
         self.padding_id = model.config.padding_id
+        self.starts_with_padding = model.config.start_id == self.padding_id
         self.layers = [StepwiseLayer(layer, memory) for layer in model.decoder.layers]
         self.final_norm = model.decoder.final_norm
         self.sources = torch.arange(len(memory), device=memory.device)  # of each row
@@ -52,8 +53,10 @@ class StepwiseDecoder:
         Returns:
             Shape (row, d_model).
         """
-        seen = (token_ids != self.padding_id).unsqueeze(1)
-        self.visible = torch.cat([self.visible, seen], dim=1)
+        seen = token_ids != self.padding_id
+        if self.length == 0 and self.starts_with_padding:
+            seen = torch.ones_like(seen)
+        self.visible = torch.cat([self.visible, seen.unsqueeze(1)], dim=1)
         mask = None
         if not self.visible.all():
             mask = as_scores(self.visible[:, None, None], self.positions.dtype)
@@ -146,8 +149,9 @@ class StepwiseLayer:
         return linear(self.layer.cross_attention.output_projection, heads)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
-        widened = linear(self.layer.feed_forward.widen, x).relu_()
-        return linear(self.layer.feed_forward.narrow, widened)
+        feed_forward = self.layer.feed_forward
+        widened = feed_forward.activation(linear(feed_forward.widen, x))
+        return linear(feed_forward.narrow, widened)
 
     def keep(self, rows: Tensor, length: int) -> None:
         """Select rows of the targets, whose first positions are kept."""

@@ -23,7 +23,7 @@ class TextCoder(Protocol):
     """What turns text into token ids and back: a tokenizer, or a list of words."""
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, without start and end."""
+        """The ids that the model reads: without a start, and most often without an end."""
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of ids."""
@@ -40,6 +40,8 @@ class Translator:
     Args:
         model: As for greedy_search; it runs on the device that it is on.
         tokenizer: The one that it was trained with.
+        lower_capitals: Whether a text in capitals only is read in lower case. With our own
+            tokenizer it would be one piece a letter, which no model has learned to read.
 
     Raises:
         TypeError: If one of them lacks a method.
@@ -47,6 +49,7 @@ class Translator:
 
     model: nn.Module
     tokenizer: TextCoder
+    lower_capitals: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what cannot write, and what cannot read."""
@@ -113,8 +116,8 @@ class Translator:
         if not isinstance(text, str):
             raise TypeError(f"text must be a text, got {text!r}")
         text = text.strip()  # as training texts are
-        # Capitals only would be one piece a letter, which nobody has learned to read.
-        ids = self.tokenizer.encode(text.lower() if text.isupper() else text)
+        lowered = self.lower_capitals and text.isupper()
+        ids = self.tokenizer.encode(text.lower() if lowered else text)
         room = getattr(getattr(self.model, "config", None), "max_length", len(ids))
         if len(ids) > room:
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")

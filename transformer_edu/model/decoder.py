@@ -24,9 +24,10 @@ class DecoderLayer(nn.Module):
         dropout: Probability of dropping an element of each sub-layer's output in training.
         norm_first: Normalize each sub-layer's input instead of the sum after it.
         bias: Whether the attention projections add a bias.
+        activation: Of the feed-forward network, one of ACTIVATIONS.
 
     Raises:
-        ValueError: If num_heads does not divide d_model.
+        ValueError: If num_heads does not divide d_model, or there is no such activation.
     """
 
     def __init__(
@@ -38,11 +39,12 @@ class DecoderLayer(nn.Module):
         dropout: float = 0.1,
         norm_first: bool = False,
         bias: bool = False,
+        activation: str = "relu",
     ) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model=d_model, num_heads=num_heads, bias=bias)
         self.cross_attention = MultiHeadAttention(d_model=d_model, num_heads=num_heads, bias=bias)
-        self.feed_forward = FeedForward(d_model=d_model, d_ff=d_ff)
+        self.feed_forward = FeedForward(d_model=d_model, d_ff=d_ff, activation=activation)
         self.around_self_attention, self.around_cross_attention, self.around_feed_forward = (
             AddAndNorm(d_model=d_model, dropout=dropout, norm_first=norm_first) for _ in range(3)
         )

@@ -10,6 +10,11 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.refusals import require_choice
+
+# The axis along which sine and cosine of each frequency are put together, from the end.
+POSITION_ORDERS = {"interleaved": -1, "halves": -2}
+
 
 class TokenEmbedding(nn.Module):
     """One learned vector per token, multiplied by √d_model (paper §3.4).
@@ -41,7 +46,9 @@ class TokenEmbedding(nn.Module):
         return self.table(token_ids) * math.sqrt(self.d_model)
 
 
-def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None = None) -> Tensor:
+def sinusoidal_positions(
+    length: int, d_model: int, *, order: str = "interleaved", dtype: torch.dtype | None = None
+) -> Tensor:
     """The paper's table of positions: sines and cosines of decreasing frequency (paper §3.5).
 
     PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), PE(pos, 2i + 1) = cos(the same angle).
@@ -51,6 +58,7 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
     Args:
         length: Number of positions, at least 1.
         d_model: Width of every vector; must be even, for a sine and a cosine of each frequency.
+        order: The paper's "interleaved", or "halves": all sines, then all cosines.
         dtype: Floating-point type of the result; torch's default type when None.
 
     Returns:
@@ -58,10 +66,11 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
 
     Raises:
         TypeError: If dtype is not a floating-point type.
-        ValueError: If d_model is odd.
+        ValueError: If d_model is odd, or there is no such order.
     """
     if d_model % 2 != 0:
         raise ValueError(f"d_model must be even for sinusoidal positions, got {d_model}")
+    require_choice("order", order, POSITION_ORDERS)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not dtype.is_floating_point:
         raise TypeError(f"dtype must be a floating-point type, got {dtype}")
@@ -69,7 +78,8 @@ def sinusoidal_positions(length: int, d_model: int, *, dtype: torch.dtype | None
     position = torch.arange(length, **exact).unsqueeze(1)  # (position, 1)
     even = torch.arange(0, d_model, 2, **exact)  # the paper's 2i
     angle = position / 10_000 ** (even / d_model)  # (position, d_model / 2)
-    pairs = torch.stack([angle.sin(), angle.cos()], dim=-1)  # (position, d_model / 2, 2)
+    # Shape (position, d_model / 2, 2); in halves (position, 2, d_model / 2).
+    pairs = torch.stack([angle.sin(), angle.cos()], dim=POSITION_ORDERS[order])
     return pairs.flatten(-2).to(torch.get_default_device(), dtype)
 
 
@@ -79,22 +89,26 @@ class PositionalEncoding(nn.Module):
     Args:
         d_model: Width of every position's vector; must be even.
         max_length: Number of positions in the table.
+        order: As in sinusoidal_positions.
 
     Raises:
-        ValueError: If d_model is odd.
+        ValueError: If d_model is odd, or there is no such order.
     """
 
-    def __init__(self, *, d_model: int, max_length: int = 5000) -> None:
+    def __init__(self, *, d_model: int, max_length: int = 5000, order: str = "interleaved") -> None:
         super().__init__()
         self.d_model = d_model
         self.max_length = max_length
+        self.order = order
+        table = sinusoidal_positions(max_length, d_model, order=order)
         # A buffer moves with the model. It is not a weight, and a formula need not be saved.
-        self.register_buffer("table", sinusoidal_positions(max_length, d_model), persistent=False)
+        self.register_buffer("table", table, persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move or convert, then recompute the table: converting twice must not lose digits."""
         super()._apply(fn, recurse)
-        table = sinusoidal_positions(self.max_length, self.d_model, dtype=self.table.dtype)
+        how = {"order": self.order, "dtype": self.table.dtype}
+        table = sinusoidal_positions(self.max_length, self.d_model, **how)
         self.table = table.to(self.table.device)
         return self
 

@@ -3,7 +3,12 @@
 Built in notebooks/06_feed_forward_add_and_norm.ipynb.
 """
 
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from transformer_edu.refusals import require_choice
+
+ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
 
 
 class FeedForward(nn.Module):
@@ -12,10 +17,16 @@ class FeedForward(nn.Module):
     Args:
         d_model: Width of every position's vector, in and out.
         d_ff: Width between the two layers; the paper's is 4 · d_model.
+        activation: The function between them, one of ACTIVATIONS; the paper's is ReLU.
+
+    Raises:
+        ValueError: If there is no such activation.
     """
 
-    def __init__(self, *, d_model: int, d_ff: int) -> None:
+    def __init__(self, *, d_model: int, d_ff: int, activation: str = "relu") -> None:
         super().__init__()
+        require_choice("activation", activation, ACTIVATIONS)
+        self.activation = ACTIVATIONS[activation]
         self.d_model = d_model
         self.widen = nn.Linear(d_model, d_ff)
         self.narrow = nn.Linear(d_ff, d_model)
@@ -29,4 +40,4 @@ class FeedForward(nn.Module):
         Returns:
             Shape (batch, position, d_model).
         """
-        return self.narrow(self.widen(x).relu())
+        return self.narrow(self.activation(self.widen(x)))

@@ -8,7 +8,7 @@ notebooks/03_masks.ipynb.
 import torch
 from torch import Tensor
 
-from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.refusals import require_token_ids, require_whole
 
 LARGEST_MASK = 65_536  # positions; a larger square mask takes more than 4 GiB
@@ -73,13 +73,19 @@ def unless_all_true(mask: Tensor | None) -> Tensor | None:
 
 
 def target_mask(
-    token_ids: Tensor, *, padding_id: int = PADDING_ID, queries: int | None = None
+    token_ids: Tensor,
+    *,
+    padding_id: int = PADDING_ID,
+    start_id: int = START_ID,
+    queries: int | None = None,
 ) -> Tensor:
     """Hide padding and the future: the mask of the decoder's self-attention.
 
     Args:
         token_ids: The decoder's input, shape (batch, position).
         padding_id: The id that fills short sequences.
+        start_id: The id that every target starts with. If it is padding_id too, the first
+            position is not padding.
         queries: Number of queries, the last positions; None for all positions.
 
     Returns:
@@ -89,4 +95,6 @@ def target_mask(
         TypeError, ValueError: If token_ids is not a non-empty (batch, position) of whole numbers.
     """
     real = padding_mask(token_ids, padding_id=padding_id)
+    if start_id == padding_id:
+        real[..., 0] = True
     return real & causal_mask(token_ids.size(1), queries=queries, device=token_ids.device)

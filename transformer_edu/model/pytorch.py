@@ -14,20 +14,21 @@ import copy
 from functools import singledispatch
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
-from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.model.feed_forward import ACTIVATIONS, FeedForward
 from transformer_edu.model.masks import causal_mask, padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 # The name of each part of a layer here, and in torch.nn, which numbers norms and dropouts.
 ATTENTION_NAMES = {"self_attention": "self_attn", "cross_attention": "multihead_attn"}
 FEED_FORWARD_NAMES = {"feed_forward.widen": "linear1", "feed_forward.narrow": "linear2"}
+ACTIVATION_NAMES = {function: name for name, function in ACTIVATIONS.items()}
+ACTIVATION_NAMES |= {torch.relu: "relu", nn.ReLU: "relu", nn.SiLU: "silu"}
 AROUND_NAMES = ("around_self_attention", "around_cross_attention", "around_feed_forward")
 
 
@@ -71,8 +72,8 @@ def from_pytorch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
 
     Raises:
         TypeError: If the module is none of these.
-        ValueError: If our modules cannot compute the same: an activation other than ReLU, or keys
-            beyond those of the input.
+        ValueError: If our modules cannot compute the same: an activation that is not one of
+            ACTIVATIONS, or keys beyond those of the input.
     """
     raise TypeError(f"module must have a counterpart in this package, got {type(module).__name__}")
 
@@ -120,7 +121,13 @@ def _layer_to_pytorch(module: EncoderLayer | DecoderLayer) -> nn.Module:
     sizes = (attention.d_model, attention.num_heads, feed_forward.widen.out_features)
     norm_first = module.around_self_attention.norm_first
     with torch.device("meta"):
-        twin = build(*sizes, dropout=0.0, batch_first=True, norm_first=norm_first)
+        twin = build(
+            *sizes,
+            dropout=0.0,
+            activation=feed_forward.activation,
+            batch_first=True,
+            norm_first=norm_first,
+        )
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, ours):
             setattr(twin, theirs, to_pytorch(getattr(module, ours)))
@@ -132,14 +139,20 @@ def _layer_to_pytorch(module: EncoderLayer | DecoderLayer) -> nn.Module:
 @from_pytorch.register(nn.TransformerEncoderLayer)
 @from_pytorch.register(nn.TransformerDecoderLayer)
 def _layer_from_pytorch(module: nn.Module) -> EncoderLayer | DecoderLayer:
-    activation = module.activation
-    if activation not in (F.relu, torch.relu) and not isinstance(activation, nn.ReLU):
-        got = getattr(activation, "__name__", activation)
-        raise ValueError(f"module must have the activation ReLU, got {got}")
+    function = module.activation
+    activation = ACTIVATION_NAMES.get(function, ACTIVATION_NAMES.get(type(function)))
+    if activation is None:
+        wanted, got = ", ".join(ACTIVATIONS), getattr(function, "__name__", function)
+        raise ValueError(f"module must have one of the activations {wanted}, got {got}")
     build = EncoderLayer if isinstance(module, nn.TransformerEncoderLayer) else DecoderLayer
     sizes = {"d_model": module.self_attn.embed_dim, "num_heads": module.self_attn.num_heads}
     with torch.device("meta"):
-        twin = build(**sizes, d_ff=module.linear1.out_features, norm_first=module.norm_first)
+        twin = build(
+            **sizes,
+            d_ff=module.linear1.out_features,
+            norm_first=module.norm_first,
+            activation=activation,
+        )
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, theirs):
             setattr(twin, ours, from_pytorch(getattr(module, theirs)))
@@ -214,25 +227,30 @@ class PytorchTransformer(nn.Module):
         config: The model's sizes. Source, target and output share one table.
 
     Raises:
-        ValueError: If config asks for separate vocabularies or tables.
+        ValueError: If config asks for separate vocabularies or tables, or padding as the start.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         if config.target_vocabulary_size is not None or not config.tie_embeddings:
             raise ValueError("config must have one vocabulary and tie_embeddings, got others")
+        if config.start_id == config.padding_id:
+            raise ValueError(f"start_id must differ from padding_id, got {config.start_id} twice")
         self.config = config
         width = config.d_model
         self.embedding = TokenEmbedding(vocabulary_size=config.vocabulary_size, d_model=width)
-        self.positions = PositionalEncoding(d_model=width, max_length=config.max_length)
+        self.positions = PositionalEncoding(
+            d_model=width, max_length=config.max_length, order=config.position_order
+        )
         self.dropout = nn.Dropout(config.dropout)
         self.transformer = nn.Transformer(
             d_model=width,
             nhead=config.num_heads,
             num_encoder_layers=config.num_layers,
-            num_decoder_layers=config.num_layers,
+            num_decoder_layers=config.decoder_depth,
             dim_feedforward=config.d_ff,
             dropout=config.dropout,
+            activation=ACTIVATIONS[config.activation],
             norm_first=config.norm_first,
             batch_first=True,
         )

@@ -10,10 +10,12 @@ from torch import Tensor, nn
 from transformer_edu.model import masks
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
-from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
+from transformer_edu.model.embeddings import POSITION_ORDERS, PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
-from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.model.feed_forward import ACTIVATIONS
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 from transformer_edu.refusals import (
+    require_choice,
     require_heads,
     require_mask,
     require_probability,
@@ -32,11 +34,16 @@ class TransformerConfig:
         target_vocabulary_size: Tokens of a separate target vocabulary; None for a joint one.
         d_model: Width of every position's vector; even.
         num_heads: Attention heads; must divide d_model.
-        num_layers: Layers of the encoder, and of the decoder.
+        num_layers: Layers of the encoder, and of the decoder too unless that has its own number.
+        num_decoder_layers: Layers of a decoder of another depth; None for the encoder's.
         d_ff: Width inside the feed-forward networks.
         dropout: Probability of dropping an element in training, in [0, 1] (§5.4).
         max_length: Positions in the table of positional encodings.
         padding_id: The token id that fills short sequences.
+        start_id: The token id that every target starts with; it may be padding_id too.
+        end_id: The token id that ends every target.
+        activation: Inside the feed-forward networks: "relu", the paper's, "gelu" or "silu".
+        position_order: Sines and cosines "interleaved", the paper's order, or in "halves".
         norm_first: Pre-norm instead of the paper's post-norm.
         final_norm: A normalization after each stack; None adds it to pre-norm, which needs it.
         bias: Whether the attention projections add a bias.
@@ -51,10 +58,15 @@ class TransformerConfig:
     d_model: int = 512
     num_heads: int = 8
     num_layers: int = 6
+    num_decoder_layers: int | None = None
     d_ff: int = 2048
     dropout: float = 0.1
     max_length: int = 5000
     padding_id: int = PADDING_ID
+    start_id: int = START_ID
+    end_id: int = END_ID
+    activation: str = "relu"
+    position_order: str = "interleaved"
     norm_first: bool = False
     final_norm: bool | None = None
     bias: bool = False
@@ -65,18 +77,28 @@ class TransformerConfig:
         for name in ("vocabulary_size", "num_layers", "d_ff", "max_length"):
             require_whole(name, getattr(self, name))
         require_whole("target_vocabulary_size", self.output_size)
+        require_whole("num_decoder_layers", self.decoder_depth)
         require_heads(self.num_heads, self.d_model)
         if self.d_model % 2 != 0:
             raise ValueError(f"d_model must be even for sinusoidal positions, got {self.d_model}")
         require_probability("dropout", self.dropout)
         largest_id = min(self.vocabulary_size, self.output_size) - 1
         require_whole("padding_id", self.padding_id, minimum=0, maximum=largest_id)
+        require_whole("start_id", self.start_id, minimum=0)  # searches know whether it is too large
+        require_whole("end_id", self.end_id, minimum=0)
+        require_choice("activation", self.activation, ACTIVATIONS)
+        require_choice("position_order", self.position_order, POSITION_ORDERS)
 
     @property
     def output_size(self) -> int:
         """Number of tokens that the decoder chooses from."""
         is_joint = self.target_vocabulary_size is None
         return self.vocabulary_size if is_joint else self.target_vocabulary_size
+
+    @property
+    def decoder_depth(self) -> int:
+        """Number of layers of the decoder."""
+        return self.num_layers if self.num_decoder_layers is None else self.num_decoder_layers
 
     @property
     def has_final_norm(self) -> bool:
@@ -120,13 +142,15 @@ class Transformer(nn.Module):
             self.target_embedding = self.source_embedding
         else:
             self.target_embedding = TokenEmbedding(vocabulary_size=target_size, d_model=width)
-        self.positions = PositionalEncoding(d_model=width, max_length=config.max_length)
+        self.positions = PositionalEncoding(
+            d_model=width, max_length=config.max_length, order=config.position_order
+        )
         self.embedding_dropout = nn.Dropout(config.dropout)
-        names = ("d_model", "num_heads", "d_ff", "dropout", "norm_first", "bias")
+        names = ("d_model", "num_heads", "d_ff", "dropout", "norm_first", "bias", "activation")
         sizes = {name: getattr(config, name) for name in names}
         norms = [nn.LayerNorm(width) if config.has_final_norm else None for _ in range(2)]
         encoder_layers = (EncoderLayer(**sizes) for _ in range(config.num_layers))
-        decoder_layers = (DecoderLayer(**sizes) for _ in range(config.num_layers))
+        decoder_layers = (DecoderLayer(**sizes) for _ in range(config.decoder_depth))
         self.encoder = Encoder(encoder_layers, final_norm=norms[0])
         self.decoder = Decoder(decoder_layers, final_norm=norms[1])
         self.output_projection = nn.Linear(width, target_size)
@@ -237,7 +261,8 @@ class Transformer(nn.Module):
 
     def _target_mask(self, target_ids: Tensor, *, queries: int) -> Tensor:
         """Hide padding and the future from the last positions of the target."""
-        return masks.target_mask(target_ids, padding_id=self.config.padding_id, queries=queries)
+        ids = {"padding_id": self.config.padding_id, "start_id": self.config.start_id}
+        return masks.target_mask(target_ids, **ids, queries=queries)
 
     def _embed(
         self, name: str, token_ids: Tensor, embedding: TokenEmbedding, offset: int = 0

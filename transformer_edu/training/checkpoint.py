@@ -6,7 +6,7 @@ choices of the run and the format's version. fit writes it; machine/whole_file.p
 
 import json
 import os
-from dataclasses import astuple, fields, is_dataclass
+from dataclasses import MISSING, astuple, fields, is_dataclass
 
 import torch
 from torch import Tensor, nn
@@ -68,7 +68,9 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
     """
     tensors, record = _read(path)
     try:
-        require_same(path, record["choices"], choices(state), "")
+        saved = record["choices"]
+        saved["model"] = _field_defaults(state.model) | saved["model"]
+        require_same(path, saved, choices(state), "")
         weights = _part(tensors, "weights.")
         require_same_weights(path, weights, state.model)
         run = _history(tensors)
@@ -176,10 +178,11 @@ def _require_fit(
     dtype: torch.dtype,
 ) -> None:
     """Refuse weights of a different model before a model of that config takes memory."""
-    if config.num_layers > len(weights):
+    num_layers = max(config.num_layers, config.decoder_depth)
+    if num_layers > len(weights):
         raise CheckpointError(
             f"num_layers of {path} must be at most {len(weights)}, "
-            f"the number of its tensors, got {config.num_layers}"
+            f"the number of its tensors, got {num_layers}"
         )
     with torch.device("meta"):  # shapes without numbers
         require_same_weights(path, weights, Transformer(config).to(dtype))
@@ -257,6 +260,13 @@ def model_choices(model: nn.Module) -> dict[str, object]:
     config = getattr(model, "config", None)
     kind = {"class": type(model).__qualname__}
     return kind | (_fields(config) if is_dataclass(config) else {})
+
+
+def _field_defaults(model: nn.Module) -> dict[str, object]:
+    """What a record from before a field of the model's config existed would have said."""
+    config = getattr(model, "config", None)
+    named = fields(config) if is_dataclass(config) else ()
+    return {field.name: field.default for field in named if field.default is not MISSING}
 
 
 def distinct_weights(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -1,0 +1,245 @@
+"""Published Marian models: a folder of files becomes a Translator, and a Translator such a folder.
+
+    translator = load_marian("opus-mt-en-de")
+    print(translator.translate("A dog runs across the grass."))
+
+The folder is what transformers writes and reads: ``config.json``, ``model.safetensors``,
+``vocab.json``, ``source.spm`` and ``target.spm``. Nothing in it is run. The weights are in
+model/marian.py. Text is cut by SentencePiece (Kudo and Richardson 2018,
+https://aclanthology.org/D18-2012), by one model for each language.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import safetensors.torch
+from safetensors import SafetensorError
+
+from transformer_edu.generation.translator import Translator
+from transformer_edu.model.marian import from_marian, to_marian
+from transformer_edu.refusals import require_whole
+from transformer_edu.training.data.multi30k import import_extra
+from transformer_edu.training.machine.memory import enough_memory
+from transformer_edu.training.machine.whole_file import (
+    CheckpointError,
+    replace_file,
+    require_path,
+)
+from transformer_edu.training.runs.run_folder import read_json
+
+CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
+GENERATION = "generation_config.json"  # what transformers' own generate asks for
+CUTTERS = ("source.spm", "target.spm")  # the SentencePiece models of the two languages
+PICKLE = "pytorch_model.bin"
+END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
+
+
+class MarianTokenizer:
+    """Source texts to token ids, and target ids to text: two SentencePiece models, one vocabulary.
+
+    The models cut text into pieces; a piece's id is the vocabulary's, not its model's. A text may
+    begin with a language code such as ``>>fra<<``, as models with several target languages expect.
+
+    Args:
+        vocabulary: The id of each piece: 0, 1, … without gaps.
+        cutters: The files of the source's and the target's SentencePiece model.
+
+    Raises:
+        ModuleNotFoundError: If the library sentencepiece is not installed.
+        ValueError: If the vocabulary has gaps or lacks </s>, <unk> or <pad>, or a file is not a
+            SentencePiece model.
+    """
+
+    def __init__(self, vocabulary: Mapping[str, int], cutters: tuple[bytes, bytes]) -> None:
+        library = import_extra("sentencepiece")
+        self.vocabulary, self.cutters = dict(vocabulary), cutters
+        ids = self.vocabulary.values()
+        if any(type(i) is not int for i in ids) or set(ids) != set(range(len(ids))):
+            raise ValueError(f"{VOCABULARY} must hold the ids 0, 1, … once each, got others")
+        self.pieces = sorted(self.vocabulary, key=self.vocabulary.get)
+        for name in (END, UNKNOWN, PADDING):
+            if name not in self.vocabulary:
+                raise ValueError(f"{VOCABULARY} must hold {name}, got none")
+        self.special = {self.vocabulary[name] for name in (END, UNKNOWN, PADDING)}
+        self._cutters = []
+        for name, content in zip(CUTTERS, cutters, strict=True):
+            try:
+                self._cutters.append(library.SentencePieceProcessor(model_proto=content))
+            except RuntimeError:
+                raise ValueError(
+                    f"{name} must be a SentencePiece model, got another file"
+                ) from None
+
+    def __len__(self) -> int:
+        """Number of ids: the model's vocabulary_size."""
+        return len(self.pieces)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a source text and, unlike our own tokenizer's, the end token's after them.
+
+        A piece that the vocabulary lacks is <unk>. An empty text has no ids.
+        """
+        return self._ids(text, self._cutters[0])
+
+    def encode_target(self, text: str) -> list[int]:
+        """The ids of a target text and the end token's: the labels in training."""
+        return self._ids(text, self._cutters[1])
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The target text of ids, without </s>, <unk> and <pad>."""
+        words = [self.pieces[i] for i in token_ids if i not in self.special]
+        return self._cutters[1].decode_pieces(words).strip()
+
+    def tokens(self, token_ids: Sequence[int]) -> list[str]:
+        """Every id's piece to look at; a space is ``▁``."""
+        return [self.pieces[token_id] for token_id in token_ids]
+
+    def _ids(self, text: str, cutter: object) -> list[int]:
+        code, ends, rest = text.partition("<<")
+        if text.startswith(">>") and ends:
+            pieces = [code + ends, *cutter.encode(rest, out_type=str)]
+        else:
+            pieces = cutter.encode(text, out_type=str)
+        unknown = self.vocabulary[UNKNOWN]
+        ids = [self.vocabulary.get(piece, unknown) for piece in pieces]
+        return [*ids, self.vocabulary[END]] if ids else []
+
+
+def train_marian_tokenizer(
+    sources: Iterable[str], targets: Iterable[str], *, vocabulary_size: int
+) -> MarianTokenizer:
+    """Learn a SentencePiece model for each language and join their pieces in one vocabulary.
+
+    Args:
+        sources, targets: The texts to learn from.
+        vocabulary_size: Pieces of each language at the most; as many as its characters at least.
+
+    Raises:
+        ModuleNotFoundError: If the library sentencepiece is not installed.
+        ValueError: If a language has no text, or more characters than vocabulary_size.
+    """
+    library = import_extra("sentencepiece")
+    require_whole("vocabulary_size", vocabulary_size)
+    sizes = {"vocab_size": vocabulary_size, "hard_vocab_limit": False}
+    quiet = {"minloglevel": 2, "num_threads": 1}
+    cutters, names = [], [END, UNKNOWN]
+    for texts in (sources, targets):
+        written = io.BytesIO()
+        try:
+            library.SentencePieceTrainer.train(
+                sentence_iterator=iter(texts), model_writer=written, **sizes, **quiet
+            )
+        except (RuntimeError, OSError) as error:
+            reason = str(error).split("] ")[-1].strip()
+            raise ValueError(f"the texts must suffice for a tokenizer: {reason}") from None
+        cutters.append(written.getvalue())
+        cutter = library.SentencePieceProcessor(model_proto=written.getvalue())
+        names += [cutter.id_to_piece(i) for i in range(len(cutter)) if not cutter.is_control(i)]
+    pieces = [*dict.fromkeys(names), PADDING]
+    return MarianTokenizer({piece: i for i, piece in enumerate(pieces)}, tuple(cutters))
+
+
+def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Translator:
+    """Read a published Marian model and its tokenizer; nothing in the folder is run.
+
+    The searches write as transformers' generate does for these models: from the padding token,
+    which is never written, to the end token. Three things differ. There, ``max_length`` counts the
+    start token too, a target that reaches it gets an end token, and the score of a hypothesis is
+    log_probability / length^length_penalty. With alpha and length_penalty 0 both find the same.
+
+    Args:
+        folder: With config.json, model.safetensors, vocab.json, source.spm and target.spm.
+        sha256: The checksum that model.safetensors must have, in hexadecimal; None for any.
+
+    Returns:
+        A translator on the CPU, in evaluation mode. Its tokenizer is a MarianTokenizer.
+
+    Raises:
+        TypeError: If folder is no path.
+        ModuleNotFoundError: If the library sentencepiece is not installed.
+        OSError: If a file is missing or cannot be read.
+        ValueError: If a file is damaged or of another architecture, or they do not belong together.
+    """
+    require_path("folder", folder)
+    folder = Path(folder)
+    _require_files(folder)
+    settings, vocabulary = (_read_object(folder / name) for name in (CONFIG, VOCABULARY))
+    with enough_memory(f"the model in {folder}"):
+        content = (folder / WEIGHTS).read_bytes()
+        found = hashlib.sha256(content).hexdigest()
+        if sha256 not in (None, found):
+            raise CheckpointError(f"sha256 of {folder / WEIGHTS} must be {sha256}, got {found}")
+        try:
+            model = from_marian(settings, safetensors.torch.load(content))
+            files = tuple((folder / name).read_bytes() for name in CUTTERS)
+            tokenizer = MarianTokenizer(vocabulary, files)
+        except SafetensorError:
+            raise CheckpointError(
+                f"{folder / WEIGHTS} must be a whole safetensors file, "
+                "got one that is damaged or of another format"
+            ) from None
+        except (TypeError, ValueError) as error:
+            raise CheckpointError(f"{folder} must hold a Marian model: {error}") from None
+    config, ids = model.config, tokenizer.vocabulary
+    wanted = (config.vocabulary_size, config.padding_id, config.end_id)
+    if (got := (len(ids), ids[PADDING], ids[END])) != wanted:
+        names = "size, padding and end"
+        raise CheckpointError(f"{names} of {folder / VOCABULARY} must be {wanted}, got {got}")
+    return Translator(model, tokenizer, lower_capitals=False)
+
+
+def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
+    """Write a translator as a folder for load_marian, and for transformers.
+
+    Args:
+        folder: Made if it is not there; files of the same names are replaced.
+        translator: With a model that to_marian takes, and a MarianTokenizer.
+
+    Raises:
+        TypeError: If folder is no path, or the tokenizer is a different one.
+        ValueError: If the model has a switch that no Marian model has.
+        OSError: If a file cannot be written.
+    """
+    require_path("folder", folder)
+    folder, tokenizer = Path(folder), translator.tokenizer
+    if not isinstance(tokenizer, MarianTokenizer):
+        raise TypeError(f"tokenizer must be a MarianTokenizer, got {type(tokenizer).__name__}")
+    settings, tensors = to_marian(translator.model)
+    writing = ("pad_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id")
+    generation = {name: settings[name] for name in writing}
+    generation |= {"bad_words_ids": [[settings["pad_token_id"]]], "renormalize_logits": True}
+    files = {CONFIG: settings, GENERATION: generation, VOCABULARY: tokenizer.vocabulary}
+    contents = {name: json.dumps(held, indent=1).encode() for name, held in files.items()}
+    contents |= dict(zip(CUTTERS, tokenizer.cutters, strict=True))
+    distinct = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
+    contents[WEIGHTS] = safetensors.torch.save(distinct, metadata={"format": "pt"})
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        replace_file(folder / name, [content])
+
+
+def _require_files(folder: Path) -> None:
+    """Refuse a folder in which a file is missing, or that holds its weights as a pickle only."""
+    if (folder / PICKLE).exists() and not (folder / WEIGHTS).exists():
+        raise CheckpointError(
+            f"{folder} must hold {WEIGHTS}, got only {PICKLE}, a pickle, which can run code when "
+            "it is read: take a revision of the model that has safetensors"
+        )
+    for name in (CONFIG, WEIGHTS, VOCABULARY, *CUTTERS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} must hold {name}, got none")
+
+
+def _read_object(path: Path) -> dict[str, object]:
+    """The object in a JSON file."""
+    try:
+        held = read_json(path)
+    except ValueError:
+        held = None
+    if not isinstance(held, dict):
+        raise CheckpointError(f"{path} must hold an object in JSON, got something else")
+    return held
