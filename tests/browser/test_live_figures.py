@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from tests.published import published_element, published_page
+from tests.small_translator import PAIRS, small_translator
 from transformer_edu.teaching.explorers.attention import (
     PLANE_KEY,
     PLANE_QUERY,
@@ -22,6 +23,7 @@ from transformer_edu.teaching.explorers.attention import (
     show_plane_live,
 )
 from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
+from transformer_edu.teaching.explorers.removals import removals, show_removals_live
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 from transformer_edu.training.runs.stored_runs import load_runs
 
@@ -139,6 +141,12 @@ FIGURES = {
         mouse=lambda page: page.get_by_text("Next patient").click(),
         touch=lambda page: page.get_by_text("Next patient").tap(),
         key=lambda page: named(page, "up to step").press("ArrowLeft"),
+    ),
+    "removals": Live(
+        lambda: show_removals_live(small_translator(), PAIRS),
+        mouse=lambda page: named(page, "cross-attention, layer 1, all heads").click(),
+        touch=lambda page: named(page, "encoder self-attention, layer 2, head 1").tap(),
+        key=lambda page: named(page, "decoder self-attention, layer 2, head 2").press("Enter"),
     ),
 }
 every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
@@ -403,3 +411,68 @@ def test_the_slider_of_a_patient_goes_back_in_training(opened):
         page.get_by_text("Next patient").click()
     first = load_runs(name).runs[0].evaluations[0]
     assert f"step {first.step}: loss {first.loss:.2f}, " in readout(page)
+
+
+def test_a_click_on_a_head_shows_and_says_the_result_of_its_removal(opened):
+    page = opened(published_page(FIGURES["removals"].show))
+    data = removals(small_translator(), PAIRS)
+    tiles = page.locator("[role=button]")
+    page.get_by_role("radio", name=PAIRS[1][0]).check(force=True)
+    (_, before), *results = data["sentences"][1]["results"]
+    texts = data["sentences"][1]["texts"]
+    assert tiles.count() == len(results)
+    corners = page.locator("[role=button] path[d^=M]").count()
+    assert corners == sum(number > 0 for number, _ in results)
+    for tile, (number, probability) in enumerate(results):
+        tiles.nth(tile).click()
+        assert tiles.nth(tile).get_attribute("aria-pressed") == "true"
+        assert page.locator("[aria-pressed=true]").count() == 1
+        said, from_to = readout(page), [as_percent(each) for each in (before, probability)]
+        words = " ".join(texts[number]["words"])
+        assert (f"“{words}”" in said) if number else ("stays the same" in said)
+        shown = "stays at {1}" if from_to[0] == from_to[1] else "from {} to {}"
+        assert said.endswith(shown.format(*from_to) + ".")
+        assert page.locator("tspan[style]").all_text_contents() == [
+            texts[number]["words"][place] for place in texts[number]["new"]
+        ]
+
+
+def test_a_second_click_escape_and_the_button_switch_all_heads_on(opened):
+    page = opened(published_page(FIGURES["removals"].show))
+    first = picture(page), readout(page)
+    row = named(page, "cross-attention, layer 2, all heads")
+    for back in (
+        row.click,
+        lambda: row.press("Escape"),
+        page.get_by_role("button", name="All heads on").click,
+    ):
+        row.click()
+        assert page.locator("[fill='url(#hatch)'][visibility=visible]").count() == 3  # the row
+        back()
+        assert readout(page) == first[1]
+        assert page.locator("[aria-pressed=true]").count() == 0
+
+
+def test_arrow_keys_go_from_tile_to_tile_and_switch_nothing(opened):
+    page = opened(published_page(FIGURES["removals"].show))
+    said = readout(page)
+    named(page, "encoder self-attention, layer 1, all heads").focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    assert page.locator(":focus").get_attribute("aria-label") == (
+        "decoder self-attention, layer 2, head 2"
+    )
+    assert readout(page) == said
+
+
+def test_texts_of_a_translation_never_become_markup(opened):
+    hostile = {"words": HOSTILE, "new": [0]}
+    sentence = {"english": HOSTILE[0], "reference": HOSTILE[1], "texts": [hostile, hostile]}
+    results = [[0, 0.5], *[[1, 0.25]] * 2]
+    data = {"kinds": ["k"], "layers": 1, "heads": 1, "sentences": [sentence | {"results": results}]}
+    page = opened(live_page("removals", data, title="t", alt="a"))
+    named(page, "k, layer 1, head 1").click()
+    assert HOSTILE[0] in readout(page)
+    assert HOSTILE[0] in page.locator("[data-part=figure] text").all_text_contents()[1]
+    assert page.locator("img, script[src], b b, main script script").count() == 0
+    assert page.evaluate("window.ran") is None

@@ -6,7 +6,6 @@ from transformer_edu.teaching.figures.charts import (
     plot_bars,
     plot_grouped_bars,
     plot_lines,
-    plot_ranked_bars,
 )
 
 
@@ -45,15 +44,6 @@ def test_whole_numbers_along_x_get_whole_ticks():
     x = range(2, 21)  # where matplotlib would write 2.5, 5.0, 7.5 …
     axes = plot_lines({"a": x}, x=x, x_label="x", y_label="y", title="t").axes[0]
     assert all(tick == round(tick) for tick in axes.get_xticks())
-
-
-def test_ranked_bars_stand_from_the_largest_to_the_smallest_in_the_colors_of_their_groups():
-    axes = plot_ranked_bars({"a": [1.0, -1.0], "b": [3.0, 0.5]}, y_label="y", title="t").axes[0]
-    bars = sorted(axes.patches, key=lambda bar: bar.get_x())
-    assert [bar.get_height() for bar in bars] == [3.0, 1.0, 0.5, -1.0]
-    colors = [bar.get_facecolor() for bar in bars]
-    assert colors[0] == colors[2] != colors[1] == colors[3]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
 
 
 def test_grouped_bars_have_a_bar_for_every_name_of_every_group():

@@ -113,10 +113,6 @@ FIGURES = {
         partial(charts.plot_grouped_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
         {"width"},
     ),
-    "plot_ranked_bars": (
-        partial(charts.plot_ranked_bars, {NAME: [1.0, -0.5], "b": [2.0]}, y_label="height"),
-        {"rank", "height"},
-    ),
     "plot_beam_tree": (
         partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
@@ -142,6 +138,10 @@ FIGURES = {
     "plot_gradient_path": (
         partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
         {"after layer (0: the input)", "gradient length (output: 1)"},
+    ),
+    "plot_removals": (
+        partial(heads.plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
+        {"layer", "the head that is off"},
     ),
     "plot_head_roles": (
         partial(heads.plot_head_roles, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),

@@ -9,6 +9,7 @@ from transformer_edu.teaching.figures.heads import (
     describe_head_roles,
     plot_head_roles,
     plot_head_split,
+    plot_removals,
 )
 
 WORDS = {"label": "share of looks", "title": "Some do, some do not"}
@@ -95,3 +96,13 @@ def test_an_unsplit_matrix_is_drawn_without_heads():
     names = [[text.get_text() for text in axes.texts] for axes in figure.axes]
     assert "head 1" not in names[0] and {"head 1", "head 2"} < set(names[1])
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["before", "after"]
+
+
+def test_a_removal_has_its_signed_points_with_the_whole_row_in_the_last_column():
+    changes = {"encoder": torch.tensor([[0.0, -3.0, 2.0]]), "decoder": torch.zeros(1, 3)}
+    figure = plot_removals(changes, sentence="A man.", title="Some heads matter")
+    left, right = panels(figure)
+    assert [text.get_text() for text in left.texts] == ["0", "−3", "+2"]
+    assert [text.get_text() for text in left.get_xticklabels()] == ["1", "2", "all"]
+    assert left.images[0].get_clim() == right.images[0].get_clim()
+    assert "encoder -3, decoder 0" in figure.get_label()

@@ -3,5 +3,6 @@
 attention    the plane, masks, positions, heads switched off
 diagnosis    stored models whose fault is guessed
 generation   beams, candidates for sampling
+removals     heads of a translator, clicked off one by one
 translation  a sentence, its translation, and where each written word attends
 """

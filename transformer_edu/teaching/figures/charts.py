@@ -88,33 +88,6 @@ def plot_bars(
 
 
 @styled
-def plot_ranked_bars(groups: Mapping[str, Sequence[float]], *, y_label: str, title: str) -> Figure:
-    """Draw all values of up to three groups from the largest to the smallest, in their colors.
-
-    Args:
-        groups: Values by the group's name.
-        y_label: What a value is, with its unit.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure.
-    """
-    ranked = sorted(
-        ((value, name) for name, values in groups.items() for value in values), reverse=True
-    )
-    figure, axes = plt.subplots(figsize=(8, 3.4))
-    for color, name in zip(GROUP_COLORS, groups, strict=False):
-        places = [place for place, (_, owner) in enumerate(ranked, start=1) if owner == name]
-        heights = [ranked[place - 1][0] for place in places]
-        axes.bar(places, heights, color=color, label=literal(name, longest=None))
-    axes.axhline(0, color="0.4", linewidth=0.8)
-    axes.legend()
-    axes.set_title(title)
-    axes.set(xlabel="rank", ylabel=y_label)
-    return figure
-
-
-@styled
 def plot_grouped_bars(
     groups: Mapping[str, Mapping[str, float]], *, x_label: str, title: str, number: str = "{:.2f}"
 ) -> Figure:

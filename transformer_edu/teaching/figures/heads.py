@@ -11,7 +11,9 @@ from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import (
     as_array,
+    draw_signed,
     number_axis,
+    number_cells,
 )
 from transformer_edu.teaching.style import (
     BLUE,
@@ -64,6 +66,44 @@ def plot_head_roles(roles: Mapping[str, Mapping[str, Tensor]], *, label: str, ti
     title_above(figure, title)
     figure.set_label(f"{title}. {describe_head_roles(roles)}")
     return figure
+
+
+@styled
+def plot_removals(changes: Mapping[str, Tensor], *, sentence: str, title: str) -> Figure:
+    """Draw what the removal of each head, and of all heads of a row, changes: a panel for a kind.
+
+    Args:
+        changes: By kind of attention, shape (layer, head + 1), the last column for all heads: in
+            percentage points, whole numbers.
+        sentence: Whose numbers these are.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure; its label is the figure in words.
+    """
+    layers, columns = next(iter(changes.values())).shape
+    size = (1.0 + len(changes) * columns * 0.55, 1.5 + layers * 0.5)
+    figure, places = plt.subplots(1, len(changes), figsize=size, squeeze=False, sharey=True)
+    largest = max(float(each.abs().max()) for each in changes.values())
+    for axes, (kind, points) in zip(places[0], changes.items(), strict=True):
+        draw_signed(axes, points, largest=largest, paleness=2)
+        number_cells(axes, as_array(points), _signed)
+        axes.axvline(columns - 1.5, color="0.4", linewidth=1)
+        axes.set_xticks(range(columns), [*range(1, columns), "all"])
+        axes.set_title(literal(kind, longest=None), fontsize=13, loc="center")
+        axes.tick_params(length=0)
+    number_axis(places[0][0].yaxis, layers)
+    places[0][0].set_ylabel("layer")
+    figure.supxlabel("the head that is off", fontsize=13)
+    about = "Points by which the probability of a correct token changes"
+    title_above(figure, f"{title}\n{about}:\n{literal(sentence, longest=60)}")
+    lowest = ", ".join(f"{kind} {points.min():.0f}" for kind, points in changes.items())
+    figure.set_label(f"{title}. {about} in “{sentence}”, at the lowest: {lowest}")
+    return figure
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.0f}".replace("-", "−") if points else "0"
 
 
 def strongest_roles(by_role: Mapping[str, Tensor]) -> tuple[list[list[str]], np.ndarray]:

@@ -1,0 +1,67 @@
+"""What a translator writes without one head, or all heads of a row, is what it really writes."""
+
+import pytest
+import torch
+
+from tests.published import published_element
+from tests.small_translator import PAIRS, small_translator
+from transformer_edu.teaching.explorers.removals import (
+    each_removal,
+    removals,
+    show_removals_live,
+)
+from transformer_edu.teaching.inspect.ablation import every_head, heads_switched_off
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return small_translator()
+
+
+def test_every_head_and_every_row_of_heads_goes_once(translator):
+    found = each_removal(translator.model.config)
+    assert sorted(head for heads in found if len(heads) == 1 for head in heads) == sorted(
+        every_head(translator.model)
+    )
+    assert [len(heads) for heads in found] == [1, 1, 2] * 6
+    assert found[3] == [("decoder.layers.0.self_attention", 1)]  # kind by kind in every layer
+    assert found[-1] == [("decoder.layers.1.cross_attention", head) for head in (1, 2)]
+
+
+def test_the_results_are_what_the_model_writes_and_gives_to_each_sentence_alone(translator):
+    model, encode = translator.model, translator.tokenizer.encode
+    data = removals(translator, PAIRS)
+    assert (data["layers"], data["heads"], len(data["kinds"])) == (2, 2, 3)
+    for sentence, (english, german) in zip(data["sentences"], PAIRS, strict=True):
+        assert len({text for text, _ in sentence["results"]}) == len(sentence["texts"]) > 2
+        target = torch.tensor([[1, *encode(german), 2]])
+        for heads, (text, probability) in zip(
+            [[], *each_removal(model.config)], sentence["results"], strict=True
+        ):
+            with heads_switched_off(model, heads), torch.no_grad():
+                written = translator.translate(english)
+                logits = model.eval()(torch.tensor([encode(english)]), target[:, :-1])
+            right = logits.log_softmax(dim=-1)[0].gather(1, target[0, 1:, None])
+            assert sentence["texts"][text]["words"] == written.split()
+            assert probability == pytest.approx(right.mean().exp().item(), abs=1e-4)
+
+
+def test_new_words_are_those_that_the_whole_model_has_not_written_there(translator):
+    for sentence in removals(translator, PAIRS)["sentences"]:
+        first, *others = sentence["texts"]
+        assert first["new"] == []
+        for other in others:
+            kept = [word for i, word in enumerate(other["words"]) if i not in other["new"]]
+            remaining = iter(first["words"])
+            assert all(word in remaining for word in kept)  # in this order
+
+
+def test_the_title_counts_the_translations_that_one_head_does_not_change(translator):
+    written = translator.translate_all([english for english, _ in PAIRS])
+    same = 0
+    for head in every_head(translator.model):
+        with heads_switched_off(translator.model, [head]):
+            again = translator.translate_all([english for english, _ in PAIRS])
+        same += sum(one == other for one, other in zip(written, again, strict=True))
+    title = f"Without one head, {same} of 24 translations stay the same"
+    assert title in published_element(show_removals_live, translator, PAIRS)

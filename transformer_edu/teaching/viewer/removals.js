@@ -1,0 +1,192 @@
+// The heads of a translator as tiles. One head can be off, or all heads of one attention.
+// The results of a sentence begin with the whole model's; then they follow the tiles, row by row.
+
+const { kinds, layers, heads, sentences } = data;
+const columns = kinds.length * (heads + 1); // each kind has a tile for all its heads, too
+const state = { sentence: 0, off: null };
+
+function result(tile) {
+  const { texts, results } = sentences[state.sentence];
+  const [number, probability] = results[tile === null ? 0 : tile + 1];
+  return { text: texts[number], isOther: number > 0, probability };
+}
+const points = (tile) => Math.round(100 * result(tile).probability)
+  - Math.round(100 * result(null).probability);
+const where = (tile) => {
+  const column = tile % columns, head = column % (heads + 1);
+  return { kind: Math.floor(column / (heads + 1)), layer: Math.floor(tile / columns), head,
+    isAll: head === heads };
+};
+const largest = Math.max(...sentences.flatMap(({ results }) =>
+  results.map(([, probability]) => Math.abs(probability - results[0][1]))));
+
+// ---- what stays: the tiles -------------------------------------------------------------------
+
+const under = svg("g");
+const tiles = span(layers * columns).map((tile) => {
+  const { kind, layer, head, isAll } = where(tile);
+  const which = isAll ? "all heads" : `head ${head + 1}`;
+  const parts = {
+    back: svg("rect", { class: "face", rx: 4, fill: "var(--pale)", stroke: "var(--rule)" }),
+    color: svg("rect", { rx: 4 }),
+    corner: svg("path", { fill: "var(--ink)" }),
+    hatch: svg("rect", { rx: 4, fill: "url(#hatch)" }),
+    number: svg("text", { class: "outlined", "text-anchor": "middle" }),
+  };
+  const name = `${kinds[kind]}, layer ${layer + 1}, ${which}`;
+  return Object.assign(svg("g", { role: "button", "aria-label": name }, ...Object.values(parts)),
+    { parts });
+});
+const switchOff = (tile) => ((state.off = tile), redraw());
+roving(tiles, {
+  columns,
+  choose: (tile) => tile === null && switchOff(null),
+  press: (tile) => switchOff(tile === state.off ? null : tile),
+});
+
+const isOff = (tile) => {
+  if (state.off === null || tile === state.off) return tile === state.off;
+  const one = where(tile), other = where(state.off);
+  return other.isAll && one.kind === other.kind && one.layer === other.layer;
+};
+
+function drawTile(tile, { x, y, width, height }) {
+  const { back, color, corner, hatch, number } = tiles[tile].parts;
+  const change = points(tile), off = isOff(tile);
+  for (const each of [back, color, hatch])
+    for (const [key, value] of Object.entries({ width, height })) each.setAttribute(key, value);
+  place(tiles[tile], x, y);
+  color.setAttribute("fill", `var(--${change < 0 ? "orange" : "blue"})`);
+  color.setAttribute("opacity", Math.min(0.75, 0.75 * Math.abs(change) / (100 * largest || 1)));
+  corner.setAttribute("d", result(tile).isOther ? `M${width - 10} 1H${width - 1}V10Z` : "");
+  hatch.setAttribute("visibility", off ? "visible" : "hidden");
+  back.setAttribute("stroke", off ? "var(--ink)" : "var(--rule)");
+  back.setAttribute("stroke-width", off ? 3 : 1);
+  number.setAttribute("x", width / 2);
+  number.setAttribute("y", height / 2 + 5);
+  number.textContent = change > 0 ? `+${change}` : fixed(change, 0);
+  tiles[tile].setAttribute("aria-pressed", tile === state.off);
+}
+
+// ---- drawing ---------------------------------------------------------------------------------
+
+// The place of a kind's tiles: of its first one, and from one to the next.
+function grid(kind, isNarrow) {
+  return isNarrow
+    ? { x: 17 + 206 * (kind % 2), y: 262 + 204 * Math.floor(kind / 2), across: 35, down: 36 }
+    : { x: 22 + 272 * kind, y: 180, across: 43, down: 36 };
+}
+
+function drawKind(kind, isNarrow) {
+  const { x, y, across, down } = grid(kind, isNarrow);
+  const middle = (column) => x + (column + 0.5) * across + (column === heads ? 3 : -2);
+  const names = [...span(heads).map((head) => String(head + 1)), "all"];
+  return [
+    svg("text", { x, y: y - 26 }, kinds[kind]),
+    ...names.map((text, column) =>
+      svg("text", { x: middle(column), y: y - 8, class: "heading", "text-anchor": "middle" }, text)),
+    ...span(layers).map((layer) => svg("text",
+      { x: x - 6, y: y + down * layer + 21, class: "heading", "text-anchor": "end" },
+      String(layer + 1))),
+  ];
+}
+
+// Words in as many lines as they need and may have; new ones are marked.
+function lines(words, marked, { x, y, room, most }) {
+  const rows = [[]];
+  let used = 0;
+  words.forEach((word, i) => {
+    if (used && used + word.length > room) {
+      rows.push([]);
+      used = 0;
+    }
+    const style = "fill: var(--orange); font-weight: 700; text-decoration: underline";
+    rows.at(-1).push(svg("tspan", marked.includes(i) ? { style } : {}, word), " ");
+    used += word.length + 1;
+  });
+  if (rows.length > most) rows[most - 1].splice(-2, 2, "…");
+  return rows.slice(0, most).map((row, i) => svg("text", { x, y: y + 19 * i }, ...row));
+}
+
+function drawTexts({ isNarrow, width }) {
+  const { english, reference } = sentences[state.sentence], { text } = result(state.off);
+  const rows = [["English", english.split(" "), []], ["reference", reference.split(" "), []],
+    ["translation", text.words, text.new]];
+  const room = Math.floor((width - (isNarrow ? 0 : 96)) / 7.9);
+  return rows.flatMap(([name, words, marked], i) => {
+    const at = isNarrow ? { x: 0, y: 30 + 56 * i } : { x: 96, y: 16 + 24 * i };
+    return [svg("text", { x: 0, y: at.y - (isNarrow ? 17 : 0), class: "heading" }, name),
+      ...lines(words, marked, { ...at, room, most: 2 })];
+  });
+}
+
+function drawBar({ isNarrow, width }) {
+  const now = result(state.off).probability, before = result(null).probability;
+  const [x, y] = isNarrow ? [0, 190] : [190, 106], long = width - x - 50;
+  return [
+    svg("text", { x: 0, y: isNarrow ? 182 : 119, class: "heading" },
+      "probability of a correct token"),
+    svg("rect", { x, y, width: long, height: 16, rx: 3, fill: "var(--pale)" }),
+    svg("rect", { class: "bar", x, y, width: long * now, height: 16, rx: 3,
+      fill: "var(--blue)" }),
+    svg("path", { d: `M${x + long * before} ${y - 3}v22`, stroke: "var(--ink)",
+      "stroke-width": 2.5 }),
+    svg("text", { x: width, y: y + 13, "text-anchor": "end" }, percent(now)),
+  ];
+}
+
+function drawLegend({ isNarrow, height }) {
+  const words = ["rows: layers", "columns: heads", "all: all heads of a row",
+    "number: change in points", "◥ another translation", "hatched: off"];
+  const { x, y } = isNarrow ? grid(kinds.length, true) : { x: 0, y: height - 24 };
+  return (isNarrow ? words : [words.join("  ·  ")]).map((text, i) =>
+    svg("text", { x, y: y + 19 + 22 * i, class: "heading" }, text));
+}
+
+function draw(layout) {
+  const { isNarrow } = layout;
+  under.replaceChildren(...drawTexts(layout), ...drawBar(layout), ...drawLegend(layout),
+    ...span(kinds.length).flatMap((kind) => drawKind(kind, isNarrow)));
+  span(tiles.length).forEach((tile) => {
+    const { kind, layer, head, isAll } = where(tile);
+    const { x, y, across, down } = grid(kind, isNarrow);
+    drawTile(tile, { x: x + head * across + (isAll ? 5 : 0), y: y + layer * down,
+      width: across - 4, height: down - 4 });
+  });
+  say(...inWords());
+}
+
+// ---- words and controls ----------------------------------------------------------------------
+
+function inWords() {
+  const before = percent(result(null).probability);
+  if (state.off === null) {
+    const others = (isAll) => span(tiles.length).filter((tile) => where(tile).isAll === isAll)
+      .map((tile) => result(tile).isOther);
+    const count = (all) => `${all.filter(Boolean).length} of ${all.length}`;
+    return ["All heads are on, and a correct token has a probability of ", html("b", {}, before),
+      `. One head off changes this translation in ${count(others(false))} cases, a whole row in ${
+        count(others(true))}.`];
+  }
+  const { kind, layer, head, isAll } = where(state.off), { text, isOther } = result(state.off);
+  const change = points(state.off), now = percent(result(state.off).probability);
+  const verb = change < 0 ? "falls from" : "rises from";
+  return [`Without ${isAll ? `all ${heads} heads` : `head ${head + 1}`} of the ${kinds[kind]} in `,
+    `layer ${layer + 1}`,
+    ...(isOther ? [": “", html("bdi", {}, text.words.join(" ")), "” "]
+      : [", the translation stays the same. "]),
+    "A correct token’s probability ",
+    ...(change ? [`${verb} ${before} to `] : ["stays at "]), html("b", {}, now), "."];
+}
+
+const { picture: drawn, redraw } = picture({
+  label: "Heads that can be switched off, and the translation", wide: [800, 356],
+  narrow: [400, 620], draw,
+});
+drawn.append(under, ...tiles);
+controls.append(
+  choices({ label: "sentence", value: 0, change: (to) => ((state.sentence = to), redraw()),
+    options: sentences.map(({ english }, i) => [i, [String(i + 1)], english]) }),
+  button({ label: "All heads on", press: () => switchOff(null) }),
+);
+redraw();
