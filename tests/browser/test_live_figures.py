@@ -5,12 +5,15 @@ A new figure gets a row in FIGURES, and tests of its numbers below or in a file 
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import pytest
 import torch
 
 from tests.published import published_element, published_page
+from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers.attention import (
     PLANE_KEY,
     PLANE_QUERY,
@@ -19,6 +22,9 @@ from transformer_edu.teaching.explorers.attention import (
     PLANE_WORDS,
     show_plane_live,
 )
+from transformer_edu.teaching.explorers.decoder import show_decoder_live
+from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
+from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 
 HOSTILE = [
@@ -92,7 +98,37 @@ def plane_with(texts: list[str]) -> dict:
     }
 
 
+ENGLISH, BEGINNINGS = "A man is playing the guitar on the street.", ("", "Auf", "Eine")
+
+
+@cache
+def translator():
+    return load_pretrained(device="cpu")
+
+
+def show_decoder() -> None:
+    show_decoder_live(translator(), ENGLISH, beginnings=BEGINNINGS)
+
+
+def decoder_with(texts: list[str]) -> dict:
+    def step(index: int) -> dict:
+        candidates = [(text, 0.1) for text in texts]
+        weights = [1 / len(texts)] * len(texts)
+        return {"attention": weights, "candidates": candidates, "chosen": index, "given": True}
+
+    steps = [step(index) for index in range(3)]
+    return {"source": texts, "beginnings": texts, "sentences": [steps] * len(texts), "step": 1}
+
+
 FIGURES = {
+    "decoder": Live(
+        show_decoder,
+        mouse=lambda page: page.get_by_role("button", name="Next").click(),
+        touch=lambda page: named(page, "Eine").tap(),
+        key=lambda page: named(page, "tokens read").press("ArrowLeft"),
+        hostile=decoder_with,
+        script="decoder",
+    ),
     "plane": Live(
         show_plane_live,
         mouse=lambda page: drag(page, named(page, "query"), -60, 20),
@@ -258,6 +294,67 @@ def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opene
     assert middle(query) == pytest.approx((before[0] - 70, before[1] + 30), abs=1)
     drag(page, query, 2000, -2000)
     assert query.get_attribute("aria-valuetext") == "(3.00, 3.00)"
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS, ids=str)
+def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
+    page = opened(published_page(show_decoder))
+    named(page, beginning or "the model's choice").check()
+    named(page, "tokens read").press("Home")
+    model, tokenizer = translator().model, translator().tokenizer
+    source_ids = torch.tensor([tokenizer.encode(ENGLISH)])
+    given, ids = tokenizer.encode(beginning), [START_ID]
+    for index in range(len(decoding_steps(translator(), ENGLISH, beginning))):
+        with record_attention(model) as recorded, torch.no_grad():
+            logits = model(source_ids, torch.tensor([ids]))[0, -1]
+        cross = [each[0, :, -1] for name, each in recorded.items() if "cross" in name]
+        attention = torch.stack(cross).mean(dim=(0, 1))
+        ids.append(given[index] if index < len(given) else int(logits.argmax()))
+        *read, chosen = token_words(translator(), ids)
+        said = readout(page)
+        assert f"has read {' '.join(read)}." in said
+        position = "1 position." if index == 0 else f"{index + 1} positions."
+        assert f"Row {index + 1} of the mask allows {position}" in said
+        most = token_words(translator(), source_ids[0].tolist())[int(attention.argmax())]
+        assert re.search(rf"highest for “{re.escape(most)}”(?: \(no. \d+\))?, (.*?%)", said)[
+            1
+        ] == as_percent(attention.max().item())
+        probability = logits.softmax(dim=-1)[ids[-1]].item()
+        how = "which has" if index < len(given) else "with"
+        assert f"“{chosen}”, {how} {as_percent(probability)}." in said
+        assert page.locator(".allowed").count() == index + 1
+        drawn = page.locator(".link").evaluate_all(
+            "a => a.map(e => parseFloat(e.style.strokeWidth))"
+        )
+        torch.testing.assert_close(torch.tensor(drawn), 0.5 + 9 * attention, atol=0.01, rtol=0)
+        bars = page.locator(".bar").evaluate_all("a => a.map(e => e.width.baseVal.value)")
+        best = logits.softmax(dim=-1).topk(5).values
+        torch.testing.assert_close(torch.tensor(bars[:5]) / 216, best, atol=1e-4, rtol=0)
+        page.get_by_role("button", name="Next").click()
+    assert "the last one of the sentence" in readout(page)
+
+
+def test_the_decoder_is_moved_by_buttons_slider_and_arrow_keys_alike_and_stays_in_the_sentence(
+    opened,
+):
+    page = opened(published_page(show_decoder))
+    slider = named(page, "tokens read")
+    for act, change in (
+        (lambda: page.get_by_role("button", name="Next").click(), 1),
+        (lambda: page.get_by_role("button", name="Back").press("ArrowLeft"), -1),
+        (lambda: page.get_by_role("button", name="Back").click(), -1),
+        (lambda: slider.press("ArrowRight"), 1),
+    ):
+        before = int(slider.input_value())
+        act()
+        assert int(slider.input_value()) == before + change
+        assert f"Row {before + change} of" in readout(page)
+    for name, end in (("Back", "1"), ("Next", slider.get_attribute("max"))):
+        button = page.get_by_role("button", name=name)
+        for _ in range(20):
+            button.click()
+        assert slider.input_value() == end
+        assert button.get_attribute("aria-disabled") == "true"
 
 
 @every_figure

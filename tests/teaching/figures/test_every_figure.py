@@ -44,6 +44,7 @@ from transformer_edu.teaching.figures import (
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
 from transformer_edu.teaching.inspect.embedding_map import Neighbors
 from transformer_edu.teaching.inspect.hidden_keys import BatchHead
+from transformer_edu.teaching.inspect.next_words import DecodingStep
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
@@ -71,6 +72,7 @@ STORED = StoredRuns(
 )
 ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
+STEP = DecodingStep(["<s>", NAME], WEIGHTS[0], [("a", 0.5), (NAME, 0.25)], 0, False)
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
 HEAD = BatchHead(
     words=[["a", NAME]],
@@ -249,6 +251,10 @@ FIGURES = {
     "plot_influence": (
         partial(next_words.plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
         {"reads → predicts", "change of the prediction (largest in its row: 1)"},
+    ),
+    "plot_decoding_step": (
+        partial(next_words.plot_decoding_step, WORDS, STEP),
+        set(),
     ),
     "plot_next_words": (
         partial(next_words.plot_next_words, {NAME: {"a": 0.5, NAME: 0.25}}),
