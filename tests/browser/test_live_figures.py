@@ -23,8 +23,11 @@ from transformer_edu.teaching.explorers.attention import (
     show_plane_live,
 )
 from transformer_edu.teaching.explorers.decoder import show_decoder_live
+from transformer_edu.teaching.explorers.model_map import lesson_of, show_map_live
+from transformer_edu.teaching.inspect.model_parts import model_parts
 from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
 from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 
 HOSTILE = [
@@ -120,6 +123,16 @@ def decoder_with(texts: list[str]) -> dict:
     return {"source": texts, "beginnings": texts, "sentences": [steps] * len(texts), "step": 1}
 
 
+IDS = torch.ones(2, 6).long(), torch.ones(2, 8).long()
+
+
+@cache
+def models() -> dict[str, torch.nn.Module]:
+    with torch.device("meta"):
+        base = Transformer(37_000, 512, 8, 6, 2048)
+    return {"small": Transformer(64, 48, 4, 2, 192), "base": base}
+
+
 FIGURES = {
     "decoder": Live(
         show_decoder,
@@ -128,6 +141,12 @@ FIGURES = {
         key=lambda page: named(page, "tokens read").press("ArrowLeft"),
         hostile=decoder_with,
         script="decoder",
+    ),
+    "map": Live(
+        lambda: show_map_live(models(), *IDS),
+        mouse=lambda page: page.get_by_text("Softmax").click(),
+        touch=lambda page: page.get_by_role("button", name="Output projection, target").tap(),
+        key=lambda page: page.get_by_role("button", name="Cross-attention, target").press("Home"),
     ),
     "plane": Live(
         show_plane_live,
@@ -330,7 +349,7 @@ def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
         bars = page.locator(".bar").evaluate_all("a => a.map(e => e.width.baseVal.value)")
         best = logits.softmax(dim=-1).topk(5).values
         torch.testing.assert_close(torch.tensor(bars[:5]) / 216, best, atol=1e-4, rtol=0)
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Next").press("Enter")
     assert "the last one of the sentence" in readout(page)
 
 
@@ -352,9 +371,57 @@ def test_the_decoder_is_moved_by_buttons_slider_and_arrow_keys_alike_and_stays_i
     for name, end in (("Back", "1"), ("Next", slider.get_attribute("max"))):
         button = page.get_by_role("button", name=name)
         for _ in range(20):
-            button.click()
+            button.press("Enter")
         assert slider.input_value() == end
         assert button.get_attribute("aria-disabled") == "true"
+
+
+@pytest.mark.parametrize("name", ["small", "base"])
+def test_the_map_says_of_every_box_what_torch_counts(opened, name):
+    page = opened(published_page(lambda: show_map_live(models(), *IDS)))
+    named(page, name).check()
+    model = models()[name]
+    ids = [each.to(next(model.parameters()).device) for each in IDS]
+    total = sum(each.numel() for each in model.parameters())
+    boxes = page.locator("[data-part=figure] [role=button]")
+    parts = model_parts(model, *ids)
+    assert boxes.count() == len(parts)
+    boxes.first.focus()
+    page.keyboard.press("Home")
+    seen = set()
+    for _ in range(len(parts)):
+        chosen = page.locator("[aria-pressed=true]")
+        (box,) = [each for each in parts if said_of(each) == chosen.get_attribute("aria-label")]
+        part, said, seen = parts[box], readout(page), seen | {box}
+        assert f"{part.output} out." in said
+        assert all(str(each) in said for each in part.inputs)
+        assert f"{part.parameters or 'no'} parameters" in said.replace(",", "")
+        if part.layers > 1:
+            share = as_percent(part.parameters * part.layers / total)
+            assert f"each of {part.layers} layers: {share} of the model's {total:,}." in said
+        where = " ".join(page.locator("[data-part=figure] .heading").all_text_contents())
+        assert f"{lesson_of(box)}.ipynb" in where
+        assert part.file in where
+        page.keyboard.press("ArrowRight")
+    assert seen == set(parts)
+
+
+def said_of(box: str) -> str:
+    """A box of the map as it is read aloud."""
+    side, label = box.split(": ")
+    label = label.removeprefix("+ ").removesuffix(" × √d_model")
+    if label.endswith(", Add & Norm"):
+        label = f"Add & Norm around {label.removesuffix(', Add & Norm')}"
+    return f"{label}, {side}"
+
+
+def test_on_a_phone_the_map_shows_the_half_of_the_chosen_box(opened):
+    page = opened(published_page(lambda: show_map_live(models(), *IDS)), viewport=PHONE)
+    assert page.get_by_text("Memory").count() == 0
+    named(page, "encoder").check()
+    assert page.get_by_text("Memory").is_visible()
+    assert "Self-attention" in readout(page)
+    assert page.get_by_text("Softmax").count() == 0
 
 
 @every_figure

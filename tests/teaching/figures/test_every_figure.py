@@ -29,7 +29,6 @@ from transformer_edu.teaching.figures import (
     layers,
     lookup,
     masked_maps,
-    model_shapes,
     next_words,
     ngrams,
     pieces,
@@ -48,7 +47,6 @@ from transformer_edu.teaching.inspect.next_words import DecodingStep
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
-from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
@@ -237,16 +235,6 @@ FIGURES = {
         ),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
-    "plot_model_shapes": (
-        partial(
-            model_shapes.plot_model_shapes,
-            Transformer(7, 4, 2, 1, 6),
-            torch.tensor([[4, 5, 6], [4, 0, 0]]),
-            torch.tensor([[1, 5], [1, 4]]),
-            num_heads=2,
-        ),
-        set(),
-    ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (
         partial(next_words.plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
@@ -331,7 +319,6 @@ WITHOUT_NAMES = {
     "plot_architecture",
     "plot_gradient_path",
     "plot_layer_order",
-    "plot_model_shapes",
     "plot_schedules",
     "plot_shape_walk",
     "plot_turning_hands",

@@ -38,9 +38,10 @@ function drawEnglish({ english: [left, width], top, row }, { attention }) {
 // From the last token that is read to every English token, as thick as its weight.
 function drawLinks({ english: [left, width], german, top, row }, { attention }) {
   const height = (index) => top + (index + 0.5) * row;
+  const thick = (weight) => `stroke-width:${(0.5 + 9 * weight).toFixed(2)}`;
   return attention.map((weight, i) => svg("line", { class: "link",
     x1: left + width + 1, y1: height(i), x2: german[0] - 1, y2: height(step),
-    style: `stroke:var(--orange);stroke-linecap:round;stroke-width:${(0.5 + 9 * weight).toFixed(2)}` }));
+    style: `stroke:var(--orange);stroke-linecap:round;${thick(weight)}` }));
 }
 
 function drawGerman({ german: [left, width], top, row }) {
@@ -129,7 +130,8 @@ const reader = slider({
 });
 const start = choices({
   label: "the sentence begins with", value: 0,
-  options: beginnings.map((each, i) => [i, [each || "the model's choice"], each || "the model's choice"]),
+  options: beginnings.map((each) => each || "the model's choice")
+    .map((each, i) => [i, [each], each]),
   change: (index) => ((sentence = index), goTo(0)),
 });
 addEventListener("keydown", (event) => {
