@@ -313,6 +313,11 @@ def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opene
     assert middle(query) == pytest.approx((before[0] - 70, before[1] + 30), abs=1)
     drag(page, query, 2000, -2000)
     assert query.get_attribute("aria-valuetext") == "(3.00, 3.00)"
+    named(page, "numbers in a vector, d_k").press("End")  # now the output is on a value
+    value = named(page, "value of tired")
+    before = middle(value)
+    drag(page, value, -40, 20)
+    assert middle(value) == pytest.approx((before[0] - 40, before[1] + 20), abs=1)
 
 
 @pytest.mark.parametrize("beginning", BEGINNINGS, ids=str)

@@ -51,7 +51,7 @@ const movers = [
   ...words.map((word, i) => mover("mix", word, `value of ${word}`, square(),
     () => state.value[i], (to) => (state.value[i] = to))),
 ];
-const output = svg("g", { class: "output" },
+const output = svg("g", { "pointer-events": "none" },
   svg("path", { d: "M0-13L4-4L13-4L6 3L8 12L0 7L-8 12L-6 3L-13-4L-4-4Z", fill: "var(--orange)" }),
   svg("text", { class: "outlined" }, "output"));
 
@@ -118,7 +118,7 @@ function drawMix({ weights, output }) {
 }
 
 function drawBars({ scores, weights }, [left, top, width, height], isNarrow) {
-  const [under, bar, room] = isNarrow ? [0, 166, width - 214] : [22, 0, width - 48];
+  const [under, bar, room] = isNarrow ? [0, 166, width - 218] : [22, 0, width - 54];
   const rows = words.map((word, i) => {
     const y = top + i * height, rect = { x: left + bar, y: y + under - 13, height: 16 };
     const text = (x, down, anchor, ...said) =>
@@ -133,13 +133,15 @@ function drawBars({ scores, weights }, [left, top, width, height], isNarrow) {
   return [heading(left, top - (isNarrow ? 22 : 27), "start", "scores and weights"), ...rows];
 }
 
-// The word of a point: on the far side from the middle, where that is inside the plane.
-function putWord(word, [x, y], [left, top, side]) {
+// The word of a point: on the far side from the middle, where that is inside the plane; that of
+// the output on the near side, since it may be where a value is.
+function putWord(word, [x, y], [left, top, side], isOutput) {
   const anchor = x - left < 60 ? "start" : left + side - x < 60 ? "end" : "middle";
-  const below = y > top + side / 2 ? top + side - y > 30 : y - top < 34;
+  const isLow = y > top + side / 2, room = isLow ? top + side - y : y - top;
+  const below = isLow === (room > 32 && !isOutput);
   word.setAttribute("text-anchor", anchor);
   word.setAttribute("x", { start: -8, middle: 0, end: 8 }[anchor]);
-  word.setAttribute("y", below ? 25 : -14);
+  word.setAttribute("y", below ? 26 : -15);
 }
 
 function draw(layout) {
@@ -153,11 +155,11 @@ function draw(layout) {
   for (const each of movers) {
     const where = at(each.plane, each.get());
     place(each, ...where);
-    putWord(each.word, where, planes[each.plane].box);
+    putWord(each.word, where, planes[each.plane].box, false);
   }
   const where = at("mix", now.output);
   place(output, ...where);
-  putWord(output.lastChild, where, mix);
+  putWord(output.lastChild, where, mix, true);
   say(...sentence(now));
 }
 
