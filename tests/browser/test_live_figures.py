@@ -6,6 +6,7 @@ A new figure gets a row in FIGURES, and tests of its numbers below or in a file 
 import math
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -13,6 +14,8 @@ import torch
 
 from tests.published import published_element, published_page
 from tests.small_translator import PAIRS, small_translator
+from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers.attention import (
     PLANE_KEY,
     PLANE_QUERY,
@@ -22,8 +25,14 @@ from transformer_edu.teaching.explorers.attention import (
     show_mask_live,
     show_plane_live,
 )
+from transformer_edu.teaching.explorers.decoder import show_decoder_live
 from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
+from transformer_edu.teaching.explorers.model_map import lesson_of, show_map_live
 from transformer_edu.teaching.explorers.removals import removals, show_removals_live
+from transformer_edu.teaching.inspect.model_parts import model_parts
+from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
+from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 from transformer_edu.training.runs.stored_runs import load_runs
 
@@ -119,7 +128,53 @@ def mask_with(texts: list[str], scores: list[list[float]]) -> dict:
     return {"words": texts, "scores": scores, "masks": masks, "ways": ways}
 
 
+ENGLISH, BEGINNINGS = "A man is playing the guitar on the street.", ("", "Auf", "Eine")
+
+
+@cache
+def translator():
+    return load_pretrained(device="cpu")
+
+
+def show_decoder() -> None:
+    show_decoder_live(translator(), ENGLISH, beginnings=BEGINNINGS)
+
+
+def decoder_with(texts: list[str]) -> dict:
+    def step(index: int) -> dict:
+        candidates = [(text, 0.1) for text in texts]
+        weights = [1 / len(texts)] * len(texts)
+        return {"attention": weights, "candidates": candidates, "chosen": index, "given": True}
+
+    steps = [step(index) for index in range(3)]
+    return {"source": texts, "beginnings": texts, "sentences": [steps] * len(texts), "step": 1}
+
+
+IDS = torch.ones(2, 6).long(), torch.ones(2, 8).long()
+
+
+@cache
+def models() -> dict[str, torch.nn.Module]:
+    with torch.device("meta"):
+        base = Transformer(37_000, 512, 8, 6, 2048)
+    return {"small": Transformer(64, 48, 4, 2, 192), "base": base}
+
+
 FIGURES = {
+    "decoder": Live(
+        show_decoder,
+        mouse=lambda page: page.get_by_role("button", name="Next").click(),
+        touch=lambda page: named(page, "Eine").tap(),
+        key=lambda page: named(page, "tokens read").press("ArrowLeft"),
+        hostile=decoder_with,
+        script="decoder",
+    ),
+    "map": Live(
+        lambda: show_map_live(models(), *IDS),
+        mouse=lambda page: page.get_by_text("Softmax").click(),
+        touch=lambda page: named(page, "Output projection, target").tap(),
+        key=lambda page: named(page, "Cross-attention, target").press("Home"),
+    ),
     "plane": Live(
         show_plane_live,
         mouse=lambda page: drag(page, named(page, "query"), -60, 20),
@@ -311,6 +366,115 @@ def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opene
     before = middle(value)
     drag(page, value, -40, 20)
     assert middle(value) == pytest.approx((before[0] - 40, before[1] + 20), abs=1)
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS, ids=str)
+def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
+    page = opened(published_page(show_decoder))
+    named(page, beginning or "the model's choice").check()
+    named(page, "tokens read").press("Home")
+    model, tokenizer = translator().model, translator().tokenizer
+    source_ids = torch.tensor([tokenizer.encode(ENGLISH)])
+    given, ids = tokenizer.encode(beginning), [START_ID]
+    for index in range(len(decoding_steps(translator(), ENGLISH, beginning))):
+        with record_attention(model) as recorded, torch.no_grad():
+            logits = model(source_ids, torch.tensor([ids]))[0, -1]
+        cross = [each[0, :, -1] for name, each in recorded.items() if "cross" in name]
+        attention = torch.stack(cross).mean(dim=(0, 1))
+        ids.append(given[index] if index < len(given) else int(logits.argmax()))
+        *read, chosen = token_words(translator(), ids)
+        said = readout(page)
+        assert f"has read {' '.join(read)}." in said
+        position = "1 position." if index == 0 else f"{index + 1} positions."
+        assert f"Row {index + 1} of the mask allows {position}" in said
+        most = token_words(translator(), source_ids[0].tolist())[int(attention.argmax())]
+        assert re.search(rf"highest for “{re.escape(most)}”(?: \(no. \d+\))?, (.*?%)", said)[
+            1
+        ] == as_percent(attention.max().item())
+        probability = logits.softmax(dim=-1)[ids[-1]].item()
+        how = "which has" if index < len(given) else "with"
+        assert f"“{chosen}”, {how} {as_percent(probability)}." in said
+        assert page.locator(".allowed").count() == index + 1
+        drawn = page.locator(".link").evaluate_all(
+            "a => a.map(e => parseFloat(e.style.strokeWidth))"
+        )
+        torch.testing.assert_close(torch.tensor(drawn), 0.5 + 9 * attention, atol=0.01, rtol=0)
+        bars = page.locator(".bar").evaluate_all("a => a.map(e => e.width.baseVal.value)")
+        best = logits.softmax(dim=-1).topk(5).values
+        torch.testing.assert_close(torch.tensor(bars[:5]) / 216, best, atol=1e-4, rtol=0)
+        page.get_by_role("button", name="Next").press("Enter")
+    assert "the last one of the sentence" in readout(page)
+
+
+def test_the_decoder_is_moved_by_buttons_slider_and_arrow_keys_alike_and_stays_in_the_sentence(
+    opened,
+):
+    page = opened(published_page(show_decoder))
+    slider = named(page, "tokens read")
+    for act, change in (
+        (lambda: page.get_by_role("button", name="Next").click(), 1),
+        (lambda: page.get_by_role("button", name="Back").press("ArrowLeft"), -1),
+        (lambda: page.get_by_role("button", name="Back").click(), -1),
+        (lambda: slider.press("ArrowRight"), 1),
+    ):
+        before = int(slider.input_value())
+        act()
+        assert int(slider.input_value()) == before + change
+        assert f"Row {before + change} of" in readout(page)
+    for name, end in (("Back", "1"), ("Next", slider.get_attribute("max"))):
+        button = page.get_by_role("button", name=name)
+        for _ in range(20):
+            button.press("Enter")
+        assert slider.input_value() == end
+        assert button.get_attribute("aria-disabled") == "true"
+
+
+@pytest.mark.parametrize("name", ["small", "base"])
+def test_the_map_says_of_every_box_what_torch_counts(opened, name):
+    page = opened(published_page(lambda: show_map_live(models(), *IDS)))
+    named(page, name).check()
+    model = models()[name]
+    ids = [each.to(next(model.parameters()).device) for each in IDS]
+    total = sum(each.numel() for each in model.parameters())
+    boxes = page.locator("[data-part=figure] [role=button]")
+    parts = model_parts(model, *ids)
+    assert boxes.count() == len(parts)
+    boxes.first.focus()
+    page.keyboard.press("Home")
+    seen = set()
+    for _ in range(len(parts)):
+        chosen = page.locator("[aria-pressed=true]")
+        (box,) = [each for each in parts if said_of(each) == chosen.get_attribute("aria-label")]
+        part, said, seen = parts[box], readout(page), seen | {box}
+        assert f"{part.output} out." in said
+        assert all(str(each) in said for each in part.inputs)
+        assert f"{part.parameters or 'no'} parameters" in said.replace(",", "")
+        if part.layers > 1:
+            share = as_percent(part.parameters * part.layers / total)
+            assert f"each of {part.layers} layers: {share} of the model's {total:,}." in said
+        where = " ".join(page.locator("[data-part=figure] .heading").all_text_contents())
+        assert f"{lesson_of(box)}.ipynb" in where
+        assert part.file in where
+        page.keyboard.press("ArrowRight")
+    assert seen == set(parts)
+
+
+def said_of(box: str) -> str:
+    """A box of the map as it is read aloud."""
+    side, label = box.split(": ")
+    label = label.removeprefix("+ ").removesuffix(" × √d_model")
+    if label.endswith(", Add & Norm"):
+        label = f"Add & Norm around {label.removesuffix(', Add & Norm')}"
+    return f"{label}, {side}"
+
+
+def test_on_a_phone_the_map_shows_the_half_of_the_chosen_box(opened):
+    page = opened(published_page(lambda: show_map_live(models(), *IDS)), viewport=PHONE)
+    assert page.get_by_text("Memory").count() == 0
+    named(page, "encoder").check()
+    assert page.get_by_text("Memory").is_visible()
+    assert "Self-attention" in readout(page)
+    assert page.get_by_text("Softmax").count() == 0
 
 
 @every_figure

@@ -29,7 +29,6 @@ from transformer_edu.teaching.figures import (
     layers,
     lookup,
     masked_maps,
-    model_shapes,
     next_words,
     ngrams,
     pieces,
@@ -44,10 +43,10 @@ from transformer_edu.teaching.figures import (
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
 from transformer_edu.teaching.inspect.embedding_map import Neighbors
 from transformer_edu.teaching.inspect.hidden_keys import BatchHead
+from transformer_edu.teaching.inspect.next_words import DecodingStep
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
-from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
@@ -71,6 +70,7 @@ STORED = StoredRuns(
 )
 ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
+STEP = DecodingStep(["<s>", NAME], WEIGHTS[0], [("a", 0.5), (NAME, 0.25)], 0, False)
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
 HEAD = BatchHead(
     words=[["a", NAME]],
@@ -234,20 +234,14 @@ FIGURES = {
         ),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
-    "plot_model_shapes": (
-        partial(
-            model_shapes.plot_model_shapes,
-            Transformer(7, 4, 2, 1, 6),
-            torch.tensor([[4, 5, 6], [4, 0, 0]]),
-            torch.tensor([[1, 5], [1, 4]]),
-            num_heads=2,
-        ),
-        set(),
-    ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (
         partial(next_words.plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
         {"reads → predicts", "change of the prediction (largest in its row: 1)"},
+    ),
+    "plot_decoding_step": (
+        partial(next_words.plot_decoding_step, WORDS, STEP),
+        set(),
     ),
     "plot_next_words": (
         partial(next_words.plot_next_words, {NAME: {"a": 0.5, NAME: 0.25}}),
@@ -324,7 +318,6 @@ WITHOUT_NAMES = {
     "plot_architecture",
     "plot_gradient_path",
     "plot_layer_order",
-    "plot_model_shapes",
     "plot_schedules",
     "plot_shape_walk",
     "plot_turning_hands",

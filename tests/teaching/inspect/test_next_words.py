@@ -1,11 +1,19 @@
 """The words that a translator's decoder expects next."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 
 from transformer_edu.model.vocabulary import END_ID, START_ID
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.teaching.inspect.next_words import next_word, token_words
+from transformer_edu.teaching.inspect.next_words import (
+    MOST_STEPS,
+    NUM_CANDIDATES,
+    decoding_steps,
+    next_word,
+    token_words,
+)
 
 SOURCE, BEGINNING = "A man is playing the guitar on the street.", "Ein Mann"
 
@@ -41,3 +49,32 @@ def test_another_source_has_other_words(translator):
     assert next_word(translator, SOURCE, BEGINNING) != next_word(
         translator, "A man is cooking.", BEGINNING
     )
+
+
+def test_the_steps_of_a_decoder_write_the_translation_and_every_token_is_read_in_the_next(
+    translator,
+):
+    steps = decoding_steps(translator, SOURCE, "")
+    for before, after in pairwise(steps):
+        assert after.read == [*before.read, before.candidates[before.chosen][0]]
+    for step in steps:
+        assert step.chosen == 0 and not step.is_given and len(step.candidates) == NUM_CANDIDATES
+        torch.testing.assert_close(step.attention.sum(), torch.tensor(1.0))
+    last = steps[-1].candidates[0][0]
+    assert last == "</s>"
+    written = "".join(steps[-1].read[1:])
+    assert written == translator.translate(SOURCE).replace(" ", "")
+
+
+def test_a_beginning_is_put_in_though_it_is_unlikely(translator):
+    tokens = token_words(translator, translator.tokenizer.encode("Computer"))
+    steps = decoding_steps(translator, SOURCE, "Computer")
+    given = [step for step in steps if step.is_given]
+    assert [step.candidates[step.chosen][0] for step in given] == tokens
+    assert given[0].chosen == NUM_CANDIDATES
+    assert given[0].candidates[-1][1] <= min(p for _, p in given[0].candidates[:-1])
+
+
+def test_a_sentence_that_never_ends_is_cut(translator):
+    beginning = "Mann " * MOST_STEPS
+    assert len(decoding_steps(translator, SOURCE, beginning)) == MOST_STEPS

@@ -12,6 +12,6 @@ units, depth                 units of a feed-forward network; what many layers d
 charts, runs                 lines and bars; training runs and their symptoms
 search, candidates           beam search as a tree, lengths; which tokens may be drawn
 architecture, history        the model's map and the order of norms; what attention replaced
-shape_walk, model_shapes     shapes through a layer, through the whole model
+recorded_map, shape_walk     the map as numbers; shapes through a layer
 grid, pen                    what they draw with
 """

@@ -72,6 +72,12 @@ def plot_architecture(highlight: str | Sequence[str] = (), *, title: str | None 
     pen.axes.set_axis_off()
     if title is not None:
         pen.axes.set_title(title, fontsize=TITLE_SIZE, loc="left", x=0.005, parse_math=False)
+    draw_map(pen)
+    return pen.axes.figure
+
+
+def draw_map(pen: Pen) -> None:
+    """Draw everything but the title with a pen, on paper of WIDTH and HEIGHT."""
     encoder = _draw_layer(pen, "encoder", ENCODER_LEFT)
     decoder = _draw_layer(pen, "decoder", DECODER_LEFT)
     _draw_way_in(pen, "Source\ntokens", SOURCE_LEFT, encoder)
@@ -79,7 +85,6 @@ def plot_architecture(highlight: str | Sequence[str] = (), *, title: str | None 
     _draw_memory(pen, encoder, decoder)
     _draw_way_out(pen, decoder)
     _draw_legend(pen)
-    return pen.axes.figure
 
 
 def describe_architecture(highlight: str | Sequence[str] = ()) -> str:

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from torch import Tensor
 
 from transformer_edu.teaching.figures.grid import as_array, hatch
+from transformer_edu.teaching.inspect.next_words import DecodingStep
 from transformer_edu.teaching.style import (
     BLUE,
     GRAY,
@@ -52,6 +55,44 @@ def plot_next_words(probabilities: Mapping[str, Mapping[str, float]]) -> Figure:
     title_above(figure, "Most probable next words: " + ", ".join(literal(word) for word in best))
     after = (f"after {beginning}: {next(iter(p))}" for beginning, p in probabilities.items())
     figure.set_label(f"the most probable next words as bars; the longest bar {', '.join(after)}")
+    return figure
+
+
+@styled
+def plot_decoding_step(source: Sequence[str], step: DecodingStep, *, title: str) -> Figure:
+    """Draw one step of a decoder: what it attends to in the source, its mask, and the next tokens.
+
+    Args:
+        source: The tokens of the source.
+        step: What was recorded.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure with three panels.
+    """
+    figure, (attended, mask, likely) = plt.subplots(
+        1, 3, figsize=(10, 0.9 + 0.32 * len(source)), width_ratios=(1, 2, 2.4)
+    )
+    weights, length = as_array(step.attention)[:, None], len(step.read)
+    attended.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
+    attended.set_yticks(range(len(source)), [literal(token) for token in source])
+    attended.set_title("cross-attention", fontsize=PANEL_TITLE)
+    allowed = torch.ones(length, length, device="cpu").tril()
+    mask.imshow(as_array(allowed), aspect="auto", cmap=ListedColormap([PALE, BLUE]), vmin=0, vmax=1)
+    hatch(mask, allowed == 0)
+    mask.set_yticks(range(length), [literal(token) for token in step.read])
+    mask.set_title("tokens read, causal mask", fontsize=PANEL_TITLE)
+    for axes in (attended, mask):
+        axes.set_xticks([])
+        axes.tick_params(length=0)
+    _draw_words(likely, dict(step.candidates))
+    likely.set_title("probability of the next token", fontsize=PANEL_TITLE)
+    title_above(figure, title)
+    figure.set_label(
+        f"the decoder has read {' '.join(step.read)}: a row of the causal mask for each of these "
+        "tokens, its cross-attention as colors of the source tokens, and the most probable next "
+        "tokens as bars"
+    )
     return figure
 
 

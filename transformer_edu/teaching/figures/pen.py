@@ -20,6 +20,10 @@ MASKS = {
     "masked self-attention": "causal mask",
     "cross-attention": "padding mask",
 }
+HIDDEN = {  # (row, column) of a small mask
+    "causal mask": ((0, 1), (0, 2), (1, 2)),
+    "padding mask": ((0, 2), (1, 2), (2, 2)),
+}
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,7 @@ class Pen:
         self.axes.add_patch(
             Rectangle((left, bottom), MASK_SIZE, MASK_SIZE, facecolor=color, zorder=4, **frame)
         )
-        hidden = ((0, 1), (0, 2), (1, 2)) if name == "causal mask" else ((0, 2), (1, 2), (2, 2))
-        for row, column in hidden:
+        for row, column in HIDDEN[name]:
             corner = (left + column * cell, bottom + (2 - row) * cell)
             self.axes.add_patch(
                 Rectangle(corner, cell, cell, color="white", linewidth=0, zorder=4.5)

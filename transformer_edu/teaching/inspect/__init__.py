@@ -9,6 +9,7 @@ feed_forward_units   what a feed-forward network reads, and the unit for some wo
 word_layers      a word's vector before the first layer and after every layer
 hidden_keys      one head for a batch, found by its weight on what its mask hides
 next_words       what a decoder expects after the beginning of a sentence
+model_parts      the boxes of the map in a model: shapes, parameters, class and file
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 examine          one table for a model (these and five more probes), one for a training step

@@ -4,6 +4,7 @@ Used in notebooks/08_decoder.ipynb.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,9 +12,32 @@ from torch import Tensor
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.teaching.inspect.recording import record_attention
 
 WORD_START = "▁"  # how Tokenizer.tokens writes the space before a word
 MARKS = {START_ID: "<s>", END_ID: "</s>"}
+NUM_CANDIDATES = 5  # of a step
+MOST_STEPS = 16  # of a sentence in a figure: more rows have no room
+
+
+class DecodingStep(NamedTuple):
+    """One step of a decoder that writes: from the tokens it reads to the token that comes next.
+
+    Args:
+        read: The tokens that it reads, ``<s>`` first.
+        attention: Cross-attention of the last of them, shape (source,), the mean of all heads of
+            all layers; it sums to 1.
+        candidates: The likeliest next tokens with their probabilities, the likeliest first; after
+            them the chosen one, where it is not among them.
+        chosen: Which candidate is read in the next step.
+        is_given: Whether it was put in, and not chosen as the likeliest.
+    """
+
+    read: list[str]
+    attention: Tensor
+    candidates: list[tuple[str, float]]
+    chosen: int
+    is_given: bool
 
 
 def token_words(translator: Translator, token_ids: Sequence[int]) -> list[str]:
@@ -52,3 +76,37 @@ def next_word(translator: Translator, source: str, beginning: str) -> dict[str, 
     return dict(
         zip(token_words(translator, best.indices.tolist()), best.values.tolist(), strict=True)
     )
+
+
+def decoding_steps(translator: Translator, source: str, beginning: str) -> list[DecodingStep]:
+    """Every step of a greedy translation, to the end token or to MOST_STEPS.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        source: The sentence that the encoder reads.
+        beginning: The words that are put in before the model chooses; "" for none.
+    """
+    model, tokenizer = translator.model, translator.tokenizer
+    device = next(model.parameters()).device
+    source_ids = torch.tensor([tokenizer.encode(source)], device=device)
+    given, ids, steps = tokenizer.encode(beginning), [START_ID], []
+    while ids[-1] != END_ID and len(steps) < MOST_STEPS:
+        with evaluation_mode(model), record_attention(model) as recorded:
+            logits = model(source_ids, torch.tensor([ids], device=device))[0, -1]
+        is_given = len(steps) < len(given)
+        next_id = given[len(steps)] if is_given else int(logits.argmax())
+        best = logits.topk(NUM_CANDIDATES).indices.tolist()
+        if next_id not in best:
+            best.append(next_id)
+        candidates = zip(
+            token_words(translator, best), logits.softmax(dim=-1)[best].tolist(), strict=True
+        )
+        layers = [
+            weights[0, :, -1] for name, weights in recorded.items() if "cross_attention" in name
+        ]
+        attention = torch.cat(layers).mean(dim=0)
+        read = token_words(translator, ids)
+        chosen = best.index(next_id)
+        steps.append(DecodingStep(read, attention, list(candidates), chosen, is_given))
+        ids.append(next_id)
+    return steps
