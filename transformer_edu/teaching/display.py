@@ -124,7 +124,10 @@ def build_explorer(
 
     first, first_alt = _image(draw(**values())), alt(**values())
     _require_alt(first_alt)
-    picture = widgets.HTML(live(**values()) if live else image_tag(_quick_png(first), first_alt))
+    picture = widgets.HTML(
+        live(**values()) if live else image_tag(_quick_png(first), first_alt),
+        layout={"max_width": "100%", "overflow": "auto hidden"},  # a wide one scrolls by itself
+    )
 
     def redraw(_: object) -> None:
         try:
