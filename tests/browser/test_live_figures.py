@@ -10,7 +10,10 @@ from typing import NamedTuple
 import pytest
 
 from tests.published import published_element, published_page
+from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers.attention import show_plane_live
+from transformer_edu.teaching.explorers.translation import explore_links
+from transformer_edu.teaching.texts.sentences import FIRST_SENTENCES
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 
 HOSTILE = [
@@ -84,7 +87,25 @@ def plane_with(texts: list[str]) -> dict:
     }
 
 
+def show_links() -> None:
+    explore_links(load_pretrained(), FIRST_SENTENCES[::5], layer=3, head=1)
+
+
+def links_with(texts: list[str]) -> dict:
+    weights = [[1 / len(texts)] * len(texts)] * len(texts)
+    words = {"english": texts, "german": texts, "weights": weights, "marked": 0}
+    return {"sentences": [{"kind": texts[0], "text": texts[1], **words}], "first": 0}
+
+
 FIGURES = {
+    "links": Live(
+        show_links,
+        mouse=lambda page: page.locator("[aria-pressed=false]").last.hover(),
+        touch=lambda page: page.locator("[aria-pressed=false]").last.tap(),
+        key=lambda page: page.locator("[aria-pressed=true]").press("ArrowRight"),
+        hostile=links_with,
+        script="links",
+    ),
     "plane": Live(
         show_plane_live,
         mouse=lambda page: drag(page, named(page, "query"), -60, 20),
