@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from tests.published import published_page
+from tests.published import published_element, published_page
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers.translation import (
     explore_links,
@@ -78,7 +78,8 @@ def test_what_is_said_also_stands_at_the_words_and_the_thickest_line_ends_at_the
     assert readout(page).startswith("To end the sentence, the translator attends to “c” 75%, “b”")
     lines = page.locator("[stroke-linecap]").all()
     thickest = max(lines, key=lambda line: float(line.get_attribute("stroke-width")))
-    box, line = (each.bounding_box() for each in (page.get_by_text("c", exact=True), thickest))
+    word = page.locator("[data-part=figure]").get_by_text("c", exact=True)
+    box, line = (each.bounding_box() for each in (word, thickest))
     assert line["x"] <= box["x"] + box["width"] / 2 <= line["x"] + line["width"] + 8
 
 
@@ -117,3 +118,11 @@ def test_words_do_not_overlap_and_are_large_enough_for_a_finger(opened, translat
                 for at, size in (("x", "width"), ("y", "height"))
             )
             assert apart
+
+
+@pytest.mark.parametrize("runs", [True, False], ids=["with a script", "without"])
+def test_the_still_picture_is_seen_only_where_no_script_may_run(opened, translator, runs):
+    element = published_element(explore_links, translator, SENTENCES, **PLACE)
+    page = opened(element, java_script_enabled=runs)
+    assert page.locator("iframe").is_visible() == runs
+    assert page.locator("img").is_visible() != runs
