@@ -56,7 +56,6 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     merges = translator.tokenizer.merges[:NUM_MERGES]
     candidates, beams = generation.explore_candidates, generation.explore_beams
     samples = [
-        partial(attention.explore_scaling),
         partial(attention.explore_masks),
         partial(attention.explore_positions),
         partial(attention.explore_head_switches, _accuracy_without, num_heads=2),

@@ -84,8 +84,13 @@ class LabPage:
         """The frames of all attention viewers, from top to bottom."""
         return self.page.locator(f"{NOTEBOOK} .attention-viewer > iframe").all()
 
+    def live_figures(self) -> list[Locator]:
+        """The frames of all live figures without a kernel, from top to bottom."""
+        return self.page.locator(f"{NOTEBOOK} .jp-RenderedHTML .live-figure > iframe").all()
 
-PICTURE = ":scope > .widget-html :is(img, svg)"  # a live one is drawn as SVG
+
+PICTURE = ":scope > .widget-html :is(img, svg, iframe)"  # a live one is drawn as SVG or framed
+SOURCE = "(shown?.srcdoc ?? shown?.src ?? shown?.outerHTML ?? '')"
 
 
 class Explorer:
@@ -101,7 +106,7 @@ class Explorer:
 
     def picture(self) -> str:
         """The picture's source, empty where an error stands in its place."""
-        script = "(box, picture) => (shown => shown?.src ?? shown?.outerHTML ?? '')"
+        script = f"(box, picture) => (shown => {SOURCE})"
         return self.box.evaluate(f"{script}(box.querySelector(picture))", PICTURE)
 
     def controls(self) -> list["Control"]:
@@ -126,7 +131,7 @@ class Explorer:
         script = f"""([box, before]) => {{
             const shown = box.querySelector("{PICTURE}");
             if (!shown) return box.querySelector(":scope > .widget-html pre") !== null;
-            const source = shown.src ?? shown.outerHTML;
+            const source = {SOURCE};
             return {condition} && shown.complete !== false && shown.clientWidth > 100;
         }}"""
         handle = self.box.element_handle()

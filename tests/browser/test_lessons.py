@@ -104,8 +104,8 @@ def test_every_cell_runs_and_every_control_changes_the_picture(open_lesson, path
     lesson = open_lesson(path.name)
     lesson.run_all()
     assert lesson.failures() == []
-    explorers, viewers = lesson.explorers(), lesson.viewers()
-    assert len(explorers) + len(viewers) >= len(interactive_cells(read(path)))
+    explorers, viewers, live = lesson.explorers(), lesson.viewers(), lesson.live_figures()
+    assert len(explorers) + len(viewers) + len(live) >= len(interactive_cells(read(path)))
     for number, explorer in enumerate(explorers, start=1):
         name = f"{path.stem[:2]}-explorer-{number}"
         keep(explorer.box, f"{name}-0")
@@ -114,7 +114,7 @@ def test_every_cell_runs_and_every_control_changes_the_picture(open_lesson, path
         for place, control in enumerate(controls, start=1):
             first, value = explorer.picture(), control.value()
             steps = move(explorer, control)
-            assert explorer.picture().startswith(("data:image/png;base64,", "<svg"))
+            assert explorer.picture().startswith(("data:image/png;base64,", "<svg", "<!DOCTYPE"))
             keep(explorer.box, f"{name}-{place}")
             for _ in range(steps):
                 control.step_back()
@@ -123,8 +123,28 @@ def test_every_cell_runs_and_every_control_changes_the_picture(open_lesson, path
             assert control.value() == value
     for number, frame in enumerate(viewers, start=1):
         point_at_tokens(frame, f"{path.stem[:2]}-viewer-{number}")
+    for number, frame in enumerate(live, start=1):
+        move_by_keyboard(frame, f"{path.stem[:2]}-live-{number}")
     for number, box in enumerate(lesson.predictions(), start=1):
         choose_by_keyboard(box, f"{path.stem[:2]}-predict-{number}")
+
+
+def move_by_keyboard(frame, name: str) -> None:
+    """A key on the first thing that can be moved changes the picture or what is said of it."""
+    frame.scroll_into_view_if_needed()
+    keep(frame, f"{name}-0")
+    first = frame.content_frame.locator(".draggable, .roving, [data-part=controls] input").first
+
+    def seen() -> list[str]:
+        parts = frame.content_frame.locator("[data-part=figure], [data-part=readout]")
+        return parts.evaluate_all("all => all.map(e => e.innerHTML)")
+
+    before = seen()
+    for key in ("ArrowRight", "Space"):  # a slider, a point or a token; a box to tick
+        if seen() == before:
+            first.press(key)
+    assert seen() != before
+    keep(frame, f"{name}-1")
 
 
 def choose_by_keyboard(box, name: str) -> None:

@@ -8,10 +8,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+import torch
 
 from tests.published import published_element, published_page
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.teaching.explorers.attention import show_plane_live
+from transformer_edu.teaching.explorers.attention import (
+    PLANE_KEY,
+    PLANE_QUERY,
+    PLANE_VALUE,
+    PLANE_WIDTHS,
+    PLANE_WORDS,
+    show_plane_live,
+)
 from transformer_edu.teaching.explorers.translation import explore_links
 from transformer_edu.teaching.texts.sentences import FIRST_SENTENCES
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
@@ -134,6 +142,11 @@ def readout(page) -> str:
     return page.locator("[data-part=readout]").inner_text()
 
 
+def hidden_words(page) -> int:
+    """How many pixels of what is said must be scrolled to."""
+    return page.locator("[data-part=readout]").evaluate("e => e.scrollHeight - e.clientHeight")
+
+
 def picture(page) -> str:
     return page.locator("[data-part=figure]").inner_html()
 
@@ -162,7 +175,7 @@ def test_nothing_is_cut_off_and_letters_can_be_read(opened, live, window):
     wider = "e => e.scrollWidth - e.clientWidth"
     assert page.locator("html").evaluate(wider) <= 0
     assert page.locator("[data-part=figure]").evaluate(wider) <= 0
-    assert page.locator("[data-part=readout]").evaluate("e => e.scrollHeight - e.clientHeight") <= 0
+    assert hidden_words(page) <= 0
     letters = page.locator("[data-part=figure] text").evaluate_all(
         "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
     )
@@ -190,6 +203,97 @@ def test_without_scripts_the_words_stand_in_the_pictures_place(opened, live):
     assert "need a script" in readout(page)
     assert len(page.locator("[data-part=figure]").inner_text()) > 20
     assert page.locator("[data-part=controls]").is_hidden()
+
+
+def spoken(page, words: list[str]) -> tuple[dict[str, str], list[float]]:
+    """The percentage that the plane says of each word, and the output."""
+    said = readout(page)
+    shares = {word: re.search(rf"“{word}” ([<>]? ?\d+%)", said)[1] for word in words}
+    numbers = re.search(r"The output is \((.*?), (.*?)\)", said).groups()
+    return shares, [float(each.replace("−", "-")) for each in numbers]
+
+
+def as_percent(weight: float) -> str:
+    if weight >= 0.995:
+        return "> 99%"
+    return f"{round(100 * weight)}%" if weight >= 0.005 else "< 1%"
+
+
+@pytest.mark.parametrize("is_divided", [False, True], ids=["not divided", "divided"])
+@pytest.mark.parametrize("steps", [0, 2, 4])
+def test_the_plane_says_the_weights_and_the_output_that_torch_computes(opened, steps, is_divided):
+    page = opened(published_page(show_plane_live))
+    named(page, "query").press("ArrowUp")
+    named(page, "query").press("Shift+ArrowLeft")
+    named(page, "key of cross").press("ArrowRight")
+    named(page, "value of street").press("Shift+ArrowDown")
+    for _ in range(steps):
+        named(page, "numbers in a vector, d_k").press("ArrowRight")
+    named(page, "divide the scores by √d_k").set_checked(is_divided)
+    query, key, value = (torch.tensor(each) for each in (PLANE_QUERY, PLANE_KEY, PLANE_VALUE))
+    query += torch.tensor([-1.0, 0.1])
+    key[PLANE_WORDS.index("cross"), 0] += 0.1
+    value[PLANE_WORDS.index("street"), 1] = -2.4
+    d_k = PLANE_WIDTHS[steps]
+    scores = key @ query * (d_k / 2) ** 0.5 / (d_k**0.5 if is_divided else 1)
+    weights = scores.softmax(dim=0)
+    shares, output = spoken(page, PLANE_WORDS)
+    right = zip(PLANE_WORDS, map(as_percent, weights.tolist()), strict=True)
+    assert shares == dict(right)
+    assert output == pytest.approx((weights @ value).tolist(), abs=0.006)
+    widths = page.locator(".bar").evaluate_all("all => all.map(e => e.width.baseVal.value)")
+    torch.testing.assert_close(torch.tensor(widths) / sum(widths), weights, atol=1e-4, rtol=0)
+
+
+def test_divided_scores_give_the_same_weights_at_every_width_and_the_reset_takes_all_back(opened):
+    page = opened(published_page(show_plane_live))
+    first = spoken(page, PLANE_WORDS)
+    named(page, "divide the scores by √d_k").check()
+    divided = spoken(page, PLANE_WORDS)
+    slider = named(page, "numbers in a vector, d_k")
+    for _ in PLANE_WIDTHS[1:]:
+        slider.press("ArrowRight")
+        assert spoken(page, PLANE_WORDS) == divided
+    drag(page, named(page, "query"), 40, 40)
+    page.get_by_role("button", name="Start again").click()
+    assert spoken(page, PLANE_WORDS) == first != divided
+    assert slider.input_value() == "0"
+    assert not named(page, "divide the scores by √d_k").is_checked()
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
+def test_the_longest_words_of_the_plane_have_room(opened, window):
+    page = opened(published_page(show_plane_live), viewport=window)
+    named(page, "numbers in a vector, d_k").press("End")
+    named(page, "divide the scores by √d_k").check()
+    named(page, "query").press("Shift+ArrowRight")
+    assert "√512" in readout(page) and "< 1%" in readout(page)
+    assert hidden_words(page) <= 0
+
+
+def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opened):
+    page = opened(published_page(show_plane_live))
+    query = named(page, "query")
+    before = middle(query)
+    drag(page, query, -70, 30)
+    assert middle(query) == pytest.approx((before[0] - 70, before[1] + 30), abs=1)
+    drag(page, query, 2000, -2000)
+    assert query.get_attribute("aria-valuetext") == "(3.00, 3.00)"
+    named(page, "numbers in a vector, d_k").press("End")  # now the output is on a value
+    value = named(page, "value of tired")
+    before = middle(value)
+    drag(page, value, -40, 20)
+    assert middle(value) == pytest.approx((before[0] - 40, before[1] + 20), abs=1)
+
+
+@every_figure
+def test_a_figure_lives_in_the_frame_of_a_page(opened, live):
+    page = opened(published_element(live.show))
+    inside = page.frame_locator("iframe")
+    before = readout(inside)
+    live.key(inside)
+    assert readout(inside) != before
+    assert page.locator("iframe + img").is_hidden()
 
 
 THEMES = {

@@ -11,37 +11,15 @@ from transformer_edu.teaching.explorers import attention as explorers
 from transformer_edu.teaching.explorers.attention import (
     describe_masks,
     describe_positions,
-    describe_scaling,
     draw_masks,
     draw_positions,
-    draw_scaling,
     explore_head_switches,
-    sorted_weights,
 )
 
 
 @pytest.fixture
 def explored(monkeypatch) -> list[tuple]:
     return caught_explorers(monkeypatch, explorers)
-
-
-def test_unscaled_attention_collapses_as_the_vectors_widen_and_scaled_does_not():
-    unscaled = [float(sorted_weights(d_head, False)[0]) for d_head in (4, 64, 1024)]
-    scaled = [float(sorted_weights(d_head, True)[0]) for d_head in (4, 64, 1024)]
-    assert unscaled[0] < 0.6 < 0.85 < unscaled[1] < unscaled[2]
-    assert max(scaled) < 0.5
-
-
-def test_shares_are_sorted_and_sum_to_one():
-    share = sorted_weights(16, True)
-    assert share.tolist() == sorted(share.tolist(), reverse=True)
-    assert float(share.sum()) == pytest.approx(1)
-
-
-def test_the_scaling_picture_says_its_number():
-    title = draw_scaling(64, False).axes[0].get_title(loc="left")
-    percent = f"{sorted_weights(64, False)[0]:.0%}"
-    assert percent in title and percent in describe_scaling(64, False)
 
 
 def test_masks_combine_as_the_toggles_say():
@@ -71,11 +49,10 @@ def test_the_turn_depends_on_the_shift_and_not_on_the_position():
 
 
 def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored):
-    explorers.explore_scaling()
     explorers.explore_masks()
     explorers.explore_positions()
     explore_head_switches(lambda off: {"both": 1 - len(off) / 2}, num_heads=2)
-    assert len(explored) == 4
+    assert len(explored) == 3
     for draw, alt, controls in explored:
         for name, control in controls.items():
             assert control.description
@@ -89,8 +66,6 @@ def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored
 def _ends(control: widgets.ValueWidget) -> list:
     if isinstance(control, widgets.IntSlider):
         return [control.min, control.max]
-    if isinstance(control, widgets.SelectionSlider):
-        return [control.options[0], control.options[-1]]
     return [False, True]
 
 

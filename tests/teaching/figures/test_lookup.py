@@ -1,6 +1,8 @@
 """The lookup in the plane: the output is drawn where the weights put it, among the values."""
 
+import matplotlib.pyplot as plt
 import torch
+from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from transformer_edu.teaching.figures.lookup import plot_lookup
@@ -10,19 +12,39 @@ KEY = torch.tensor([[2.0, -0.5], [0.0, 2.0], [1.0, 0.5]])
 VALUE = torch.tensor([[4.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
 WEIGHTS = (KEY @ QUERY).softmax(dim=0)
 FIGURE = plot_lookup(QUERY, KEY, VALUE, words=["a", "b", "c"], features=["x", "y"])
+MATCH, BARS, MIX = FIGURE.axes
+
+
+def written(axes: Axes) -> set[str]:
+    return {text.get_text() for text in axes.findobj(Text)}
 
 
 def test_the_star_is_the_weighted_average_of_the_values():
-    (star,) = (line for line in FIGURE.axes[1].lines if line.get_marker() == "*")
+    (star,) = (line for line in MIX.lines if line.get_marker() == "*")
     torch.testing.assert_close(torch.tensor(star.get_xydata()[0]).float(), WEIGHTS @ VALUE)
 
 
-def test_every_key_has_its_score_and_every_value_its_weight():
-    left, right = ({text.get_text() for text in axes.findobj(Text)} for axes in FIGURE.axes)
-    assert {"a: score 4", "b: score 0", "c: score 2"} <= left
-    assert {f"{word}: weight {w:.3f}" for word, w in zip("abc", WEIGHTS, strict=True)} <= right
+def test_every_word_has_its_score_and_its_weight_as_a_bar():
+    said = {f"{weight:.3f}" for weight in WEIGHTS}
+    assert {"a: score 4.0", "b: score 0.0", "c: score 2.0"} | said <= written(BARS)
+    bars = torch.tensor([bar.get_width() for bar in BARS.patches[len(KEY) :]]).float()
+    torch.testing.assert_close(bars, WEIGHTS)
+
+
+def test_the_points_have_their_names_and_the_query_its_features():
+    assert {"query", "a", "b", "c", "x", "y"} <= written(MATCH)
+    assert {"output", "a", "b", "c"} <= written(MIX)
 
 
 def test_the_largest_weight_is_named_in_title_and_words():
-    assert FIGURE.get_suptitle().endswith("nearest to a")
+    assert FIGURE.get_suptitle().endswith("inside the triangle of the values, nearest to a")
     assert "near the value of a" in FIGURE.get_label()
+
+
+def test_more_than_three_values_have_a_hull():
+    inside = torch.cat([VALUE, VALUE.mean(dim=0, keepdim=True)])
+    figure = plot_lookup(
+        QUERY, torch.cat([KEY, KEY[:1]]), inside, words=list("abcd"), features=["x", "y"]
+    )
+    assert "inside the hull of the values" in figure.get_suptitle()
+    plt.close(figure)

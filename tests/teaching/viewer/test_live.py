@@ -9,6 +9,7 @@ import pytest
 from tests.published import caught_bundles
 from tests.teaching.viewer.test_frame import elements, every_text
 from transformer_edu.teaching import display as display_module
+from transformer_edu.teaching.display import shown_width
 from transformer_edu.teaching.viewer.frame import COLORS
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_element, live_page, show_live
 
@@ -24,15 +25,16 @@ def test_no_title_no_word_and_no_alternative_text_changes_what_a_page_is_made_of
     assert json.loads(found) == {"colors": list(COLORS), "words": [text]}
 
 
-def test_the_still_picture_is_stored_after_the_frame_and_not_in_the_page(monkeypatch):
+def test_a_small_still_picture_stands_after_the_frame_and_none_in_the_page(monkeypatch):
     bundles = caught_bundles(monkeypatch, display_module)
     show_live("plane", {}, title="a", still=plt.figure(figsize=(1, 1)), alt="words & more", **SIZES)
     (bundle,) = bundles
     data = bundle["data"]
     assert data["text/plain"] == bundle["metadata"]["image/png"]["alt"] == "words & more"
     page, after = data["text/html"].split("</iframe>")
-    assert data["image/png"] in after and data["image/png"] not in page
-    assert 'alt="words &amp; more"' in after
+    (small,) = re.findall(r'alt="words &amp; more" src="data:image/png;base64,([^"]*)"', after)
+    assert shown_width(small) == shown_width(data["image/png"])
+    assert len(small) < len(data["image/png"]) and "base64," not in page
     assert "--height: 500px; --phone-height: 700px" in page
     element = live_element("plane", {}, title="a", alt="words & more", **SIZES)
     assert element == f"{page}</iframe></div>"

@@ -1,6 +1,6 @@
 """Figures with controls; each has a still picture beside it.
 
-attention    scaling, masks, positions, heads switched off
+attention    the plane, masks, positions, heads switched off
 generation   beams, candidates for sampling
 translation  a sentence, its translation, and where each written word attends
 """

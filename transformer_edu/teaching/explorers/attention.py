@@ -1,10 +1,8 @@
-"""Sliders for the notebooks: thin controls around drawings that work without them."""
+"""What lessons about attention let a reader move: thin controls, and figures without a kernel."""
 
-import math
 from collections.abc import Callable, Collection, Mapping
 
 import ipywidgets as widgets
-import matplotlib.pyplot as plt
 import torch
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -16,68 +14,16 @@ from transformer_edu.teaching.figures.attention import plot_mask
 from transformer_edu.teaching.figures.charts import plot_bars
 from transformer_edu.teaching.figures.lookup import plot_lookup
 from transformer_edu.teaching.figures.positions import plot_turning_hands
-from transformer_edu.teaching.style import BLACK, BLUE, styled
 from transformer_edu.teaching.viewer.live import show_live
 
-NUM_QUERIES, NUM_KEYS = 500, 8
 D_MODEL = 8  # of the clock faces
 # What the reader finds in the plane: hand-made vectors, as in the lesson.
 PLANE_WORDS, PLANE_FEATURES = ("animal", "street", "tired", "cross"), ("alive", "does not move")
 PLANE_QUERY = [1.2, 0.6]
-PLANE_KEY = [[2.0, -0.5], [0.0, 2.0], [1.0, 0.5], [-1.5, -1.0]]
+PLANE_KEY = [[2.4, -0.8], [-0.8, 2.0], [0.7, 1.3], [-1.5, -1.0]]
 PLANE_VALUE = [[2.2, -1.6], [-2.0, -1.4], [1.6, 2.0], [-1.4, 1.8]]
 PLANE_WIDTHS = (2, 8, 32, 128, 512)  # twice a square each: scores grow by whole numbers
 TARGET_TOKENS = ("<s>", "the", "cat", "sat", "down", "here")
-
-
-def sorted_weights(d_head: int, scaled: bool) -> Tensor:
-    """Mean attention of random queries to their keys, from most to least attended, shape (key,).
-
-    Args:
-        d_head: Width of the query and key vectors.
-        scaled: Whether to divide the scores by √d_head, as the paper does (§3.2.1).
-    """
-    generator = torch.Generator().manual_seed(0)
-    query = torch.randn(NUM_QUERIES, d_head, generator=generator, device="cpu")
-    key = torch.randn(NUM_KEYS, d_head, generator=generator, device="cpu")
-    scores = query @ key.T / (math.sqrt(d_head) if scaled else 1)  # (query, key)
-    return scores.softmax(dim=-1).sort(dim=-1, descending=True).values.mean(dim=0)
-
-
-@styled
-def draw_scaling(d_head: int, scaled: bool) -> Figure:
-    """Draw the attention weights of random queries of width d_head, from largest to smallest."""
-    weights = sorted_weights(d_head, scaled)
-    figure, axes = plt.subplots(figsize=(6.5, 3.4))
-    bars = axes.bar(range(1, NUM_KEYS + 1), weights.numpy(), color=BLUE)
-    labels = axes.bar_label(bars, labels=[f"{one:.0%}" for one in weights], fontsize=11, padding=2)
-    plt.setp(labels, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
-    axes.axhline(1 / NUM_KEYS, color=BLACK, linestyle=":", linewidth=1.5, marker="", zorder=0)
-    axes.text(NUM_KEYS + 0.5, 1 / NUM_KEYS + 0.08, "uniform", ha="right", fontsize=12)
-    axes.set_title(f"The largest weight is {weights[0]:.0%} on average")
-    axes.set_xlabel("key, from most to least attended")
-    axes.set_ylabel("mean attention weight")
-    axes.set_ylim(0, 1.05)
-    return figure
-
-
-def describe_scaling(d_head: int, scaled: bool) -> str:
-    """The picture in words, for its alternative text."""
-    how = "scaled" if scaled else "unscaled"
-    largest = sorted_weights(d_head, scaled)[0]
-    return f"{how} scores, width {d_head}: the largest weight is {largest:.0%} on average"
-
-
-def explore_scaling() -> None:
-    """Let the reader widen the vectors and see how unscaled attention saturates."""
-    explore(
-        draw_scaling,
-        describe_scaling,
-        d_head=widgets.SelectionSlider(
-            options=[4, 16, 64, 256, 1024], value=64, description="width d_k"
-        ),
-        scaled=widgets.Checkbox(description="divide the scores by √d_k"),
-    )
 
 
 def show_plane_live() -> None:
@@ -90,8 +36,8 @@ def show_plane_live() -> None:
         {**numbers, **names, "widths": PLANE_WIDTHS, "extent": 3},
         title="A query among keys, and the output among values",
         still=plot_lookup(**tensors, **names),
-        height=530,
-        phone_height=960,
+        height=540,
+        phone_height=870,
     )
 
 

@@ -10,12 +10,12 @@ lines list what a script finds there. Its Python side calls::
         still=figure,                 # of matplotlib: the first state
         alt="the first state in words",
         height=560,                   # of the frame, in pixels, at a width of 800
-        phone_height=760,             # of the frame, on a screen at most 600 wide
+        phone_height=760,             # of the frame, where it is at most 600 wide
     )
 
-The still picture is stored once, after the frame; it is seen where frames or scripts are not
-allowed. live_element returns the frame alone, for ``explore(live=…)``. Free texts in the data
-should go through ``printable``. A page stays below MOST_BYTES.
+The still picture stands after the frame, and is seen where frames or scripts are not allowed.
+live_element returns the frame alone, for ``explore(live=…)``. Free texts in the data should go
+through ``printable``. A page has at most MOST_BYTES.
 """
 
 import html
@@ -23,7 +23,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from transformer_edu.teaching.display import encode_png, image_tag, publish
+from transformer_edu.teaching.display import SHOWN_AT, encode_png, image_tag, publish
 from transformer_edu.teaching.viewer.frame import NO_SCRIPT, framed, html_page
 
 MOST_BYTES = 200_000  # of a page
@@ -54,14 +54,13 @@ def show_live(
         still: The first state, drawn by matplotlib; closed by this function.
         alt: The first state in words; None for the figure's label.
         height: The frame's height in pixels, at a width of 800.
-        phone_height: The frame's height on a screen that is at most 600 pixels wide.
+        phone_height: The frame's height where its page is at most 600 pixels wide.
     """
     alt = still.get_label() if alt is None else alt
     png = encode_png(still)
+    picture = image_tag(encode_png(still, SHOWN_AT), alt)  # seldom seen: few bytes will do
     page = live_page(name, data, title=title, alt=alt)
-    element = framed(
-        page, title, height, kind=KIND, phone_height=phone_height, picture=image_tag(png, alt)
-    )
+    element = framed(page, title, height, kind=KIND, phone_height=phone_height, picture=picture)
     publish(png, alt, **{"text/html": element})
 
 

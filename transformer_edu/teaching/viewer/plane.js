@@ -51,7 +51,7 @@ const movers = [
   ...words.map((word, i) => mover("mix", word, `value of ${word}`, square(),
     () => state.value[i], (to) => (state.value[i] = to))),
 ];
-const output = svg("g", { class: "output" },
+const output = svg("g", { "pointer-events": "none" },
   svg("path", { d: "M0-13L4-4L13-4L6 3L8 12L0 7L-8 12L-6 3L-13-4L-4-4Z", fill: "var(--orange)" }),
   svg("text", { class: "outlined" }, "output"));
 
@@ -59,7 +59,7 @@ const output = svg("g", { class: "output" },
 
 // Where the planes are, [left, top, side], and the rows of bars, [left, top, width, height].
 const places = ({ isNarrow }) => isNarrow
-  ? { match: [60, 24, 280], bars: [14, 330, 372, 26], mix: [60, 474, 280] }
+  ? { match: [80, 24, 240], bars: [14, 306, 372, 25], mix: [80, 424, 240] }
   : { match: [8, 26, 296], bars: [326, 44, 148, 296 / words.length], mix: [496, 26, 296] };
 
 const line = ([x1, y1], [x2, y2], style) => svg("line", { x1, y1, x2, y2, style });
@@ -75,19 +75,23 @@ function drawPlane(plane, title, [left, top, side]) {
   return [
     svg("path", { d: grid, style: "stroke:var(--pale)" }),
     svg("path", { d: axes, style: "stroke:var(--rule);stroke-width:1.5" }),
-    svg("text", { class: "heading", x: left, y: top - 9 }, title),
+    heading(left, top - 9, "start", title),
   ];
 }
+
+const heading = (x, y, anchor, text) =>
+  svg("text", { class: "heading outlined", x, y, "text-anchor": anchor }, text);
 
 // What the two numbers of the query and the keys stand for.
 function drawFeatures([left, top, side]) {
   const [across, up] = data.features, middle = top + side / 2;
   return [
-    svg("text", { class: "heading", x: left + side, y: middle + 15, "text-anchor": "end" }, `${across} →`),
-    svg("text", { class: "heading", x: left + side / 2 + 6, y: top + 12 }, `↑ ${up}`),
+    heading(left + side, middle - 6, "end", `${across} →`),
+    heading(left + side / 2 + 6, top + 12, "start", `↑ ${up}`),
   ];
 }
 
+// The arrows, and the line of the keys whose score is 0, at right angles to the query.
 function drawMatch() {
   const [x, y] = state.query, origin = at("match", [0, 0]);
   const lines = state.key.map((key) =>
@@ -95,8 +99,11 @@ function drawMatch() {
   lines.push(line(origin, at("match", state.query), "stroke:var(--orange);stroke-width:3.5"));
   const far = extent / Math.max(Math.abs(x), Math.abs(y));
   if (!Number.isFinite(far)) return lines;
-  const [from, to] = [at("match", [-y * far, x * far]), at("match", [y * far, -x * far])];
-  return [line(from, to, "stroke:var(--quiet);stroke-dasharray:3 5"), ...lines];
+  const down = x < 0 ? -far : far, end = at("match", [y * down, -x * down]);
+  const said = at("match", [0.86 * y * down, -0.86 * x * down]);
+  const zero = line(at("match", [-y * down, x * down]), end,
+    "stroke:var(--quiet);stroke-dasharray:3 5");
+  return [zero, heading(...said, "middle", "score 0"), ...lines];
 }
 
 // All triangles of values together are their hull.
@@ -111,49 +118,48 @@ function drawMix({ weights, output }) {
 }
 
 function drawBars({ scores, weights }, [left, top, width, height], isNarrow) {
-  const title = svg("text", { class: "heading", x: left, y: top - (isNarrow ? 8 : 27) },
-    isNarrow ? "word, score and attention weight" : "scores and weights");
-  return [title, ...words.flatMap((word, i) => {
-    const y = top + i * height, score = fixed(scores[i], 1);
-    const [bar, room] = isNarrow ? [left + 172, width - 222] : [left, width - 46];
-    const text = (x, down, anchor, said) =>
-      svg("text", { x, y: y + down, "text-anchor": anchor }, said);
-    const middle = isNarrow ? 14 : 23;
-    return [
-      text(left, isNarrow ? 14 : 0, "start", word),
-      text(isNarrow ? left + 160 : left + width, isNarrow ? 14 : 0, "end", score),
-      svg("rect", { x: bar, y: y + middle - 13, width: room, height: 16, fill: "var(--pale)" }),
-      svg("rect", { class: "bar", x: bar, y: y + middle - 13, width: room * weights[i], height: 16,
-        fill: "var(--blue)" }),
-      text(left + width, middle, "end", percent(weights[i])),
-    ];
-  })];
+  const [under, bar, room] = isNarrow ? [0, 166, width - 218] : [22, 0, width - 54];
+  const rows = words.map((word, i) => {
+    const y = top + i * height, rect = { x: left + bar, y: y + under - 13, height: 16 };
+    const text = (x, down, anchor, ...said) =>
+      svg("text", { x: left + x, y: y + down, "text-anchor": anchor }, ...said);
+    return svg("g", {},
+      text(0, 0, "start", word),
+      text(isNarrow ? 150 : width, 0, "end", `score ${fixed(scores[i], 1)}`),
+      svg("rect", { ...rect, width: room, fill: "var(--pale)" }),
+      svg("rect", { ...rect, class: "bar", width: room * weights[i], fill: "var(--blue)" }),
+      text(width, under, "end", percent(weights[i])));
+  });
+  return [heading(left, top - (isNarrow ? 22 : 27), "start", "scores and weights"), ...rows];
 }
 
-// The word of a point, where it is inside its plane.
-function putWord(word, [x, y], [left, top, side]) {
+// The word of a point: on the far side from the middle, where that is inside the plane; that of
+// the output on the near side, since it may be where a value is.
+function putWord(word, [x, y], [left, top, side], isOutput) {
   const anchor = x - left < 60 ? "start" : left + side - x < 60 ? "end" : "middle";
+  const isLow = y > top + side / 2, room = isLow ? top + side - y : y - top;
+  const below = isLow === (room > 32 && !isOutput);
   word.setAttribute("text-anchor", anchor);
   word.setAttribute("x", { start: -8, middle: 0, end: 8 }[anchor]);
-  word.setAttribute("y", y - top < 34 ? 27 : -15);
+  word.setAttribute("y", below ? 26 : -15);
 }
 
 function draw(layout) {
   const now = attention(), { match, bars, mix } = places(layout);
   const grids = [
-    ...drawPlane("match", "query and keys: drag them", match),
-    ...drawPlane("mix", "values, drag them, and output", mix),
+    ...drawPlane("match", "query and keys (drag them)", match),
+    ...drawPlane("mix", "values (drag them) and output", mix),
   ];
   under.replaceChildren(...grids, ...drawFeatures(match), ...drawMatch(), ...drawMix(now),
     ...drawBars(now, bars, layout.isNarrow));
   for (const each of movers) {
     const where = at(each.plane, each.get());
     place(each, ...where);
-    putWord(each.word, where, planes[each.plane].box);
+    putWord(each.word, where, planes[each.plane].box, false);
   }
   const where = at("mix", now.output);
   place(output, ...where);
-  putWord(output.lastChild, where, mix);
+  putWord(output.lastChild, where, mix, true);
   say(...sentence(now));
 }
 
@@ -163,13 +169,12 @@ function sentence({ weights, output }) {
   const order = span(words.length).sort((one, other) => weights[other] - weights[one]);
   const shares = order.flatMap((i, rank) => [rank ? ", " : "", ...named(words, i), " ",
     html("b", {}, percent(weights[i]))]);
-  const width = widths[state.width], root = fixed(Math.sqrt(width));
-  const grown = width > 2 ? `Vectors of ${width} numbers have scores ${
-    fixed(Math.sqrt(width / 2), 0)} times as large` : "The scores of 2 numbers";
-  const divided = state.divided ? `${width > 2 ? "; they" : ""} are divided by √${width} = ${root}`
-    : `${width > 2 ? "; they" : ""} are not divided`;
+  const width = widths[state.width];
+  const typical = `At d_k = ${width}, typical scores are ${
+    fixed(Math.sqrt(width / 2), 0)} times as large, and `;
+  const divided = state.divided ? `divided by √${width} = ${fixed(Math.sqrt(width))}` : "not divided";
   return ["The query attends to ", ...shares, `. The output is ${inWords(output)}. `,
-    `${grown}${divided}.`];
+    `${width > 2 ? typical : "The scores are "}${divided}.`];
 }
 
 const width = slider({
@@ -189,7 +194,7 @@ const again = button({ label: "Start again", press: () => {
 } });
 controls.append(width, divide, again);
 const { picture: drawn, redraw } = picture({
-  label: "A query, keys and values in the plane", wide: [800, 334], narrow: [400, 768], draw,
+  label: "A query, keys and values in the plane", wide: [800, 334], narrow: [400, 670], draw,
 });
 drawn.append(under, ...movers, output);
 redraw();
