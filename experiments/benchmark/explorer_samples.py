@@ -17,7 +17,7 @@ from transformer_edu.training.data.vocabulary import Vocabulary
 WORDS = english_words(342)
 SHORT, LONG = 7, 12  # tokens of a translation: of WORDS, and of a large number
 HEADS, NUM_MERGES = 4, 500
-TEXT = "A man is trying to catch a fish."
+SENTENCES = [("caption", "A man is trying to catch a fish.")]
 TEXTS = {
     "English": "The children are waiting at the tram stop.",
     "German": "Die Kinder warten an der Straßenbahnhaltestelle.",
@@ -62,7 +62,7 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(candidates, scores, tokens=tokens),
         partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
         partial(pieces.explore_merges, merges, TEXTS),
-        partial(translation.explore_links, translator, TEXT, layer=3, head=1),
+        partial(translation.explore_links, translator, SENTENCES, layer=3, head=1),
     ]
     return {sample.func.__name__: sample for sample in samples}
 

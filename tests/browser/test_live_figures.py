@@ -29,10 +29,12 @@ from transformer_edu.teaching.explorers.decoder import show_decoder_live
 from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
 from transformer_edu.teaching.explorers.model_map import lesson_of, show_map_live
 from transformer_edu.teaching.explorers.removals import removals, show_removals_live
+from transformer_edu.teaching.explorers.translation import explore_links
 from transformer_edu.teaching.inspect.model_parts import model_parts
 from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.our_transformer import Transformer
+from transformer_edu.teaching.texts.sentences import FIRST_SENTENCES
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
 from transformer_edu.training.runs.stored_runs import load_runs
 
@@ -160,6 +162,16 @@ def models() -> dict[str, torch.nn.Module]:
     return {"small": Transformer(64, 48, 4, 2, 192), "base": base}
 
 
+def show_links() -> None:
+    explore_links(translator(), FIRST_SENTENCES[::5], layer=3, head=1)
+
+
+def links_with(texts: list[str]) -> dict:
+    weights = [[1 / len(texts)] * len(texts)] * len(texts)
+    words = {"english": texts, "german": texts, "weights": weights, "marked": 0}
+    return {"sentences": [{"kind": texts[0], "text": texts[1], **words}], "first": 0}
+
+
 FIGURES = {
     "decoder": Live(
         show_decoder,
@@ -174,6 +186,14 @@ FIGURES = {
         mouse=lambda page: page.get_by_text("Softmax").click(),
         touch=lambda page: named(page, "Output projection, target").tap(),
         key=lambda page: named(page, "Cross-attention, target").press("Home"),
+    ),
+    "links": Live(
+        show_links,
+        mouse=lambda page: page.locator("[aria-pressed=false]").last.hover(),
+        touch=lambda page: page.locator("[aria-pressed=false]").last.tap(),
+        key=lambda page: page.locator("[aria-pressed=true]").press("ArrowRight"),
+        hostile=links_with,
+        script="links",
     ),
     "plane": Live(
         show_plane_live,

@@ -26,9 +26,14 @@ DOTS_PER_INCH = 2 * SHOWN_AT  # of a picture: sharp on screens with small pixels
 MARGIN = 0.1  # inches of white around a picture
 NUM_COLORS = 128  # in one picture: fewer bytes, and no visible difference
 
-# The live element hides the picture after it. Where it is taken out, the picture is what remains.
-_LIVE = """<style>.live-figure > :first-child + img {{ display: none; }}</style>
-<div class="live-figure">{element}{image}</div>"""
+# The live element hides the picture after it. Where it is taken out, or no script may run, the
+# picture is what remains.
+_LIVE = """<style>.live-explorer > :first-child + img {{ display: none; }}
+@media (scripting: none) {{
+.live-explorer > :first-child {{ display: none; }}
+.live-explorer > :first-child + img {{ display: block; }}
+}}</style>
+<div class="live-explorer">{element}{image}</div>"""
 
 _kept_back: ContextVar[list["Explorer"] | None] = ContextVar("_kept_back", default=None)
 

@@ -1,6 +1,8 @@
 """A translation's picture shows where each generated word attends."""
 
 import html
+import json
+import re
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
@@ -241,22 +243,31 @@ def test_a_translation_that_fills_the_model_to_the_brim_is_drawn():
     assert draw_translation(found, layer=1).axes
 
 
-def test_a_reader_points_at_the_words_of_a_typed_sentence(translator, monkeypatch):
+def test_a_reader_points_at_the_words_of_given_and_of_typed_sentences(translator, monkeypatch):
     shown = caught_explorers(monkeypatch, module)
-    explore_links(translator, TEXT, layer=2, head=1)
+    explore_links(translator, [("given", TEXT), ("given", "A man.")], layer=2, head=1)
     ((draw, describe, controls),) = shown
-    live = controls["live"]
     assert isinstance(controls["text"], widgets.Text) and controls["text"].value == TEXT
-    found = translate_text(translator, "Two dogs.")
-    row = word_attention(found, layer=2, head=1)[0]
-    said = f"{found.target_words[0]} attends most to {found.source_words[int(row.argmax())]}"
-    page = html.unescape(live(text="Two dogs."))
-    assert f'aria-label="{said}"' in page and 'aria-label="(end) attends' in page
-    figure = draw(text="Two dogs.")
-    assert figure.get_label() == describe(text="Two dogs.")
+    first, known, typed = (links_data(controls["live"](text)) for text in (TEXT, "A man.", "Dogs."))
+    assert [each["text"] for each in first["sentences"]] == [TEXT, "A man."]
+    assert first["sentences"] == known["sentences"] == typed["sentences"][1:]
+    assert (first["first"], known["first"], typed["first"]) == (0, 1, 0)
+    found, own = translate_text(translator, "Dogs."), typed["sentences"][0]
+    assert (own["text"], own["english"]) == ("Dogs.", found.source_words)
+    assert own["german"] == [*found.target_words, "(end)"]
+    weights = word_attention(found, layer=2, head=1)
+    torch.testing.assert_close(torch.tensor(own["weights"]), weights, atol=1e-4, rtol=0)
+    figure = draw(text=TEXT)
+    assert figure.get_label() == describe(text=TEXT)
     plt.close(figure)
     with pytest.raises(ValueError, match="text must have 1 to 40 words, got 0"):
-        live(text=" ")
+        controls["live"](text=" ")
+
+
+def links_data(element: str) -> dict:
+    """What the script in a live figure finds."""
+    page = html.unescape(re.search(r'srcdoc="([^"]*)"', element)[1])
+    return json.loads(re.search(r"data-part='data'>(.*?)</script>", page)[1])
 
 
 def test_the_word_whose_thickest_line_crosses_most_is_marked_first():

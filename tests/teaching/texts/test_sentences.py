@@ -1,8 +1,12 @@
 """The sample text is what the lesson says: pairs, all different, of letters and full stops."""
 
 import unicodedata
+from itertools import groupby
 
-from transformer_edu.teaching.texts.sentences import SAMPLE_PAIRS
+from transformer_edu.teaching.texts.sentences import (
+    FIRST_SENTENCES,
+    SAMPLE_PAIRS,
+)
 
 
 def test_there_are_160_pairs_and_no_sentence_comes_twice_in_a_language():
@@ -25,3 +29,10 @@ def test_a_sentence_is_words_with_one_space_between_and_a_full_stop():
         assert all(word.isalpha() for word in words), sentence
         assert unicodedata.is_normalized("NFC", sentence)
         assert len(words) < 12
+
+
+def test_the_first_picture_has_twelve_sentences_and_those_of_a_kind_stand_together():
+    kinds, sentences = zip(*FIRST_SENTENCES, strict=True)
+    assert len(set(sentences)) == len(sentences) == 12
+    assert [*dict.fromkeys(kinds)] == [kind for kind, _ in groupby(kinds)]
+    assert all(len(sentence.split()) <= 14 for sentence in sentences)

@@ -17,10 +17,12 @@ from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.figures.attention_flow import describe_marked_links, plot_marked_links
+from transformer_edu.teaching.inspect.attention_maps import printable
+from transformer_edu.teaching.inspect.one_head import END
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces, spell_word
 from transformer_edu.teaching.style import literal
-from transformer_edu.teaching.viewer.links import links_element
+from transformer_edu.teaching.viewer.live import live_element
 from transformer_edu.training.data.number_words import LARGEST_NUMBER, english_words
 from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.runs.saved_translator import Words
@@ -245,12 +247,16 @@ def explore_numbers(
     _explore(translated, title, first, layer, head, also=[other], number=one)
 
 
-def explore_links(translator: Translator, text: str, *, layer: int, head: int) -> None:
-    """Let the reader type a sentence, and point at a German word to see what it attends to.
+def explore_links(
+    translator: Translator, sentences: Sequence[tuple[str, str]], *, layer: int, head: int
+) -> None:
+    """Let the reader point at a German word to see which English words it attends to.
+
+    The sentences can be chosen without a kernel; where one runs, the reader can type others.
 
     Args:
         translator: Of texts.
-        text: The sentence of the first picture.
+        sentences: Each a kind of sentence and a sentence of it; the first is shown first.
         layer: The decoder layer whose attention is shown, counted from 1.
         head: The head, counted from 1.
 
@@ -258,24 +264,56 @@ def explore_links(translator: Translator, text: str, *, layer: int, head: int) -
         ValueError: As for translate_text.
     """
 
-    def links(text: str) -> dict[str, object]:
-        found = translated(text=text)
+    def pictured(text: str) -> dict[str, object]:
+        found = translate_text(translator, text)
         weights = word_attention(found, layer=layer, head=head)
         return {
             "attention_weights": weights,
-            "query_words": [*found.target_words, "(end)"],
+            "query_words": [*found.target_words, END],
             "key_words": found.source_words,
             "marked": _most_crossed(weights, found.target_words),
         }
 
-    translated = remember_last(lambda text: translate_text(translator, text), translator.model)
-    typed = widgets.Text(value=text, continuous_update=False, description="English, then Enter")
+    def live(text: str) -> str:
+        texts = [known for _, known in sentences]
+        typed = [] if text in texts else [_for_page("your own", text, **pictured(text))]
+        return live_element(
+            "links",
+            {"sentences": [*typed, *ready], "first": texts.index(text) if not typed else 0},
+            title="Point at a German word: the English words that it attends to light up",
+            alt="English words, the German words that are written from them, and lines between",
+            height=490,
+            phone_height=800,
+        )
+
+    ready = [_for_page(kind, text, **pictured(text)) for kind, text in sentences]
+    _, first = sentences[0]
     explore(
-        lambda text: plot_marked_links(**links(text)),
-        lambda text: describe_marked_links(**links(text)),
-        live=lambda text: links_element(**links(text)),
-        text=typed,
+        lambda text: plot_marked_links(**pictured(text)),
+        lambda text: describe_marked_links(**pictured(text)),
+        live=live,
+        text=widgets.Text(value=first, continuous_update=False, description="English, then Enter"),
     )
+
+
+def _for_page(
+    kind: str,
+    text: str,
+    *,
+    attention_weights: Tensor,
+    query_words: Sequence[str],
+    key_words: Sequence[str],
+    marked: int,
+) -> dict[str, object]:
+    """What links.js needs of one sentence."""
+    words = {"english": key_words, "german": query_words}
+    return {
+        "kind": kind,
+        "text": printable(text, longest=50),
+        **{name: [printable(word, longest=16) for word in of] for name, of in words.items()},
+        "weights": [[round(weight, 4) for weight in row] for row in attention_weights.tolist()],
+        "marked": marked,
+    }
 
 
 def _most_crossed(weights: Tensor, target_words: Sequence[str]) -> int:

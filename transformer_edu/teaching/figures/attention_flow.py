@@ -58,8 +58,8 @@ def plot_marked_links(
 
     Args:
         attention_weights: Weights of one head, shape (query, key).
-        query_words: The upper row.
-        key_words: The lower row.
+        query_words: The lower row.
+        key_words: The upper row.
         marked: Which query is drawn in color.
 
     Returns:
@@ -67,14 +67,14 @@ def plot_marked_links(
     """
     weights = attention_weights.detach().float().cpu().numpy()
     figure, axes = plt.subplots(figsize=(9, 3.4))
-    upper, lower = (_places(words) for words in (query_words, key_words))
+    upper, lower = (_places(words) for words in (key_words, query_words))
     best = int(weights[marked].argmax())
     for (query, key), weight in np.ndenumerate(weights):
         if weight > FAINTEST:
             is_marked = query == marked
             axes.plot(
-                [upper[query], lower[key]],
-                [0.82, 0.18],
+                [lower[query], upper[key]],
+                [0.18, 0.82],
                 color=VERMILION if is_marked else QUIET,
                 linewidth=0.5 + 9 * weight if is_marked else 4 * weight,
                 alpha=1.0 if is_marked else 0.55,
@@ -82,8 +82,8 @@ def plot_marked_links(
                 zorder=2 if is_marked else 1,
                 solid_capstyle="round",
             )
-    _write_row(axes, "next German word", upper, query_words, y=0.91, strong=marked)
-    _write_row(axes, "English input", lower, key_words, y=0.09, strong=best)
+    _write_row(axes, "English input", upper, key_words, y=0.91, strong=best)
+    _write_row(axes, "next German word", lower, query_words, y=0.09, strong=marked)
     axes.set(xlim=(0, 1), ylim=(-0.08, 1.08))
     axes.set_axis_off()
     query, key = literal(query_words[marked]), literal(key_words[best])

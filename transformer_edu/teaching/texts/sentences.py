@@ -3,7 +3,7 @@
 The sentences are everyday scenes whose words come again, letters and full stops only, and German
 compounds with their English phrases: a text to count words in and to learn pieces from. The
 captions are in the style of the translator's training data; none of them is part of that data.
-Used in notebooks/14_tokenization.ipynb to 17_what_can_be_removed.ipynb.
+Used in notebooks/00_start_here.ipynb and 14_tokenization.ipynb to 17_what_can_be_removed.ipynb.
 """
 
 from importlib import resources
@@ -13,12 +13,13 @@ def read_pairs(name: str) -> tuple[tuple[str, str], ...]:
     """The pairs of a file in this folder, without its header line.
 
     Args:
-        name: The file: UTF-8, one pair a line, English and German with a tab between them.
+        name: The file: UTF-8, one pair a line, with a tab between its two texts.
     """
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return tuple(tuple(line.split("\t")) for line in text.splitlines()[1:])
 
 
+FIRST_SENTENCES = read_pairs("first.tsv")  # what kind of sentence it is, English
 SAMPLE_PAIRS = read_pairs("sentences.tsv")  # English, German
 CAPTION_PAIRS = read_pairs("captions.tsv")  # English, German: captions of imagined pictures
 # German words of the captions and the English words that they clearly translate.

@@ -5,5 +5,4 @@ live   live figures: one script each on top of live.js, whose first lines say ho
 show   publish the attention viewer: every layer and head
 page   the attention viewer's page (viewer*.js, viewer.css)
 still  its first state as a figure, for readers without scripts
-links  words of a translation to point at, without a script
 """
