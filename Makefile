@@ -35,7 +35,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test quick portable ci lint unit devices lessons lessons-avx2 lessons-default notebooks
-.PHONY: benchmark everyday colab clean
+.PHONY: slides student benchmark everyday colab clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -89,6 +89,12 @@ lessons: ## run every lesson and compare what it prints with what it shows
 
 notebooks: $(READY_FOR_TESTS) ## run all notebooks in place, and keep only what belongs in them
 	$(BIN)/python -m tools.notebooks
+
+slides: $(READY_FOR_TESTS) ## the lessons as slides, in slides/: no cell is run, and they need no network
+	$(BIN)/python -m tools.slides
+
+student: $(READY) ## the lessons without outputs and solutions, in student/
+	$(BIN)/python -m tools.student
 
 benchmark: $(READY_FOR_TESTS) ## time a training step against torch.nn
 	$(BIN)/python -m experiments.benchmark train

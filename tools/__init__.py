@@ -3,6 +3,8 @@
 - ``install``: install what a reader or a contributor needs (``make lab``, ``make test``).
 - ``working_copies``: copy the lessons into the folder in which the reader works (``make lab``).
 - ``notebooks``: run all lessons in place and tidy them (``make notebooks``).
+- ``slides``: the lessons as slides (``make slides``); ``slide_blocks``: what is on them, by rule.
+- ``student``: the lessons without outputs and solutions (``make student``).
 - ``colab``: write the repository's address into lessons and README (``make colab``).
 - ``exercises``: find the stub, the solution and the check of each exercise.
 - ``lesson``: one lesson with what the rules must know about it.
