@@ -35,7 +35,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test quick portable ci lint unit devices lessons lessons-avx2 lessons-default notebooks
-.PHONY: site handout benchmark everyday colab picture clean
+.PHONY: site slides student handout benchmark everyday colab picture clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -96,6 +96,12 @@ site: $(READY_FOR_TESTS) ## build the website from the stored notebooks, in buil
 
 handout: $(READY_FOR_TESTS) ## print the lessons as PDF files, in build/handout (LESSON=02)
 	$(BIN)/python -m tools.handout $(LESSON)
+
+slides: $(READY_FOR_TESTS) ## the lessons as slides, in slides/: no cell is run, and they need no network
+	$(BIN)/python -m tools.slides
+
+student: $(READY) ## the lessons without outputs and solutions, in student/
+	$(BIN)/python -m tools.student
 
 benchmark: $(READY_FOR_TESTS) ## time a training step against torch.nn
 	$(BIN)/python -m experiments.benchmark train

@@ -84,6 +84,13 @@ def test_one_lesson_can_be_printed_or_all(make):
     assert "-m tools.handout [" in make("handout")[1][-1]
 
 
+def test_the_editions_for_a_class_are_written_without_running_a_lesson(make):
+    for target in ("slides", "student"):
+        _, (only,), _ = make(target)
+        assert only.startswith(f"ran: -m tools.{target} ")
+        assert "make slides student" in (ROOT / ".github/workflows/ci.yml").read_text()
+
+
 def test_a_reader_gets_the_copies_on_whatever_device_there_is(make):
     _, (copy, lab), _ = make("lab")
     assert "tools.working_copies" in copy

@@ -7,6 +7,8 @@
 - ``picture``: draw the picture at the top of README (``make picture``).
 - ``site``: the website from the stored notebooks and the docstrings (``make site``; docs/).
 - ``handout``: the lessons as PDF files (``make handout``); ``chromium`` starts the browser.
+- ``slides``: the lessons as slides (``make slides``); ``slide_blocks``: what is on them, by rule.
+- ``student``: the lessons without outputs and solutions (``make student``).
 - ``exercises``: find the stub, the solution and the check of each exercise.
 - ``lesson``: one lesson with what the rules must know about it.
 - ``cell_rules``, ``output_rules``, ``skeleton_rules``: what a lesson must be like.

@@ -258,12 +258,16 @@ def _prediction(page: str) -> Iterator[Block]:
     lines = -(-len(re.sub("<.*?>", "", words)) // (PROSE_COLUMNS - 4))
     height = GAP + 44 + LINE * lines + 40 * question.count("<label")
     yield Block(html=f"{question}</fieldset>", height=height, glue=2)
-    glue = 0
+    shown = []
     for found in SHOWN.findall(OUTCOME.search(page)[1]):
         text = re.fullmatch("<pre>(.*)</pre>", found, re.DOTALL)
-        block = _printed(text[1].rstrip()) if text else _shown(found)
-        yield replace(block, slide_type="fragment", glue=glue)
-        glue = 2
+        shown.append(_printed(text[1].rstrip()) if text else _shown(found))
+    inside = "".join(each.html for each in shown)
+    yield Block(
+        html=f'<div class="outcome">{inside}</div>',
+        height=min(PAGE, sum(each.height for each in shown)),
+        slide_type="fragment",
+    )
 
 
 def _printed(text: str) -> Block:
@@ -285,6 +289,7 @@ def _shown(page: str) -> Block:
     """A picture or a live figure: it takes the room that the page has left."""
     size, least = _size(page), LEAST_FRAME if "<iframe" in page else LEAST_PICTURE
     kind = "picture" if page.startswith("<img") else "live"
+    page = page.replace("@media (prefers-color-scheme: dark)", "@media not all")  # slides are light
     most = size.height * min(1.35, WIDTH / size.width)
     return Block(
         html=f'<div class="{kind}" style="max-height: {most:.0f}px">{page}</div>',
