@@ -145,8 +145,8 @@ FIGURES = {
     "map": Live(
         lambda: show_map_live(models(), *IDS),
         mouse=lambda page: page.get_by_text("Softmax").click(),
-        touch=lambda page: page.get_by_role("button", name="Output projection, target").tap(),
-        key=lambda page: page.get_by_role("button", name="Cross-attention, target").press("Home"),
+        touch=lambda page: named(page, "Output projection, target").tap(),
+        key=lambda page: named(page, "Cross-attention, target").press("Home"),
     ),
     "plane": Live(
         show_plane_live,
