@@ -390,7 +390,7 @@ def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opene
 
 @pytest.mark.parametrize("beginning", BEGINNINGS, ids=str)
 def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
-    page = opened(published_page(show_decoder))
+    page = opened(published_page(show_decoder), viewport=PHONE)
     named(page, beginning or "the model's choice").check()
     named(page, "tokens read").press("Home")
     model, tokenizer = translator().model, translator().tokenizer
@@ -404,16 +404,16 @@ def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
         ids.append(given[index] if index < len(given) else int(logits.argmax()))
         *read, chosen = token_words(translator(), ids)
         said = readout(page)
-        assert f"has read {' '.join(read)}." in said
-        position = "1 position." if index == 0 else f"{index + 1} positions."
-        assert f"Row {index + 1} of the mask allows {position}" in said
+        assert f"Read: {' '.join(read)} (row" in said
+        position = "1 position)" if index == 0 else f"{index + 1} positions)"
+        assert f"(row {index + 1} of the mask allows {position}" in said
         most = token_words(translator(), source_ids[0].tolist())[int(attention.argmax())]
-        assert re.search(rf"highest for “{re.escape(most)}”(?: \(no. \d+\))?, (.*?%)", said)[
+        assert re.search(rf"cross-attention: “{re.escape(most)}”(?: \(no. \d+\))?, (.*?%)", said)[
             1
         ] == as_percent(attention.max().item())
         probability = logits.softmax(dim=-1)[ids[-1]].item()
-        how = "which has" if index < len(given) else "with"
-        assert f"“{chosen}”, {how} {as_percent(probability)}." in said
+        how = " which has" if index < len(given) else ""
+        assert f"“{chosen}”,{how} {as_percent(probability)}." in said
         assert page.locator(".allowed").count() == index + 1
         drawn = page.locator(".link").evaluate_all(
             "a => a.map(e => parseFloat(e.style.strokeWidth))"
@@ -421,7 +421,8 @@ def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
         torch.testing.assert_close(torch.tensor(drawn), 0.5 + 9 * attention, atol=0.01, rtol=0)
         bars = page.locator(".bar").evaluate_all("a => a.map(e => e.width.baseVal.value)")
         best = logits.softmax(dim=-1).topk(5).values
-        torch.testing.assert_close(torch.tensor(bars[:5]) / 216, best, atol=1e-4, rtol=0)
+        torch.testing.assert_close(torch.tensor(bars[:5]) / 396, best, atol=1e-4, rtol=0)
+        assert hidden_words(page) <= 0
         page.get_by_role("button", name="Next").press("Enter")
     assert "the last one of the sentence" in readout(page)
 
@@ -440,7 +441,7 @@ def test_the_decoder_is_moved_by_buttons_slider_and_arrow_keys_alike_and_stays_i
         before = int(slider.input_value())
         act()
         assert int(slider.input_value()) == before + change
-        assert f"Row {before + change} of" in readout(page)
+        assert f"(row {before + change} of" in readout(page)
     for name, end in (("Back", "1"), ("Next", slider.get_attribute("max"))):
         button = page.get_by_role("button", name=name)
         for _ in range(20):

@@ -104,15 +104,15 @@ function draw(layout) {
 
 function words({ attention, candidates, chosen, given }) {
   const most = attention.indexOf(Math.max(...attention)), [token, probability] = candidates[chosen];
-  const how = given ? ["We put in ", ...named([token], 0), ", which has "]
-    : ["The most probable next token is ", ...named([token], 0), ", with "];
+  const how = given ? ["Put in: ", ...named([token], 0), ", which has "]
+    : ["Most probable next token: ", ...named([token], 0), ", "];
   const end = step === steps().length - 1 ? "It is the last one of the sentence."
     : "It joins the sentence.";
   const positions = step ? `${step + 1} positions` : "1 position";
-  return ["The decoder has read ", html("bdi", {}, read().join(" ")), ". Row ", String(step + 1),
-    ` of the mask allows ${positions}. Cross-attention is highest for `, ...named(source, most),
-    ", ", html("b", {}, percent(attention[most])), ". ", ...how,
-    html("b", {}, percent(probability)), `. ${end}`];
+  return ["Read: ", html("bdi", {}, read().join(" ")), ` (row ${step + 1} of the mask allows ${
+    positions}). Highest cross-attention: `, ...named(source, most), ", ",
+    html("b", {}, percent(attention[most])), ". ", ...how, html("b", {}, percent(probability)),
+    `. ${end}`];
 }
 
 function goTo(index) {
