@@ -63,7 +63,8 @@ def test_every_word_of_every_sentence_says_its_weights(opened, translator):
             german(page).nth(place).hover()
             said = [int(each) for each in re.findall(r"(\d+)%", readout(page))]
             large = row[row >= 0.05].sort(descending=True).values
-            assert said[: len(large)] == pytest.approx((100 * large).tolist(), abs=0.51)
+            expected = (100 * large).clamp(max=99)  # 99.5% and more is said as "> 99%"
+            assert said[: len(large)] == pytest.approx(expected.tolist(), abs=0.51)
             assert f"“{found.source_words[int(row.argmax())]}”" in readout(page)
             assert sum(said) == pytest.approx(100, abs=len(said))
 

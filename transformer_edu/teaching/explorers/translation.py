@@ -309,7 +309,7 @@ def _for_page(
     words = {"english": key_words, "german": query_words}
     return {
         "kind": kind,
-        "text": printable(text, longest=50),
+        "text": printable(text, longest=60),
         **{name: [printable(word, longest=16) for word in of] for name, of in words.items()},
         "weights": [[round(weight, 4) for weight in row] for row in attention_weights.tolist()],
         "marked": marked,
