@@ -3,6 +3,7 @@
 A new figure gets a row in FIGURES, and tests of its numbers below or in a file of its own.
 """
 
+import math
 import re
 from collections.abc import Callable
 from typing import NamedTuple
@@ -303,7 +304,10 @@ def test_a_click_on_a_head_shows_and_says_the_result_of_its_removal(opened):
         tiles.nth(tile).click()
         assert tiles.nth(tile).get_attribute("aria-pressed") == "true"
         assert page.locator("[aria-pressed=true]").count() == 1
-        said, from_to = readout(page), [as_percent(each) for each in (before, probability)]
+        said, from_to = (
+            readout(page),
+            [f"{math.floor(100 * each + 0.5)}%" for each in (before, probability)],
+        )
         words = " ".join(texts[number]["words"])
         assert (f"“{words}”" in said) if number else ("stays the same" in said)
         shown = "stays at {1}" if from_to[0] == from_to[1] else "from {} to {}"
