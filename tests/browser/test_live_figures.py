@@ -130,6 +130,11 @@ def readout(page) -> str:
     return page.locator("[data-part=readout]").inner_text()
 
 
+def hidden_words(page) -> int:
+    """How many pixels of what is said must be scrolled to."""
+    return page.locator("[data-part=readout]").evaluate("e => e.scrollHeight - e.clientHeight")
+
+
 def picture(page) -> str:
     return page.locator("[data-part=figure]").inner_html()
 
@@ -158,7 +163,7 @@ def test_nothing_is_cut_off_and_letters_can_be_read(opened, live, window):
     wider = "e => e.scrollWidth - e.clientWidth"
     assert page.locator("html").evaluate(wider) <= 0
     assert page.locator("[data-part=figure]").evaluate(wider) <= 0
-    assert page.locator("[data-part=readout]").evaluate("e => e.scrollHeight - e.clientHeight") <= 0
+    assert hidden_words(page) <= 0
     letters = page.locator("[data-part=figure] text").evaluate_all(
         "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
     )
@@ -244,6 +249,16 @@ def test_divided_scores_give_the_same_weights_at_every_width_and_the_reset_takes
     assert not named(page, "divide the scores by √d_k").is_checked()
 
 
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
+def test_the_longest_words_of_the_plane_have_room(opened, window):
+    page = opened(published_page(show_plane_live), viewport=window)
+    named(page, "numbers in a vector, d_k").press("End")
+    named(page, "divide the scores by √d_k").check()
+    named(page, "query").press("Shift+ArrowRight")
+    assert "√512" in readout(page) and "< 1%" in readout(page)
+    assert hidden_words(page) <= 0
+
+
 def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opened):
     page = opened(published_page(show_plane_live))
     query = named(page, "query")
@@ -252,6 +267,11 @@ def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opene
     assert middle(query) == pytest.approx((before[0] - 70, before[1] + 30), abs=1)
     drag(page, query, 2000, -2000)
     assert query.get_attribute("aria-valuetext") == "(3.00, 3.00)"
+    named(page, "numbers in a vector, d_k").press("End")  # now the output is on a value
+    value = named(page, "value of tired")
+    before = middle(value)
+    drag(page, value, -40, 20)
+    assert middle(value) == pytest.approx((before[0] - 40, before[1] + 20), abs=1)
 
 
 @every_figure

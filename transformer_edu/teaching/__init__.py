@@ -8,7 +8,7 @@ my_transformer   the file with the reader's own classes, and what stands in for 
 figures/         pure functions: data in, Figure out
 explorers/       figures with controls
 inspect/         questions to a model: attention maps, shape walk, probes, ablation, replay
-viewer/          the attention viewer: pages that work without a kernel
+viewer/          live figures and the attention viewer: pages that need no kernel
 texts/           sentences and captions in English and German
 checks/          one module a lesson: the checks of its exercises
 """

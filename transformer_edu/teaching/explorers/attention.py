@@ -37,7 +37,7 @@ def show_plane_live() -> None:
         title="A query among keys, and the output among values",
         still=plot_lookup(**tensors, **names),
         height=540,
-        phone_height=960,
+        phone_height=870,
     )
 
 

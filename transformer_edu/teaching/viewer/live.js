@@ -6,7 +6,7 @@
 //   svg(name, attributes, ...children)   an element;  html(…) likewise
 //   picture({ label, wide, narrow, draw })
 //               one <svg> that fills the stage. wide and narrow are [width, height] of its
-//               coordinates, for stages at least 600 px wide and below; draw(layout) is called
+//               coordinates, for frames more than 600 px wide and others; draw(layout) is called
 //               with { width, height, isNarrow, picture } at first and when the layout changes,
 //               and it returns nothing. Call redraw() of what is returned after every change.
 //               14 units of a letter are 14 px where the stage is as wide as the coordinates.
@@ -62,7 +62,6 @@ controls.hidden = false;
 
 // ---- numbers, words and colors ---------------------------------------------------------------
 
-const NARROW = 600; // pixels: a stage below is a phone's
 const LIGHT = 0.55; // weights above have a light color
 const shade = (weight) => data.colors[Math.round(weight * (data.colors.length - 1))];
 const inkOn = (weight) => (weight > LIGHT ? "#10151b" : "#fff");
@@ -95,11 +94,13 @@ function scale([a, b], [from, to]) {
 
 // ---- the picture -----------------------------------------------------------------------------
 
+const narrowFrame = matchMedia("(max-width: 600px)"); // as in live.css and frame.py
+
 function picture({ label, wide, narrow = wide, draw }) {
   const made = svg("svg", { class: "picture", role: "group", "aria-label": label });
   let layout = null;
   function redraw() {
-    const isNarrow = stage.clientWidth < NARROW;
+    const isNarrow = narrowFrame.matches;
     if (layout?.isNarrow !== isNarrow) {
       const [width, height] = isNarrow ? narrow : wide;
       layout = { width, height, isNarrow, picture: made };
@@ -109,8 +110,7 @@ function picture({ label, wide, narrow = wide, draw }) {
     draw(layout);
   }
   stage.replaceChildren(made);
-  new ResizeObserver(() => layout?.isNarrow !== stage.clientWidth < NARROW && redraw())
-    .observe(stage);
+  narrowFrame.addEventListener("change", redraw);
   return { picture: made, redraw };
 }
 

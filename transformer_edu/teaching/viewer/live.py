@@ -10,7 +10,7 @@ lines list what a script finds there. Its Python side calls::
         still=figure,                 # of matplotlib: the first state
         alt="the first state in words",
         height=560,                   # of the frame, in pixels, at a width of 800
-        phone_height=760,             # of the frame, on a screen at most 600 wide
+        phone_height=760,             # of the frame, where it is at most 600 wide
     )
 
 The still picture stands after the frame, and is seen where frames or scripts are not allowed.
@@ -54,7 +54,7 @@ def show_live(
         still: The first state, drawn by matplotlib; closed by this function.
         alt: The first state in words; None for the figure's label.
         height: The frame's height in pixels, at a width of 800.
-        phone_height: The frame's height on a screen that is at most 600 pixels wide.
+        phone_height: The frame's height where its page is at most 600 pixels wide.
     """
     alt = still.get_label() if alt is None else alt
     png = encode_png(still)

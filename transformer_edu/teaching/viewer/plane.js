@@ -51,7 +51,7 @@ const movers = [
   ...words.map((word, i) => mover("mix", word, `value of ${word}`, square(),
     () => state.value[i], (to) => (state.value[i] = to))),
 ];
-const output = svg("g", { class: "output" },
+const output = svg("g", { "pointer-events": "none" },
   svg("path", { d: "M0-13L4-4L13-4L6 3L8 12L0 7L-8 12L-6 3L-13-4L-4-4Z", fill: "var(--orange)" }),
   svg("text", { class: "outlined" }, "output"));
 
@@ -59,7 +59,7 @@ const output = svg("g", { class: "output" },
 
 // Where the planes are, [left, top, side], and the rows of bars, [left, top, width, height].
 const places = ({ isNarrow }) => isNarrow
-  ? { match: [60, 26, 280], bars: [14, 350, 372, 27], mix: [60, 476, 280] }
+  ? { match: [80, 24, 240], bars: [14, 306, 372, 25], mix: [80, 424, 240] }
   : { match: [8, 26, 296], bars: [326, 44, 148, 296 / words.length], mix: [496, 26, 296] };
 
 const line = ([x1, y1], [x2, y2], style) => svg("line", { x1, y1, x2, y2, style });
@@ -118,7 +118,7 @@ function drawMix({ weights, output }) {
 }
 
 function drawBars({ scores, weights }, [left, top, width, height], isNarrow) {
-  const [under, bar, room] = isNarrow ? [0, 166, width - 214] : [22, 0, width - 48];
+  const [under, bar, room] = isNarrow ? [0, 166, width - 218] : [22, 0, width - 54];
   const rows = words.map((word, i) => {
     const y = top + i * height, rect = { x: left + bar, y: y + under - 13, height: 16 };
     const text = (x, down, anchor, ...said) =>
@@ -133,13 +133,15 @@ function drawBars({ scores, weights }, [left, top, width, height], isNarrow) {
   return [heading(left, top - (isNarrow ? 22 : 27), "start", "scores and weights"), ...rows];
 }
 
-// The word of a point: on the far side from the middle, where that is inside the plane.
-function putWord(word, [x, y], [left, top, side]) {
+// The word of a point: on the far side from the middle, where that is inside the plane; that of
+// the output on the near side, since it may be where a value is.
+function putWord(word, [x, y], [left, top, side], isOutput) {
   const anchor = x - left < 60 ? "start" : left + side - x < 60 ? "end" : "middle";
-  const below = y > top + side / 2 ? top + side - y > 30 : y - top < 34;
+  const isLow = y > top + side / 2, room = isLow ? top + side - y : y - top;
+  const below = isLow === (room > 32 && !isOutput);
   word.setAttribute("text-anchor", anchor);
   word.setAttribute("x", { start: -8, middle: 0, end: 8 }[anchor]);
-  word.setAttribute("y", below ? 25 : -14);
+  word.setAttribute("y", below ? 26 : -15);
 }
 
 function draw(layout) {
@@ -153,11 +155,11 @@ function draw(layout) {
   for (const each of movers) {
     const where = at(each.plane, each.get());
     place(each, ...where);
-    putWord(each.word, where, planes[each.plane].box);
+    putWord(each.word, where, planes[each.plane].box, false);
   }
   const where = at("mix", now.output);
   place(output, ...where);
-  putWord(output.lastChild, where, mix);
+  putWord(output.lastChild, where, mix, true);
   say(...sentence(now));
 }
 
@@ -168,8 +170,8 @@ function sentence({ weights, output }) {
   const shares = order.flatMap((i, rank) => [rank ? ", " : "", ...named(words, i), " ",
     html("b", {}, percent(weights[i]))]);
   const width = widths[state.width];
-  const typical = `The scores of ${width} numbers are typically ${
-    fixed(Math.sqrt(width / 2), 0)} times as large as those of 2, and `;
+  const typical = `At d_k = ${width}, typical scores are ${
+    fixed(Math.sqrt(width / 2), 0)} times as large, and `;
   const divided = state.divided ? `divided by √${width} = ${fixed(Math.sqrt(width))}` : "not divided";
   return ["The query attends to ", ...shares, `. The output is ${inWords(output)}. `,
     `${width > 2 ? typical : "The scores are "}${divided}.`];
@@ -192,7 +194,7 @@ const again = button({ label: "Start again", press: () => {
 } });
 controls.append(width, divide, again);
 const { picture: drawn, redraw } = picture({
-  label: "A query, keys and values in the plane", wide: [800, 334], narrow: [400, 762], draw,
+  label: "A query, keys and values in the plane", wide: [800, 334], narrow: [400, 670], draw,
 });
 drawn.append(under, ...movers, output);
 redraw();
