@@ -612,7 +612,10 @@ def test_a_click_on_a_head_shows_and_says_the_result_of_its_removal(opened):
         tiles.nth(tile).click()
         assert tiles.nth(tile).get_attribute("aria-pressed") == "true"
         assert page.locator("[aria-pressed=true]").count() == 1
-        said, from_to = readout(page), [as_percent(each) for each in (before, probability)]
+        said, from_to = (
+            readout(page),
+            [f"{math.floor(100 * each + 0.5)}%" for each in (before, probability)],
+        )
         words = " ".join(texts[number]["words"])
         assert (f"“{words}”" in said) if number else ("stays the same" in said)
         shown = "stays at {1}" if from_to[0] == from_to[1] else "from {} to {}"

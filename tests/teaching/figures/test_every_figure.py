@@ -141,7 +141,11 @@ FIGURES = {
     ),
     "plot_removals": (
         partial(heads.plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
-        {"layer", "the head that is off"},
+        {
+            "layer",
+            "the head that is off. Points by which the probability of a correct token changes:\n"
+            r"“\$q\$”",
+        },
     ),
     "plot_head_roles": (
         partial(heads.plot_head_roles, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),

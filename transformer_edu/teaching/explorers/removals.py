@@ -40,7 +40,8 @@ def show_removals_live(translator: Translator, pairs: Sequence[tuple[str, str]])
     data = removals(translator, pairs)
     first, heads = data["sentences"][0], data["heads"]
     # (layer, kind, head or all of them): how many points more or less
-    points = torch.tensor([100 * probability for _, probability in first["results"]]).round()
+    means = torch.tensor([probability for _, probability in first["results"]], dtype=torch.float64)
+    points = (100 * means + 0.5).floor()  # as scripts of a page round
     changes = (points[1:] - points[0]).view(data["layers"], -1, heads + 1)
     singles = [
         text

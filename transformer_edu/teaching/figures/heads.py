@@ -94,9 +94,10 @@ def plot_removals(changes: Mapping[str, Tensor], *, sentence: str, title: str) -
         axes.tick_params(length=0)
     number_axis(places[0][0].yaxis, layers)
     places[0][0].set_ylabel("layer")
-    figure.supxlabel("the head that is off", fontsize=13)
     about = "Points by which the probability of a correct token changes"
-    title_above(figure, f"{title}\n{about}:\n{literal(sentence, longest=60)}")
+    caption = literal(sentence, longest=60)
+    figure.supxlabel(f"the head that is off. {about}:\n“{caption}”", fontsize=13)
+    title_above(figure, title)
     lowest = ", ".join(f"{kind} {points.min():.0f}" for kind, points in changes.items())
     figure.set_label(f"{title}. {about} in “{sentence}”, at the lowest: {lowest}")
     return figure
