@@ -151,6 +151,19 @@ def test_hidden_outputs_are_folded_too():
     assert adapted.outputs == outputs
 
 
+@pytest.mark.parametrize("moving", ["<svg width='9' height='9'></svg>", "<iframe></iframe>"])
+def test_paper_shows_the_still_of_a_figure_that_moves(chromium, moving):
+    style = (ROOT / "docs/_static/site.css").read_text(encoding="utf-8")
+    pair = f"<div class='bd-article'><p class='live-figure'>{moving}<img alt='it stands' width='9'>"
+    page = chromium.new_page()
+    page.set_content(f"<style>.live-figure > img {{ display: none; }} {style}</style>{pair}")
+    still, other = page.get_by_alt_text("it stands"), page.locator("svg, iframe")
+    assert other.is_visible() and not still.is_visible()
+    page.emulate_media(media="print")
+    assert still.is_visible() and not other.is_visible()
+    page.close()
+
+
 def test_the_downloaded_notebook_is_the_one_that_is_stored(site):
     name = CHOSEN[1].name
     assert (site / "_sources/notebooks" / name).read_bytes() == CHOSEN[1].read_bytes()
