@@ -179,8 +179,9 @@ def test_the_lines_of_a_question_leave_its_code():
 
 
 def test_a_live_figure_is_light_like_the_slides_around_it(decks):
-    assert "@media (prefers-color-scheme: dark)" in str(LESSONS["16_looking_inside"])
-    assert "@media (prefers-color-scheme: dark)" not in decks["16_looking_inside"]
+    dark = r"@media \(prefers-color-scheme: dark\)|color-scheme: light dark"
+    assert len(set(re.findall(dark, str(LESSONS["16_looking_inside"])))) == 2
+    assert not re.search(dark, decks["16_looking_inside"])
 
 
 def test_links_lead_to_slides_and_dollars_in_code_are_no_formulas():

@@ -16,7 +16,7 @@ import html
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import ziamath
@@ -38,6 +38,11 @@ CHARACTER = 0.602  # the width of a character of code, in parts of its size
 SMALLEST, LARGEST, CODE_LINE = 14.0, 20.0, 1.3  # sizes of code; a line's height in parts of it
 LEAST_PICTURE, LEAST_FRAME = 0.7, 0.85  # how much of its own size a picture, a frame must have
 
+# Slides are light, whatever the reader's system prefers.
+LIGHT = {
+    "@media (prefers-color-scheme: dark)": "@media not all",
+    "color-scheme: light dark": "color-scheme: light",
+}
 CHOOSE = "*Choose above before you read on.*"
 SEEN = "**What you see.**"
 DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
@@ -102,7 +107,7 @@ def _words(source: str) -> Iterator[Block]:
             glue=2 if seen or before.startswith("#") or before.endswith(":") else 0,
         )
         yield block
-        before = paragraph.rstrip()
+        before = paragraph.rstrip("* \n")
     for note in notes:
         words = rendered(f"**{note[1]}**\n{note[2]}")
         yield Block(html=f'<aside class="notes">{words}</aside>', height=0, slide_type="notes")
@@ -210,7 +215,7 @@ def _code(cell: NotebookNode) -> Iterator[Block]:
     for output in cell.outputs:
         page = output.get("data", {}).get("text/html", "")
         if output.output_type == "stream":
-            yield replace(_printed(html.escape(output.text.rstrip())), glue=1)
+            yield _printed(html.escape(output.text.rstrip()))
         elif page.startswith("<fieldset"):
             yield from _prediction(page)
         elif "image/png" in output.get("data", {}):
@@ -274,7 +279,7 @@ def _printed(text: str) -> Block:
     """Text output; a long one scrolls."""
     lines = sum(-(-max(1, len(line)) // PRINTED_COLUMNS) for line in text.splitlines())
     height = GAP + 16 + PRINTED_LINE * min(lines, PRINTED_LINES)
-    return Block(html=f'<pre class="printed" tabindex="0">{text}</pre>', height=height)
+    return Block(html=f'<pre class="printed" tabindex="0">{text}</pre>', height=height, glue=1)
 
 
 def _picture(output: NotebookNode) -> Block:
@@ -289,7 +294,8 @@ def _shown(page: str) -> Block:
     """A picture or a live figure: it takes the room that the page has left."""
     size, least = _size(page), LEAST_FRAME if "<iframe" in page else LEAST_PICTURE
     kind = "picture" if page.startswith("<img") else "live"
-    page = page.replace("@media (prefers-color-scheme: dark)", "@media not all")  # slides are light
+    for dark, light in LIGHT.items():
+        page = page.replace(dark, light)
     most = size.height * min(1.35, WIDTH / size.width)
     return Block(
         html=f'<div class="{kind}" style="max-height: {most:.0f}px">{page}</div>',
