@@ -46,21 +46,17 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     from transformer_edu.teaching.explorers import attention, generation, translation
     from transformer_edu.teaching.figures import pieces
 
-    generator = torch.Generator().manual_seed(0)
     vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
     tokens = vocabulary.tokens
     short, long = (_random_model(vocabulary, length) for length in (SHORT, LONG))
     source_ids = torch.tensor([vocabulary.encode(WORDS)])
-    scores = torch.randn(len(tokens), generator=generator)
     translator = load_pretrained()
     merges = translator.tokenizer.merges[:NUM_MERGES]
-    candidates, beams = generation.explore_candidates, generation.explore_beams
     samples = [
         partial(attention.explore_positions),
         partial(attention.explore_head_switches, _accuracy_without, num_heads=2),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
-        partial(candidates, scores, tokens=tokens),
-        partial(beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
+        partial(generation.explore_beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
         partial(pieces.explore_merges, merges, TEXTS),
         partial(translation.explore_links, translator, SENTENCES, layer=3, head=1),
     ]

@@ -14,6 +14,7 @@ import torch
 
 from tests.published import published_element, published_page
 from tests.small_translator import PAIRS, small_translator
+from transformer_edu.generation.sampling import candidate_probabilities
 from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers.attention import (
@@ -27,6 +28,7 @@ from transformer_edu.teaching.explorers.attention import (
 )
 from transformer_edu.teaching.explorers.decoder import show_decoder_live
 from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
+from transformer_edu.teaching.explorers.generation import NAMED, SETTINGS, show_sampling_live
 from transformer_edu.teaching.explorers.model_map import lesson_of, show_map_live
 from transformer_edu.teaching.explorers.removals import removals, show_removals_live
 from transformer_edu.teaching.explorers.translation import explore_links
@@ -172,6 +174,24 @@ def links_with(texts: list[str]) -> dict:
     return {"sentences": [{"kind": texts[0], "text": texts[1], **words}], "first": 0}
 
 
+VOCABULARY = [f"token {number}" for number in range(3 * NAMED)]
+LOGITS = 2 * torch.randn(len(VOCABULARY), generator=torch.Generator().manual_seed(0))
+
+
+def show_steps() -> None:
+    show_sampling_live({"sharp": 3 * LOGITS, "flat": LOGITS}, tokens=VOCABULARY)
+
+
+def step_with(texts: list[str]) -> dict:
+    first = [-math.log(len(texts))] * len(texts)
+    step = {"words": "\n".join(texts), "first": first, "rest": {"top": 0, "counts": []}}
+    return {"steps": {"equal": step}, "settings": SETTINGS}
+
+
+def press(page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
 FIGURES = {
     "decoder": Live(
         show_decoder,
@@ -222,6 +242,14 @@ FIGURES = {
         mouse=lambda page: named(page, "cross-attention, layer 1, all heads").click(),
         touch=lambda page: named(page, "encoder self-attention, layer 2, head 1").tap(),
         key=lambda page: named(page, "decoder self-attention, layer 2, head 2").press("Enter"),
+    ),
+    "sampling": Live(
+        show_steps,
+        mouse=lambda page: press(page, "Draw 100"),
+        touch=lambda page: page.get_by_role("radio", name="sharp").tap(),
+        key=lambda page: page.get_by_role("slider", name="top-k").press("End"),
+        hostile=step_with,
+        script="sampling",
     ),
 }
 every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
@@ -664,3 +692,84 @@ def test_texts_of_a_translation_never_become_markup(opened):
     assert HOSTILE[0] in page.locator("[data-part=figure] text").all_text_contents()[1]
     assert page.locator("img, script[src], b b, main script script").count() == 0
     assert page.evaluate("window.ran") is None
+
+
+def set_to(page, name: str, value: float) -> None:
+    """Move the slider of a setting of sampling from its first place to a value."""
+    slider = page.get_by_role("slider", name=name)
+    slider.press("Home")
+    for _ in range(SETTINGS[name]["values"].index(value)):
+        slider.press("ArrowRight")
+
+
+def said_of_sampling(page) -> tuple[int, str, str]:
+    """How many tokens are kept, how probable they were, and how probable the first one is now."""
+    said = readout(page)
+    count = re.match(r"All ([\d,]+)|([\d,]+) of|(Only)", said)
+    had, now = (re.search(rf"{word} ((?:[<>] )?\d+%)", said) for word in ("had", "drawn with"))
+    return (
+        1 if count[3] else int((count[1] or count[2]).replace(",", "")),
+        had[1] if had else "all",
+        now[1] if now else "all",
+    )
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"top_p": 0.9},
+        {"top_p": 0},
+        {"top_p": 0, "top_k": 50},
+        {"top_p": 0, "min_p": 0.1},
+        {"temperature": 2, "top_p": 0.95},
+        {"temperature": 0.5, "top_k": 10, "top_p": 0.7, "min_p": 0.3},
+        {"temperature": 5, "top_k": 1000, "top_p": 0.99, "min_p": 0.02},
+        {"top_k": 1},
+        {"min_p": 1},
+    ],
+    ids=str,
+)
+def test_sampling_keeps_the_tokens_that_torch_keeps(opened, choice):
+    page = opened(published_page(show_steps))
+    for name, value in choice.items():
+        set_to(page, name.replace("_", "-"), value)
+    wanted = {"top_p": 0.9} | choice
+    drawn = candidate_probabilities(LOGITS, **{name: each or None for name, each in wanted.items()})
+    own = candidate_probabilities(LOGITS, temperature=choice.get("temperature", 1))
+    kept = drawn > 0
+    count, had, now = said_of_sampling(page)
+    assert count == pytest.approx(int(kept.sum()), abs=0 if kept.sum() < NAMED else 1)
+    assert had == ("all" if kept.all() else as_percent(float(own[kept].sum())))
+    assert now == ("all" if kept.sum() == 1 else as_percent(float(drawn.max())))
+
+
+def times_drawn(page) -> list[int]:
+    said = page.locator("[data-part=figure] .times").all_text_contents()
+    return [int(each.replace(",", "")) for each in said]
+
+
+def test_only_tokens_that_are_kept_are_drawn_and_all_draws_are_counted(opened):
+    page = opened(published_page(show_steps))
+    set_to(page, "top-k", 3)
+    for name in ("Draw 100", "Draw 100", "Draw a token"):
+        press(page, name)
+    assert "201 drawn" in readout(page)
+    ranked = LOGITS.argsort(descending=True)
+    kept = [VOCABULARY[each] for each in ranked[:3]]
+    assert re.search(r"the last was “(.*)”", readout(page))[1] in kept
+    counts = times_drawn(page)
+    assert 1 <= len(counts) <= 3 and sum(counts) == 201
+    set_to(page, "temperature", 5)
+    assert "drawn, the last" not in readout(page)
+
+
+def test_tokens_are_drawn_as_often_as_their_probability_says(opened):
+    page = opened(published_page(show_steps))
+    set_to(page, "top-k", 2)
+    set_to(page, "top-p", 0)
+    for _ in range(40):
+        press(page, "Draw 100")
+    counts = times_drawn(page)
+    p = candidate_probabilities(LOGITS, top_k=2).max().item()
+    spread = math.sqrt(p * (1 - p) / sum(counts))
+    assert abs(counts[0] / sum(counts) - p) < 6 * spread

@@ -1,11 +1,10 @@
-"""Each explorer of lesson 12 is a thin shell: every state of its controls draws and describes."""
+"""The explorer of lesson 12 is a thin shell: every state of its controls draws and describes."""
 
 from functools import partial
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import pytest
-import torch
 
 from experiments.benchmark.explorer_samples import made_box
 from tests.published import caught_explorers
@@ -15,7 +14,6 @@ from transformer_edu.teaching.explorers.generation import (
     ALPHAS,
     WIDTHS,
     explore_beams,
-    explore_candidates,
 )
 from transformer_edu.teaching.inspect.table_model import TableModel
 
@@ -26,7 +24,6 @@ TABLE = {
 }
 MODEL = TableModel(TABLE)
 TOKENS = MODEL.vocabulary.tokens
-LOGITS = torch.randn(len(TOKENS), generator=torch.Generator().manual_seed(0))
 
 
 @pytest.fixture
@@ -34,22 +31,16 @@ def explored(monkeypatch) -> list[tuple]:
     return caught_explorers(monkeypatch, module)
 
 
-def explore_all() -> None:
-    explore_candidates(LOGITS, tokens=TOKENS)
+def test_every_state_of_the_controls_is_drawn_and_described(explored):
     explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=2, alpha=0.0)
-
-
-def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored):
-    explore_all()
-    assert len(explored) == 2
-    for draw, alt, controls in explored:
-        first = {name: control.value for name, control in controls.items()}
-        for name, control in controls.items():
-            assert control.description
-            for value in _values(control):
-                draw(**(first | {name: value}))
-                assert alt(**(first | {name: value}))
-                plt.close("all")
+    ((draw, alt, controls),) = explored
+    first = {name: control.value for name, control in controls.items()}
+    for name, control in controls.items():
+        assert control.description
+        for value in _values(control):
+            draw(**(first | {name: value}))
+            assert alt(**(first | {name: value}))
+            plt.close("all")
 
 
 def _values(control: widgets.ValueWidget) -> list:
@@ -135,14 +126,6 @@ def test_before_the_last_step_the_tree_does_not_tell_the_winner(explored):
     ((draw, _, _),) = explored
     title = draw(step=1, width=2, alpha=0.0).axes[0].get_title(loc="left")
     assert title.startswith("Width 2, α = 0, step 1 of ")
-
-
-def test_off_switches_a_limit_off(explored):
-    explore_candidates(LOGITS, tokens=TOKENS)
-    ((draw, describe, _),) = explored
-    off = {"temperature": 1.0, "top_k": 0, "top_p": 0, "min_p": 0}
-    assert "top-k off, top-p off, min-p off" in describe(**off)
-    assert "2 of" in draw(**(off | {"top_k": 2})).axes[0].get_title(loc="left")
 
 
 def test_nothing_is_searched_while_a_slider_is_moved(explored, monkeypatch):

@@ -191,7 +191,7 @@ FIGURES = {
         partial(
             lookup.plot_lookup, GRID[0, :2], WEIGHTS.T, WEIGHTS.T, words=WORDS, features=[NAME, "b"]
         ),
-        {NAME, "b", "value, first number", "second number"},
+        {NAME, "b"},
     ),
     "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
     "plot_lookups": (
@@ -358,7 +358,7 @@ def test_a_figure_has_its_title(name):
     titles = {axes.get_title(loc) for axes in figure.axes for loc in ("left", "center", "right")}
     titles = (titles | {figure.get_suptitle()}) - {""}
     takes_title = "title" in inspect.signature(FIGURES[name][0]).parameters
-    assert TITLE in titles if takes_title else titles
+    assert any(TITLE in each for each in titles) if takes_title else titles
 
 
 @OF_EVERY

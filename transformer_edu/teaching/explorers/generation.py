@@ -1,6 +1,6 @@
-"""Sliders for lesson 12: thin controls around drawings that work without them."""
+"""What lesson 12 lets a reader move: a beam search's sliders, and sampling without a kernel."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
@@ -16,42 +16,57 @@ from transformer_edu.teaching.figures.search import (
     finished_sentences,
     plot_beam_tree,
 )
+from transformer_edu.teaching.inspect.attention_maps import printable
+from transformer_edu.teaching.viewer.live import show_live
 
 WIDTHS = (1, 2, 3, 4, 5)
 ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 5.0)
-TOP_KS = (("off", 0), ("10", 10), ("5", 5), ("3", 3), ("2", 2), ("1", 1))
-TOP_PS = (("off", 0), ("0.95", 0.95), ("0.9", 0.9), ("0.7", 0.7), ("0.5", 0.5), ("0.2", 0.2))
-MIN_PS = (("off", 0), ("0.02", 0.02), ("0.05", 0.05), ("0.1", 0.1), ("0.3", 0.3))
+NAMED = 1000  # tokens of a step whose words a page has; of the others it has counts
+# Of the sliders of sampling, from weak to strong; 0 is off. The first picture has a cut tail.
+SETTINGS = {
+    "temperature": {"values": (5, 2, 1.5, 1, 0.75, 0.5, 0.25, 0.1), "start": 3},
+    "top-k": {"values": (0, 1000, 100, 50, 10, 5, 3, 2, 1), "start": 0},
+    "top-p": {"values": (0, 0.99, 0.95, 0.9, 0.7, 0.5, 0.2, 0.1), "start": 3},
+    "min-p": {"values": (0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1), "start": 0},
+}
 
 
-def explore_candidates(logits: Tensor, *, tokens: Sequence[str]) -> None:
-    """Let the reader set temperature, top-k, top-p and min-p and see what may be drawn.
+def show_sampling_live(logits: Mapping[str, Tensor], *, tokens: Sequence[str]) -> None:
+    """Let the reader cut off the tail of a distribution, and draw tokens from what is left.
 
     Args:
-        logits: Of every token, shape (vocabulary,).
+        logits: Of every token, shape (vocabulary,), finite, by what the model has read. The last
+            ones are shown first.
         tokens: The token of every id.
     """
-
-    def draw(**choice: float) -> Figure:
-        return plot_candidates(logits, tokens=tokens, **_without_zeros(choice))
-
-    def describe(**choice: float) -> str:
-        return describe_candidates(logits, tokens=tokens, **_without_zeros(choice))
-
-    explore(
-        draw,
-        describe,
-        temperature=_slider("temperature", TEMPERATURES, 1.0),
-        top_k=_slider("top-k", TOP_KS, 0),
-        top_p=_slider("top-p", TOP_PS, 0),
-        min_p=_slider("min-p", MIN_PS, 0),
+    last = list(logits.values())[-1]
+    top_p = SETTINGS["top-p"]
+    choice = {"tokens": tokens, "top_p": top_p["values"][top_p["start"]]}
+    show_live(
+        "sampling",
+        {
+            "steps": {name: _ranked(each, tokens) for name, each in logits.items()},
+            "settings": SETTINGS,
+        },
+        title="Temperature and three cuts decide which token can come next",
+        still=plot_candidates(last, **choice),
+        alt=describe_candidates(last, **choice),
+        height=570,
+        phone_height=820,
     )
 
 
-def _without_zeros(choice: dict[str, float]) -> dict[str, float]:
-    """The values of the sliders that are not off."""
-    return {name: value for name, value in choice.items() if value}
+def _ranked(logits: Tensor, tokens: Sequence[str]) -> dict[str, object]:
+    """Log-probabilities from the highest to the lowest, the first ones with their words."""
+    ranked = logits.cpu().double().log_softmax(dim=-1).sort(descending=True, stable=True)
+    below = (-100 * ranked.values[NAMED:]).round().long()  # in steps of 0.01
+    top = int(below.min()) if len(below) else 0
+    words = [printable(tokens[each], longest=12) for each in ranked.indices[:NAMED].tolist()]
+    return {
+        "words": "\n".join(words),
+        "first": [round(each, 4) for each in ranked.values[:NAMED].tolist()],
+        "rest": {"top": -top / 100, "counts": (below - top).bincount().tolist()},
+    }
 
 
 def explore_beams(
