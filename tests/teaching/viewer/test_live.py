@@ -9,7 +9,7 @@ import pytest
 from tests.published import caught_bundles
 from tests.teaching.viewer.test_frame import elements, every_text
 from transformer_edu.teaching import display as display_module
-from transformer_edu.teaching.display import shown_width
+from transformer_edu.teaching.display import SHOWN_AT, shown_width
 from transformer_edu.teaching.viewer.frame import COLORS
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_element, live_page, show_live
 
@@ -32,9 +32,9 @@ def test_a_small_still_picture_stands_after_the_frame_and_none_in_the_page(monke
     data = bundle["data"]
     assert data["text/plain"] == bundle["metadata"]["image/png"]["alt"] == "words & more"
     page, after = data["text/html"].split("</iframe>")
-    (small,) = re.findall(r'alt="words &amp; more" src="data:image/png;base64,([^"]*)"', after)
-    assert shown_width(small) == shown_width(data["image/png"])
-    assert len(small) < len(data["image/png"]) and "base64," not in page
+    (stored,) = re.findall(r'alt="words &amp; more" src="data:image/png;base64,([^"]*)"', after)
+    assert stored == data["image/png"] and "base64," not in page
+    assert shown_width(stored) <= 1.3 * SHOWN_AT
     assert "--height: 500px; --phone-height: 700px" in page
     element = live_element("plane", {}, title="a", alt="words & more", **SIZES)
     assert element == f"{page}</iframe></div>"
