@@ -53,7 +53,6 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     translator = load_pretrained()
     merges = translator.tokenizer.merges[:NUM_MERGES]
     samples = [
-        partial(attention.explore_positions),
         partial(attention.explore_head_switches, _accuracy_without, num_heads=2),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
         partial(generation.explore_beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),

@@ -15,6 +15,7 @@ import torch
 from tests.published import published_element, published_page
 from tests.small_translator import PAIRS, small_translator
 from transformer_edu.generation.sampling import candidate_probabilities
+from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers.attention import (
@@ -23,6 +24,7 @@ from transformer_edu.teaching.explorers.attention import (
     PLANE_VALUE,
     PLANE_WIDTHS,
     PLANE_WORDS,
+    show_clocks_live,
     show_mask_live,
     show_plane_live,
 )
@@ -242,6 +244,12 @@ FIGURES = {
         mouse=lambda page: named(page, "cross-attention, layer 1, all heads").click(),
         touch=lambda page: named(page, "encoder self-attention, layer 2, head 1").tap(),
         key=lambda page: named(page, "decoder self-attention, layer 2, head 2").press("Enter"),
+    ),
+    "clocks": Live(
+        show_clocks_live,
+        mouse=lambda page: drag(page, named(page, "position p"), 90, 0),
+        touch=lambda page: swipe(page, named(page, "position p + k"), 60, 0),
+        key=lambda page: named(page, "position p").press("ArrowRight"),
     ),
     "sampling": Live(
         show_steps,
@@ -773,3 +781,47 @@ def test_tokens_are_drawn_as_often_as_their_probability_says(opened):
     p = candidate_probabilities(LOGITS, top_k=2).max().item()
     spread = math.sqrt(p * (1 - p) / sum(counts))
     assert abs(counts[0] / sum(counts) - p) < 6 * spread
+
+
+def curve(page) -> str:
+    """The curve of dot products, as it is drawn."""
+    lines = page.locator("[data-part=figure] path[style*='--blue']")
+    return lines.get_attribute("d")
+
+
+def test_the_dot_product_is_torchs_and_moves_with_p_for_sines_alone(opened):
+    page = opened(published_page(show_clocks_live))
+    table = sinusoidal_positions(81, 8).double()
+    first, later = named(page, "position p"), named(page, "position p + k")
+    later.press("ArrowRight")
+    for kind, columns in (("sines and cosines", slice(None)), ("sines alone", slice(0, None, 2))):
+        page.get_by_role("radio", name=kind, exact=True).check(force=True)
+        curves = set()
+        for key in ("Shift+ArrowLeft", "Shift+ArrowRight", "ArrowLeft", "Shift+ArrowRight"):
+            first.press(key)
+            p, q = map(int, re.match(r"Positions (\d+) and (\d+)", readout(page)).groups())
+            assert q - p == 5
+            said = page.locator("[data-part=readout] b").first.inner_text().replace("−", "-")
+            right = float(table[p, columns] @ table[q, columns])
+            assert float(said) == pytest.approx(right, abs=0.006)
+            curves.add(rounded(curve(page)))
+        assert (len(curves) == 1) == (kind == "sines and cosines")
+
+
+def rounded(path: str) -> str:
+    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.2f}", path)
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
+def test_the_clocks_have_room_and_bounds_at_the_ends_of_the_ruler(opened, window):
+    page = opened(published_page(show_clocks_live), viewport=window)
+    first, later = named(page, "position p"), named(page, "position p + k")
+    for _ in range(9):
+        first.press("Shift+ArrowRight")
+        later.press("Shift+ArrowRight")
+    assert readout(page).startswith("Positions 50 and 80:")
+    drawn = page.locator("[data-part=figure] svg").first.bounding_box()
+    word = later.locator("text").bounding_box()
+    assert word["x"] + word["width"] <= drawn["x"] + drawn["width"]
+    drag(page, first, -2000, 0)
+    assert readout(page).startswith("Positions 0 and 30:")

@@ -1,16 +1,13 @@
-"""Every explorer's drawing works without its controls and says what it shows."""
+"""The explorer's drawing works without its controls and says what it shows."""
 
-import ipywidgets as widgets
+import itertools
+
 import matplotlib.pyplot as plt
 import pytest
 
 from tests.published import caught_explorers
 from transformer_edu.teaching.explorers import attention as explorers
-from transformer_edu.teaching.explorers.attention import (
-    describe_positions,
-    draw_positions,
-    explore_head_switches,
-)
+from transformer_edu.teaching.explorers.attention import explore_head_switches
 
 
 @pytest.fixture
@@ -18,33 +15,15 @@ def explored(monkeypatch) -> list[tuple]:
     return caught_explorers(monkeypatch, explorers)
 
 
-def test_the_turn_depends_on_the_shift_and_not_on_the_position():
-    written = {
-        tuple(text.get_text() for axes in draw_positions(p, 4).axes for text in axes.texts)
-        for p in (0, 11, 30)
-    }
-    assert written == {("4 radians", "0.4 radians", "0.04 radians", "0.004 radians")}
-    assert "differ by 2, 0.2, 0.02, 0.002 radians" in describe_positions(5, 2)
-
-
-def test_every_explorer_draws_and_describes_every_state_of_its_controls(explored):
-    explorers.explore_positions()
+def test_every_state_of_the_switches_is_drawn_and_described(explored):
     explore_head_switches(lambda off: {"both": 1 - len(off) / 2}, num_heads=2)
-    assert len(explored) == 2
-    for draw, alt, controls in explored:
-        for name, control in controls.items():
-            assert control.description
-            first = {other: widget.value for other, widget in controls.items()}
-            for value in _ends(control):
-                draw(**(first | {name: value}))
-                assert alt(**(first | {name: value}))
-                plt.close("all")
-
-
-def _ends(control: widgets.ValueWidget) -> list:
-    if isinstance(control, widgets.IntSlider):
-        return [control.min, control.max]
-    return [False, True]
+    ((draw, alt, controls),) = explored
+    assert all(control.description for control in controls.values())
+    for states in itertools.product([False, True], repeat=2):
+        switches = dict(zip(controls, states, strict=True))
+        draw(**switches)
+        assert alt(**switches)
+        plt.close("all")
 
 
 def test_a_head_without_its_tick_is_switched_off(explored):

@@ -15,7 +15,6 @@ from transformer_edu.teaching.figures.positions import plot_turning_hands
 from transformer_edu.teaching.inspect.attention_maps import printable
 from transformer_edu.teaching.viewer.live import show_live
 
-D_MODEL = 8  # of the clock faces
 # What the reader finds in the plane: hand-made vectors, as in the lesson.
 PLANE_WORDS, PLANE_FEATURES = ("animal", "street", "tired", "cross"), ("alive", "does not move")
 PLANE_QUERY = [1.2, 0.6]
@@ -86,28 +85,24 @@ def show_mask_live(masks: Mapping[str, Tensor], *, tokens: Sequence[str]) -> Non
     )
 
 
-def draw_positions(position: int, shift: int) -> Figure:
-    """Draw the hands of position p and of position p + k on every clock face."""
-    return plot_turning_hands(position, shift, d_model=D_MODEL)
+def show_clocks_live(*, d_model: int = 8) -> None:
+    """Let the reader move two positions, and see their hands turn and their dot product stay.
 
-
-def describe_positions(position: int, shift: int) -> str:
-    """The picture in words, for its alternative text."""
-    angles = (shift * 10_000 ** (-2 * pair / D_MODEL) for pair in range(D_MODEL // 2))
-    turns = ", ".join(f"{angle:g}" for angle in angles)
-    return (
-        f"clock faces of positions {position} and {position + shift}: the hands differ by {turns} "
-        "radians, wherever they start"
-    )
-
-
-def explore_positions() -> None:
-    """Let the reader move a position and see all hands turn, the angles between them fixed."""
-    explore(
-        draw_positions,
-        describe_positions,
-        position=widgets.IntSlider(value=5, min=0, max=60, description="position p"),
-        shift=widgets.IntSlider(value=4, min=0, max=30, description="shift k"),
+    Args:
+        d_model: Width of the encoding, even; a clock face for every two numbers.
+    """
+    position, shift = 5, 4
+    frequencies = [10_000 ** (-2 * pair / d_model) for pair in range(d_model // 2)]
+    turns = ", ".join(f"{shift * each:g}" for each in frequencies)
+    show_live(
+        "clocks",
+        {"frequencies": frequencies, "p": position, "k": shift, "last": 50, "farthest": 30},
+        title="All hands turn with p, but the angles between them stay",
+        still=plot_turning_hands(position, shift, d_model=d_model),
+        alt=f"clock faces of positions {position} and {position + shift}: the hands differ by "
+        f"{turns} radians, wherever they start",
+        height=610,
+        phone_height=850,
     )
 
 
