@@ -31,6 +31,9 @@ FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
 CLAIM = "Show how this is checked"
 LINK = re.compile(r"\]\(([^):#]+)")  # to a file beside the text
 IN_LIST = re.compile(r"\[([^]]+)\]\(notebooks/(\w+\.ipynb)\)")  # a lesson in README's list
+PICTURES = (
+    ".github/picture-"  # of README; folders with a dot are left out where pages are published
+)
 QUESTION = re.compile(r"# \d+ · (.+)")
 MINUTES = re.compile(r"\*\*Time:\*\* (\d+) minutes(?:, and (\d+))?")
 PLACE_ON_A_MAP = re.compile(r"(\S.*?) {2,}(\S.*)")  # a line of a room's docstring
@@ -183,6 +186,8 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
         copy = folder / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
+    text = README.read_text(encoding="utf-8").replace(PICTURES, f"_static/{Path(PICTURES).name}")
+    (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
     for path in (*lessons, GLOSSARY):
         nbformat.write(for_the_site(read(path)), folder / "notebooks" / path.name)
@@ -204,10 +209,13 @@ def build(
         shown: The rooms of the package that get a page; None for all.
 
     Raises:
-        SiteError: If Sphinx fails, or warns of anything but a link to a page that was left out.
+        SiteError: If the folder holds anything but a site, if Sphinx fails, or if it warns of
+            anything but a link to a page that was left out.
     """
     partial = lessons is not None or shown is not None
     lessons, shown = lessons or lesson_paths(), rooms() if shown is None else shown
+    if to.exists() and any(to.iterdir()) and not (to / ".buildinfo").exists():
+        raise SiteError(f"The folder must be empty or hold a site of before, got {to}")
     shutil.rmtree(to, ignore_errors=True)
     with tempfile.TemporaryDirectory() as place:
         sources, kept = Path(place) / "sources", Path(place) / "kept"
@@ -218,6 +226,8 @@ def build(
         command = [sys.executable, "-m", "sphinx", *options, sources, to.resolve()]
         if subprocess.run(command, cwd=ROOT).returncode:
             raise SiteError("The site could not be built: Sphinx has said why.")
+    for path in README.parent.glob(f"{PICTURES}*"):
+        shutil.copyfile(path, to / "_static" / path.name)
     for path in (*lessons, GLOSSARY):  # what a reader downloads is the lesson as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
 

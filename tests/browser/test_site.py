@@ -18,7 +18,7 @@ from pypdf import PdfReader
 from tools.handout import main as print_handouts
 from tools.handout import print_page
 from tools.notebooks import ROOT, lesson_paths, read
-from tools.site import PACKAGE, as_list, build, for_the_site, linked_files
+from tools.site import PACKAGE, SiteError, as_list, build, for_the_site, linked_files
 
 CHOSEN = [path for path in lesson_paths() if path.name[:2] in ("02", "05")]
 LAST_SECTION = "You can now say"
@@ -288,6 +288,13 @@ def test_a_handouts_figures_are_there_with_their_words(site, chromium, tmp_path)
     links = [note.get_object() for page in reader.pages for note in page.get("/Annots", [])]
     addresses = [link["/A"]["/URI"] for link in links if "/URI" in link.get("/A", {})]
     assert addresses and all(each.startswith("http") for each in addresses)
+
+
+def test_a_folder_that_holds_no_site_is_refused_and_kept(tmp_path):
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(SiteError, match="must be empty or hold a site of before"):
+        build(tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
 
 
 def test_a_lesson_that_does_not_exist_is_refused(capsys):

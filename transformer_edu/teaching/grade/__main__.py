@@ -59,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ThreadPool(chosen.jobs) as pool:  # Ctrl-C ends its threads
         for rows in pool.imap(grade, files):
             graded += rows
-            replace_file(chosen.csv, [as_csv(graded).encode("utf-8-sig")])
-            replace_file(chosen.page, [as_page(graded).encode()])
+            replace_file(chosen.csv, [as_csv(graded).encode("utf-8-sig", "backslashreplace")])
+            replace_file(chosen.page, [as_page(graded).encode("utf-8", "backslashreplace")])
             status |= _report(rows)
     print(f"{chosen.csv} and {chosen.page} hold all outcomes and hints")
     return status
