@@ -68,7 +68,7 @@ def model_parts(model: nn.Module, source_ids: Tensor, target_ids: Tensor) -> dic
     Args:
         model: Has the parts of Transformer, under their names; it is not changed. On the device
             meta it needs no memory.
-        source_ids: Shape (batch, source position), on the model's device.
+        source_ids: Shape (batch, source position).
         target_ids: Shape (batch, target position).
 
     Returns:
@@ -114,8 +114,9 @@ def _calls(model: nn.Module, source_ids: Tensor, target_ids: Tensor) -> dict[str
         model.get_submodule(path).register_forward_hook(note(path), with_kwargs=True)
         for path in calls
     ]
+    device = next(model.parameters()).device
     with removed_at_the_end(hooks), evaluation_mode(model):
-        model(source_ids, target_ids)
+        model(source_ids.to(device), target_ids.to(device))
     return calls
 
 
