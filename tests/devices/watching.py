@@ -102,7 +102,9 @@ def _left_behind(namespace: dict[str, object]) -> set[str]:
 
 def _note(module: nn.Module, given: tuple) -> None:
     """Note a module with weights elsewhere, by the line of the lesson that has it called."""
-    if all(weight.device == DEVICE or weight.is_meta for weight in module.parameters(recurse=False)):
+    if all(
+        weight.device == DEVICE or weight.is_meta for weight in module.parameters(recurse=False)
+    ):
         return
     frames = extract_stack()
     if any("checks" in Path(frame.filename).parts for frame in frames):  # they are on the CPU
