@@ -63,3 +63,15 @@ def open_page(chromium) -> Iterator[Callable]:
     for context in contexts:
         context.close()
     assert [each for each in complaints if not each.startswith("request: data:")] == []
+
+
+@pytest.fixture
+def opened(tmp_path, open_page, request):
+    """Open a page, given as text, in a window of its own: as large as the test module's WIDE."""
+
+    def open_text(text: str, **options: object):
+        path = tmp_path / "page.html"
+        path.write_text(text, encoding="utf-8")
+        return open_page(path, **{"viewport": request.module.WIDE} | options)
+
+    return open_text

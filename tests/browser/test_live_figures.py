@@ -263,18 +263,6 @@ FIGURES = {
 every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
 
 
-@pytest.fixture
-def opened(tmp_path, open_page):
-    """Open a page, given as text, in a window of its own."""
-
-    def open_text(page: str, **options: object):
-        path = tmp_path / "live.html"
-        path.write_text(page, encoding="utf-8")
-        return open_page(path, **{"viewport": WIDE} | options)
-
-    return open_text
-
-
 def readout(page) -> str:
     return page.locator("[data-part=readout]").inner_text()
 

@@ -24,18 +24,6 @@ def translator():
     return load_pretrained()
 
 
-@pytest.fixture
-def opened(tmp_path, open_page):
-    """Open a page, given as text, in a window of its own."""
-
-    def open_text(text: str, **options: object):
-        path = tmp_path / "links.html"
-        path.write_text(text, encoding="utf-8")
-        return open_page(path, **{"viewport": WIDE} | options)
-
-    return open_text
-
-
 def readout(page) -> str:
     return page.locator("[data-part=readout]").inner_text()
 
