@@ -49,7 +49,7 @@ def test_a_card_tells_just_what_the_records_hold(tmp_path):
         "\n- 17 CPU-minutes, 11 minutes on the clock, evaluations included, on a loom\n",
         "\n- made with torch 2.0, python 3.0\n",
         "\n- the mean: α 0.6 30.0, α 1 32.0\n- the best: α 0.6 29.0, α 1 31.9\n",
-        "\nThe best of the 4 is published, with α 1. ",
+        "\nThe best BLEU of the 4 is published, with α 1. ",
         "\n- validation, beam 1, cased: **21.0** BLEU (`a|b`)\n",
         "\n- validation, beam 1, lower-cased: **22.0** BLEU (`a|lc`)\n",
         "\n- test, beam 5, cased: **24.0** BLEU (`c|d`)\n",
@@ -65,6 +65,15 @@ def test_the_best_trial_is_the_first_of_the_best_cased():
     trials = [
         Trial(f"the {place}th", place, {"cased": Bleu(one, ""), "lower-cased": Bleu(other, "")})
         for place, (one, other) in enumerate(scores)
+    ]
+    assert best_of(trials) is trials[1]
+
+
+def test_everyday_sentences_bound_the_choice_by_bleu():
+    """The best BLEU costs four sentences in a hundred, the next one at most."""
+    trials = [
+        Trial("one", alpha, {"cased": Bleu(score, "")}, exact)
+        for alpha, score, exact in [(0.6, 42.0, 0.90), (1.0, 41.5, 0.935), (1.4, 40.0, 0.94)]
     ]
     assert best_of(trials) is trials[1]
 
