@@ -89,7 +89,7 @@ def plot_bars(
 
 @styled
 def plot_grouped_bars(
-    groups: Mapping[str, Mapping[str, float]], *, x_label: str, title: str, number: str = "{:.2f}"
+    groups: Mapping[str, Mapping[str, float]], *, x_label: str, title: str, number: str = "{:z.2f}"
 ) -> Figure:
     """Draw horizontal bars in groups: in every group a bar for each name, with its number.
 
@@ -108,8 +108,10 @@ def plot_grouped_bars(
     for order, (name, color) in enumerate(zip(names, GROUP_COLORS, strict=False)):
         places = [group + (order - (len(names) - 1) / 2) * height for group in range(len(groups))]
         values = [group[name] for group in groups.values()]
-        bars = axes.barh(places, values, 0.9 * height, color=color, label=literal(name))
-        axes.bar_label(bars, labels=[number.format(value) for value in values], padding=3)
+        axes.barh(places, values, 0.9 * height, color=color, label=literal(name))
+        for place, value in zip(places, values, strict=True):  # a negative one: right of the axis
+            end, shift = (max(value, 0.0), place), {"xytext": (3, 0), "textcoords": "offset points"}
+            axes.annotate(number.format(value), end, va="center", **shift)
     axes.set_yticks(range(len(groups)), [literal(name, longest=None) for name in groups])
     axes.invert_yaxis()
     axes.margins(x=0.1)  # room for the numbers
