@@ -111,7 +111,7 @@ def test_every_lesson_has_its_notes_under_the_name_that_readme_gives_it():
     assert {number: name for number, (name, _) in SECTIONS.items()} == NAMES
     assert list(SECTIONS) == [f"{lesson.number:02}" for lesson in LESSONS]
     for number, (_, notes) in SECTIONS.items():
-        for words in ("**Minutes:** ", "| § | Predict | ", "Exercise", "- Short of time:"):
+        for words in (" minutes:** ", "| § | Predict | ", "Exercise", "- Short of time:"):
             assert words in notes, f"lesson {number} lacks {words!r}"
 
 
@@ -126,17 +126,21 @@ def test_the_notes_name_every_predict_with_its_section_and_one_of_its_answers(le
         assert {right, wrong} <= set(answers) and right != wrong, question
 
 
+def minutes_of(lesson: Lesson) -> tuple[int, dict[str, int]]:
+    """The minutes in class that the notes give to the lesson, and to each section by its number."""
+    told, line = re.search(r"(?m)^\*\*(\d+) minutes:\*\* (.*)$", notes_on(lesson)).groups()
+    parts = dict(each.split(": ") for each in line.split(" · "))
+    return int(told), {name.removeprefix("§"): int(minutes) for name, minutes in parts.items()}
+
+
 @by_lesson
 def test_the_minutes_of_the_sections_add_up_to_the_time_in_class(lesson):
-    (line,) = re.findall(r"(?m)^\*\*Minutes:\*\* (.*)$", notes_on(lesson))
-    opening, *sections = [each.rsplit(" ", 1) for each in line.split(" · ")]
-    numbered = numbered_sections(lesson)
-    only_exercises = {each for each, words in numbered.items() if "xercises" in words}
+    told, parts = minutes_of(lesson)
+    assert told == sum(parts.values()) == in_class(lesson)
     asked = {section for section, *_ in predicts_of(lesson)}
-    assert opening[0] == "opening"
-    named = [name.removeprefix("§") for name, _ in sections]
-    assert named == [each for each in numbered if each not in only_exercises - asked]
-    assert sum(int(minutes) for _, minutes in [opening, *sections]) == in_class(lesson)
+    numbered = numbered_sections(lesson).items()
+    sections = [each for each, words in numbered if each in asked or "xercises" not in words]
+    assert list(parts) == ["opening", *sections]
 
 
 @by_lesson
@@ -147,16 +151,12 @@ def test_what_the_notes_quote_stands_in_the_lesson_or_in_its_checks(lesson):
     assert quoted and not [quote for quote in quoted if not any(quote in text for text in texts)]
 
 
-def planned(lesson: Lesson, left_out: str, given: str) -> int:
-    """The minutes of a lesson in a plan, without some sections and with some exercises."""
-    (line,) = re.findall(r"(?m)^\*\*Minutes:\*\* (.*)$", notes_on(lesson))
-    minutes = dict(re.findall(r"§(\d) (\d+)", line))
+def planned(lesson: Lesson, words: str) -> int:
+    """The minutes of a lesson in a plan, whose words leave sections out and name exercises."""
+    told, parts = minutes_of(lesson)
+    left_out = sum(parts[each] for each in re.findall(r"§(\d)", words))
     exercises = exercises_of(lesson)
-    return (
-        in_class(lesson)
-        - sum(int(minutes[each]) for each in re.findall(r"§(\d)", left_out))
-        + sum(exercises[each][1] for each in re.findall(r"\d+\.\d", given))
-    )
+    return told - left_out + sum(exercises[each][1] for each in re.findall(r"\d+\.\d", words))
 
 
 def test_the_plan_for_a_term_has_every_lesson_and_fits_into_its_meetings():
@@ -167,7 +167,7 @@ def test_the_plan_for_a_term_has_every_lesson_and_fits_into_its_meetings():
         parts = re.split(r"(?<![.\d])(\d\d)(?![.\d])", plan)[1:]
         numbers = [int(each) for each in parts[::2]]
         rest = zip(numbers, parts[1::2], strict=True)
-        assert int(minutes) == sum(planned(LESSONS[n], words, words) for n, words in rest), week
+        assert int(minutes) == sum(planned(LESSONS[n], words) for n, words in rest), week
         assert int(minutes) <= MEETING[90], week
         seen += numbers
         long += [week] if int(minutes) > MEETING[75] else []
