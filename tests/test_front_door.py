@@ -53,6 +53,12 @@ def test_every_file_that_readme_names_is_there():
     assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
+def test_the_package_reads_every_variable_that_readme_names():
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "transformer_edu").rglob("*.py"))
+    named = set(re.findall(r"TRANSFORMER_EDU_\w+", README))
+    assert named and named <= set(re.findall(r"TRANSFORMER_EDU_\w+", code))
+
+
 def test_the_citation_names_this_version_and_its_authors():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["cff-version"] == "1.2.0"
