@@ -52,7 +52,7 @@ def plot_stream(lengths: Lines, *, word: str) -> Figure:
     _draw(axes, lengths, range(len(next(iter(lengths.values())))))
     axes.set(xlabel="after sub-layer (0: the input)", ylabel="length", ylim=(0, None))
     most = max(lengths, key=lambda name: lengths[name][-1])
-    axes.set_title(f"At the end, the vector of {literal(word)} is longest in: {literal(most)}")
+    axes.set_title(f"{literal(word)} is longest in: {literal(most, longest=None)}")
     stacks = ", ".join(lengths)
     figure.set_label(
         f"how long the vector of {word} is after each sub-layer, one line for each of: {stacks}. "
