@@ -30,6 +30,7 @@ from transformer_edu.teaching.explorers.attention import (
 )
 from transformer_edu.teaching.explorers.decoder import show_decoder_live
 from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
+from transformer_edu.teaching.explorers.encoder import show_reach_live, show_stream_live
 from transformer_edu.teaching.explorers.generation import NAMED, SETTINGS, show_sampling_live
 from transformer_edu.teaching.explorers.model_map import lesson_of, show_map_live
 from transformer_edu.teaching.explorers.removals import removals, show_removals_live
@@ -37,6 +38,8 @@ from transformer_edu.teaching.explorers.translation import explore_links
 from transformer_edu.teaching.inspect.model_parts import model_parts
 from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
 from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.inspect.stream import untrained_twins
+from transformer_edu.teaching.inspect.word_layers import vectors_by_layer
 from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.teaching.texts.sentences import FIRST_SENTENCES
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
@@ -176,6 +179,30 @@ def links_with(texts: list[str]) -> dict:
     return {"sentences": [{"kind": texts[0], "text": texts[1], **words}], "first": 0}
 
 
+def show_stream() -> None:
+    words, vectors = vectors_by_layer(translator(), "A man in a red shirt.")
+    encoder = translator().model.encoder
+    stacks = {"the translator: pre-norm, trained": encoder, **untrained_twins(encoder)}
+    show_stream_live(stacks, words, vectors[0], word=1)
+
+
+def show_reach() -> None:
+    words = ENGLISH.replace(".", " .").split()
+    position = torch.arange(len(words))
+
+    def paths(word: int, mask: torch.Tensor) -> torch.Tensor:
+        counts = [torch.linalg.matrix_power(mask.float(), n)[word] for n in range(1, 5)]
+        return torch.stack(counts).softmax(dim=1) * (torch.stack(counts) > 0)
+
+    show_reach_live(paths, words, (position.unsqueeze(1) - position).abs(), word=1)
+
+
+def reach_with(texts: list[str]) -> dict:
+    size = len(texts)
+    shares = [[[[1 / size] * size] * 2] * size] * size
+    return {"words": texts, "shares": shares, "word": 0}
+
+
 VOCABULARY = [f"token {number}" for number in range(3 * NAMED)]
 LOGITS = 2 * torch.randn(len(VOCABULARY), generator=torch.Generator().manual_seed(0))
 
@@ -250,6 +277,20 @@ FIGURES = {
         mouse=lambda page: drag(page, named(page, "position p"), 90, 0),
         touch=lambda page: swipe(page, named(page, "position p + k"), 60, 0),
         key=lambda page: named(page, "position p").press("ArrowRight"),
+    ),
+    "stream": Live(
+        show_stream,
+        mouse=lambda page: drag(page, named(page, "place in the encoder"), 120, 0),
+        touch=lambda page: swipe(page, named(page, "place in the encoder"), 90, 0),
+        key=lambda page: named(page, "place in the encoder").press("ArrowRight"),
+    ),
+    "reach": Live(
+        show_reach,
+        mouse=lambda page: named(page, "5: the, after layer 3").click(),
+        touch=lambda page: named(page, "9: street, after layer 1").tap(),
+        key=lambda page: named(page, "2: man, after layer 4").press("ArrowDown"),
+        hostile=reach_with,
+        script="reach",
     ),
     "sampling": Live(
         show_steps,

@@ -5,7 +5,7 @@ import numpy as np
 from transformer_edu.teaching.figures.depth import (
     plot_first_gradients,
     plot_gradient_path,
-    plot_stream_size,
+    plot_stream,
 )
 
 
@@ -16,10 +16,10 @@ def test_gradients_are_relative_to_the_output():
     assert "1e-09 without residual, 1.5 with residual" in figure.axes[0].get_title("left")
 
 
-def test_the_stack_that_grows_is_named():
-    figure = plot_stream_size({"a": [1, 1, 1], "b": [1, 2, 3]})
-    assert "in b" in figure.axes[0].get_title("left")
-    assert "of b grow" in figure.get_label()
+def test_the_stack_with_the_longest_vector_is_named():
+    figure = plot_stream({"a": [1, 3, 1], "b": [1, 2, 2]}, word="red")
+    assert figure.axes[0].get_title("left").endswith("red is longest in: b")
+    assert figure.get_label().endswith("longest in: b")
 
 
 def test_the_training_that_loses_its_gradient_is_named_if_there_is_one():

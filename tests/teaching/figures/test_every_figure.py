@@ -286,9 +286,9 @@ FIGURES = {
         partial(vectors.plot_similarities, GRID, item="word", names=["a", NAME]),
         {"word", "cosine"},
     ),
-    "plot_stream_size": (
-        partial(depth.plot_stream_size, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}),
-        {"after encoder layer", "standard deviation"},
+    "plot_stream": (
+        partial(depth.plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
+        {"after sub-layer (0: the input)", "length"},
     ),
     "plot_symptoms": (
         partial(runs.plot_symptoms, [STORED]),

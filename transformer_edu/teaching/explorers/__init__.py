@@ -2,6 +2,7 @@
 
 attention    the plane, masks, positions, heads switched off
 decoder      a decoder that writes, step by step
+encoder      a word's stream through the sub-layers, and how far a word reaches
 diagnosis    stored models whose fault is guessed
 generation   beams, candidates for sampling
 model_map    Figure 1: shapes, parameters and classes of its boxes

@@ -38,23 +38,26 @@ def plot_gradient_path(without: Sequence[float], with_residual: Sequence[float])
 
 
 @styled
-def plot_stream_size(sizes: Lines) -> Figure:
-    """Draw how large the vectors of the stream are after each layer.
-
-    The title names the stack whose stream grows most, and by how much.
+def plot_stream(lengths: Lines, *, word: str) -> Figure:
+    """Draw how long a word's vector on the residual stream is after each sub-layer.
 
     Args:
-        sizes: For each stack, the mean standard deviation of the vectors after every layer.
+        lengths: For each stack, the length at the input and after every sub-layer.
+        word: Whose vector it is.
 
     Returns:
-        A new figure.
+        A new figure; its title names the stack with the longest vector at the end.
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.4))
-    _draw(axes, sizes, range(1, len(next(iter(sizes.values()))) + 1))
-    axes.set(xlabel="after encoder layer", ylabel="standard deviation", ylim=(0, None))
-    most = max(sizes, key=lambda name: sizes[name][-1])
-    axes.set_title(f"The stream grows from layer to layer in {literal(most)}")
-    figure.set_label(f"one line for each stack; the vectors of {most} grow from layer to layer")
+    _draw(axes, lengths, range(len(next(iter(lengths.values())))))
+    axes.set(xlabel="after sub-layer (0: the input)", ylabel="length", ylim=(0, None))
+    most = max(lengths, key=lambda name: lengths[name][-1])
+    axes.set_title(f"{literal(word)} is longest in: {literal(most, longest=None)}")
+    stacks = ", ".join(lengths)
+    figure.set_label(
+        f"how long the vector of {word} is after each sub-layer, one line for each of: {stacks}. "
+        f"At the end it is longest in: {most}"
+    )
     return figure
 
 

@@ -7,6 +7,7 @@ one_layer        all heads of one layer, found by what they do
 neighbors        a task that needs two lookups at once
 feed_forward_units   what a feed-forward network reads, and the unit for some words
 word_layers      a word's vector before the first layer and after every layer
+stream           what each sub-layer of an encoder reads from the residual stream, and adds
 hidden_keys      one head for a batch, found by its weight on what its mask hides
 next_words       what a decoder expects after the beginning of a sentence
 model_parts      the boxes of the map in a model: shapes, parameters, class and file
