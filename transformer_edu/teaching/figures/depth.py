@@ -53,7 +53,7 @@ def plot_stream(lengths: Lines, *, word: str) -> Figure:
     axes.set(xlabel="after sub-layer (0: the input)", ylabel="length", ylim=(0, None))
     most = max(lengths, key=lambda name: lengths[name][-1])
     axes.set_title(f"{literal(word)} is longest in: {literal(most, longest=None)}")
-    stacks = ", ".join(lengths)
+    stacks = "; ".join(lengths)
     figure.set_label(
         f"how long the vector of {word} is after each sub-layer, one line for each of: {stacks}. "
         f"At the end it is longest in: {most}"
