@@ -34,10 +34,10 @@ SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer
 # In pixels, on a phone or not: the picture before it scrolls, all around it but the small maps.
 HIGHEST, AROUND = {False: 440, True: 350}, {False: 195, True: 370}
 # The sides of the small maps, and up to how many columns they have the first one; how wide their
-# lines are, beside the other controls and on a phone; what stands above them, and their height
-# before it scrolls.
+# lines are, on a phone or not; what stands above them, and their height before it scrolls.
 SMALL_MAPS, MOST_COLUMNS = (36, 28), 12
-BAND, BAND_ON_PHONE, ABOVE_MAPS, HIGHEST_BAND = 560, 372, 36, 300
+BAND, ABOVE_MAPS, HIGHEST_BAND = {False: 772, True: 372}, 36, 300
+BESIDE, WAYS = 530, 112  # up to what width the other controls stand beside the maps; their height
 ABOUT = {
     "lines": "Each {} token on the left attends to {} tokens on the right: "
     "the thicker the line, the larger the weight.",
@@ -48,7 +48,8 @@ ABOUT = {
 }
 
 _BODY = """<div class='controls' data-part='controls' hidden></div>
-<p class='about'><b data-part='place'>{place}</b><br><span data-part='about'>{about}</span></p>
+<p class='about'><b data-part='place' aria-live='polite'>{place}</b><br>
+<span data-part='about'>{about}</span></p>
 <p class='readout' data-part='readout' aria-live='polite'>{still}</p>
 <div class='figure' data-part='figure'><p>{alt}</p></div>
 {keys}"""
@@ -139,10 +140,11 @@ def frame_height(maps: Sequence[AttentionMap], *, on_phone: bool = False) -> int
         on_phone: Whether the page is at most 600 pixels wide; then the picture may scroll.
     """
     side = SMALL_MAPS[-1] if on_phone else _small_side(maps)
-    lines = lines_of_maps(maps, side, BAND_ON_PHONE if on_phone else BAND)
+    lines = lines_of_maps(maps, side, BAND[on_phone])
     band = min(HIGHEST_BAND, sum(ABOVE_MAPS + side * rows for rows in lines))
+    ways = WAYS * (not on_phone and sum(_widths(maps, side)) > BESIDE)
     picture = min(HIGHEST[on_phone], max(map(picture_height, maps)))
-    return AROUND[on_phone] + band + picture
+    return AROUND[on_phone] + band + ways + picture
 
 
 def _kinds(maps: Sequence[AttentionMap]) -> list[list[AttentionMap]]:
@@ -160,6 +162,11 @@ def _small_side(maps: Sequence[AttentionMap]) -> int:
     return SMALL_MAPS[sum(map(_columns_of, _kinds(maps))) > MOST_COLUMNS]
 
 
+def _widths(maps: Sequence[AttentionMap], side: int) -> list[int]:
+    """How wide the small maps of each kind are, with the layers' numbers, in pixels."""
+    return [side * _columns_of(layers) + 2 * PADDING // 3 for layers in _kinds(maps)]
+
+
 def lines_of_maps(maps: Sequence[AttentionMap], side: int, width: int) -> list[int]:
     """How many layers each line of small maps has; a kind that does not fit starts a new line.
 
@@ -169,8 +176,7 @@ def lines_of_maps(maps: Sequence[AttentionMap], side: int, width: int) -> list[i
         width: Of a line, in pixels.
     """
     lines, used = [0], 0
-    for layers in _kinds(maps):
-        wide = side * _columns_of(layers) + 2 * PADDING // 3
+    for layers, wide in zip(_kinds(maps), _widths(maps, side), strict=True):
         if used and used + wide > width:
             lines, used = [*lines, 0], 0
         lines[-1], used = max(lines[-1], len(layers)), used + wide
