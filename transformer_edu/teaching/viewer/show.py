@@ -84,7 +84,6 @@ def view_attention(
     *,
     source_tokens: Sequence[str],
     target_tokens: Sequence[str] | None = None,
-    written_tokens: Sequence[str] | None = None,
     sentence: int = 0,
     start: str | None = None,
     head: int = 1,
@@ -104,8 +103,8 @@ def view_attention(
         attention: What ``record_attention`` recorded: weights by the layer's name, each
             (batch, heads, query, key), from 0 to 1.
         source_tokens: What the encoder read, at most 128.
-        target_tokens: What the decoder read, at most 128; None where only the encoder ran.
-        written_tokens: What it wrote after each of them; None for the next one that it read.
+        target_tokens: What the decoder read, at most 128; None where only the encoder ran. A row
+            is named after the token that it reads and the next one, which it writes.
         sentence: Which sentence of the batch, counted from 0.
         start: The name of the layer that is shown first; None for the encoder's first.
         head: The head that is shown first, counted from 1.
@@ -117,11 +116,7 @@ def view_attention(
             show, or start, head or view names nothing there is.
         IndexError: If the batch has no such sentence.
     """
-    tokens = {
-        "source_tokens": source_tokens,
-        "target_tokens": target_tokens,
-        "written_tokens": written_tokens,
-    }
+    tokens = {"source_tokens": source_tokens, "target_tokens": target_tokens}
     maps = maps_of_model(attention, **tokens, sentence=sentence)
     _publish_viewer(model_viewer(maps, start, head, view))
 
