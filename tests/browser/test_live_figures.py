@@ -24,6 +24,7 @@ from transformer_edu.teaching.explorers.attention import (
     PLANE_VALUE,
     PLANE_WIDTHS,
     PLANE_WORDS,
+    explore_attention,
     show_clocks_live,
     show_mask_live,
     show_plane_live,
@@ -33,7 +34,7 @@ from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patient
 from transformer_edu.teaching.explorers.encoder import show_reach_live, show_stream_live
 from transformer_edu.teaching.explorers.generation import NAMED, SETTINGS, show_sampling_live
 from transformer_edu.teaching.explorers.model_map import lesson_of, show_map_live
-from transformer_edu.teaching.explorers.removals import removals, show_removals_live
+from transformer_edu.teaching.explorers.removals import explore_removals, removals
 from transformer_edu.teaching.explorers.translation import explore_links
 from transformer_edu.teaching.inspect.model_parts import model_parts
 from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
@@ -221,7 +222,22 @@ def press(page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
+def show_attention() -> None:
+    pair = "Two dogs are running.", "Zwei Hunde laufen."
+    explore_attention(translator(), *pair, start="decoder.layers.1.cross_attention", head=2)
+
+
+def second_row(page):
+    return page.locator("[aria-label^='query 2: reads ▁Zwei, writes ▁Hunde']")
+
+
 FIGURES = {
+    "viewer": Live(
+        show_attention,
+        mouse=lambda page: second_row(page).hover(),
+        touch=lambda page: second_row(page).tap(),
+        key=lambda page: second_row(page).press("ArrowRight"),
+    ),
     "decoder": Live(
         show_decoder,
         mouse=lambda page: page.get_by_role("button", name="Next").click(),
@@ -267,7 +283,7 @@ FIGURES = {
         key=lambda page: named(page, "up to step").press("ArrowLeft"),
     ),
     "removals": Live(
-        lambda: show_removals_live(small_translator(), PAIRS),
+        lambda: explore_removals(small_translator(), PAIRS),
         mouse=lambda page: named(page, "cross-attention, layer 1, all heads").click(),
         touch=lambda page: named(page, "encoder self-attention, layer 2, head 1").tap(),
         key=lambda page: named(page, "decoder self-attention, layer 2, head 2").press("Enter"),

@@ -258,3 +258,12 @@ def test_what_no_model_recorded_is_refused(recorded, error, message):
 def test_a_sentence_that_is_not_in_the_batch_is_refused(attention, sentence, error, message):
     with pytest.raises(error, match=message):
         of_model(attention, sentence=sentence)
+
+
+def test_what_the_decoder_wrote_must_be_as_much_as_it_read(attention):
+    count = len(TARGET_TOKENS)
+    shown = of_model(attention, written_tokens=["a"] * count)
+    assert shown[-1].queries.writes == ("a",) * count
+    message = rf"written_tokens must be as many as target_tokens \({count}\), got 1"
+    with pytest.raises(ValueError, match=message):
+        of_model(attention, written_tokens=["a"])
