@@ -78,17 +78,36 @@ def cell_side(attention_map: AttentionMap) -> int:
     Args:
         attention_map: The layer.
     """
-    longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
-    return next(side for most, side in CELLS if longest <= most)
+    return next(side for most, side in CELLS if longest_side(attention_map) <= most)
 
 
-def row_height(attention_map: AttentionMap) -> int:
-    """The height of a token's row in the view of lines, in pixels; a few have more room.
+def longest_side(attention_map: AttentionMap) -> int:
+    """The number of its queries or keys, whichever are more.
 
     Args:
         attention_map: The layer.
     """
-    return max(LEAST_ROW, 3 * cell_side(attention_map) // 4)
+    return max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
+
+
+def grid_height(attention_map: AttentionMap) -> int:
+    """How high the view of cells is, in pixels, with the labels above it.
+
+    Args:
+        attention_map: The layer.
+    """
+    return room_above(attention_map) + cell_side(attention_map) * len(attention_map.queries.tokens)
+
+
+def row_height(attention_map: AttentionMap) -> int:
+    """The height of a token's row in the view of lines, in pixels: a few fill the grid's height.
+
+    Args:
+        attention_map: The layer.
+    """
+    cell = cell_side(attention_map)
+    as_high_as_grid = (grid_height(attention_map) - SIZES["heading"]) // longest_side(attention_map)
+    return max(LEAST_ROW, min(as_high_as_grid, 6 * cell // 5))
 
 
 def room_left(attention_map: AttentionMap) -> int:
@@ -189,10 +208,8 @@ def picture_height(attention_map: AttentionMap) -> int:
     Args:
         attention_map: The layer.
     """
-    longest = max(len(attention_map.queries.tokens), len(attention_map.keys.tokens))
-    lines = SIZES["heading"] + row_height(attention_map) * longest
-    grid = room_above(attention_map) + cell_side(attention_map) * len(attention_map.queries.tokens)
-    return max(lines, grid) + 4
+    lines = SIZES["heading"] + row_height(attention_map) * longest_side(attention_map)
+    return max(lines, grid_height(attention_map)) + 4
 
 
 def place_in_words(attention_map: AttentionMap, head: int) -> str:

@@ -196,4 +196,10 @@ function goAlongRow(event) {
 
 listen(stage);
 showOnly(maps[start.map].heads[start.head]);
-addEventListener("resize", redraw);
+// Whenever the frame gets another width: also when it is laid out after this script.
+let drawnFor = stage.clientWidth;
+new ResizeObserver(() => {
+  if (stage.clientWidth === drawnFor) return;
+  drawnFor = stage.clientWidth;
+  redraw();
+}).observe(stage);
