@@ -15,6 +15,7 @@ from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.figures.heads import plot_removals
 from transformer_edu.teaching.inspect.ablation import Head, heads_switched_off
 from transformer_edu.teaching.inspect.attention_maps import printable
@@ -26,6 +27,8 @@ ATTENTIONS = {
     "decoder self-attention": "decoder.layers.{}.self_attention",
     "cross-attention": "decoder.layers.{}.cross_attention",
 }
+MOST_HEADS, MOST_LAYERS = 8, 8  # of a figure: smaller tiles have no room for their numbers
+TILE = 36  # pixels from one row of tiles to the next
 
 
 def show_removals_live(translator: Translator, pairs: Sequence[tuple[str, str]]) -> None:
@@ -34,9 +37,16 @@ def show_removals_live(translator: Translator, pairs: Sequence[tuple[str, str]])
     Everything is computed beforehand, greedily: the figure needs no kernel.
 
     Args:
-        translator: With a Transformer of this package, on any device.
+        translator: With a Transformer of this package, on any device, which has at most
+            MOST_HEADS heads and MOST_LAYERS layers.
         pairs: A few short sentences, each with a correct translation.
+
+    Raises:
+        ValueError: If the model has more heads or layers.
     """
+    config = translator.model.config
+    require_whole("num_heads", config.num_heads, maximum=MOST_HEADS)
+    require_whole("num_layers", config.num_layers, maximum=MOST_LAYERS)
     data = removals(translator, pairs)
     first, heads = data["sentences"][0], data["heads"]
     # (layer, kind, head or all of them): how many points more or less
@@ -52,7 +62,30 @@ def show_removals_live(translator: Translator, pairs: Sequence[tuple[str, str]])
     title = f"Without one head, {singles.count(0)} of {len(singles)} translations stay the same"
     by_kind = dict(zip(ATTENTIONS, changes.unbind(dim=1), strict=True))
     still = plot_removals(by_kind, sentence=first["english"], title=title)
-    show_live("removals", data, title=title, still=still, height=545, phone_height=860)
+    in_a_row = kinds_in_a_row(heads)
+    blocks = {window: -(-len(ATTENTIONS) // number) for window, number in in_a_row.items()}
+    block = 60 + TILE * data["layers"]  # pixels of the tiles of a kind, with their names
+    show_live(
+        "removals",
+        {**data, "in_a_row": in_a_row},
+        title=title,
+        still=still,
+        height=341 + block * blocks["wide"],
+        phone_height=452 + block * max(blocks["narrow"], 2),
+    )
+
+
+def kinds_in_a_row(heads: int) -> dict[str, int]:
+    """How many kinds of attention stand side by side in a wide window, and in a narrow one.
+
+    Args:
+        heads: Of every attention; there is a tile for each, and one for all.
+    """
+    least = 35 * (heads + 1)  # units of the picture, which is 800 or 400 wide
+    return {
+        "wide": min(len(ATTENTIONS), 800 // (least + 30)),
+        "narrow": min(2, 400 // (least + 25)),
+    }
 
 
 def removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:

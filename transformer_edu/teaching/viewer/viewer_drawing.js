@@ -41,9 +41,6 @@ function tokenButton(side, index, label, box, value = null) {
   return Object.assign(button, { side, index });
 }
 
-const caption = (x, y, anchor, text) =>
-  svg("text", { class: "heading", x, y, "text-anchor": anchor }, text);
-
 function drawLines(head, sizes) {
   const { queries, keys, rows, columns, row } = head.map;
   const left = sizes.number + queries.width, right = left + sizes.gap, middle = (left + right) / 2;
@@ -78,8 +75,8 @@ function drawLines(head, sizes) {
     links,
     buttons: { query: queries.texts.map(query), key: keys.texts.map(key) },
     below: [
-      caption(left, 16, "end", "queries"),
-      caption(right, 16, "start", "keys"),
+      heading(left, 16, "end", "queries"),
+      heading(right, 16, "start", "keys"),
       ...links.map((link) => link.path),
     ],
   };
@@ -111,8 +108,8 @@ function drawGrid(head, sizes) {
     links: [],
     buttons: { query: queries.texts.map(query), key: keys.texts.map(key) },
     below: [
-      caption(left - 7, above - 9, "end", "queries"),
-      caption(left, 14, "start", "keys"),
+      heading(left - 7, above - 9, "end", "queries"),
+      heading(left, 14, "start", "keys"),
       ...cells(head),
       ...(head.map.numbered ? numbers(head) : []),
     ],

@@ -13,7 +13,7 @@ function said(head, { query, key }) {
     " attends to ",
     ...named(head.map.keys.texts, key),
     " with weight ",
-    html("b", {}, code ? (code / head.steps).toFixed(4) : "0"),
+    bold(code ? (code / head.steps).toFixed(4) : "0"),
     code ? "." : " exactly, as behind a mask.",
   ];
 }
@@ -29,15 +29,11 @@ function saidOfOne(head, query, key) {
     .sort((one, other) => other.code - one.code);
   const none = attends ? " attends to nothing." : " has no query that attends to it.";
   if (!found.length) return [...subject, none];
-  const listed = found.slice(0, 6).flatMap(({ index, code }, place) => [
-    place ? ", " : " ",
-    ...named(others, index),
-    " ",
-    html("b", {}, shortly(code, head.steps)),
-  ]);
-  const rest = found.slice(6);
+  const codes = new Map(found.map(({ index, code }) => [index, code]));
+  const first = [...codes.keys()].slice(0, 6), rest = found.slice(6);
+  const list = listed(others, first, (index) => shortly(codes.get(index), head.steps));
   const sum = rest.reduce((total, { code }) => total + code, 0);
   const more = `, and ${attends ? "to" : "by"} ${rest.length} more with ${shortly(sum, head.steps)}`;
-  const verb = attends ? " attends to" : " is attended to by";
-  return [...subject, verb, ...listed, rest.length ? `${more} in all` : "", "."];
+  const verb = attends ? " attends to " : " is attended to by ";
+  return [...subject, verb, ...list, rest.length ? `${more} in all` : "", "."];
 }
