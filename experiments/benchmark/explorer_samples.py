@@ -18,6 +18,8 @@ WORDS = english_words(342)
 SHORT, LONG = 7, 12  # tokens of a translation: of WORDS, and of a large number
 HEADS, NUM_MERGES = 4, 500
 SENTENCES = [("caption", "A man is trying to catch a fish.")]
+PAIR = ("Two dogs are running.", "Zwei Hunde laufen.")
+PLACE = "decoder.layers.2.cross_attention"
 TEXTS = {
     "English": "The children are waiting at the tram stop.",
     "German": "Die Kinder warten an der Straßenbahnhaltestelle.",
@@ -43,7 +45,7 @@ def made_box(sample: Callable[[], None]) -> object:
 
 def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
-    from transformer_edu.teaching.explorers import attention, generation, translation
+    from transformer_edu.teaching.explorers import attention, generation, removals, translation
     from transformer_edu.teaching.figures import pieces
 
     vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
@@ -58,6 +60,8 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(generation.explore_beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
         partial(pieces.explore_merges, merges, TEXTS),
         partial(translation.explore_links, translator, SENTENCES, layer=3, head=1),
+        partial(attention.explore_attention, translator, *PAIR, start=PLACE, head=1),
+        partial(removals.explore_removals, translator, [PAIR]),
     ]
     return {sample.func.__name__: sample for sample in samples}
 

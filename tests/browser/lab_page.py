@@ -86,9 +86,10 @@ class LabPage:
 
     def live_figures(self) -> list[Locator]:
         """The frames of all live figures without a kernel, from top to bottom."""
-        return self.page.locator(f"{NOTEBOOK} .jp-RenderedHTML .live-figure > iframe").all()
+        return self.page.locator(f"{NOTEBOOK} .jp-RenderedHTML {LIVE}").all()
 
 
+LIVE = ".live-figure:not(.attention-viewer) > iframe"
 PICTURE = ":scope > .widget-html :is(img, svg, iframe)"  # a live one is drawn as SVG or framed
 SOURCE = "(shown?.srcdoc ?? shown?.src ?? shown?.outerHTML ?? '')"
 

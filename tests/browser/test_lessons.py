@@ -171,7 +171,8 @@ def point_at_tokens(frame, name: str) -> None:
         readout = viewer.locator("[data-part=readout]")
         assert "Point at a token" in readout.inner_text()
         viewer.locator("[aria-label^='query 1:']").hover()
-        assert re.match(r"“.+” attends to “.+” (\(no\. \d+\) )?[01]\.\d{3}", readout.inner_text())
+        said = r"(The row that reads )?“.+” attends to “.+” (\(no\. \d+\) )?[01]\.\d{3}"
+        assert re.match(said, readout.inner_text())
         keep(frame, f"{name}-{view}")
         viewer.locator("[data-part=place]").hover()
 

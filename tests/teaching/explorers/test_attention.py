@@ -6,9 +6,11 @@ import matplotlib.pyplot as plt
 import pytest
 
 from tests.published import caught_explorers
+from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers import attention as explorers
 from transformer_edu.teaching.explorers.attention import (
     MOST_NUMBERS,
+    explore_attention,
     explore_head_switches,
     show_clocks_live,
 )
@@ -55,3 +57,21 @@ def test_a_head_without_its_tick_is_switched_off(explored):
 def test_clock_faces_without_a_place_are_refused(d_model, words):
     with pytest.raises(ValueError, match=f"d_model must be {words}"):
         show_clocks_live(d_model=d_model)
+
+
+def test_the_decoder_reads_the_given_translation_and_its_own_of_the_readers_sentence(explored):
+    translator, english = load_pretrained(), "A cat sleeps."
+    place = {"start": "decoder.layers.1.cross_attention", "head": 3}
+    explore_attention(translator, english, "Ein Kater schläft.", **place)
+    ((draw, words, controls),) = explored
+    assert controls["text"].value == english
+    assert "Cross-attention, layer 2, head 3 of" in words(text=english)
+    for text, german in (
+        (english, "Ein Kater schläft."),
+        ("Two dogs.", translator.translate("Two dogs.")),
+    ):
+        tokens = translator.tokenizer.tokens(translator.tokenizer.encode(german))
+        rows = zip(["<s>", *tokens], [*tokens, "</s>"], strict=True)
+        assert all(f"{read} → {written} to" in words(text=text) for read, written in rows)
+    with pytest.raises(ValueError, match="there must be a sentence to translate"):
+        draw(text=" ")

@@ -1,5 +1,8 @@
 """What a translator writes without one head, or all heads of a row, is what it really writes."""
 
+import html
+import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -8,12 +11,13 @@ import torch
 from tests.published import published_element
 from tests.small_translator import PAIRS, small_translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.teaching.display import explorers_kept_back
 from transformer_edu.teaching.explorers.removals import (
     MOST_HEADS,
     MOST_LAYERS,
     each_removal,
+    explore_removals,
     removals,
-    show_removals_live,
 )
 from transformer_edu.teaching.inspect.ablation import every_head, heads_switched_off
 
@@ -51,6 +55,33 @@ def test_the_results_are_what_the_model_writes_and_gives_to_each_sentence_alone(
             assert probability == pytest.approx(right.mean().exp().item(), abs=1e-4)
 
 
+def test_of_the_readers_sentence_the_whole_models_translation_counts_as_correct(
+    translator,
+):
+    with explorers_kept_back() as kept:
+        explore_removals(translator, PAIRS)
+    text, shown = kept[0].box.children
+    assert kept[0].words.startswith("Without one head, ")
+    first = data_in(shown.value)
+    assert (first["first"], len(first["sentences"])) == (0, len(PAIRS))
+    text.value = PAIRS[1][0]
+    assert data_in(shown.value) == {**first, "first": 1}
+    text.value = "a man sleeps here"
+    written = translator.translate(text.value)
+    own, *others = data_in(shown.value)["sentences"]
+    (right,) = removals(translator, [(text.value, written)])["sentences"]
+    assert own == right | {"own": True} and others == first["sentences"]
+    assert own["reference"] == written == " ".join(own["texts"][0]["words"])
+    text.value = " "
+    assert "there must be a sentence to translate" in shown.value
+
+
+def data_in(element: str) -> dict:
+    (srcdoc,) = re.findall(r'srcdoc="([^"]*)"', element)
+    (found,) = re.findall(r"data-part='data'>(.*?)</script>", html.unescape(srcdoc), re.DOTALL)
+    return json.loads(found)
+
+
 def test_new_words_are_those_that_the_whole_model_has_not_written_there(translator):
     for sentence in removals(translator, PAIRS)["sentences"]:
         first, *others = sentence["texts"]
@@ -69,7 +100,7 @@ def test_the_title_counts_the_translations_that_one_head_does_not_change(transla
             again = translator.translate_all([english for english, _ in PAIRS])
         same += sum(one == other for one, other in zip(written, again, strict=True))
     title = f"Without one head, {same} of 24 translations stay the same"
-    assert title in published_element(show_removals_live, translator, PAIRS)
+    assert title in published_element(explore_removals, translator, PAIRS)
 
 
 @pytest.mark.parametrize(("name", "most"), [("num_heads", MOST_HEADS), ("num_layers", MOST_LAYERS)])
@@ -77,4 +108,4 @@ def test_a_model_with_more_tiles_than_have_room_is_refused_before_it_runs(name, 
     sizes = {"d_model": 4 * (most + 1), name: most + 1}
     model = Transformer(TransformerConfig.tiny(**sizes, vocabulary_size=11))
     with pytest.raises(ValueError, match=f"{name} must be at most {most}, got {most + 1}"):
-        show_removals_live(SimpleNamespace(model=model), [])
+        explore_removals(SimpleNamespace(model=model), [])

@@ -7,23 +7,30 @@ import re
 from html.parser import HTMLParser
 
 import matplotlib
-import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_hex
 
-from transformer_edu.teaching.display import encode_png, image_tag
-from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, maps_of_weights
+from transformer_edu.teaching.inspect.attention_maps import (
+    STEPS,
+    AttentionMap,
+    Side,
+    maps_of_weights,
+)
 from transformer_edu.teaching.viewer.frame import COLORS
 from transformer_edu.teaching.viewer.page import (
+    ABOVE_MAPS,
     AROUND,
-    LINE_OF_HEADS,
+    HIGHEST_BAND,
     SIZES,
+    SMALL_MAPS,
     Start,
     about,
     cell_side,
     frame_height,
     label_width,
+    lines_of_maps,
     picture_height,
     place_in_words,
     room_left,
@@ -32,8 +39,6 @@ from transformer_edu.teaching.viewer.page import (
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
 WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
-PNG = encode_png(plt.figure(figsize=(1, 1)))
-STILL = {"png": PNG, "alt": "words"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "</script><b>",
@@ -76,7 +81,7 @@ def maps_with(tokens: list[str], layers: list[str]) -> list[AttentionMap]:
 def page_with(
     tokens=KEY_TOKENS, layers=("a", "b"), title="what attends where", start=(1, 1, "lines")
 ) -> str:
-    return viewer_page(maps_with(tokens, layers), Start(*start), title, **STILL)
+    return viewer_page(maps_with(tokens, layers), Start(*start), title, alt="words")
 
 
 def data_in(page: str) -> dict:
@@ -103,16 +108,14 @@ def test_the_place_and_the_legend_are_those_of_the_first_state(view):
     page = page_with(start=(0, 1, view))
     assert "Attention, layer a, head 2 of 2" in page
     assert {"lines": "the thicker the line", "grid": "the brighter the cell"}[view] in page
-    hidden = {"lines": "grid", "grid": "lines"}[view]
-    assert re.findall(r"data-key='(\w+)' hidden", page) == [hidden]
+    hidden = [key for key in ("lines", "grid", "squares") if key != view]
+    assert re.findall(r"data-key='(\w+)' hidden", page) == hidden
 
 
-def test_the_page_holds_the_still_picture_with_its_words():
+def test_until_the_script_draws_the_words_stand_in_the_pictures_place():
     maps = maps_with(KEY_TOKENS, ["a"])
-    page = viewer_page(maps, Start(0, 0, "lines"), "title", png=PNG, alt="'<a>' & b")
-    picture = image_tag(PNG, "'<a>' & b")
-    assert 'alt="&#x27;&lt;a&gt;&#x27; &amp; b"' in picture
-    assert f"data-part='figure'>{picture}</div>" in page
+    page = viewer_page(maps, Start(0, 0, "lines"), "title", alt="'<a>' & b")
+    assert "data-part='figure'><p>&#x27;&lt;a&gt;&#x27; &amp; b</p></div>" in page
 
 
 @pytest.mark.parametrize(("length", "numbered"), [(7, True), (20, False)])
@@ -120,7 +123,7 @@ def test_small_grids_carry_their_numbers_and_large_ones_do_not(length, numbered)
     (layer,) = maps_of_weights(
         torch.zeros(1, 2, length), query_tokens=QUERY_TOKENS, key_tokens=["t"] * length, sentence=0
     )
-    page = viewer_page([layer], Start(0, 0, "lines"), "title", **STILL)
+    page = viewer_page([layer], Start(0, 0, "lines"), "title", alt="words")
     assert data_in(page)["maps"][0]["numbered"] == numbered
 
 
@@ -139,8 +142,15 @@ def test_the_colours_are_cividis_from_zero_to_one():
 
 def test_every_room_is_for_the_longest_token_of_its_own_side():
     (layer,) = maps_with(["the", "x" * 20, "日本"], ["a"])
-    assert label_width(layer.keys) > label_width(layer.queries)
-    assert room_left(layer) >= label_width(layer.queries)
+    assert label_width(layer.keys.tokens) > label_width(layer.queries.tokens)
+    assert room_left(layer) >= label_width(layer.queries.rows())
+
+
+def test_a_decoders_rows_have_room_for_what_they_read_and_write():
+    side = Side("target", ("<s>", "Fahrrad"), ("Fahrrad", "fahren"))
+    assert side.rows() == ["<s> → Fahrrad", "Fahrrad → fahren"]
+    layer = AttentionMap("a", "Cross-attention", "1", side, Side("source", ("a",)), WEIGHTS)
+    assert room_left(layer) >= label_width(side.rows()) > label_width(side.tokens) > 60
 
 
 @pytest.mark.parametrize("length", [1, 10, 11, 40, 128])
@@ -187,8 +197,7 @@ def test_nothing_is_loaded_and_only_the_viewers_own_script_may_run():
         for tag, *names in structure.elements
         for name in {"src", "href", "srcset", "action"} & {*names}
     }
-    assert loading == {("img", "src")}
-    assert re.findall(r'<img [^>]*src="([^"]*)"', page) == [f"data:image/png;base64,{PNG}"]
+    assert loading == set()
     assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/)", page)
     (policy,) = re.findall(r'Content-Security-Policy\' content="([^"]*)"', page)
     assert policy.startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline'; ")
@@ -216,15 +225,39 @@ def test_the_frame_is_as_high_as_the_picture_up_to_a_limit():
 
     height = frame_height
     low, high = layers(2), layers(6)
-    assert height(low) == AROUND + picture_height(low[0])
-    assert height(low) < height(low + high) == height(high) < height(layers(100))
-    assert height(layers(100)) == height(layers(128))
-    assert height(layers(2, heads=13)) == height(low) == height(layers(2, heads=14)) - LINE_OF_HEADS
+    large, small = SMALL_MAPS
+    assert height(low) == AROUND[False] + ABOVE_MAPS + large + picture_height(low[0])
+    assert height(low) + large < height(low + high) == height(high) + large
+    assert height(high) < height(layers(100)) == height(layers(128))
+    assert height(layers(2, heads=13)) == height(low) - (large - small)
+    assert (
+        height(low, on_phone=True) == height(low) - (large - small) + AROUND[True] - AROUND[False]
+    )
+    assert height(40 * low) == height(low) - ABOVE_MAPS - large + HIGHEST_BAND
+
+
+@pytest.mark.parametrize(
+    ("heads", "width", "layers"),
+    [
+        ((4, 4, 4), 560, [2]),
+        ((4, 4, 4), 372, [2]),
+        ((8, 8, 8), 372, [2, 2, 2]),
+        ((4, 9), 372, [2, 2]),
+    ],
+)
+def test_kinds_stand_side_by_side_while_there_is_room(heads, width, layers):
+    sides = Side("source", ("a",)), Side("source", ("b",))
+    maps = [
+        AttentionMap(f"{kind}{layer}", str(kind), "", *sides, np.zeros((count, 1, 1)))
+        for kind, count in enumerate(heads)
+        for layer in range(2)
+    ]
+    assert lines_of_maps(maps, 28, width) == layers
 
 
 def test_what_is_looked_at_is_said_in_words():
     (attention_map,) = maps_with(KEY_TOKENS, ["3"])
     assert place_in_words(attention_map, 1) == "Attention, layer 3, head 2 of 2"
     assert about(attention_map, "grid").startswith(
-        "Each query token attends to the key tokens along its row"
+        "Each query token attends to key tokens along its row"
     )

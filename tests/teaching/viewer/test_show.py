@@ -63,6 +63,17 @@ def test_the_future_is_hidden_by_zeros(attention):
     assert (shown.triu(diagonal=1) == 0).all() and (shown.tril()[:, :, 0] > 0).all()
 
 
+def test_a_row_of_the_decoder_is_named_after_what_it_reads_and_writes(attention):
+    for given, writes in ({}, ["x", "y", "…"]), ({"written_tokens": list("xyz")}, list("xyz")):
+        data = data_in(published_page(view_attention, attention, **TOKENS, **given))
+        rows = {each["kind"]: data["tokens"][each["queries"]]["writes"] for each in data["maps"]}
+        assert rows == {
+            "Encoder self-attention": None,
+            "Decoder self-attention": writes,
+            "Cross-attention": writes,
+        }
+
+
 def test_the_first_state_can_be_chosen(attention):
     name = "decoder.layers.1.cross_attention"
     page = published_page(view_attention, attention, **TOKENS, start=name, head=3, view="grid")
@@ -78,7 +89,7 @@ def test_one_bundle_holds_the_viewer_the_picture_and_the_words(attention, publis
     model, single = published
     for bundle in published:
         assert base64.b64decode(bundle["data"]["image/png"]).startswith(b"\x89PNG")
-        assert bundle["data"]["image/png"] in bundle["data"]["text/html"]
+        assert bundle["data"]["text/html"].count(bundle["data"]["image/png"]) == 1
         assert bundle["data"]["text/html"].count("<iframe") == 1
         assert bundle["metadata"]["image/png"]["alt"] == bundle["data"]["text/plain"]
     assert model["data"]["text/plain"].startswith(
@@ -105,7 +116,7 @@ def test_the_picture_and_the_words_are_of_the_chosen_state(attention, published,
     assert (shown.name, state) == (name, [2, "grid"])
     place, favourite = title.splitlines()[1], int(attention[name][0, 2, 0].argmax())
     assert place == "Cross-attention, layer 2, head 3 of 4"
-    said = f"{place}. Largest weights: <s> to {TOKENS['source_tokens'][favourite]} ("
+    said = f"{place}. Largest weights: <s> → x to {TOKENS['source_tokens'][favourite]} ("
     assert said in published[0]["data"]["text/plain"]
 
 
@@ -172,8 +183,9 @@ def test_layers_of_any_model_can_be_shown_together():
         ({"view": "tree"}, ValueError, "view must be one of lines, grid, got 'tree'"),
         ({"view": None}, ValueError, "view must be one of lines, grid, got None"),
         ({"source_tokens": []}, ValueError, "source_tokens must be 1 to 128 tokens, got 0"),
+        ({"written_tokens": ["x"]}, ValueError, r"as many as target_tokens \(3\), got 1"),
     ],
-    ids=["start", "head 5", "head 0", "head 1", "view", "no view", "no tokens"],
+    ids=["start", "head 5", "head 0", "head 1", "view", "no view", "no tokens", "one written"],
 )
 def test_what_is_not_there_is_refused_and_nothing_published(
     attention, published, changes, error, message

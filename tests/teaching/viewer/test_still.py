@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.hatching import hatched_corners
-from transformer_edu.teaching.inspect.attention_maps import AttentionMap, maps_of_weights
+from transformer_edu.teaching.inspect.attention_maps import AttentionMap, Side, maps_of_weights
 from transformer_edu.teaching.viewer.page import SIZES
 from transformer_edu.teaching.viewer.still import plot_still
 
@@ -38,6 +38,15 @@ def test_tokens_and_titles_are_drawn_literally(attention_map):
     for view in ("lines", "grid"):
         axes = plot_still(attention_map, 0, view, "a $b$\nsecond line").axes[0]
         assert axes.get_title("left") == "a \\$b\\$\nsecond line"
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_a_decoders_rows_are_labeled_as_in_the_viewer(attention_map, view):
+    queries = Side("target", ("<s>", "das"), ("das", "Haus"))
+    axes = plot_still(attention_map._replace(queries=queries), 1, view, "title").axes[0]
+    words = [text.get_text() for text in (*axes.texts, *axes.get_yticklabels())]
+    assert {"<s> → das", "das → Haus"} <= set(words)
+    assert ("reads → writes" in words) == (view == "lines")
 
 
 def test_the_grid_is_the_weights_with_zeros_hatched(attention_map):

@@ -7,14 +7,18 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from transformer_edu.generation.translator import Translator
+from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_mask_row
 from transformer_edu.teaching.figures.charts import plot_bars
 from transformer_edu.teaching.figures.lookup import plot_lookup
 from transformer_edu.teaching.figures.positions import plot_turning_hands
-from transformer_edu.teaching.inspect.attention_maps import printable
+from transformer_edu.teaching.inspect.attention_maps import maps_of_model, printable
+from transformer_edu.teaching.inspect.head_roles import record_pairs
 from transformer_edu.teaching.viewer.live import show_live
+from transformer_edu.teaching.viewer.show import AttentionViewer, model_viewer
 
 # What the reader finds in the plane: hand-made vectors, as in the lesson.
 PLANE_WORDS, PLANE_FEATURES = ("animal", "street", "tired", "cross"), ("alive", "does not move")
@@ -148,4 +152,49 @@ def explore_head_switches(
             f"head_{number}": widgets.Checkbox(value=True, description=f"head {number} is on")
             for number in range(1, num_heads + 1)
         },
+    )
+
+
+def explore_attention(
+    translator: Translator, english: str, german: str, *, start: str, head: int
+) -> None:
+    """Show all attention maps of a sentence; where a kernel runs, of any that the reader types.
+
+    The decoder reads a translation: the given one, or what the translator writes for the reader's
+    sentence. A row is named after the token that it reads and the one that it writes.
+
+    Args:
+        translator: With a Transformer of this package, on any device.
+        english: The first sentence.
+        german: Its translation.
+        start: The name of the layer that is shown first.
+        head: The head that is shown first, counted from 1.
+
+    Raises:
+        ValueError: If a sentence has no tokens or more than 128, or start or head names nothing.
+    """
+    encode, names = translator.tokenizer.encode, translator.tokenizer.tokens
+
+    def viewer(text: str) -> AttentionViewer:
+        if not text.strip():
+            raise ValueError("there must be a sentence to translate, got none")
+        source = encode(text)
+        target = encode(german if text == english else translator.translate(text))
+        words = names(target)
+        maps = maps_of_model(
+            record_pairs(translator.model, [(source, target)]).attention,
+            source_tokens=names(source),
+            target_tokens=[SPECIAL_TOKENS[START_ID], *words],
+            written_tokens=[*words, SPECIAL_TOKENS[END_ID]],
+            sentence=0,
+        )
+        return model_viewer(maps, start, head)
+
+    explore(
+        lambda text: viewer(text).still(),
+        lambda text: viewer(text).words(),
+        live=lambda text: viewer(text).element(),
+        text=widgets.Text(
+            value=english, continuous_update=False, description="English, then Enter"
+        ),
     )

@@ -3,24 +3,27 @@
 Used in notebooks/17_what_can_be_removed.ipynb.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
+import ipywidgets as widgets
 import torch
 import torch.nn.functional as F
+from matplotlib.figure import Figure
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import require_whole
+from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.heads import plot_removals
-from transformer_edu.teaching.inspect.ablation import Head, heads_switched_off
+from transformer_edu.teaching.inspect.ablation import Head, heads_switched_off_by_row
 from transformer_edu.teaching.inspect.attention_maps import printable
-from transformer_edu.teaching.viewer.live import show_live
+from transformer_edu.teaching.viewer.live import live_element
 from transformer_edu.training.data.batches import Batch, make_batch
+from transformer_edu.training.machine.device import device_of
 
 ATTENTIONS = {
     "encoder self-attention": "encoder.layers.{}.self_attention",
@@ -31,10 +34,11 @@ MOST_HEADS, MOST_LAYERS = 8, 8  # of a figure: smaller tiles have no room for th
 TILE = 36  # pixels from one row of tiles to the next
 
 
-def show_removals_live(translator: Translator, pairs: Sequence[tuple[str, str]]) -> None:
+def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> None:
     """Let the reader switch off one head, or all heads of one attention, and read what changes.
 
-    Everything is computed beforehand, greedily: the figure needs no kernel.
+    The sentences are computed beforehand, greedily, and need no kernel; where one runs, the reader
+    can type others. For those the whole model's own translation counts as correct.
 
     Args:
         translator: With a Transformer of this package, on any device, which has at most
@@ -47,32 +51,63 @@ def show_removals_live(translator: Translator, pairs: Sequence[tuple[str, str]])
     config = translator.model.config
     require_whole("num_heads", config.num_heads, maximum=MOST_HEADS)
     require_whole("num_layers", config.num_layers, maximum=MOST_LAYERS)
-    data = removals(translator, pairs)
-    first, heads = data["sentences"][0], data["heads"]
-    # (layer, kind, head or all of them): how many points more or less
-    means = torch.tensor([probability for _, probability in first["results"]], dtype=torch.float64)
-    points = (100 * means + 0.5).floor()  # as scripts of a page round
-    changes = (points[1:] - points[0]).view(data["layers"], -1, heads + 1)
+    ready = removals(translator, pairs)
+    sentences = ready["sentences"]
+    (first, _), *_ = pairs
+
+    def live(text: str) -> str:
+        typed = []
+        if not text.strip():
+            raise ValueError("there must be a sentence to translate, got none")
+        if text not in dict(pairs):
+            own = removals(translator, [(text, translator.translate(text))])
+            typed = [{**each, "own": True} for each in own["sentences"]]
+        place = 0 if typed else [english for english, _ in pairs].index(text)
+        data = {**ready, "sentences": [*typed, *sentences], "first": place}
+        words = "heads that can be switched off, and the translation without them"
+        return live_element("removals", data, title=title, alt=words, **heights)
+
+    heights = _heights(ready["layers"], ready["in_a_row"])
+    title = _title(ready)
+    still = _plot(ready, title)
+    explore(
+        lambda **_: still,
+        lambda **_: still.get_label(),
+        live=live,
+        text=widgets.Text(value=first, continuous_update=False, description="English, then Enter"),
+    )
+
+
+def _title(data: Mapping[str, object]) -> str:
+    """How many translations stay the same without one head."""
     singles = [
         text
         for sentence in data["sentences"]
         for number, (text, _) in enumerate(sentence["results"][1:])
-        if number % (heads + 1) < heads
+        if number % (data["heads"] + 1) < data["heads"]
     ]
-    title = f"Without one head, {singles.count(0)} of {len(singles)} translations stay the same"
+    return f"Without one head, {singles.count(0)} of {len(singles)} translations stay the same"
+
+
+def _plot(data: Mapping[str, object], title: str) -> Figure:
+    """The first sentence's changes in points, as the figure shows them."""
+    first, heads = data["sentences"][0], data["heads"]
+    means = torch.tensor([probability for _, probability in first["results"]], dtype=torch.float64)
+    points = (100 * means + 0.5).floor()  # as scripts of a page round
+    # (layer, kind, head or all of them): how many points more or less
+    changes = (points[1:] - points[0]).view(data["layers"], -1, heads + 1)
     by_kind = dict(zip(ATTENTIONS, changes.unbind(dim=1), strict=True))
-    still = plot_removals(by_kind, sentence=first["english"], title=title)
-    in_a_row = kinds_in_a_row(heads)
+    return plot_removals(by_kind, sentence=first["english"], title=title)
+
+
+def _heights(layers: int, in_a_row: Mapping[str, int]) -> dict[str, int]:
+    """Of the frame, in pixels, where a window is wide and where it is narrow."""
     blocks = {window: -(-len(ATTENTIONS) // number) for window, number in in_a_row.items()}
-    block = 60 + TILE * data["layers"]  # pixels of the tiles of a kind, with their names
-    show_live(
-        "removals",
-        {**data, "in_a_row": in_a_row},
-        title=title,
-        still=still,
-        height=341 + block * blocks["wide"],
-        phone_height=452 + block * max(blocks["narrow"], 2),
-    )
+    block = 60 + TILE * layers  # of the tiles of a kind, with their names
+    return {
+        "height": 341 + block * blocks["wide"],
+        "phone_height": 452 + block * max(blocks["narrow"], 2),
+    }
 
 
 def kinds_in_a_row(heads: int) -> dict[str, int]:
@@ -92,25 +127,17 @@ def removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> dict[s
     """What a translator writes with all its heads, and without some.
 
     Args:
-        translator, pairs: As for show_removals_live.
+        translator, pairs: As for explore_removals.
 
     Returns:
         The kinds of attention, the number of layers and of heads, and for each sentence the
         different texts, and its results: a text's number and the mean probability of a correct
         token, at first for the whole model, then for each removal in the order of each_removal.
     """
-    model, encode = translator.model, translator.tokenizer.encode
-    batch = make_batch([(encode(source), encode(target)) for source, target in pairs])
-    batch = batch.to(next(model.parameters()).device)
-    sources = [source for source, _ in pairs]
-    found = []
-    for heads in tqdm([[], *each_removal(model.config)]):
-        with heads_switched_off(model, heads):
-            texts = translator.translate_all(sources)
-            found.append((texts, probabilities(model, batch).tolist()))
+    config = translator.model.config
     sentences = []
-    for number, (english, reference) in enumerate(pairs):
-        texts = [written[number] for written, _ in found]
+    for english, reference in pairs:
+        texts, means = _without_each(translator, english, reference)
         different = list(dict.fromkeys(texts))
         sentences.append(
             {
@@ -118,13 +145,27 @@ def removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> dict[s
                 "reference": printable(reference, longest=None),
                 "texts": [_with_new_words(different[0], text) for text in different],
                 "results": [
-                    [different.index(text), round(mean[number], 4)]
-                    for text, (_, mean) in zip(texts, found, strict=True)
+                    [different.index(text), round(mean, 4)]
+                    for text, mean in zip(texts, means, strict=True)
                 ],
             }
         )
-    sizes = {"layers": model.config.num_layers, "heads": model.config.num_heads}
+    sizes = {"layers": config.num_layers, "heads": config.num_heads}
+    sizes["in_a_row"] = kinds_in_a_row(config.num_heads)
     return {"kinds": list(ATTENTIONS), **sizes, "sentences": sentences}
+
+
+def _without_each(
+    translator: Translator, english: str, reference: str
+) -> tuple[list[str], list[float]]:
+    """The texts and probabilities with all heads and with each removal, from a batch of copies."""
+    model, encode = translator.model, translator.tokenizer.encode
+    without = [[], *each_removal(model.config)]
+    count = len(without)
+    batch = make_batch([(encode(english), encode(reference))] * count)
+    with heads_switched_off_by_row(model, without):
+        texts = translator.translate_all([english] * count, batch_size=count)
+        return texts, probabilities(model, batch.to(device_of(model))).tolist()
 
 
 def each_removal(config: TransformerConfig) -> list[list[Head]]:

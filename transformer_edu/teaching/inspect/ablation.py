@@ -4,7 +4,7 @@ A map shows what a head attends to. An ablation shows whether the result depends
 Used in notebooks/16_looking_inside.ipynb and 17_what_can_be_removed.ipynb.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -74,6 +74,37 @@ def heads_switched_off(
             _other_input(columns, instead[name] if instead else torch.zeros(()))
         )
         for name, attention, columns in _columns_of(model, heads)
+    ]
+    with removed_at_the_end(hooks):
+        yield
+
+
+@contextmanager
+def heads_switched_off_by_row(
+    model: nn.Module, removals: Sequence[Iterable[Head]]
+) -> Iterator[None]:
+    """Inside the block each row of a batch lacks heads of its own, as in heads_switched_off.
+
+    A batch of copies of one sentence shows many removals at once.
+
+    Args:
+        model: As for heads_switched_off.
+        removals: The heads that are off, one collection for each row of the batches.
+
+    Raises:
+        TypeError, ValueError: As for heads_switched_off.
+    """
+    off: dict[str, Tensor] = {}  # by attention, (row, 1, d_model)
+    for row, heads in enumerate(removals):
+        for name, attention, columns in _columns_of(model, heads):
+            nothing = torch.zeros(len(removals), 1, attention.d_model, dtype=torch.bool)
+            off.setdefault(name, nothing)[row, 0] = columns
+    there = attentions_of(model)
+    hooks = [
+        there[name].output_projection.register_forward_pre_hook(
+            _other_input(columns, torch.zeros(()))
+        )
+        for name, columns in off.items()
     ]
     with removed_at_the_end(hooks):
         yield

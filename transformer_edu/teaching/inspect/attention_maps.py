@@ -31,10 +31,28 @@ KINDS_IN_WORDS = {
 
 
 class Side(NamedTuple):
-    """The tokens along one axis, as they are shown, and what they are called."""
+    """The tokens along one axis, as they are shown, and what they are called.
+
+    Args:
+        role: What they are called.
+        tokens: The tokens that are read.
+        writes: The token that each row writes, where these are a decoder's; else empty.
+    """
 
     role: str
     tokens: tuple[str, ...]
+    writes: tuple[str, ...] = ()
+
+    def rows(self) -> list[str]:
+        """What a row is called: the token that it reads and, in a decoder, the one it writes."""
+        if not self.writes:
+            return list(self.tokens)
+        return [f"{read} → {write}" for read, write in zip(self.tokens, self.writes, strict=True)]
+
+    @property
+    def heading(self) -> str:
+        """What stands above the rows."""
+        return "reads → writes" if self.writes else "queries"
 
 
 class AttentionMap(NamedTuple):
@@ -71,6 +89,7 @@ def maps_of_model(
     *,
     source_tokens: Sequence[str],
     target_tokens: Sequence[str] | None,
+    written_tokens: Sequence[str] | None = None,
     sentence: int,
 ) -> list[AttentionMap]:
     """The layers that ``record_attention`` recorded, by kind, each with its own tokens.
@@ -79,6 +98,7 @@ def maps_of_model(
         attention: Weights by the layer's name, each (batch, heads, query, key).
         source_tokens: What the encoder read.
         target_tokens: What the decoder read; None where only the encoder ran.
+        written_tokens: What it wrote after each of them; None for the next one that it read.
         sentence: Which sentence of the batch, counted from 0.
 
     Raises:
@@ -87,7 +107,7 @@ def maps_of_model(
     _require_layers("attention", attention)
     sides = {"source": Side("source", _shown("source_tokens", source_tokens))}
     if target_tokens is not None:
-        sides["target"] = Side("target", _shown("target_tokens", target_tokens))
+        sides["target"] = _target(target_tokens, written_tokens)
     maps = []
     for name, weights in attention.items():
         kind, number = _place(name)
@@ -199,6 +219,19 @@ def _place(name: str) -> tuple[str, int]:
             f"(view_weights takes any), got {printable(name, longest=LONGEST_NAME)!r}"
         )
     return next((kind, int(number)) for kind, number in found.groupdict().items() if number)
+
+
+def _target(target_tokens: Sequence[str], written_tokens: Sequence[str] | None) -> Side:
+    """What a decoder read and wrote; after the last token an ellipsis, unless that is told."""
+    read = _shown("target_tokens", target_tokens)
+    if written_tokens is None:
+        return Side("target", read, (*read[1:], "…"))
+    written = _shown("written_tokens", written_tokens)
+    if len(written) != len(read):
+        raise ValueError(
+            f"written_tokens must be as many as target_tokens ({len(read)}), got {len(written)}"
+        )
+    return Side("target", read, written)
 
 
 def _shown(name: str, tokens: Sequence[str]) -> tuple[str, ...]:

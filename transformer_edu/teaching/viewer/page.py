@@ -4,7 +4,6 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transformer_edu.teaching.display import image_tag
 from transformer_edu.teaching.inspect.attention_maps import STEPS, AttentionMap, Side, columns
 from transformer_edu.teaching.viewer.frame import COLORS, NO_SCRIPT, html_page
 
@@ -12,6 +11,9 @@ VIEWS = ("lines", "grid")
 # In pixels, except for the faintest weight that has a line.
 SIZES = {
     "gap": 320,
+    "least": 90,  # of the gap, in a narrow frame
+    "beside": 4,  # between the same line of two heads
+    "smallest": 0.72,  # the scale of a picture in a narrow frame
     "heading": 26,
     "said": 112,  # how wide the words above the keys are
     "number": 48,  # room for a value beside a token
@@ -24,25 +26,33 @@ CHARACTER, PADDING = 8.2, 18  # how wide a character is, and the room around a t
 CELLS = ((10, 46), (16, 30), (28, 22), (44, 16), (128, 12))
 NUMBERED = CELLS[0][1]
 LEAST_ROW = 24  # pixels: for a token in the view of lines
-HINT = "Point at a token, or reach it with Tab and the arrow keys, to see what it attends to."
-STILL = f"This is a still picture. {NO_SCRIPT}"
+HINT = (
+    "Point at a token (or use Tab and the arrow keys) to see what it attends to. "
+    "Choose a small map to see it large; with Shift it is laid over the one that is shown."
+)
 SCRIPTS = ("viewer_drawing.js", "viewer_words.js", "viewer_controls.js", "viewer.js")
-# In pixels: the picture before it scrolls, all the rest, and each more line of heads. That holds
-# where the frame is at least 800 wide, as in JupyterLab; in narrower ones the picture may scroll.
-HIGHEST, AROUND, LINE_OF_HEADS = 440, 320, 67
-HEADS_TO_A_LINE = 13
+# In pixels, on a phone or not: the picture before it scrolls, all around it but the small maps.
+HIGHEST, AROUND = {False: 440, True: 350}, {False: 195, True: 370}
+# The sides of the small maps, and up to how many columns they have the first one; how wide their
+# lines are, on a phone or not; what stands above them, and their height before it scrolls.
+SMALL_MAPS, MOST_COLUMNS = (36, 28), 12
+BAND, ABOVE_MAPS, HIGHEST_BAND = {False: 772, True: 372}, 36, 300
+BESIDE, WAYS = 530, 112  # up to what width the other controls stand beside the maps; their height
 ABOUT = {
-    "lines": "Each {} token on the left attends to the {} tokens on the right: "
+    "lines": "Each {} token on the left attends to {} tokens on the right: "
     "the thicker the line, the larger the weight.",
-    "grid": "Each {} token attends to the {} tokens along its row: "
+    "grid": "Each {} token attends to {} tokens along its row: "
     "the brighter the cell, the larger the weight.",
+    "squares": "Each {} token attends to {} tokens along its row: "
+    "the larger a head's square, the larger its weight.",
 }
 
 _BODY = """<div class='controls' data-part='controls' hidden></div>
-<p class='about'><b data-part='place'>{place}</b><br><span data-part='about'>{about}</span></p>
+<p class='about'><b data-part='place' aria-live='polite'>{place}</b><br>
+<span data-part='about'>{about}</span></p>
 <p class='readout' data-part='readout' role='region' aria-label='Readout' aria-live='polite'>\
 {still}</p>
-<div class='figure' role='region' aria-label='Figure' data-part='figure'>{picture}</div>
+<div class='figure' role='region' aria-label='Figure' data-part='figure'><p>{alt}</p></div>
 {keys}"""
 
 
@@ -54,13 +64,13 @@ class Start(NamedTuple):
     view: str
 
 
-def label_width(side: Side) -> int:
-    """Room for the longest token of a side, in pixels.
+def label_width(labels: Sequence[str]) -> int:
+    """Room for the longest of some labels, in pixels.
 
     Args:
-        side: The queries or the keys.
+        labels: The keys' tokens, or what the rows are called.
     """
-    return PADDING + round(CHARACTER * max(map(columns, side.tokens)))
+    return PADDING + round(CHARACTER * max(map(columns, labels)))
 
 
 def cell_side(attention_map: AttentionMap) -> int:
@@ -88,7 +98,7 @@ def room_left(attention_map: AttentionMap) -> int:
     Args:
         attention_map: The layer.
     """
-    return max(label_width(attention_map.queries), 80)
+    return max(label_width(attention_map.queries.rows()), 110)
 
 
 def room_above(attention_map: AttentionMap) -> int:
@@ -97,20 +107,17 @@ def room_above(attention_map: AttentionMap) -> int:
     Args:
         attention_map: The layer.
     """
-    return 34 + round(0.71 * label_width(attention_map.keys))
+    return 34 + round(0.71 * label_width(attention_map.keys.tokens))
 
 
-def viewer_page(
-    maps: Sequence[AttentionMap], start: Start, title: str, *, png: str, alt: str
-) -> str:
+def viewer_page(maps: Sequence[AttentionMap], start: Start, title: str, *, alt: str) -> str:
     """The whole viewer as one page.
 
     Args:
         maps: The layers, at least one.
         start: What is shown first.
         title: What stands above, as a sentence.
-        png: The still picture, which the script replaces, as base64 text.
-        alt: The still picture in words.
+        alt: The first state in words, which stand there until the script runs.
 
     Returns:
         A complete HTML document that loads nothing.
@@ -119,21 +126,62 @@ def viewer_page(
     body = _BODY.format(
         place=html.escape(place_in_words(first, start.head)),
         about=about(first, start.view),
-        still=STILL,
-        picture=image_tag(png, alt),
+        still=NO_SCRIPT,
+        alt=html.escape(alt),
         keys=_keys(start.view),
     )
     return html_page(title, body, _data(maps, start), SCRIPTS, ["viewer.css"])
 
 
-def frame_height(maps: Sequence[AttentionMap]) -> int:
+def frame_height(maps: Sequence[AttentionMap], *, on_phone: bool = False) -> int:
     """How high a frame is that holds the page, in pixels.
 
     Args:
         maps: The layers on it; the frame is as high as they need, up to a limit.
+        on_phone: Whether the page is at most 600 pixels wide; then the picture may scroll.
     """
-    lines = -(-max(len(each.weights) for each in maps) // HEADS_TO_A_LINE)
-    return AROUND + LINE_OF_HEADS * (lines - 1) + min(HIGHEST, max(map(picture_height, maps)))
+    side = SMALL_MAPS[-1] if on_phone else _small_side(maps)
+    lines = lines_of_maps(maps, side, BAND[on_phone])
+    band = min(HIGHEST_BAND, sum(ABOVE_MAPS + side * rows for rows in lines))
+    ways = WAYS * (not on_phone and sum(_widths(maps, side)) > BESIDE)
+    picture = min(HIGHEST[on_phone], max(map(picture_height, maps)))
+    return AROUND[on_phone] + band + ways + picture
+
+
+def _kinds(maps: Sequence[AttentionMap]) -> list[list[AttentionMap]]:
+    """The layers of each kind of attention."""
+    kinds = dict.fromkeys(each.kind for each in maps)
+    return [[each for each in maps if each.kind == kind] for kind in kinds]
+
+
+def _columns_of(layers: Sequence[AttentionMap]) -> int:
+    return max(len(each.weights) for each in layers)
+
+
+def _small_side(maps: Sequence[AttentionMap]) -> int:
+    """The side of a small map, where the page is more than 600 pixels wide."""
+    return SMALL_MAPS[sum(map(_columns_of, _kinds(maps))) > MOST_COLUMNS]
+
+
+def _widths(maps: Sequence[AttentionMap], side: int) -> list[int]:
+    """How wide the small maps of each kind are, with the layers' numbers, in pixels."""
+    return [side * _columns_of(layers) + 2 * PADDING // 3 for layers in _kinds(maps)]
+
+
+def lines_of_maps(maps: Sequence[AttentionMap], side: int, width: int) -> list[int]:
+    """How many layers each line of small maps has; a kind that does not fit starts a new line.
+
+    Args:
+        maps: The layers.
+        side: Of a small map, in pixels.
+        width: Of a line, in pixels.
+    """
+    lines, used = [0], 0
+    for layers, wide in zip(_kinds(maps), _widths(maps, side), strict=True):
+        if used and used + wide > width:
+            lines, used = [*lines, 0], 0
+        lines[-1], used = max(lines[-1], len(layers)), used + wide
+    return lines
 
 
 def picture_height(attention_map: AttentionMap) -> int:
@@ -191,7 +239,16 @@ def _data(maps: Sequence[AttentionMap], start: Start) -> dict[str, object]:
             }
             for each in maps
         ],
-        "tokens": [{"texts": side.tokens, "width": label_width(side)} for side in sides],
+        "tokens": [
+            {
+                "texts": side.tokens,
+                "writes": side.writes or None,
+                "width": label_width(side.tokens),
+                "rowWidth": label_width(side.rows()),
+            }
+            for side in sides
+        ],
+        "isSmall": _small_side(maps) < SMALL_MAPS[0],
         "sizes": SIZES,
         "steps": STEPS,
         "start": {**start._asdict(), "hint": HINT},
@@ -211,11 +268,14 @@ def _keys(view: str) -> str:
         for index, color in enumerate(COLORS)
     )
     hatched = "<svg width='14' height='14' aria-hidden='true'><rect width='14' height='14' "
+    zero = f"<span>{hatched}fill='url(#hatch)'/></svg>exactly 0</span>"
     return (
         f"<div class='key' data-key='lines'{'' if view == 'lines' else ' hidden'}>"
         f"<span>attention weight:</span>{samples}"
         f"<span>below {SIZES['faintest']}: no line</span></div>"
         f"<div class='key' data-key='grid'{'' if view == 'grid' else ' hidden'}>"
         f"<span>attention weight: 0<svg width='{3 * len(COLORS)}' height='12' aria-hidden='true'>"
-        f"{ramp}</svg>1</span><span>{hatched}fill='url(#hatch)'/></svg>exactly 0</span></div>"
+        f"{ramp}</svg>1</span>{zero}</div>"
+        f"<div class='key' data-key='squares' hidden><span>attention weight: the area of a square; "
+        f"a full quarter of the cell is 1</span>{zero}</div>"
     )

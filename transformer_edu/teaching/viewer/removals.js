@@ -3,13 +3,15 @@
 
 const { kinds, layers, heads, sentences } = data;
 const columns = kinds.length * (heads + 1); // each kind has a tile for all its heads, too
-const state = { sentence: 0, off: null };
+const state = { sentence: data.first ?? 0, off: null };
 
 function result(tile) {
   const { texts, results } = sentences[state.sentence];
   const [number, probability] = results[tile === null ? 0 : tile + 1];
   return { text: texts[number], isOther: number > 0, probability };
 }
+// Of a sentence that the reader has typed; what the whole model writes counts as correct there.
+const isOwn = () => sentences[state.sentence].own;
 const points = (tile) => Math.round(100 * result(tile).probability)
   - Math.round(100 * result(null).probability);
 const where = (tile) => {
@@ -112,7 +114,8 @@ function lines(words, marked, { x, y, room, most }) {
 
 function drawTexts({ isNarrow, width }) {
   const { english, reference } = sentences[state.sentence], { text } = result(state.off);
-  const rows = [["English", english.split(" "), []], ["reference", reference.split(" "), []],
+  const rows = [["English", english.split(" "), []],
+    [isOwn() ? "all heads on" : "reference", reference.split(" "), []],
     ["translation", text.words, text.new]];
   const room = Math.floor((width - (isNarrow ? 0 : 96)) / 7.9);
   return rows.flatMap(([name, words, marked], i) => {
@@ -126,7 +129,8 @@ function drawBar({ isNarrow, width }) {
   const now = result(state.off).probability, before = result(null).probability;
   const [x, y] = isNarrow ? [0, 190] : [190, 106], long = width - x - 50;
   return [
-    heading(0, isNarrow ? 182 : 119, "start", "probability of a correct token"),
+    heading(0, isNarrow ? 182 : 119, "start",
+      `probability ${isOwn() ? "of “all heads on”" : "of a correct token"}`),
     svg("rect", { x, y, width: long, height: 16, rx: 3, fill: "var(--pale)" }),
     svg("rect", { class: "bar", x, y, width: long * now, height: 16, rx: 3,
       fill: "var(--blue)" }),
@@ -165,7 +169,8 @@ function inWords() {
     const others = (isAll) => span(tiles.length).filter((tile) => where(tile).isAll === isAll)
       .map((tile) => result(tile).isOther);
     const count = (all) => `${all.filter(Boolean).length} of ${all.length}`;
-    return ["All heads are on, and a correct token has a probability of ", bold(before),
+    return [`All heads are on, and a ${isOwn() ? "" : "correct "}token has a probability of `,
+      bold(before),
       `. One head off changes this translation in ${count(others(false))} cases, a whole row in ${
         count(others(true))}.`];
   }
@@ -176,7 +181,8 @@ function inWords() {
     `layer ${layer + 1}`,
     ...(isOther ? [": “", html("bdi", {}, text.words.join(" ")), "” "]
       : [", the translation stays the same. "]),
-    "A correct token’s probability ",
+    `${isOwn() ? "The probability of a token of the first translation"
+      : "A correct token’s probability"} `,
     ...(change ? [`${verb} ${before} to `] : ["stays at "]), bold(now), "."];
 }
 
@@ -186,8 +192,10 @@ const { picture: drawn, redraw } = picture({
 });
 drawn.append(under, ...tiles);
 controls.append(
-  choices({ label: "sentence", value: 0, change: (to) => ((state.sentence = to), redraw()),
-    options: sentences.map(({ english }, i) => [i, [String(i + 1)], english]) }),
+  choices({ label: "sentence", value: state.sentence,
+    change: (to) => ((state.sentence = to), redraw()),
+    options: sentences.map(({ english, own }, i) =>
+      [i, [own ? "yours" : String(i + (sentences[0].own ? 0 : 1))], english]) }),
   button({ label: "All heads on", press: () => switchOff(null) }),
 );
 redraw();

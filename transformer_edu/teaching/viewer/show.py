@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_edu.refusals import require_whole
@@ -33,12 +34,49 @@ MODEL_TITLE = "What every token attends to"
 MOST_TOKENS_IN_WORDS = 12  # in the alternative text
 
 
-class _Viewer(NamedTuple):
-    """What there is to see, and what is seen first."""
+class AttentionViewer(NamedTuple):
+    """What there is to see, and what is seen first.
+
+    Args:
+        maps: The layers, at least one.
+        start: What is shown first.
+        title: What stands above, as a sentence.
+    """
 
     maps: list[AttentionMap]
     start: Start
     title: str
+
+    def still(self) -> Figure:
+        """The first state, drawn by matplotlib."""
+        first, place = self._first()
+        return plot_still(first, self.start.head, self.start.view, f"{self.title}\n{place}")
+
+    def words(self) -> str:
+        """The first state in words."""
+        first, place = self._first()
+        said = _in_words(first, self.start.head)
+        return f"{self.title}, a still picture. {place}. {said}"
+
+    def element(self, picture: str = "") -> str:
+        """The viewer as one element of HTML.
+
+        Args:
+            picture: The still picture as an image element, for where no script may run.
+        """
+        page = viewer_page(*self, alt=self.words())
+        return framed(
+            page,
+            self.title,
+            frame_height(self.maps),
+            kind="live-figure attention-viewer",
+            phone_height=frame_height(self.maps, on_phone=True),
+            picture=picture,
+        )
+
+    def _first(self) -> tuple[AttentionMap, str]:
+        first = self.maps[self.start.map]
+        return first, place_in_words(first, self.start.head)
 
 
 def view_attention(
@@ -46,12 +84,13 @@ def view_attention(
     *,
     source_tokens: Sequence[str],
     target_tokens: Sequence[str] | None = None,
+    written_tokens: Sequence[str] | None = None,
     sentence: int = 0,
     start: str | None = None,
     head: int = 1,
     view: str = "lines",
 ) -> None:
-    """Show all attention of an encoder–decoder, with pickers for kind, layer, head and view.
+    """Show all attention of an encoder–decoder: every map small, those that one chooses large.
 
     ::
 
@@ -66,6 +105,7 @@ def view_attention(
             (batch, heads, query, key), from 0 to 1.
         source_tokens: What the encoder read, at most 128.
         target_tokens: What the decoder read, at most 128; None where only the encoder ran.
+        written_tokens: What it wrote after each of them; None for the next one that it read.
         sentence: Which sentence of the batch, counted from 0.
         start: The name of the layer that is shown first; None for the encoder's first.
         head: The head that is shown first, counted from 1.
@@ -77,9 +117,13 @@ def view_attention(
             show, or start, head or view names nothing there is.
         IndexError: If the batch has no such sentence.
     """
-    _publish_viewer(
-        _of_model(attention, source_tokens, target_tokens, sentence, (start, head, view))
-    )
+    tokens = {
+        "source_tokens": source_tokens,
+        "target_tokens": target_tokens,
+        "written_tokens": written_tokens,
+    }
+    maps = maps_of_model(attention, **tokens, sentence=sentence)
+    _publish_viewer(model_viewer(maps, start, head, view))
 
 
 def view_weights(
@@ -113,17 +157,19 @@ def view_weights(
     _publish_viewer(_of_weights(weights, (query_tokens, key_tokens), title, sentence, (head, view)))
 
 
-def _of_model(
-    attention: Mapping[str, Tensor],
-    source_tokens: Sequence[str],
-    target_tokens: Sequence[str] | None,
-    sentence: int,
-    first: tuple[str | None, int, str],
-) -> _Viewer:
-    maps = maps_of_model(
-        attention, source_tokens=source_tokens, target_tokens=target_tokens, sentence=sentence
-    )
-    return _Viewer(maps, _start(maps, *first), MODEL_TITLE)
+def model_viewer(
+    maps: list[AttentionMap], start: str | None = None, head: int = 1, view: str = "lines"
+) -> AttentionViewer:
+    """The viewer of an encoder–decoder, not shown yet.
+
+    Args:
+        maps: From maps_of_model.
+        start, head, view: As for view_attention.
+
+    Raises:
+        ValueError: If start, head or view names nothing there is.
+    """
+    return AttentionViewer(maps, _start(maps, start, head, view), MODEL_TITLE)
 
 
 def _of_weights(
@@ -132,14 +178,14 @@ def _of_weights(
     title: str,
     sentence: int,
     first: tuple[int, str],
-) -> _Viewer:
+) -> AttentionViewer:
     if not isinstance(title, str) or not title.strip():
         raise ValueError(f"title must be a sentence to read off, got {title!r}")
     query_tokens, key_tokens = tokens
     maps = maps_of_weights(
         weights, query_tokens=query_tokens, key_tokens=key_tokens, sentence=sentence
     )
-    return _Viewer(maps, _start(maps, None, *first), printable(title, longest=None))
+    return AttentionViewer(maps, _start(maps, None, *first), printable(title, longest=None))
 
 
 def _start(maps: Sequence[AttentionMap], name: str | None, head: int, view: str) -> Start:
@@ -156,22 +202,14 @@ def _start(maps: Sequence[AttentionMap], name: str | None, head: int, view: str)
     return Start(place, head - 1, view)
 
 
-def _publish_viewer(viewer: _Viewer) -> None:
+def _publish_viewer(viewer: AttentionViewer) -> None:
     """Send the viewer and its still picture in one bundle."""
-    first = viewer.maps[viewer.start.map]
-    place = place_in_words(first, viewer.start.head)
-    alt = f"{viewer.title}, a still picture. {place}. {_in_words(first, viewer.start.head)}"
+    alt = viewer.words()
     with warnings.catch_warnings():
         # The page shows every script's letters; the still picture has boxes for some.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        title = f"{viewer.title}\n{place}"
-        still = plot_still(first, viewer.start.head, viewer.start.view, title)
-        png = encode_png(still, SHOWN_AT)  # it is in the output three times
-    page = viewer_page(*viewer, png=png, alt=alt)
-    height = frame_height(viewer.maps)
-    picture = image_tag(png, alt)
-    element = framed(page, viewer.title, height, kind="attention-viewer", picture=picture)
-    publish(png, alt, **{"text/html": element})
+        png = encode_png(viewer.still(), SHOWN_AT)
+    publish(png, alt, **{"text/html": viewer.element(image_tag(png, alt))})
 
 
 def _in_words(attention_map: AttentionMap, head: int) -> str:
@@ -181,7 +219,7 @@ def _in_words(attention_map: AttentionMap, head: int) -> str:
         if row.any()
         else f"{token} to nothing"
         for token, row in zip(
-            attention_map.queries.tokens, attention_map.weights[head], strict=True
+            attention_map.queries.rows(), attention_map.weights[head], strict=True
         )
     ]
     more = ", …" if len(favorites) > MOST_TOKENS_IN_WORDS else ""

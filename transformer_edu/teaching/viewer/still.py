@@ -37,7 +37,7 @@ def plot_still(attention_map: AttentionMap, head: int, view: str, title: str) ->
         return _plot_lines(weights, queries, keys, title)
     return plot_attention(
         from_numpy(weights),
-        query_tokens=queries.tokens,
+        query_tokens=queries.rows(),
         key_tokens=keys.tokens,
         title=_literal_lines(title),
         mask=from_numpy(weights > 0) if weights.size <= MOST_HATCHED else None,
@@ -55,11 +55,12 @@ def _plot_lines(weights: np.ndarray, queries: Side, keys: Side, title: str) -> F
         query, key = divmod(int(place), weights.shape[1])
         if weights[query, key] >= SIZES["faintest"]:
             _link(axes, query, key, float(weights[query, key]))
-    for side, x, anchor in ((queries, LEFT - 0.07, "right"), (keys, RIGHT + 0.07, "left")):
+    sides = ((queries.rows(), LEFT - 0.07, "right"), (keys.tokens, RIGHT + 0.07, "left"))
+    for labels, x, anchor in sides:
         style = {"ha": anchor, "va": "center", "fontsize": size}
-        for index, token in enumerate(side.tokens):
-            axes.text(x, index, literal(token), **style)
-    for x, anchor, text in ((LEFT, "right", "queries"), (RIGHT, "left", "keys")):
+        for index, label in enumerate(labels):
+            axes.text(x, index, literal(label, longest=None), **style)
+    for x, anchor, text in ((LEFT, "right", queries.heading), (RIGHT, "left", "keys")):
         axes.text(x, -1, text, ha=anchor, va="center", fontsize=11, style="italic")
     axes.set(xlim=(LEFT - 1.9, RIGHT + 1.9), ylim=(longest - 0.4, -1.5))
     axes.set_axis_off()

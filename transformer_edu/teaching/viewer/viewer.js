@@ -1,7 +1,8 @@
-// What the attention viewer does: which head is shown, and what pointer and keys bring out.
+// What the attention viewer does: which heads are shown, and what pointer and keys bring out.
 
 const { maps, tokens, sizes, steps, start } = data;
-const shown = { map: start.map, head: start.head, view: start.view };
+const MOST_SHOWN = 4; // as many as there are slots in viewer.css
+const shown = { heads: [], view: start.view };
 // What is brought out: {query, key}, either of them null, or nothing at all.
 let chosen = null, hovered = null;
 let drawing;
@@ -13,58 +14,80 @@ for (const map of maps) {
   const heads = span(map.codes.length / map.rows / map.columns);
   map.heads = heads.map((number) => new Head(map, number, steps));
 }
-const map = () => maps[shown.map];
-const head = () => map().heads[shown.head];
+const map = () => shown.heads[0].map;
 
 // ---- what is shown ---------------------------------------------------------------------------
 
-function showMap(index) {
-  const { queries, keys } = map();
-  shown.map = index;
-  shown.head = Math.min(shown.head, map().heads.length - 1);
-  if (queries !== map().queries || keys !== map().keys) chosen = null;
-  renew();
-}
+const fits = (head) => head.map.queries === map().queries && head.map.keys === map().keys;
 
-function showHead(number) {
-  shown.head = number;
+function showOnly(head) {
+  if (shown.heads.length && !fits(head)) chosen = null;
+  head.slot = 0;
+  shown.heads = [head];
   redraw();
 }
 
-function showView(view) {
-  shown.view = view;
+// Over those that are shown, or away from them; of another kind of attention it is shown alone.
+function layOver(head) {
+  const others = shown.heads.filter((each) => each !== head);
+  const isNew = others.length === shown.heads.length;
+  if (!fits(head) || !others.length) return showOnly(head);
+  if (!isNew && others.length === 1) return showOnly(others[0]);
+  if (isNew && others.length === MOST_SHOWN)
+    return say(`${MOST_SHOWN} heads are the most. Choose one of them to take it away.`);
+  if (isNew) head.slot = span(MOST_SHOWN).find((slot) => others.every((one) => one.slot !== slot));
+  shown.heads = isNew ? [...others, head] : others;
   redraw();
 }
 
-// The controls too, with the focus where it was.
-function renew() {
-  const focused = document.activeElement;
-  const place = focused.matches("select") ? "select"
-    : focused.name ? `input[name="${focused.name}"]:checked` : null;
-  controls.replaceChildren(
-    ...kindControl(maps, shown, showMap),
-    ...layerControl(maps, shown, showMap),
-    viewControl(shown, showView),
-    headControl(map().heads, shown, showHead),
-  );
-  if (place) controls.querySelector(place)?.focus();
-  redraw();
+// Arrow keys show the map that they reach; with Shift, or several at once, they only go there.
+let act = {};
+for (const kind of ["keydown", "pointerdown"])
+  document.addEventListener(kind, (event) => (act = event), { capture: true });
+const isLaying = () => several.checked || act.shiftKey;
+
+const several = makeControls(maps, shown, {
+  isShown: (head) => head === maps[start.map].heads[start.head],
+  choose(head) {
+    if (head === null) showOnly(shown.heads.at(-1));
+    else if (act.key in ARROWS || ["Home", "End"].includes(act.key)) isLaying() || showOnly(head);
+  },
+  press: (head) => (isLaying() ? layOver : showOnly)(head),
+  view(view) {
+    shown.view = view;
+    redraw();
+  },
+  lay: (isOn) => isOn || showOnly(shown.heads.at(-1)),
+});
+
+// Where we are, and how each of several heads is drawn.
+function placeInWords() {
+  const { kind, heads } = map(), [first, ...more] = shown.heads;
+  if (!more.length) return [`${kind}, ${first.name} of ${heads.length}`];
+  const each = shown.heads.flatMap((head) => [sample(head), ` ${head.name}  `]);
+  return [`${kind}: `, ...each];
 }
 
 function redraw() {
-  const layer = map().layer ? `, layer ${map().layer}` : "";
-  const place = `${map().kind}${layer}, head ${shown.head + 1} of ${map().heads.length}`;
-  part("place").textContent = place;
-  part("about").textContent = map().about[shown.view];
-  for (const key of root.querySelectorAll("[data-key]"))
-    key.hidden = key.dataset.key !== shown.view;
-
+  const key = shown.view === "grid" && shown.heads.length > 1 ? "squares" : shown.view;
+  part("place").replaceChildren(...placeInWords());
+  part("about").textContent = map().about[key];
+  for (const each of root.querySelectorAll("[data-key]")) each.hidden = each.dataset.key !== key;
+  for (const head of maps.flatMap((each) => each.heads)) {
+    const isShown = shown.heads.includes(head);
+    head.button.className = `map roving slot-${isShown ? head.slot : "none"}`;
+    head.button.setAttribute("aria-pressed", isShown);
+  }
   hovered = null;
-  drawing = (shown.view === "lines" ? drawLines : drawGrid)(head(), sizes);
+  const room = stage.clientWidth;
+  drawing = (shown.view === "lines" ? drawLines : drawGrid)(shown.heads, sizes, room);
   const { width, height, below, buttons } = drawing;
   drawing.marks = svg("g");
-  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });
-  picture.setAttribute("aria-label", `${place}. ${map().about[shown.view]}`);
+  const fit = clamp(room / width, sizes.smallest, 1); // letters of 14 pixels keep 10
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group" });
+  picture.setAttribute("width", fit * width);
+  picture.setAttribute("height", fit * height);
+  picture.setAttribute("aria-label", `${part("place").textContent}. ${map().about[key]}`);
   picture.append(...below, ...buttons.query, ...buttons.key, drawing.marks);
   for (const side of ["query", "key"]) {
     const focused = (index) => {
@@ -92,14 +115,16 @@ function mark() {
     const [own, other] = isKey ? [key, query] : [query, key];
     const isMeant = own === null || (isKey && own === button.index);
     const place = isKey ? [query, button.index] : [button.index, key];
-    const weight = other !== null && isMeant ? head().weight(...place) : 0;
+    const weights = shown.heads.map((head) => head.weight(...place));
+    const weight = other !== null && isMeant ? Math.max(...weights) : 0;
     button.classList.toggle("chosen", own === button.index);
     button.querySelector(".weight").style.opacity = 0.5 * weight;
     const value = button.querySelector(".value");
-    if (value) value.textContent = weight >= 0.005 ? weight.toFixed(2) : "";
+    const isSaid = weight >= 0.005 && shown.heads.length === 1;
+    if (value) value.textContent = isSaid ? weight.toFixed(2) : "";
   }
   drawing.marks.replaceChildren(...(now && drawing.field ? frames(query, key) : []));
-  say(...(now ? said(head(), now) : [start.hint]));
+  say(...(now ? said(shown.heads, now) : [start.hint]));
 }
 
 // Around the cells in question, with the value of a single one.
@@ -112,8 +137,8 @@ function frames(query, key) {
     width: cell * (key === null ? map().columns : 1) + 2,
     height: cell * (query === null ? map().rows : 1) + 2,
   });
-  if (query === null || key === null) return [frame];
-  const text = shortly(head().code(query, key), steps), width = 8 * text.length + 12;
+  if (query === null || key === null || shown.heads.length > 1) return [frame];
+  const text = shortly(shown.heads[0].code(query, key), steps), width = 8 * text.length + 12;
   const x = left + cell * (key + 1) + 4, y = above + cell * (query + 0.5) - 11;
   const box = svg("rect", { x, y, width, height: 22, rx: 5 });
   const place = { x: x + width / 2, y: y + 16, "text-anchor": "middle" };
@@ -170,4 +195,5 @@ function goAlongRow(event) {
 }
 
 listen(stage);
-renew();
+showOnly(maps[start.map].heads[start.head]);
+addEventListener("resize", redraw);
