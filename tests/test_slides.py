@@ -184,6 +184,20 @@ def test_a_live_figure_is_light_like_the_slides_around_it(decks):
     assert not re.search(dark, decks["16_looking_inside"])
 
 
+def test_the_page_of_a_folder_lists_all_decks_in_it_and_old_names_go(tmp_path):
+    first, second = lesson_paths()[:2]
+    own = tmp_path / "own.ipynb"
+    title = nbformat.v4.new_markdown_cell("# What?")
+    nbformat.write(nbformat.v4.new_notebook(cells=[title]), own)
+    folder = tmp_path / "slides"
+    write([second], folder)
+    (folder / "02_an_old_name.html").write_text("<title>old</title>")
+    write([first, own], folder)
+    links = re.findall('<li><a href="(.*?)">', (folder / "index.html").read_text())
+    assert links == [f"{first.stem}.html", f"{second.stem}.html", "own.html"]
+    assert {path.name for path in folder.iterdir()} == {*links, "index.html"}
+
+
 def test_links_lead_to_slides_and_dollars_in_code_are_no_formulas():
     page = rendered("[a](02_attention.ipynb) [b](glossary.ipynb#key) [c](https://x.org) `$d$` $e$.")
     assert '<a href="02_attention.html">a</a> b <a href="https://x.org"' in page

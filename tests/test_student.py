@@ -7,10 +7,11 @@ import nbformat
 import pytest
 
 from tests.solution_lines import leaks, own_lines
+from tools.editions import EditionError
 from tools.exercises import STUB, exercise_indices, printed_by
 from tools.lesson import has_tag
 from tools.notebooks import ROOT, execute, lesson_paths, read
-from tools.student import EditionError, student_edition, write
+from tools.student import main, student_edition, write
 
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LESSONS = {path.stem: read(path) for path in lesson_paths()}
@@ -99,6 +100,24 @@ def test_a_folder_with_somebodys_classes_is_refused_and_left_alone(tmp_path):
     with pytest.raises(EditionError, match="nothing but notebooks, .* got my_transformer.py"):
         write(PATHS[:1], tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["my_transformer.py"]
+
+
+def test_a_lesson_with_another_name_today_leaves_the_folder(tmp_path, capsys):
+    for name in ("02_an_old_name.ipynb", PATHS[-1].name, "my_notes.ipynb"):
+        (tmp_path / name).write_text("{}")
+    assert main(["2", str(PATHS[0]), "--to", str(tmp_path)]) == 0
+    written = {PATHS[0].name, "02_attention.ipynb"}
+    kept = {PATHS[-1].name, "my_notes.ipynb"}
+    assert {path.name for path in tmp_path.iterdir()} == written | kept
+    assert capsys.readouterr().out.startswith("2 notebooks without outputs and solutions in ")
+
+
+@pytest.mark.parametrize("name", ["99", "nothing.ipynb", "README.md"])
+def test_what_is_no_lesson_is_refused(name, tmp_path, capsys):
+    assert main([name, "--to", str(tmp_path)]) == 1
+    words = capsys.readouterr().err
+    assert words.startswith("a lesson must be a number from 00 to ")
+    assert words.endswith(f" or a notebook, got {name}\n")
 
 
 def test_the_command_writes_into_a_folder_that_git_ignores():

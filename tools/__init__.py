@@ -7,6 +7,7 @@
 - ``picture``: draw the picture at the top of README (``make picture``).
 - ``site``: the website from the stored notebooks and the docstrings (``make site``; docs/).
 - ``handout``: the lessons as PDF files (``make handout``); ``chromium`` starts the browser.
+- ``editions``: what the commands of ``site``, ``handout``, ``slides`` and ``student`` share.
 - ``slides``: the lessons as slides (``make slides``); ``slide_blocks``: what is on them, by rule.
 - ``student``: the lessons without outputs and solutions (``make student``).
 - ``exercises``: find the stub, the solution and the check of each exercise.

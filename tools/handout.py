@@ -4,7 +4,6 @@ A handout is a lesson's page of the site without solutions and folded code, as a
 the stored outputs, and every figure as its still picture.
 """
 
-import argparse
 import html
 import sys
 import tempfile
@@ -12,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.chromium import launch
+from tools.editions import EditionError, edition_command, remove_old_lessons
 from tools.notebooks import ROOT, lesson_paths
-from tools.site import SiteError, build
+from tools.site import build
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -65,52 +65,43 @@ def print_page(browser: "Browser", page_file: Path, to: Path) -> None:
         page.close()
 
 
-def print_lessons(lessons: list[Path], to: Path) -> None:
-    """Print lessons.
+def print_lessons(lessons: list[Path], to: Path) -> str:
+    """Print lessons. The handouts of lessons that have another name today are removed.
 
     Args:
-        lessons: The notebooks.
+        lessons: The notebooks; all lessons when none.
         to: The folder of the PDF files.
 
+    Returns:
+        The files, one to a line.
+
     Raises:
-        SiteError: If no Chromium can be started, or the pages cannot be built.
+        EditionError: If no Chromium can be started, or the pages cannot be built.
     """
     from playwright.sync_api import Error, sync_playwright
 
+    lessons = lessons or lesson_paths()
     to.mkdir(parents=True, exist_ok=True)
+    remove_old_lessons(to, ".pdf")
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         try:
             browser = launch(playwright)
         except Error as error:
             reason = str(error).strip().splitlines()[0]
-            raise SiteError(f"A handout needs Chromium or Chrome to print it: {reason}") from error
+            words = f"A handout needs Chromium or Chrome to print it: {reason}"
+            raise EditionError(words) from error
         build(Path(place) / "site", lessons=lessons, shown=[])
-        for path in lessons:
-            handout = to / f"{path.stem}.pdf"
+        handouts = [to / f"{path.stem}.pdf" for path in lessons]
+        for path, handout in zip(lessons, handouts, strict=True):
             print_page(browser, Path(place) / f"site/notebooks/{path.stem}.html", handout)
-            print(handout)
         browser.close()
+    return "\n".join(map(str, handouts))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command: print the lessons with these numbers, or all."""
-    parser = argparse.ArgumentParser(description="Print lessons as PDF files for A4 paper.")
-    parser.add_argument("lessons", nargs="*", help="their numbers, such as 02; all when none")
-    parser.add_argument("--to", type=Path, default=HANDOUTS, help="the folder for the files")
-    options = parser.parse_args(arguments)
-    by_number = {path.name[:2]: path for path in lesson_paths()}
-    wrong = [number for number in options.lessons if number.zfill(2) not in by_number]
-    if wrong:
-        numbers = f"{min(by_number)} to {max(by_number)}"
-        print(f"a lesson's number must be {numbers}, got {wrong[0]}", file=sys.stderr)
-        return 1
-    chosen = [by_number[number.zfill(2)] for number in options.lessons]
-    try:
-        print_lessons(chosen or list(by_number.values()), options.to)
-    except SiteError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    """The command: print the named lessons, or all."""
+    about = "Print lessons as PDF files for A4 paper."
+    return edition_command(print_lessons, arguments, about=about, to=HANDOUTS)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ Its pages come from the stored notebooks, which are not run, from README and wha
 from the package's docstrings. docs/ holds the front page, the look and Sphinx's settings.
 """
 
-import argparse
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from tools.editions import EditionError, edition_command
 from tools.notebooks import ROOT, lesson_paths, read
 from transformer_edu.teaching.display import image_tag
 from transformer_edu.teaching.predict import OUTCOME
@@ -38,10 +38,6 @@ QUESTION = re.compile(r"# \d+ · (.+)")
 MINUTES = re.compile(r"\*\*Time:\*\* (\d+) minutes(?:, and (\d+))?")
 PLACE_ON_A_MAP = re.compile(r"(\S.*?) {2,}(\S.*)")  # a line of a room's docstring
 PARTIAL = ["myst.xref_missing", "ref.doc", "toc"]  # links to the pages that were left out
-
-
-class SiteError(Exception):
-    """A site that could not be built; Sphinx has said why."""
 
 
 def for_the_site(notebook: NotebookNode) -> NotebookNode:
@@ -209,13 +205,13 @@ def build(
         shown: The rooms of the package that get a page; None for all.
 
     Raises:
-        SiteError: If the folder holds anything but a site, if Sphinx fails, or if it warns of
+        EditionError: If the folder holds anything but a site, if Sphinx fails, or if it warns of
             anything but a link to a page that was left out.
     """
     partial = lessons is not None or shown is not None
     lessons, shown = lessons or lesson_paths(), rooms() if shown is None else shown
     if to.exists() and any(to.iterdir()) and not (to / ".buildinfo").exists():
-        raise SiteError(f"The folder must be empty or hold a site of before, got {to}")
+        raise EditionError(f"The folder must be empty or hold a site of before, got {to}")
     shutil.rmtree(to, ignore_errors=True)
     with tempfile.TemporaryDirectory() as place:
         sources, kept = Path(place) / "sources", Path(place) / "kept"
@@ -225,25 +221,22 @@ def build(
             options += ["-D", f"suppress_warnings={','.join(PARTIAL)}"]
         command = [sys.executable, "-m", "sphinx", *options, sources, to.resolve()]
         if subprocess.run(command, cwd=ROOT).returncode:
-            raise SiteError("The site could not be built: Sphinx has said why.")
+            raise EditionError("The site could not be built: Sphinx has said why.")
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
     for path in (*lessons, GLOSSARY):  # what a reader downloads is the lesson as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
 
 
+def _build(lessons: Sequence[Path], to: Path) -> str:
+    build(to, lessons=lessons or None)
+    return f"The site is in {to}: open its index.html."
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """The command: build the whole site."""
-    parser = argparse.ArgumentParser(description="Build the website from the stored notebooks.")
-    parser.add_argument("--to", type=Path, default=SITE, help="the folder for the pages")
-    options = parser.parse_args(arguments)
-    try:
-        build(options.to)
-    except SiteError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(f"The site is in {options.to}: open its index.html.")
-    return 0
+    """The command: build the site with the named lessons, or all."""
+    about = "Build the website from the stored notebooks."
+    return edition_command(_build, arguments, about=about, to=SITE)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,20 @@
 """Every lesson as slides for a class: ``python -m tools.slides [files…]`` writes ``slides/``.
 
-A deck is one file that asks nobody for anything: reveal.js, which the package sphinx-revealjs
-brings along, the pictures and the drawn formulas stand in it. No cell is run.
+A deck is one HTML file that loads nothing: it contains reveal.js (from the package
+sphinx-revealjs), the pictures and the drawn formulas. No cell is run.
 """
 
-import argparse
 import html
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
+from tools.editions import edition_command, remove_old_lessons
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.slide_blocks import PAGE, Block, blocks_of
 
@@ -53,6 +53,7 @@ window, <kbd>F</kbd> fills the screen.</p>
 </html>
 """
 
+_TITLE = re.compile(r"<title>(.*?)</title>")
 Page = list[Block]
 
 
@@ -147,8 +148,10 @@ def _style() -> str:
     return f"{colors}\n{(HERE / 'slides.css').read_text(encoding='utf-8')}"
 
 
-def write(paths: Iterable[Path], folder: Path) -> list[Path]:
-    """Write a deck for each lesson, and a page that lists them.
+def write(paths: Sequence[Path], folder: Path) -> list[Path]:
+    """Write a deck for each lesson, and a page that lists all decks in the folder.
+
+    Decks of lessons that have another name today are removed.
 
     Args:
         paths: The lessons.
@@ -158,26 +161,27 @@ def write(paths: Iterable[Path], folder: Path) -> list[Path]:
         The files of the decks.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written, items = [], []
-    for path in paths:
-        page = deck(read(path))
-        written.append(folder / f"{path.stem}.html")
-        written[-1].write_text(page, encoding="utf-8")
-        (title,) = re.findall("<title>(.*?)</title>", page)[:1]
-        items.append(f'<li><a href="{path.stem}.html">{title}</a></li>')
-    (folder / "index.html").write_text(_INDEX.format(items="\n".join(items)), encoding="utf-8")
+    remove_old_lessons(folder, ".html")
+    written = [folder / f"{path.stem}.html" for path in paths]
+    for path, page in zip(paths, written, strict=True):
+        page.write_text(deck(read(path)), encoding="utf-8")
+    index = folder / "index.html"
+    items = [
+        f'<li><a href="{each.name}">{_TITLE.search(each.read_text(encoding="utf-8"))[1]}</a></li>'
+        for each in sorted({*folder.glob("[0-9][0-9]_*.html"), *written} - {index})
+    ]
+    index.write_text(_INDEX.format(items="\n".join(items)), encoding="utf-8")
     return written
+
+
+def _write(lessons: Sequence[Path], folder: Path) -> str:
+    return "\n".join(map(str, write(lessons or lesson_paths(), folder)))
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command: write the slides of the named lessons, or of all."""
-    parser = argparse.ArgumentParser(description="Write the lessons as slides.")
-    parser.add_argument("files", nargs="*", type=Path, help="notebooks; all lessons when none")
-    parser.add_argument("--to", type=Path, default=ROOT / "slides", help="the folder to write")
-    options = parser.parse_args(arguments)
-    for path in write(options.files or lesson_paths(), options.to):
-        print(path)
-    return 0
+    about = "Write the lessons as slides."
+    return edition_command(_write, arguments, about=about, to=ROOT / "slides")
 
 
 if __name__ == "__main__":

@@ -16,16 +16,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from tools.editions import EditionError, edition_command, remove_old_lessons
 from tools.lesson import has_tag
 from tools.notebooks import ROOT, read
 from tools.source_rules import bound_names, read_names
 
 SOLUTION = re.compile(r"<details>\s*<summary>Solution</summary>.*?</details>\n*", re.DOTALL)
 POINTER = "; the solution is folded below"  # lesson 00 tells it to readers of the full edition
-
-
-class EditionError(Exception):
-    """An edition that cannot be written; the message is one sentence."""
 
 
 def student_edition(notebook: NotebookNode) -> NotebookNode:
@@ -85,6 +82,8 @@ def _steps(node: ast.AST) -> Iterator[ast.AST]:
 def write(paths: Collection[Path], folder: Path) -> list[Path]:
     """Write the student edition of some notebooks.
 
+    Notebooks of lessons that have another name today are removed.
+
     Args:
         paths: The notebooks.
         folder: Where to; made if it does not exist.
@@ -101,6 +100,7 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
             f"{folder.name}/ must hold nothing but notebooks, because what was made by running "
             f"them can hold answers, got {', '.join(others)}"
         )
+    remove_old_lessons(folder, ".ipynb")
     written = []
     for path in paths:
         written.append(folder / path.name)
@@ -108,15 +108,15 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     return written
 
 
-def main() -> int:
-    """The command: write the student edition of every lesson, and the glossary."""
-    try:
-        written = write(sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "student")
-    except EditionError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(f"{len(written)} notebooks without outputs and solutions in student/")
-    return 0
+def _write(lessons: Collection[Path], folder: Path) -> str:
+    written = write(lessons or sorted((ROOT / "notebooks").glob("*.ipynb")), folder)
+    return f"{len(written)} notebooks without outputs and solutions in {folder.name}/"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: write the student edition of the named lessons, or of all and the glossary."""
+    about = "Write the lessons without outputs and solutions."
+    return edition_command(_write, arguments, about=about, to=ROOT / "student")
 
 
 if __name__ == "__main__":

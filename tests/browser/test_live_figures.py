@@ -19,6 +19,7 @@ from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.vocabulary import START_ID
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers.attention import (
+    MOST_NUMBERS,
     PLANE_KEY,
     PLANE_QUERY,
     PLANE_VALUE,
@@ -33,8 +34,14 @@ from transformer_edu.teaching.explorers.decoder import show_decoder_live
 from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
 from transformer_edu.teaching.explorers.encoder import show_reach_live, show_stream_live
 from transformer_edu.teaching.explorers.generation import NAMED, SETTINGS, show_sampling_live
-from transformer_edu.teaching.explorers.model_map import lesson_of, show_map_live
-from transformer_edu.teaching.explorers.removals import explore_removals, removals
+from transformer_edu.teaching.explorers.model_map import box_names, lesson_of, show_map_live
+from transformer_edu.teaching.explorers.removals import (
+    MOST_HEADS,
+    MOST_LAYERS,
+    explore_removals,
+    kinds_in_a_row,
+    removals,
+)
 from transformer_edu.teaching.explorers.translation import explore_links
 from transformer_edu.teaching.inspect.model_parts import model_parts
 from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
@@ -208,8 +215,9 @@ VOCABULARY = [f"token {number}" for number in range(3 * NAMED)]
 LOGITS = 2 * torch.randn(len(VOCABULARY), generator=torch.Generator().manual_seed(0))
 
 
-def show_steps() -> None:
-    show_sampling_live({"sharp": 3 * LOGITS, "flat": LOGITS}, tokens=VOCABULARY)
+def show_steps(size: int = len(VOCABULARY)) -> None:
+    logits = LOGITS[:size]
+    show_sampling_live({"sharp": 3 * logits, "flat": logits}, tokens=VOCABULARY[:size])
 
 
 def step_with(texts: list[str]) -> dict:
@@ -532,6 +540,15 @@ def test_the_decoder_is_moved_by_buttons_slider_and_arrow_keys_alike_and_stays_i
         assert button.get_attribute("aria-disabled") == "true"
 
 
+@pytest.mark.parametrize("is_cut", [True, False], ids=["cut", "whole"])
+def test_the_last_step_says_whether_the_sentence_ends(opened, is_cut):
+    data = decoder_with(["a", "b", "c" if is_cut else "</s>"])
+    page = opened(live_page("decoder", data, title="t", alt="a"))
+    named(page, "tokens read").press("End")
+    goes_on = "The figure ends here, but the sentence goes on."
+    assert readout(page).endswith(goes_on if is_cut else "It is the last one of the sentence.")
+
+
 @pytest.mark.parametrize("name", ["small", "base"])
 def test_the_map_says_of_every_box_what_torch_counts(opened, name):
     page = opened(published_page(lambda: show_map_live(models(), *IDS)))
@@ -554,7 +571,8 @@ def test_the_map_says_of_every_box_what_torch_counts(opened, name):
         assert f"{part.parameters or 'no'} parameters" in said.replace(",", "")
         if part.layers > 1:
             share = as_percent(part.parameters * part.layers / total)
-            assert f"each of {part.layers} layers: {share} of the model's {total:,}." in said
+            assert f"parameters in each of {part.layers} layers. In all layers together" in said
+            assert f"together, these are {share} of the model's {total:,}." in said
         where = " ".join(page.locator("[data-part=figure] .heading").all_text_contents())
         assert f"{lesson_of(box)}.ipynb" in where
         assert part.file in where
@@ -571,6 +589,41 @@ def said_of(box: str) -> str:
     return f"{label}, {side}"
 
 
+def focused(page) -> str:
+    return page.evaluate("document.activeElement.getAttribute('aria-label')")
+
+
+def stops(page) -> list[str]:
+    """The elements of the picture that Tab comes to."""
+    found = page.locator("[data-part=figure] .roving[tabindex='0']").all()
+    return [each.get_attribute("aria-label") for each in found]
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
+def test_keys_go_through_the_map_as_data_does_and_never_lose_the_focus(opened, window):
+    page = opened(published_page(lambda: show_map_live(models(), *IDS)), viewport=window)
+    page.locator("[data-part=figure] [aria-pressed=true]").press("Home")
+    for box in map(said_of, box_names()):
+        assert focused(page) == box
+        assert stops(page) == [box]
+        assert page.locator("[aria-pressed=true]").get_attribute("aria-label") == box
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Home")
+    assert focused(page) == "Source tokens, source"
+
+
+def test_up_and_down_go_to_the_next_box_in_the_column(opened):
+    page = opened(published_page(lambda: show_map_live(models(), *IDS)))
+    for start, key, end in (
+        ("Memory, source", "ArrowUp", "Memory, source"),
+        ("Self-attention, source", "ArrowUp", "Add & Norm around Self-attention, source"),
+        ("Source tokens, source", "ArrowDown", "Token embedding, source"),
+        ("Softmax, target", "ArrowUp", "Output projection, target"),
+    ):
+        named(page, start).press(key)
+        assert focused(page) == end
+
+
 def test_on_a_phone_the_map_shows_the_half_of_the_chosen_box(opened):
     page = opened(published_page(lambda: show_map_live(models(), *IDS)), viewport=PHONE)
     assert page.get_by_text("Memory").count() == 0
@@ -578,6 +631,96 @@ def test_on_a_phone_the_map_shows_the_half_of_the_chosen_box(opened):
     assert page.get_by_text("Memory").is_visible()
     assert "Self-attention" in readout(page)
     assert page.get_by_text("Softmax").count() == 0
+
+
+def picture_in_pixels(page) -> bytes:
+    return page.locator("[data-part=figure]").screenshot(animations="disabled")
+
+
+@every_figure
+def test_the_focus_of_the_keyboard_is_seen_in_the_picture(opened, live):
+    page = opened(published_page(live.show))
+    elements = page.locator("[data-part=figure] svg [tabindex='0']")
+    if not elements.count():
+        pytest.skip("nothing in this picture takes the focus")
+    page.locator("main").press("Tab")  # from now on the focus is shown
+    elements.first.focus()
+    page.wait_for_timeout(200)  # a color may take time to change
+    shown = picture_in_pixels(page)
+    page.evaluate("document.activeElement.blur()")
+    assert picture_in_pixels(page) != shown
+
+
+@every_figure
+def test_an_element_that_is_clicked_becomes_the_stop_of_tab_of_its_group(opened, live):
+    page = opened(published_page(live.show))
+    elements = page.locator("[data-part=figure] .roving")
+    if not elements.count():
+        pytest.skip("nothing in this picture is chosen by keys")
+    last = elements.last.get_attribute("aria-label")
+    before = stops(page)  # one of each group
+    assert last not in before
+    elements.last.click()
+    assert last in stops(page) and len(stops(page)) == len(before)
+
+
+KEYS = {
+    "plane": (show_plane_live, lambda page: named(page, "query"), "ArrowUp"),
+    "map": (FIGURES["map"].show, lambda page: named(page, "Softmax, target"), "ArrowLeft"),
+    "decoder": (show_decoder, lambda page: page.get_by_role("button", name="Next"), "ArrowRight"),
+    "mask": (show_masks, lambda page: cell(page, 14), "ArrowDown"),
+}
+
+
+@pytest.mark.parametrize("more", ["Control", "Alt", "Meta"])
+@pytest.mark.parametrize(("show", "element", "key"), KEYS.values(), ids=KEYS)
+def test_keys_with_ctrl_alt_or_meta_are_the_browsers(opened, show, element, key, more):
+    page = opened(published_page(show))
+    element(page).focus()
+    before, place = readout(page), focused(page)
+    page.evaluate("addEventListener('keydown', (event) => (window.taken = event.defaultPrevented))")
+    page.keyboard.down(more)
+    # The browser's own act, such as the page before, is not for this test.
+    page.evaluate(
+        """([key, more]) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {
+               key, bubbles: true, cancelable: true, ctrlKey: more === 'Control',
+               altKey: more === 'Alt', metaKey: more === 'Meta' }))""",
+        [key, more],
+    )
+    page.keyboard.up(more)
+    assert (readout(page), focused(page)) == (before, place)
+    assert page.evaluate("window.taken") is False
+    element(page).press(key)
+    assert (readout(page), focused(page)) != (before, place)
+
+
+def test_the_right_button_of_a_mouse_drags_nothing(opened):
+    page = opened(published_page(show_plane_live))
+    query, said = named(page, "query"), readout(page)
+    x, y = middle(query)
+    for button in ("right", "middle", "left"):
+        page.mouse.move(x, y)
+        page.mouse.down(button=button)
+        page.mouse.move(x - 60, y + 20)
+        page.mouse.move(x, y + 40)
+        page.mouse.up(button=button)
+        assert (readout(page) != said) == (button == "left")
+
+
+@pytest.mark.parametrize("name", ["readout", "figure"])
+@every_figure
+def test_keys_scroll_what_does_not_fit_and_tab_stops_only_there(opened, live, name):
+    page = opened(published_page(live.show))
+    region = page.locator(f"[data-part={name}][role=region][aria-label]")
+    more = region.evaluate("e => e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth")
+    assert region.get_attribute("tabindex") == ("0" if more else None)
+    page.set_viewport_size({"width": 250, "height": 300})
+    page.wait_for_timeout(100)
+    if name == "readout" and not hidden_words(page):
+        pytest.skip("all words fit")
+    region.focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("e => e.scrollTop > 0", arg=region.element_handle())
 
 
 @every_figure
@@ -633,6 +776,16 @@ def test_the_mask_shows_the_softmax_of_the_scores_that_it_leaves(opened):
         assert f"{allowed.sum()} of 16 cells" in said
 
 
+def test_a_mask_that_was_clicked_is_no_longer_one_of_the_ready_ones(opened):
+    page = opened(published_page(show_masks))
+    chosen = page.locator("input[name=mask]:checked")
+    assert chosen.count() == 1
+    cell(page, 8).click()
+    assert chosen.count() == 0
+    page.get_by_role("radio", name="causal", exact=True).check(force=True)
+    assert chosen.count() == 1
+
+
 def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened):
     page = opened(published_page(show_masks))
     named(page, "read True as hidden").check()
@@ -667,6 +820,19 @@ def test_every_patient_has_the_numbers_of_its_stored_run_and_can_be_named(opened
         page.get_by_text("Next patient").click()
     assert sheets == set(DIAGNOSES)
     assert readout(page).startswith("Patient 1 of ")
+
+
+def test_what_a_patient_should_write_and_writes_is_said_too(opened):
+    page = opened(published_page(show_patients_live), viewport=PHONE)
+    for _ in DIAGNOSES:
+        sheet = readout(page)
+        assert hidden_words(page) <= 0
+        page.get_by_role("radio", name="correct", exact=True).check(force=True)
+        (name,) = page.locator("[data-part=readout] b").all_text_contents()
+        glance = load_runs(name).glance
+        written = f"“{' '.join(glance.written)}”" if glance.written else "nothing"
+        assert f"it should write “{' '.join(glance.target)}” and writes {written}." in sheet
+        page.get_by_text("Next patient").click()
 
 
 def test_the_slider_of_a_patient_goes_back_in_training(opened):
@@ -735,11 +901,40 @@ def test_arrow_keys_go_from_tile_to_tile_and_switch_nothing(opened):
     assert readout(page) == said
 
 
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
+@pytest.mark.parametrize(("heads", "layers"), [(1, 1), (4, 4), (5, 6), (MOST_HEADS, MOST_LAYERS)])
+def test_tiles_have_room_for_other_numbers_of_heads_and_layers(opened, window, heads, layers):
+    results = [[0, 0.5]] * (1 + 3 * layers * (heads + 1))
+    text = {"words": ["Ein", "Mann"], "new": []}
+    sentence = {"english": "A man", "reference": "Ein Mann", "texts": [text], "results": results}
+    data = {"kinds": ["encoder self-attention", "decoder self-attention", "cross-attention"]}
+    data |= {"layers": layers, "heads": heads, "sentences": [sentence]}
+    data["in_a_row"] = kinds_in_a_row(heads)
+    page = opened(live_page("removals", data, title="t", alt="a"), viewport=window)
+    drawn = page.locator("[data-part=figure] svg").first.bounding_box()
+    edges = """all => all.map(e => e.getBoundingClientRect())
+                       .map(b => [b.left, b.right, b.top, b.bottom])"""
+    faces = page.locator(".roving > .face").evaluate_all(edges)
+    words = page.locator(".picture > g:first-of-type > text").evaluate_all(edges)
+    assert len(faces) == 3 * layers * (heads + 1)
+    for place, one in enumerate(faces):
+        assert drawn["x"] <= one[0] and one[1] <= drawn["x"] + drawn["width"]
+        assert drawn["y"] <= one[2] and one[3] <= drawn["y"] + drawn["height"]
+        for other in faces[:place] + words:
+            assert (
+                one[1] <= other[0]
+                or other[1] <= one[0]
+                or one[3] <= other[2]
+                or (other[3] <= one[2])
+            )
+
+
 def test_texts_of_a_translation_never_become_markup(opened):
     hostile = {"words": HOSTILE, "new": [0]}
     sentence = {"english": HOSTILE[0], "reference": HOSTILE[1], "texts": [hostile, hostile]}
     results = [[0, 0.5], *[[1, 0.25]] * 2]
     data = {"kinds": ["k"], "layers": 1, "heads": 1, "sentences": [sentence | {"results": results}]}
+    data["in_a_row"] = kinds_in_a_row(1)
     page = opened(live_page("removals", data, title="t", alt="a"))
     named(page, "k, layer 1, head 1").click()
     assert HOSTILE[0] in readout(page)
@@ -797,6 +992,17 @@ def test_sampling_keeps_the_tokens_that_torch_keeps(opened, choice):
     assert now == ("all" if kept.sum() == 1 else as_percent(float(drawn.max())))
 
 
+@pytest.mark.parametrize("size", [1, 11, 101, NAMED, NAMED + 1])
+def test_a_vocabulary_may_have_any_size(opened, size):
+    page = opened(published_page(show_steps, size))
+    set_to(page, "top-p", 0)
+    assert readout(page).startswith("Only" if size == 1 else f"All {size:,} tokens may be drawn.")
+    shown = page.locator("[data-part=figure] text").all_text_contents()
+    assert "undefined" not in shown
+    if size > NAMED:
+        assert f"{size:,}" in shown  # its rank stands for its word
+
+
 def times_drawn(page) -> list[int]:
     said = page.locator("[data-part=figure] .times").all_text_contents()
     return [int(each.replace(",", "")) for each in said]
@@ -852,6 +1058,23 @@ def test_the_dot_product_is_torchs_and_moves_with_p_for_sines_alone(opened):
             assert float(said) == pytest.approx(right, abs=0.006)
             curves.add(rounded(curve(page)))
         assert (len(curves) == 1) == (kind == "sines and cosines")
+
+
+@pytest.mark.parametrize("d_model", [4, 10, MOST_NUMBERS])
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
+def test_more_or_fewer_clock_faces_leave_room_for_the_curve(opened, window, d_model):
+    page = opened(published_page(show_clocks_live, d_model=d_model), viewport=window)
+    faces = page.locator("circle[style*='--rule']").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().bottom)"
+    )
+    assert len(faces) == d_model // 2
+    title = page.get_by_text("dot product of the vectors").bounding_box()
+    drawn = page.locator("[data-part=figure] svg").first.bounding_box()
+    axis = page.get_by_text("distance k", exact=True).bounding_box()
+    assert max(faces) < title["y"] < axis["y"] + axis["height"] <= drawn["y"] + drawn["height"]
+    said = float(page.locator("[data-part=readout] b").first.inner_text())
+    table = sinusoidal_positions(10, d_model).double()
+    assert said == pytest.approx(float(table[5] @ table[9]), abs=0.006)
 
 
 def rounded(path: str) -> str:

@@ -15,10 +15,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from pypdf import PdfReader
 
+from tools.editions import EditionError
 from tools.handout import main as print_handouts
 from tools.handout import print_page
 from tools.notebooks import ROOT, lesson_paths, read
-from tools.site import PACKAGE, SiteError, as_list, build, for_the_site, linked_files
+from tools.site import PACKAGE, as_list, build, for_the_site, linked_files
 
 CHOSEN = [path for path in lesson_paths() if path.name[:2] in ("02", "05")]
 LAST_SECTION = "You can now say"
@@ -292,7 +293,7 @@ def test_a_handouts_figures_are_there_with_their_words(site, chromium, tmp_path)
 
 def test_a_folder_that_holds_no_site_is_refused_and_kept(tmp_path):
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(SiteError, match="must be empty or hold a site of before"):
+    with pytest.raises(EditionError, match="must be empty or hold a site of before"):
         build(tmp_path)
     assert (tmp_path / "thesis.txt").exists()
 
@@ -301,7 +302,7 @@ def test_a_lesson_that_does_not_exist_is_refused(capsys):
     assert print_handouts(["99"]) == 1
     numbers = [path.name[:2] for path in lesson_paths()]
     assert capsys.readouterr().err == (
-        f"a lesson's number must be {numbers[0]} to {numbers[-1]}, got 99\n"
+        f"a lesson must be a number from {numbers[0]} to {numbers[-1]} or a notebook, got 99\n"
     )
 
 

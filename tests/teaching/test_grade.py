@@ -176,6 +176,11 @@ def test_the_last_of_several_cells_counts_and_spaces_at_the_ends_of_lines_do_not
     assert [outcome for _, outcome, _ in grade(notebook)] == ["correct"] * 3
 
 
+def test_an_answer_runs_as_it_is_stored(grade):
+    text = "text = '''five  \n'''\nanswer = 'five' if text == 'five  ' + chr(10) else text"
+    assert grade(answered("5", "6", text))[2] == ("7.3", "correct", "")
+
+
 NOT_NOTEBOOKS = {
     "There is no such file.": None,
     "This is not a notebook: the file is damaged, or not JSON.": b'{"cells": [',

@@ -9,8 +9,10 @@ from tests.published import caught_explorers
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers import attention as explorers
 from transformer_edu.teaching.explorers.attention import (
+    MOST_NUMBERS,
     explore_attention,
     explore_head_switches,
+    show_clocks_live,
 )
 
 
@@ -42,6 +44,19 @@ def test_a_head_without_its_tick_is_switched_off(explored):
     assert bar.get_height() == 0
     assert alt(**on) == "All heads are on: right more than nine times in ten: before"
     assert alt(**off) == "head 1 switched off: right more than nine times in ten: none"
+
+
+@pytest.mark.parametrize(
+    ("d_model", "words"),
+    [
+        (2, "at least 4, got 2"),
+        (7, "even, got 7"),
+        (MOST_NUMBERS + 2, f"at most {MOST_NUMBERS}, got {MOST_NUMBERS + 2}"),
+    ],
+)
+def test_clock_faces_without_a_place_are_refused(d_model, words):
+    with pytest.raises(ValueError, match=f"d_model must be {words}"):
+        show_clocks_live(d_model=d_model)
 
 
 def test_the_decoder_reads_the_given_translation_and_its_own_of_the_readers_sentence(explored):

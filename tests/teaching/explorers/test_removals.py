@@ -3,14 +3,18 @@
 import html
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from tests.published import published_element
 from tests.small_translator import PAIRS, small_translator
+from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.display import explorers_kept_back
 from transformer_edu.teaching.explorers.removals import (
+    MOST_HEADS,
+    MOST_LAYERS,
     each_removal,
     explore_removals,
     removals,
@@ -97,3 +101,11 @@ def test_the_title_counts_the_translations_that_one_head_does_not_change(transla
         same += sum(one == other for one, other in zip(written, again, strict=True))
     title = f"Without one head, {same} of 24 translations stay the same"
     assert title in published_element(explore_removals, translator, PAIRS)
+
+
+@pytest.mark.parametrize(("name", "most"), [("num_heads", MOST_HEADS), ("num_layers", MOST_LAYERS)])
+def test_a_model_with_more_tiles_than_have_room_is_refused_before_it_runs(name, most):
+    sizes = {"d_model": 4 * (most + 1), name: most + 1}
+    model = Transformer(TransformerConfig.tiny(**sizes, vocabulary_size=11))
+    with pytest.raises(ValueError, match=f"{name} must be at most {most}, got {most + 1}"):
+        explore_removals(SimpleNamespace(model=model), [])

@@ -5,10 +5,12 @@ import hashlib
 import html
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
-from transformer_edu.teaching.viewer.frame import framed, html_page
+from transformer_edu.teaching.viewer import frame as module
+from transformer_edu.teaching.viewer.frame import SHARED_SCRIPT, framed, html_page
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -54,3 +56,20 @@ def test_only_the_pages_own_script_may_run():
     assert policy.endswith(f"script-src 'sha256-{digest}'")
     for dangerous in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval("):
         assert dangerous not in script
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_that_a_page_could_not_read_is_refused(number):
+    with pytest.raises(ValueError, match="data must have finite numbers only, got NaN or infinity"):
+        html_page("a", "<p>b</p>", {"weights": [[0.5, number]]}, [])
+
+
+NAME = re.compile(r"(?m)^(?:const|let|function|class) (\w+)")
+SCRIPTS = {path.name: path.read_text() for path in Path(module.__file__).parent.glob("*.js")}
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS.keys() - {SHARED_SCRIPT}))
+def test_what_scripts_share_is_written_once(name):
+    assert {"write", "heading", "bold", "listed"} <= set(NAME.findall(SCRIPTS[SHARED_SCRIPT]))
+    assert not set(NAME.findall(SCRIPTS[name])) & set(NAME.findall(SCRIPTS[SHARED_SCRIPT]))
+    assert not re.search(r"Object\.entries\(.*\)\)?\s+\S+\.setAttribute\(", SCRIPTS[name])

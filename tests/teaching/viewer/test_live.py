@@ -19,7 +19,7 @@ SIZES = {"height": 500, "phone_height": 700}
 @every_text
 def test_no_title_no_word_and_no_alternative_text_changes_what_a_page_is_made_of(text):
     plain = live_page("plane", {"words": ["a"]}, title="b", alt="c")
-    hostile = live_page("plane", {"words": [text]}, title=text, alt=text)
+    hostile = live_page("plane", {"words": [text]}, title=text, alt=f"words {text}")
     assert elements(hostile) == elements(plain)
     (found,) = re.findall(r"<script type='application/json'[^>]*>(.*?)</script>", hostile, re.S)
     assert json.loads(found) == {"colors": list(COLORS), "words": [text]}
@@ -43,3 +43,18 @@ def test_a_small_still_picture_stands_after_the_frame_and_none_in_the_page(monke
 def test_too_large_a_page_is_refused():
     with pytest.raises(ValueError, match=f"at most {MOST_BYTES} bytes, got "):
         live_page("plane", {"words": "x" * MOST_BYTES}, title="a", alt="b")
+
+
+def test_the_limit_counts_bytes_and_not_characters():
+    fits = {"title": "a", "alt": "b" * (MOST_BYTES // 2)}
+    live_page("plane", {}, **fits)
+    with pytest.raises(ValueError, match=f"at most {MOST_BYTES} bytes, got "):
+        live_page("plane", {}, **fits | {"alt": "ä" * (MOST_BYTES // 2)})
+
+
+@pytest.mark.parametrize("alt", ["", " \n"])
+def test_a_figure_without_words_is_refused(alt):
+    with pytest.raises(ValueError, match="alt must say the first state in words, got "):
+        show_live("plane", {}, title="a", still=plt.figure(figsize=(1, 1)), alt=alt, **SIZES)
+    with pytest.raises(ValueError, match="alt must say the first state in words, got "):
+        live_element("plane", {}, title="a", alt=alt, **SIZES)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_mask_row
 from transformer_edu.teaching.figures.charts import plot_bars
@@ -25,6 +26,7 @@ PLANE_QUERY = [1.2, 0.6]
 PLANE_KEY = [[2.4, -0.8], [-0.8, 2.0], [0.7, 1.3], [-1.5, -1.0]]
 PLANE_VALUE = [[2.2, -1.6], [-2.0, -1.4], [1.6, 2.0], [-1.4, 1.8]]
 PLANE_WIDTHS = (2, 8, 32, 128, 512)  # twice a square each: scores grow by whole numbers
+MOST_NUMBERS = 16  # of a position's encoding, with a clock face for every two
 # What can be done to a hidden score, and what it makes of a row without any key.
 EMPTY_ROWS = {
     "minus infinity": {
@@ -93,10 +95,18 @@ def show_clocks_live(*, d_model: int = 8) -> None:
     """Let the reader move two positions, and see their hands turn and their dot product stay.
 
     Args:
-        d_model: Width of the encoding, even; a clock face for every two numbers.
+        d_model: Width of the encoding, even and at most MOST_NUMBERS; a clock face for every two
+            numbers.
+
+    Raises:
+        ValueError: If d_model is odd, less than 4 or more than MOST_NUMBERS.
     """
+    require_whole("d_model", d_model, minimum=4, maximum=MOST_NUMBERS)
+    if d_model % 2:
+        raise ValueError(f"d_model must be even, got {d_model}")
     position, shift = 5, 4
-    frequencies = [10_000 ** (-2 * pair / d_model) for pair in range(d_model // 2)]
+    faces = d_model // 2
+    frequencies = [10_000 ** (-2 * pair / d_model) for pair in range(faces)]
     turns = ", ".join(f"{shift * each:g}" for each in frequencies)
     show_live(
         "clocks",
@@ -105,8 +115,8 @@ def show_clocks_live(*, d_model: int = 8) -> None:
         still=plot_turning_hands(position, shift, d_model=d_model),
         alt=f"clock faces of positions {position} and {position + shift}: the hands differ by "
         f"{turns} radians, wherever they start",
-        height=610,
-        phone_height=850,
+        height=420 + 190 * -(-faces // 4),  # a row of four faces; of two on a phone
+        phone_height=498 + 176 * -(-faces // 2),
     )
 
 

@@ -56,7 +56,7 @@ def show_patients_live(diagnoses: Mapping[str, str] = DIAGNOSES) -> None:
 
 
 def _sheet(runs: StoredRuns) -> dict[str, object]:
-    """The first seed, whose model wrote the glance."""
+    """The curves of the first seed, and what its model should write and writes when trained."""
     loss, tokens, exact = (
         runs.curves(measure)[0] for measure in ("loss", "token_accuracy", "exact_match")
     )

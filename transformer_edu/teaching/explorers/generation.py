@@ -21,8 +21,9 @@ from transformer_edu.teaching.viewer.live import show_live
 
 WIDTHS = (1, 2, 3, 4, 5)
 ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-NAMED = 1000  # tokens of a step whose words a page has; of the others it has counts
-# Of the sliders of sampling, from weak to strong; 0 is off. The first picture has a cut tail.
+NAMED = 1000  # likeliest tokens that a page shows with their words; the others it only counts
+# Of every slider the values, from the weakest cut to the strongest, 0 for none, and the index of
+# the value at the start: at first only top-p cuts off a tail.
 SETTINGS = {
     "temperature": {"values": (5, 2, 1.5, 1, 0.75, 0.5, 0.25, 0.1), "start": 3},
     "top-k": {"values": (0, 1000, 100, 50, 10, 5, 3, 2, 1), "start": 0},

@@ -1,4 +1,4 @@
-"""Figure 1 of the paper, to be asked: what every box is in a model."""
+"""Figure 1 of the paper with boxes to click: each shows its shapes, parameters and class."""
 
 from collections.abc import Mapping
 
@@ -26,6 +26,15 @@ LESSONS = {  # by a word of a box's name: the lesson that builds it; later ones 
     "Output projection": "09_transformer",
     "Softmax": "02_attention",
 }
+# Where data comes before (< 0) and after (> 0) the layers, by a word of a box's name.
+AROUND_LAYERS = {
+    "tokens": -3,
+    "Token embedding": -2,
+    "Positional": -1,
+    "Memory": 1,
+    "Output projection": 2,
+    "Softmax": 3,
+}
 
 
 def show_map_live(models: Mapping[str, nn.Module], source_ids: Tensor, target_ids: Tensor) -> None:
@@ -44,7 +53,7 @@ def show_map_live(models: Mapping[str, nn.Module], source_ids: Tensor, target_id
             "elements": recorded_map(),
             "size": [WIDTH * UNIT, HEIGHT * UNIT],
             "models": [_numbers(*each, source_ids, target_ids) for each in models.items()],
-            "lessons": {name: lesson_of(name) for name in _names()},
+            "lessons": {name: lesson_of(name) for name in box_names()},
             "first": FIRST_SHOWN,
         },
         title=title,
@@ -60,8 +69,15 @@ def lesson_of(name: str) -> str:
     return [lesson for word, lesson in LESSONS.items() if word in name][-1]
 
 
-def _names() -> list[str]:
-    return list(dict.fromkeys(each["box"] for each in recorded_map() if each["box"]))
+def box_names() -> list[str]:
+    """The names of all boxes as data flows through them: the encoder's, then the decoder's."""
+    recorded = dict.fromkeys(each["box"] for each in recorded_map() if each["box"])
+    return sorted(recorded, key=lambda name: (name.startswith("target"), _place_in_flow(name)))
+
+
+def _place_in_flow(name: str) -> int:
+    """Before, in or after the layers; the map draws the parts of a layer in their own order."""
+    return next((place for word, place in AROUND_LAYERS.items() if word in name), 0)
 
 
 def _numbers(name: str, model: nn.Module, source: Tensor, target: Tensor) -> dict[str, object]:

@@ -16,6 +16,7 @@ from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.heads import plot_removals
 from transformer_edu.teaching.inspect.ablation import Head, heads_switched_off_by_row
@@ -29,6 +30,8 @@ ATTENTIONS = {
     "decoder self-attention": "decoder.layers.{}.self_attention",
     "cross-attention": "decoder.layers.{}.cross_attention",
 }
+MOST_HEADS, MOST_LAYERS = 8, 8  # of a figure: smaller tiles have no room for their numbers
+TILE = 36  # pixels from one row of tiles to the next
 
 
 def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> None:
@@ -38,9 +41,16 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
     can type others. For those the whole model's own translation counts as correct.
 
     Args:
-        translator: With a Transformer of this package, on any device.
+        translator: With a Transformer of this package, on any device, which has at most
+            MOST_HEADS heads and MOST_LAYERS layers.
         pairs: A few short sentences, each with a correct translation.
+
+    Raises:
+        ValueError: If the model has more heads or layers.
     """
+    config = translator.model.config
+    require_whole("num_heads", config.num_heads, maximum=MOST_HEADS)
+    require_whole("num_layers", config.num_layers, maximum=MOST_LAYERS)
     ready = removals(translator, pairs)
     sentences = ready["sentences"]
     (first, _), *_ = pairs
@@ -55,8 +65,9 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
         place = 0 if typed else [english for english, _ in pairs].index(text)
         data = {**ready, "sentences": [*typed, *sentences], "first": place}
         words = "heads that can be switched off, and the translation without them"
-        return live_element("removals", data, title=title, alt=words, height=545, phone_height=860)
+        return live_element("removals", data, title=title, alt=words, **heights)
 
+    heights = _heights(ready["layers"], ready["in_a_row"])
     title = _title(ready)
     still = _plot(ready, title)
     explore(
@@ -89,6 +100,29 @@ def _plot(data: Mapping[str, object], title: str) -> Figure:
     return plot_removals(by_kind, sentence=first["english"], title=title)
 
 
+def _heights(layers: int, in_a_row: Mapping[str, int]) -> dict[str, int]:
+    """Of the frame, in pixels, where a window is wide and where it is narrow."""
+    blocks = {window: -(-len(ATTENTIONS) // number) for window, number in in_a_row.items()}
+    block = 60 + TILE * layers  # of the tiles of a kind, with their names
+    return {
+        "height": 341 + block * blocks["wide"],
+        "phone_height": 452 + block * max(blocks["narrow"], 2),
+    }
+
+
+def kinds_in_a_row(heads: int) -> dict[str, int]:
+    """How many kinds of attention stand side by side in a wide window, and in a narrow one.
+
+    Args:
+        heads: Of every attention; there is a tile for each, and one for all.
+    """
+    least = 35 * (heads + 1)  # units of the picture, which is 800 or 400 wide
+    return {
+        "wide": min(len(ATTENTIONS), 800 // (least + 30)),
+        "narrow": min(2, 400 // (least + 25)),
+    }
+
+
 def removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
     """What a translator writes with all its heads, and without some.
 
@@ -117,6 +151,7 @@ def removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> dict[s
             }
         )
     sizes = {"layers": config.num_layers, "heads": config.num_heads}
+    sizes["in_a_row"] = kinds_in_a_row(config.num_heads)
     return {"kinds": list(ATTENTIONS), **sizes, "sentences": sentences}
 
 

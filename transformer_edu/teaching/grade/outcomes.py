@@ -72,15 +72,14 @@ def course_exercises(folder: Path) -> list[Exercise]:
 
 
 def read_sources(path: Path) -> list[str]:
-    """The code of every cell of a notebook; empty for a cell of text.
+    """The code of every cell of a notebook as it is stored; empty for a cell of text.
 
     Raises:
         ValueError: If the file is no notebook; the message says why.
     """
     try:
         cells = json.loads(path.read_bytes())["cells"]
-        sources = [cell["source"] if cell["cell_type"] == "code" else "" for cell in cells]
-        return ["\n".join(map(str.rstrip, "".join(each).splitlines())) for each in sources]
+        return ["".join(cell["source"]) if cell["cell_type"] == "code" else "" for cell in cells]
     except FileNotFoundError:
         raise ValueError("There is no such file.") from None
     except OSError as error:
@@ -134,7 +133,8 @@ def _outcome(
     if not any(_names(exercise.check, source) for source in sources):
         return DELETED, f"No cell calls {exercise.check}."
     numbered = enumerate(sources, start=1)
-    called = [number for number, source in numbered if f"\n{exercise.call}\n" in f"\n{source}\n"]
+    call = f"\n{_trimmed(exercise.call)}\n"
+    called = [number for number, source in numbered if call in f"\n{_trimmed(source)}\n"]
     if not called:
         return CHANGED, f"The cell must call its check like this: {exercise.call}"
     number = called[-1]
@@ -176,6 +176,11 @@ def _short(words: str) -> str:
     """Words on one line, cut where they are too long for a table."""
     line = " ".join(words.split())
     return line if len(line) <= LONGEST_HINT else f"{line[:LONGEST_HINT]} …"
+
+
+def _trimmed(source: str) -> str:
+    """Code without the spaces at the ends of its lines, to be compared and not to be run."""
+    return "\n".join(map(str.rstrip, source.splitlines()))
 
 
 def _names(check: str, source: str) -> bool:

@@ -35,18 +35,20 @@ const later = mover(true, "position p + k", () => `${p + k}, k = ${k}`,
 
 // ---- drawing ----------------------------------------------------------------------------------
 
+const lines = { narrow: Math.ceil(pairs / 2), wide: Math.ceil(pairs / 4) }; // of faces
+const below = { narrow: 126 + 176 * lines.narrow, wide: 104 + 190 * lines.wide }; // the faces
 const places = ({ isNarrow }) => isNarrow
-  ? { ruler: [16, 352], faces: 2, top: 148, down: 176, r: 54, curve: [40, 384, 478, 572] }
-  : { ruler: [24, 740], faces: 4, top: 164, down: 190, r: 62, curve: [60, 780, 294, 402] };
-const heading = (x, y, anchor, said) =>
-  svg("text", { class: "heading outlined", x, y, "text-anchor": anchor }, said);
+  ? { ruler: [16, 352], faces: 2, top: 148, down: 176, r: 54,
+      curve: [40, 384, below.narrow, below.narrow + 94] }
+  : { ruler: [24, 740], faces: 4, top: 164, down: 190, r: 62,
+      curve: [60, 780, below.wide, below.wide + 108] };
 const path = (d, style) => svg("path", { d, style });
 
 function drawRuler(width) {
   const ticks = span((last + farthest) / 10 + 1).flatMap((ten) => [
     path(`M${ruler(10 * ten)} 36v8`, "stroke:var(--quiet)"),
-    heading(ruler(10 * ten) + 3, 40, "start", String(10 * ten))]);
-  const hint = heading(width - 8, 67, "end", "drag both");
+    heading(ruler(10 * ten) + 3, 40, "start", 10 * ten, "outlined")]);
+  const hint = heading(width - 8, 67, "end", "drag both", "outlined");
   return [hint, path(`M${ruler(0)} 40H${ruler(last + farthest)}`, "stroke:var(--rule)"), ...ticks];
 }
 
@@ -64,13 +66,12 @@ function drawFace(pair, x, y, r) {
     return [path(`M${x} ${y}L${a} ${b}`,
       `stroke:var(--${isLater ? "orange" : "ink"});stroke-width:2.5`), made];
   };
-  const middle = (down, said) => svg("text", { x, y: y + down, "text-anchor": "middle" }, said);
   const shown = Number(turn.toPrecision(6));
   return [svg("circle", { cx: x, cy: y, r, style: "fill:none;stroke:var(--rule);stroke-width:1.5" }),
     path(`M${x} ${y - r}v7`, "stroke:var(--quiet)"), path(wedge, "fill:var(--hull)"),
     ...hand(angle, false), ...hand(angle + turn, true),
     heading(x, y - r - 8, "middle", `pair ${pair}, ω = ${Number(frequency.toPrecision(3))}`),
-    middle(r + 18, `k · ω = ${shown} rad`),
+    write(x, y + r + 18, "middle", `k · ω = ${shown} rad`),
     heading(x, y + r + 34, "middle", `its cosine: ${fixed(Math.cos(turn))}`)];
 }
 
@@ -81,7 +82,7 @@ function drawCurve([left, right, top, bottom]) {
     path(`M${left} ${y(each)}H${right}`, `stroke:var(--${each ? "pale" : "rule"})`),
     heading(left - 8, y(each) + 4, "end", fixed(each, 0))]);
   const tens = span(farthest / 10 + 1).map((ten) =>
-    heading(x(10 * ten), bottom + 16, "middle", String(10 * ten)));
+    heading(x(10 * ten), bottom + 16, "middle", 10 * ten));
   const dot = svg("circle", { cx: x(k), cy: y(product(p, p + k)), r: 7, fill: "var(--orange)" });
   return [...marks, ...tens, path(`M${line.join("L")}`, "fill:none;stroke:var(--blue);stroke-width:2.5"),
     path(`M${x(k)} ${top}V${bottom}`, "stroke:var(--orange);stroke-dasharray:3 4"), dot,
@@ -93,8 +94,7 @@ function put(mover, position, y, said) {
   const word = mover.lastChild, isRight = position > last; // its word stays in the picture
   place(mover, ruler(position), y);
   word.textContent = said;
-  word.setAttribute("x", isRight ? -14 : 14);
-  word.setAttribute("text-anchor", isRight ? "end" : "start");
+  setAttributes(word, { x: isRight ? -14 : 14, "text-anchor": isRight ? "end" : "start" });
 }
 
 function draw(layout) {
@@ -112,11 +112,11 @@ function draw(layout) {
 // ---- words and controls -----------------------------------------------------------------------
 
 function sentence() {
-  const now = html("b", {}, fixed(product(p, p + k)));
+  const now = bold(fixed(product(p, p + k)));
   const both = `Positions ${p} and ${p + k}: `;
   return kind === KINDS[0]
     ? [both, `the dot product is the sum of the ${pairs} cosines, `, now, ". p is not in it: it is ",
-      "the same for all positions that are ", html("b", {}, String(k)), " apart."]
+      "the same for all positions that are ", bold(k), " apart."]
     : [both, "with the sines alone the dot product is ", now,
       ". It depends on p: the curve moves when p does."];
 }
@@ -125,7 +125,7 @@ controls.append(choices({ label: "dot product of", name: "kind", options: KINDS,
   change: (to) => ((kind = to), redraw()) }));
 const { picture: shown, redraw } = picture({
   label: "Clock hands of two positions, and their dot product",
-  wide: [800, 442], narrow: [400, 612], draw,
+  wide: [800, below.wide + 148], narrow: [400, below.narrow + 134], draw,
 });
 shown.append(under, first, later);
 redraw();

@@ -2,7 +2,7 @@
 // A state is a sentence (by what it begins with) and a step of it.
 
 const { source, beginnings, sentences } = data;
-const START = "<s>";
+const START = "<s>", END = "</s>";
 let sentence = 0, step = data.step;
 
 const steps = () => sentences[sentence];
@@ -19,18 +19,14 @@ const places = ({ isNarrow }) => isNarrow
   : { english: [2, 122], german: [232, 96], mask: [336, 200], top: 30, row: 27,
       bars: [580, 30, 216], pitch: 45, thick: 12 };
 
-const text = (x, y, anchor, said, more = {}) =>
-  svg("text", { x, y, "text-anchor": anchor, ...more }, said);
-const heading = (x, y, said) => text(x, y, "start", said, { class: "heading" });
-
 function drawEnglish({ english: [left, width], top, row }, { attention }) {
   return source.map((token, i) => {
     const y = top + i * row, fill = inkOn(attention[i]);
     return svg("g", { class: "source" },
       svg("rect", { x: left, y: y + 2, width, height: row - 4, rx: 4,
         style: `fill:${shade(attention[i])};stroke:var(--quiet)` }),
-      text(left + 6, y + row / 2 + 5, "start", token, { style: `fill:${fill}` }),
-      text(left + width - 5, y + row / 2 + 5, "end", percent(attention[i]),
+      write(left + 6, y + row / 2 + 5, "start", token, { style: `fill:${fill}` }),
+      write(left + width - 5, y + row / 2 + 5, "end", percent(attention[i]),
         { class: "heading", style: `fill:${fill}` }));
   });
 }
@@ -51,7 +47,7 @@ function drawGerman({ german: [left, width], top, row }) {
     const box = svg("rect", { x: left, y: y + 2, width, height: row - 4, rx: 4,
       style: `fill:var(--${isNext ? "paper" : "pale"});${line}` });
     if (isNext) box.setAttribute("stroke-dasharray", "3 4");
-    return svg("g", {}, box, text(left + width / 2, y + row / 2 + 5, "middle", token));
+    return svg("g", {}, box, write(left + width / 2, y + row / 2 + 5, "middle", token));
   });
 }
 
@@ -71,11 +67,11 @@ function drawMask({ mask: [left, width], top, row }) {
 function drawBars({ bars: [left, top, width], pitch, thick }, { candidates, chosen, given }) {
   return candidates.map(([token, probability], i) => {
     const y = top + i * pitch + 14, rect = { x: left, y: y + 6, height: thick };
-    const color = i === chosen ? "orange" : "blue", bold = i === chosen ? "font-weight:700" : "";
+    const color = i === chosen ? "orange" : "blue", style = i === chosen ? "font-weight:700" : "";
     const mark = i === chosen ? `→ ${token}${given ? " (put in)" : ""}` : token;
     return svg("g", {},
-      text(left, y, "start", mark, { style: bold }),
-      text(left + width, y, "end", percent(probability), { style: bold }),
+      write(left, y, "start", mark, { style }),
+      write(left + width, y, "end", percent(probability), { style }),
       svg("rect", { ...rect, width, style: "fill:var(--pale)" }),
       svg("rect", { ...rect, class: "bar", width: width * probability,
         style: `fill:var(--${color})` }));
@@ -85,12 +81,13 @@ function drawBars({ bars: [left, top, width], pitch, thick }, { candidates, chos
 function draw(layout) {
   const where = places(layout), now = steps()[step];
   const above = where.top - 8, [left] = where.english;
+  const title = (x, y, said) => heading(x, y, "start", said);
   const over = layout.isNarrow
-    ? [heading(left, above - 16, "cross-attention"), heading(left, above, "over the memory")]
-    : [heading(left, above, "cross-attention over the memory")];
+    ? [title(left, above - 16, "cross-attention"), title(left, above, "over the memory")]
+    : [title(left, above, "cross-attention over the memory")];
   under.replaceChildren(...over,
-    heading(where.german[0], above, "tokens read"), heading(where.mask[0], above, "causal mask"),
-    heading(where.bars[0], where.bars[1] - 8, "probability of the next token"),
+    title(where.german[0], above, "tokens read"), title(where.mask[0], above, "causal mask"),
+    title(where.bars[0], where.bars[1] - 8, "probability of the next token"),
     ...drawLinks(where, now), ...drawEnglish(where, now), ...drawGerman(where),
     ...drawMask(where), ...drawBars(where, now));
   for (const [button, isOff] of [[back, step === 0], [next, step === steps().length - 1]]) {
@@ -106,12 +103,13 @@ function words({ attention, candidates, chosen, given }) {
   const most = attention.indexOf(Math.max(...attention)), [token, probability] = candidates[chosen];
   const how = given ? ["Put in: ", ...named([token], 0), ", which has "]
     : ["Most probable next token: ", ...named([token], 0), ", "];
-  const end = step === steps().length - 1 ? "It is the last one of the sentence."
-    : "It joins the sentence.";
+  const end = step < steps().length - 1 ? "It joins the sentence."
+    : token === END ? "It is the last one of the sentence."
+    : "The figure ends here, but the sentence goes on.";
   const positions = step ? `${step + 1} positions` : "1 position";
   return ["Read: ", html("bdi", {}, read().join(" ")), ` (row ${step + 1} of the mask allows ${
     positions}). Highest cross-attention: `, ...named(source, most), ", ",
-    html("b", {}, percent(attention[most])), ". ", ...how, html("b", {}, percent(probability)),
+    bold(percent(attention[most])), ". ", ...how, bold(percent(probability)),
     `. ${end}`];
 }
 
@@ -135,7 +133,8 @@ const start = choices({
   change: (index) => ((sentence = index), goTo(0)),
 });
 addEventListener("keydown", (event) => {
-  if (event.target.matches("input") || !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+  if (event.target.matches("input") || isForBrowser(event)) return;
+  if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
   goTo(step + (event.key === "ArrowRight" ? 1 : -1));
 });
 controls.append(...(beginnings.length > 1 ? [start] : []), reader, back, next);

@@ -86,6 +86,9 @@ def html_page(
 
     Returns:
         A complete HTML document that loads nothing.
+
+    Raises:
+        ValueError: If a number in the data is NaN or infinite: a page could not read it.
     """
     script = _script((SHARED_SCRIPT, *scripts))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
@@ -136,8 +139,9 @@ def framed(
 
 def _script(names: Sequence[str]) -> str:
     """The page's whole script, with names of its own, without the lines that are comments."""
-    parts = (re.sub(r"(?m)^ *//.*\n", "", _beside(name)) for name in names)
-    return "\n".join(['(() => {\n"use strict";', *parts, "})();\n"])
+    shared, *own = (re.sub(r"(?m)^ *//.*\n", "", _beside(name)) for name in names)
+    # In a block of their own, a figure's names may be the same as the shared ones.
+    return "\n".join(['(() => {\n"use strict";', shared, "{", *own, "}})();\n"])
 
 
 def _beside(name: str) -> str:
@@ -146,5 +150,8 @@ def _beside(name: str) -> str:
 
 def _json(data: object) -> str:
     """JSON that may stand in a script element, whatever the texts in it: pure ASCII, no markup."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    try:
+        text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    except ValueError as error:
+        raise ValueError("data must have finite numbers only, got NaN or infinity") from error
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")

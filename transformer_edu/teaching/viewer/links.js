@@ -1,8 +1,9 @@
 // Sentences and their translations: the German word that is pointed at, and the English words that
 // it attends to. English above German; beside it on a phone.
 
-// Weights below are not written; are not drawn; are not drawn of words that are not pointed at.
-const SAID = 0.05, FAINTEST = 0.02, OTHERS = 0.1;
+const SAID = 0.05; // the least weight that is written as a number
+const FAINTEST = 0.02; // the least weight of the chosen German word that has a line
+const OTHERS = 0.1; // the least weight of the other German words that has a line
 const CHIP = 34, APART = 9, GAP = 110; // heights: of a word's box, between boxes, between languages
 const UPPER = CHIP + 26, LOWER = CHIP + 10, COLUMN = CHIP + 6; // of a line of words
 const pen = html("canvas").getContext("2d");
@@ -17,15 +18,16 @@ const ribbon = svg("linearGradient", { id: "ribbon", gradientUnits: "userSpaceOn
 
 function box(text, attributes = {}) {
   const room = Math.max(pen.measureText(text).width + 20, 32);
-  const around = svg("rect", { x: -room / 2, y: -CHIP / 2, width: room, height: CHIP, rx: 9 });
+  const around = svg("rect",
+    { class: "face", x: -room / 2, y: -CHIP / 2, width: room, height: CHIP, rx: 9 });
   const word = svg("text", { y: 6, "text-anchor": "middle", style: "font-size:16px" }, text);
   return Object.assign(svg("g", attributes, around, word), { room, around, word });
 }
 
 function paint(made, weight, color, ink) {
   const fill = `color-mix(in srgb, var(--${color}) ${Math.round(100 * weight)}%, var(--paper))`;
-  const edge = weight ? `var(--${color});stroke-width:2` : "var(--rule)";
-  made.around.setAttribute("style", `fill:${fill};stroke:${edge};transition:fill .15s`);
+  setAttributes(made.around, { style: `fill:${fill};transition:fill .15s`,
+    stroke: `var(--${weight ? color : "rule"})`, "stroke-width": weight ? 2 : 1 });
   made.word.style.fill = `var(--${ink})`;
 }
 
@@ -58,12 +60,11 @@ function arrange({ width, isNarrow, picture: drawn }) {
     : flow(german, flow(english, 66, UPPER, width) + GAP + CHIP, LOWER, width) + CHIP / 2 + 28;
   drawn.setAttribute("viewBox", `0 0 ${width} ${bottom}`);
   drawn.style.minHeight = `${(isNarrow ? 0.9 : 0.72) * bottom}px`;
-  const heading = (text, x, y, anchor = "start") =>
-    svg("text", { class: "heading", x, y, "text-anchor": anchor }, text);
   return isNarrow
-    ? [heading("English, it reads", sides[0], 14, "end"), heading("German, it writes", sides[1], 14)]
-    : [heading("English: the translator reads it", 0, 14),
-      heading("German: the translator writes it, word by word", 0, bottom - 6)];
+    ? [heading(sides[0], 14, "end", "English, it reads"),
+      heading(sides[1], 14, "start", "German, it writes")]
+    : [heading(0, 14, "start", "English: the translator reads it"),
+      heading(0, bottom - 6, "start", "German: the translator writes it, word by word")];
 }
 
 // From a German word up, or to the left, to an English one.
@@ -79,7 +80,7 @@ function line(from, to, weight, style) {
 function lines() {
   const ends = sides ? { x1: sides[1], x2: sides[0], y1: 0, y2: 0 }
     : { x1: 0, x2: 0, y1: german[0].at[1] - CHIP / 2, y2: english.at(-1).at[1] + CHIP / 2 };
-  for (const [name, end] of Object.entries(ends)) ribbon.setAttribute(name, end);
+  setAttributes(ribbon, ends);
   const of = (row, least, thinner, style) => sentence.weights[row].flatMap((weight, key) =>
     weight < least ? [] : [line(german[row], english[key], weight / thinner, style)]);
   const others = span(german.length).filter((row) => row !== chosen);
@@ -89,9 +90,8 @@ function lines() {
 
 // How much a word is attended to: above it, or on its left.
 function share({ at: [x, y], room }, weight) {
-  const where = sides ? { x: x - room / 2 - 6, y: y + 5, "text-anchor": "end" }
-    : { x, y: y - CHIP / 2 - 7, "text-anchor": "middle" };
-  return svg("text", { ...where, style: "font-weight:650" }, percent(weight));
+  const where = sides ? [x - room / 2 - 6, y + 5, "end"] : [x, y - CHIP / 2 - 7, "middle"];
+  return write(...where, percent(weight), { style: "font-weight:650" });
 }
 
 function draw(layout) {
@@ -115,8 +115,8 @@ function readout() {
   const large = order.filter((key, rank) => rank === 0 || row[key] >= SAID);
   const rest = order.slice(large.length).reduce((sum, key) => sum + row[key], 0);
   return [...(isEnd ? ["To end the sentence"] : ["To write ", ...named(sentence.german, chosen)]),
-    ", the translator attends to ", ...large.flatMap((key, rank) => [rank ? ", " : "",
-      ...named(sentence.english, key), " ", html("b", {}, percent(row[key]))]),
+    ", the translator attends to ",
+    ...listed(sentence.english, large, (key) => percent(row[key])),
     large.length < row.length ? `, and to all other words together ${percent(rest)}.` : "."];
 }
 

@@ -4,6 +4,10 @@
 //   stage       the element to draw in;  controls: the row of controls
 //   say(...nodes)                        the readout, which screen readers speak
 //   svg(name, attributes, ...children)   an element;  html(…) likewise
+//   setAttributes(element, attributes)   changes an element that stays
+//   write(x, y, anchor, said, more)      text in the picture; anchor: start, middle or end; more:
+//                                        further attributes
+//   heading(x, y, anchor, said, kind)    small and quiet; kind: "outlined" on lines
 //   picture({ label, wide, narrow, draw })
 //               one <svg> that fills the stage. wide and narrow are [width, height] of its
 //               coordinates, for frames more than 600 px wide and others; draw(layout) is called
@@ -14,7 +18,9 @@
 //   place(element, x, y)                 moves an element that is drawn around (0, 0)
 //   shade(weight), inkOn(weight)         color of a weight from 0 to 1; of text on it
 //   softmax(scores)                      -Infinity for what a mask hides; all hidden gives NaN
-//   fixed(number, digits), percent(weight), named(texts, index)     how numbers and words are said
+//   fixed(number, digits), percent(weight)       how numbers are said
+//   bold(said);  named(texts, index)             nodes for say(): “cat”, or “cat” (no. 2)
+//   listed(texts, indices, said)                 likewise: “the” 61%, “cat” 39%; said(index): 61%
 //
 // Controls are elements; controls.append(…) shows them. `label` is read by the eye and aloud;
 // change(value) is called on every change by the reader; element.set(value) changes it silently.
@@ -31,19 +37,27 @@
 //               nudge(dx, dy), a step of ±1, with Shift ±10, up and right positive; value(): where
 //               it is, in words. The element is a <g> moved by place(); give it a transparent
 //               circle of class "grip", r ≥ 20, for fingers.
-//   roving(elements, { choose, press, columns, start })
+//   roving(elements, { choose, press, columns, vertical, start })
 //               one stop of Tab; arrow keys, Home and End go from element to element, Up and Down
-//               by columns. choose(index) on focus, choose(null) on Escape; press(index) on click,
-//               Enter and Space.
+//               by columns, or to vertical(index, up), where up is 1 or -1. choose(index) before
+//               an element gets the focus, so that it may put the element into the picture, and
+//               again on focus; choose(null) on Escape; press(index) on click, Enter and Space.
+//               Its .set(index) moves the stop of Tab silently. A child of class "face" shows the
+//               focus by its stroke; give it stroke as an attribute, since a style would win.
+//
+// Keys together with Ctrl, Alt or Meta are the browser's, and only the main button drags.
 //
 // Style: text is 14 px in --ink; classes "heading" (small, quiet) and "outlined" (text on lines);
 // colors are var(--blue | --orange | --green | --purple | --paper | --ink | --quiet | --rule |
 // --pale); fill "url(#hatch)" means exactly 0 or hidden.
 // Text only ever becomes text: nothing here writes markup.
 
+function setAttributes(element, attributes) {
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+}
 function element(namespace, name, attributes, children) {
   const made = document.createElementNS(namespace, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  setAttributes(made, attributes);
   made.append(...children);
   return made;
 }
@@ -57,8 +71,23 @@ const root = document.currentScript.parentElement;
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 const data = JSON.parse(part("data").textContent);
 const stage = part("figure"), controls = part("controls");
-const say = (...nodes) => part("readout").replaceChildren(...nodes);
 controls.hidden = false;
+
+function say(...nodes) {
+  part("readout").replaceChildren(...nodes);
+  regions.forEach(makeReachable);
+}
+
+// A region that shows only a part of what it has can be focused, and so scrolled by keys.
+const regions = [part("readout"), stage];
+function makeReachable(region) {
+  const hasMore = region.scrollHeight > region.clientHeight
+    || region.scrollWidth > region.clientWidth;
+  if (hasMore) region.setAttribute("tabindex", 0);
+  else region.removeAttribute("tabindex");
+}
+const resized = new ResizeObserver(() => regions.forEach(makeReachable));
+regions.forEach((region) => resized.observe(region));
 
 // ---- numbers, words and colors ---------------------------------------------------------------
 
@@ -73,12 +102,17 @@ function percent(weight) {
   return weight < 1 && weight >= 0.995 ? "> 99%" : `${Math.round(100 * weight)}%`;
 }
 
+const bold = (said) => html("b", {}, said);
+
 // “cat”, and which one where there are several; its own direction of reading stays inside.
 function named(texts, index) {
   const text = texts[index];
   const which = texts.indexOf(text) === texts.lastIndexOf(text) ? "" : ` (no. ${index + 1})`;
   return ["“", html("bdi", {}, text), `”${which}`];
 }
+
+const listed = (texts, indices, said) => indices.flatMap((index, rank) =>
+  [rank ? ", " : "", ...named(texts, index), " ", bold(said(index))]);
 
 function softmax(scores) {
   const highest = Math.max(...scores);
@@ -115,6 +149,10 @@ function picture({ label, wide, narrow = wide, draw }) {
 }
 
 const place = (element, x, y) => element.setAttribute("transform", `translate(${x} ${y})`);
+const write = (x, y, anchor, said, more = {}) =>
+  svg("text", { x, y, "text-anchor": anchor, ...more }, said);
+const heading = (x, y, anchor, said, kind = "") =>
+  write(x, y, anchor, said, { class: `heading ${kind}` });
 
 // Where a pointer is, in coordinates of the picture around an element.
 function point(element, event) {
@@ -173,14 +211,15 @@ function button({ label: text, press }) {
 // ---- pointer and keys ------------------------------------------------------------------------
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const isForBrowser = (event) => event.ctrlKey || event.altKey || event.metaKey;
 
 function draggable(element, { label: text, value, drag, nudge }) {
   const tell = () => element.setAttribute("aria-valuetext", value());
-  const set = { tabindex: 0, role: "slider", "aria-label": text, "aria-valuenow": 0 };
-  for (const [key, one] of Object.entries(set)) element.setAttribute(key, one);
+  setAttributes(element, { tabindex: 0, role: "slider", "aria-label": text, "aria-valuenow": 0 });
   element.classList.add("draggable");
   let grip = null; // from the pointer to the element's own place
   element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
     const at = point(element, event), own = element.transform.baseVal.consolidate()?.matrix;
     grip = { x: (own?.e ?? at.x) - at.x, y: (own?.f ?? at.y) - at.y };
     element.setPointerCapture(event.pointerId);
@@ -197,7 +236,7 @@ function draggable(element, { label: text, value, drag, nudge }) {
     element.addEventListener(end, () => (grip = null));
   element.addEventListener("keydown", (event) => {
     const arrow = ARROWS[event.key];
-    if (!arrow) return;
+    if (!arrow || isForBrowser(event)) return;
     const [dx, dy] = arrow.map((step) => step * (event.shiftKey ? 10 : 1));
     nudge(dx, dy);
     tell();
@@ -207,32 +246,42 @@ function draggable(element, { label: text, value, drag, nudge }) {
   return element;
 }
 
-function roving(elements, { choose, press, columns = 0, start = 0 }) {
+function roving(elements, { choose, press, columns = 0, vertical, start = 0 }) {
   const last = elements.length - 1;
-  const goTo = (from, to) => {
-    elements[from].setAttribute("tabindex", -1);
+  let stop = start; // where Tab comes to
+  const set = (to) => {
+    elements[stop].setAttribute("tabindex", -1);
     elements[to].setAttribute("tabindex", 0);
+    stop = to;
+  };
+  const goTo = (to) => {
+    choose(to);
+    set(to);
     elements[to].focus();
   };
   const next = (index, key) => {
     if (key in ARROWS) {
       const [across, up] = ARROWS[key], to = index + across - up * (columns || 1);
+      if (up && vertical) return vertical(index, up);
       return columns && (to < 0 || to > last) ? index : clamp(to, 0, last);
     }
     return { Home: 0, End: last }[key] ?? null;
   };
   elements.forEach((element, index) => {
-    element.setAttribute("tabindex", index === start ? 0 : -1);
+    element.setAttribute("tabindex", -1);
     element.classList.add("roving");
-    element.addEventListener("focus", () => choose(index));
+    element.addEventListener("focus", () => (set(index), choose(index)));
     if (press) element.addEventListener("click", () => press(index));
     element.addEventListener("keydown", (event) => {
+      if (isForBrowser(event)) return;
       const to = next(index, event.key);
-      if (to !== null) goTo(index, to);
+      if (to !== null) goTo(to);
       else if (event.key === "Escape") choose(null);
       else if (press && ["Enter", " "].includes(event.key)) press(index);
       else return;
       event.preventDefault();
     });
   });
+  set(start);
+  return { set };
 }

@@ -1,4 +1,4 @@
-"""Live figures: pictures that move under the hand, in a notebook, without a kernel.
+"""Live figures: pictures in a notebook that a reader changes, without a kernel.
 
 A live figure is one script, ``<name>.js`` beside this file, on top of ``live.js``, whose first
 lines list what a script finds there. Its Python side calls::
@@ -31,8 +31,9 @@ KIND = "live-figure"
 
 # Until the script draws, and where it may not run, the words stand in the picture's place.
 _BODY = """<div class='controls' data-part='controls' hidden></div>
-<p class='readout' data-part='readout' aria-live='polite'>{still}</p>
-<div class='figure' data-part='figure'><p>{alt}</p></div>"""
+<p class='readout' data-part='readout' role='region' aria-label='Readout' aria-live='polite'>\
+{still}</p>
+<div class='figure' role='region' aria-label='Figure' data-part='figure'><p>{alt}</p></div>"""
 
 
 def show_live(
@@ -89,10 +90,13 @@ def live_page(name: str, data: Mapping[str, object], *, title: str, alt: str) ->
         name, data, title, alt: As for show_live.
 
     Raises:
-        ValueError: If the page is larger than MOST_BYTES.
+        ValueError: If alt has no words, a number in the data is not finite, or the page is larger
+            than MOST_BYTES.
     """
+    if not alt.strip():
+        raise ValueError(f"alt must say the first state in words, got {alt!r}")
     body = _BODY.format(still=NO_SCRIPT, alt=html.escape(alt))
     page = html_page(title, body, data, [f"{name}.js"])
-    if len(page) > MOST_BYTES:
-        raise ValueError(f"a page must have at most {MOST_BYTES} bytes, got {len(page)}")
+    if (size := len(page.encode())) > MOST_BYTES:
+        raise ValueError(f"a page must have at most {MOST_BYTES} bytes, got {size}")
     return page

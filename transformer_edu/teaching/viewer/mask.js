@@ -23,7 +23,7 @@ const mark = svg("rect", { style: "fill:none;stroke:var(--orange);pointer-events
 const cells = all.map((index) => {
   const name = `query ${words[row(index)]}, key ${words[column(index)]}`;
   return svg("g", { role: "button", "aria-label": `${index + 1}: ${name}` },
-    svg("rect", { class: "cell" }), svg("text", { "text-anchor": "middle" }));
+    svg("rect", { class: "cell face" }), svg("text", { "text-anchor": "middle" }));
 });
 
 // Left edge, top edge and the side of a cell, of the scores and of the weights.
@@ -34,21 +34,18 @@ function places({ isNarrow }) {
 
 function frame([left, top, side], title) {
   const middle = (index) => side * (index + 0.5);
-  const rows = words.map((word, i) =>
-    svg("text", { x: left - 6, y: top + middle(i) + 5, "text-anchor": "end" }, word));
+  const rows = words.map((word, i) => write(left - 6, top + middle(i) + 5, "end", word));
   const columns = words.map((word, i) => svg("text", {
     transform: `translate(${left + middle(i) + 4} ${top - 6}) rotate(-45)` }, word));
-  return [svg("text", { class: "heading", x: left - 66, y: top - 64 }, title), ...rows, ...columns];
+  return [heading(left - 66, top - 64, "start", title), ...rows, ...columns];
 }
 
 function drawScores([left, top, side]) {
   for (const [index, cell] of cells.entries()) {
     const [x, y] = [left + side * column(index), top + side * row(index)], [box, text] = cell.children;
-    for (const [key, value] of Object.entries({ x, y, width: side - 2, height: side - 2 }))
-      box.setAttribute(key, value);
+    setAttributes(box, { x, y, width: side - 2, height: side - 2 });
     box.style.fill = allowed(index) ? "var(--blue)" : "url(#hatch)";
-    text.setAttribute("x", x + side / 2 - 1);
-    text.setAttribute("y", y + side / 2 + 4);
+    setAttributes(text, { x: x + side / 2 - 1, y: y + side / 2 + 4 });
     text.style.fill = allowed(index) ? "var(--on-blue)" : "var(--ink)";
     text.classList.toggle("outlined", !allowed(index));
     text.textContent = allowed(index) ? scores[row(index)][column(index)] : "−∞";
@@ -62,9 +59,8 @@ function drawWeights([left, top, side]) {
     const weight = weightsOf(row(index))[column(index)], isZero = !weight && !Number.isNaN(weight);
     const [fill, ink, said] = Number.isNaN(weight) ? ["var(--orange)", "var(--paper)", "NaN"]
       : isZero ? ["url(#hatch)", "none", ""] : [shade(weight), inkOn(weight), fixed(weight)];
-    const middle = { x: x + side / 2 - 1, y: y + side / 2 + 4, "text-anchor": "middle" };
     return [svg("rect", { x, y, width: side - 2, height: side - 2, fill }),
-      svg("text", { ...middle, style: `fill:${ink}` }, said)];
+      write(x + side / 2 - 1, y + side / 2 + 4, "middle", said, { style: `fill:${ink}` })];
   });
 }
 
@@ -75,8 +71,8 @@ function draw(layout) {
     ...frame(left, "scores after the mask: click a cell"),
     ...frame(right, "attention weights: the softmax of each row"), ...drawWeights(right));
   const [x, y, side] = left;
-  const put = { x: x - 2, y: y + side * row(chosen) - 2, width: side * size + 2, height: side + 2, "stroke-width": 3 };
-  for (const [key, value] of Object.entries(put)) mark.setAttribute(key, value);
+  setAttributes(mark, { x: x - 2, y: y + side * row(chosen) - 2, width: side * size + 2,
+    height: side + 2, "stroke-width": 3 });
   say(...sentence());
 }
 
@@ -87,11 +83,9 @@ function sentence() {
   const keys = span(size).filter((key) => allowed(query * size + key));
   if (!keys.length)
     return ["The row ", ...who, " may attend to nothing. ", ways[way].empty];
-  const list = keys.flatMap((key, i) => [i ? ", " : "", ...named(words, key), " ",
-    html("b", {}, percent(weights[key]))]);
-  const total = all.filter(allowed).length;
-  return ["The row ", ...who, " attends to ", ...list, ". ",
-    `${total} of ${all.length} cells are allowed.`];
+  const list = listed(words, keys, (key) => percent(weights[key]));
+  return ["The row ", ...who, " attends to ", ...list,
+    `. ${all.filter(allowed).length} of ${all.length} cells are allowed.`];
 }
 
 function choose(index) {
@@ -102,12 +96,13 @@ function choose(index) {
 function press(index) {
   mask[index] = !mask[index];
   chosen = index;
+  ready.set(null); // the mask is the reader's own now
   redraw();
 }
 
-controls.append(
-  choices({ label: "mask", name: "mask", options: names, value: names.at(-1),
-    change: (to) => (start(to), redraw()) }),
+const ready = choices({ label: "mask", name: "mask", options: names, value: names.at(-1),
+  change: (to) => (start(to), redraw()) });
+controls.append(ready,
   choices({ label: "a hidden score becomes", name: "way", value: way,
     options: Object.entries(ways).map(([name, { label }]) => [name, [label], label]),
     change: (to) => ((way = to), redraw()) }),

@@ -3,7 +3,7 @@
 
 const { elements, lessons, models } = data;
 const [WIDTH, HEIGHT] = data.size;
-const names = Object.keys(lessons);
+const names = Object.keys(lessons); // in the order in which data flows through the boxes
 let chosen = data.first, which = 0, shown = null;
 
 const partOf = (name) => models[which].parts[name];
@@ -30,16 +30,27 @@ function drawing({ kind, x, y, width, height, ...more }) {
 
 const DEPTH = ["rect", "mask", "words"]; // from back to front
 const around = elements.filter((each) => each.box === null);
-const boxes = names.map((name) => {
+const frames = names.map((name) =>
+  elements.find((each) => each.box === name && each.kind === "rect" && !each.sheet));
+const boxes = names.map((name, i) => {
   const own = elements.filter((each) => each.box === name)
     .sort((one, other) => DEPTH.indexOf(one.kind) - DEPTH.indexOf(other.kind));
-  const { x, y, width, height } = own.find((each) => each.kind === "rect" && !each.sheet);
-  const grip = svg("rect", { x, y: y - 5, width, height: height + 10, fill: "transparent" });
+  const { x, y, width, height } = frames[i];
+  const grip = svg("rect", { class: "face", x: x - 4, y: y - 4, width: width + 8,
+    height: height + 8, rx: 8, fill: "transparent" });
   return svg("g", { role: "button", "aria-label": `${inWords(name)}, ${sideOf(name)}` },
     grip, ...own.map(drawing));
 });
-boxes.forEach((box, i) => box.addEventListener("focus", () => choose(names[i])));
-roving(boxes, { choose: () => {}, press: (i) => choose(names[i]), start: names.indexOf(chosen) });
+// The next box above or below, in the same column.
+function vertical(index, up) {
+  const higher = (i) => up * (frames[index].y - frames[i].y);
+  const found = span(names.length).filter((i) => frames[i].x === frames[index].x && higher(i) > 0);
+  return found.sort((one, other) => higher(one) - higher(other))[0] ?? index;
+}
+const stops = roving(boxes, {
+  choose: (i) => i !== null && choose(names[i]), press: (i) => choose(names[i]),
+  vertical, start: names.indexOf(chosen),
+});
 
 const style = {
   line: "fill:var(--pale);stroke:var(--quiet)", sheet: "fill:var(--paper);stroke:var(--quiet)",
@@ -75,17 +86,16 @@ function draw(now) {
   boxes.forEach((box, i) => {
     const own = partOf(names[i]).module, isChosen = names[i] === chosen;
     const isSame = own && own === partOf(chosen).module;
-    const line = isChosen ? "fill:var(--blue);stroke:var(--orange);stroke-width:4"
+    const line = isChosen ? "fill:var(--blue);stroke:var(--blue);stroke-width:3"
       : isSame ? "fill:var(--pale);stroke:var(--blue);stroke-width:3" : style.line;
     paint(box, { line, words: isChosen ? "fill:var(--on-blue);font-weight:650" : "" });
     box.setAttribute("aria-pressed", isChosen);
-    box.setAttribute("tabindex", isChosen ? 0 : -1);
   });
+  stops.set(names.indexOf(chosen));
   if (boxes.includes(focused) && focused.isConnected) focused.focus();
   const lines = now.isNarrow ? where() : [where().join(" · ")];
   caption.replaceChildren(...lines.map((line, i) =>
-    svg("text", { class: "heading", x: now.width / 2, y: HEIGHT + 24 + 18 * i,
-      "text-anchor": "middle" }, line)));
+    heading(now.width / 2, HEIGHT + 24 + 18 * i, "middle", line)));
   half.hidden = !now.isNarrow;
   half.set(sideOf(chosen));
   say(...words());
@@ -104,14 +114,13 @@ function where() {
 function words() {
   const { inputs, output, parameters, shared, layers } = partOf(chosen), { total } = models[which];
   const into = inputs.length ? `${inputs.join(" and ")} in, ` : "";
-  const share = (parameters * layers) / total, bold = html("b", {}, number(parameters));
+  const share = percent((parameters * layers) / total), has = ["It has ", bold(number(parameters))];
   const count = parameters === 0 ? ["It has no parameters."]
-    : shared ? ["It has ", bold,
-      ` parameters, ${number(shared)} of them shared with the first embedding.`]
-    : layers > 1 ? ["It has ", bold, ` parameters in each of ${layers} layers: ${
-      percent(share)} of the model's ${number(total)}.`]
-    : ["It has ", bold, ` parameters: ${percent(share)} of the model's ${number(total)}.`];
-  return [html("b", {}, inWords(chosen)), `: ${into}${output} out. `, ...count];
+    : shared ? [...has, ` parameters, ${number(shared)} of them shared with the first embedding.`]
+    : layers > 1 ? [...has, ` parameters in each of ${layers} layers. In all layers together, `,
+      `these are ${share} of the model's ${number(total)}.`]
+    : [...has, ` parameters: ${share} of the model's ${number(total)}.`];
+  return [bold(inWords(chosen)), `: ${into}${output} out. `, ...count];
 }
 
 function choose(name) {

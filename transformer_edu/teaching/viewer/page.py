@@ -50,8 +50,9 @@ ABOUT = {
 _BODY = """<div class='controls' data-part='controls' hidden></div>
 <p class='about'><b data-part='place' aria-live='polite'>{place}</b><br>
 <span data-part='about'>{about}</span></p>
-<p class='readout' data-part='readout' aria-live='polite'>{still}</p>
-<div class='figure' data-part='figure'><p>{alt}</p></div>
+<p class='readout' data-part='readout' role='region' aria-label='Readout' aria-live='polite'>\
+{still}</p>
+<div class='figure' role='region' aria-label='Figure' data-part='figure'><p>{alt}</p></div>
 {keys}"""
 
 

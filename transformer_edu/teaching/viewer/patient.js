@@ -21,10 +21,9 @@ const places = ({ isNarrow }) => isNarrow
 function drawPanel([left, top, width, height], title, most, curves) {
   const x = scale([0, steps.at(-1)], [left, left + width]);
   const y = scale([0, most], [top + height, top]);
-  const text = (attributes, said) => svg("text", { class: "heading", ...attributes }, said);
   const ticks = [0, most / 2, most].flatMap((value) => [
     svg("path", { d: `M${left} ${y(value)}h${width}`, style: "stroke:var(--pale)" }),
-    text({ x: left - 6, y: y(value) + 4, "text-anchor": "end" }, fixed(value, 1)),
+    heading(left - 6, y(value) + 4, "end", fixed(value, 1)),
   ]);
   const lines = curves.map(([name, values]) => {
     const points = values.slice(0, reached + 1).map((value, i) => `${x(steps[i])},${y(value)}`);
@@ -33,17 +32,17 @@ function drawPanel([left, top, width, height], title, most, curves) {
       style: `stroke:${color};stroke-width:2.5` });
   });
   const now = `M${x(steps[reached])} ${top}v${height}`;
-  return [text({ x: left - 30, y: top - 14 }, title), ...ticks, ...lines,
+  return [heading(left - 30, top - 14, "start", title), ...ticks, ...lines,
     svg("path", { d: now, style: "stroke:var(--quiet);stroke-dasharray:2 4" }),
-    text({ x: left + width, y: top + height + 16, "text-anchor": "end" }, `step ${steps.at(-1)}`)];
+    heading(left + width, top + height + 16, "end", `step ${steps.at(-1)}`)];
 }
 
 function drawWords([left, top], isNarrow) {
   const { target, written } = patients[shown], room = isNarrow ? 27 : 34;
   return [["should be", target], ["writes", written]].flatMap(([name, tokens], line) => [
-    svg("text", { class: "heading", x: left, y: top + 30 * line }, name),
-    ...tokens.slice(0, target.length + 3).map((token, i) => svg("text", {
-      x: left + 76 + room * (i + 0.5), y: top + 30 * line, "text-anchor": "middle" }, token)),
+    heading(left, top + 30 * line, "start", name),
+    ...tokens.slice(0, target.length + 3).map((token, i) =>
+      write(left + 76 + room * (i + 0.5), top + 30 * line, "middle", token)),
   ]);
 }
 
@@ -60,14 +59,16 @@ function draw(layout) {
 // ---- words and controls ----------------------------------------------------------------------
 
 function sentence() {
-  const { curves, name } = patients[shown];
+  const { curves, name, target, written } = patients[shown];
+  const whole = (tokens) => (tokens.length ? `“${tokens.join(" ")}”` : "nothing");
   const [loss, tokens, exact] = MEASURES.map((each) => fixed(curves[each][reached]));
   if (guess === null)
     return [`Patient ${shown + 1} of ${patients.length}, step ${steps[reached]}: loss `,
-      html("b", {}, loss), ", tokens right ", html("b", {}, tokens), ", exact match ",
-      html("b", {}, exact), ". What does it have?"];
+      bold(loss), ", tokens right ", bold(tokens), ", exact match ", bold(exact),
+      `. Trained, it should write ${whole(target)} and writes ${whole(written)}. `,
+      "What does it have?"];
   const verdict = guess === name ? "Yes: " : `Not ${guess}. It is `;
-  return [verdict, html("b", {}, name), `. ${diagnoses[name]} You have found ${right.size} of ${
+  return [verdict, bold(name), `. ${diagnoses[name]} You have found ${right.size} of ${
     asked.size} at the first attempt.`];
 }
 

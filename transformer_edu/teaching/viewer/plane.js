@@ -79,15 +79,12 @@ function drawPlane(plane, title, [left, top, side]) {
   ];
 }
 
-const heading = (x, y, anchor, text) =>
-  svg("text", { class: "heading outlined", x, y, "text-anchor": anchor }, text);
-
 // What the two numbers of the query and the keys stand for.
 function drawFeatures([left, top, side]) {
   const [across, up] = data.features, middle = top + side / 2;
   return [
-    heading(left + side, middle - 6, "end", `${across} →`),
-    heading(left + side / 2 + 6, top + 12, "start", `↑ ${up}`),
+    heading(left + side, middle - 6, "end", `${across} →`, "outlined"),
+    heading(left + side / 2 + 6, top + 12, "start", `↑ ${up}`, "outlined"),
   ];
 }
 
@@ -103,7 +100,7 @@ function drawMatch() {
   const said = at("match", [0.86 * y * down, -0.86 * x * down]);
   const zero = line(at("match", [-y * down, x * down]), end,
     "stroke:var(--quiet);stroke-dasharray:3 5");
-  return [zero, heading(...said, "middle", "score 0"), ...lines];
+  return [zero, heading(...said, "middle", "score 0", "outlined"), ...lines];
 }
 
 // All triangles of values together are their hull.
@@ -121,14 +118,12 @@ function drawBars({ scores, weights }, [left, top, width, height], isNarrow) {
   const [under, bar, room] = isNarrow ? [0, 166, width - 218] : [22, 0, width - 54];
   const rows = words.map((word, i) => {
     const y = top + i * height, rect = { x: left + bar, y: y + under - 13, height: 16 };
-    const text = (x, down, anchor, ...said) =>
-      svg("text", { x: left + x, y: y + down, "text-anchor": anchor }, ...said);
     return svg("g", {},
-      text(0, 0, "start", word),
-      text(isNarrow ? 150 : width, 0, "end", `score ${fixed(scores[i], 1)}`),
+      write(left, y, "start", word),
+      write(left + (isNarrow ? 150 : width), y, "end", `score ${fixed(scores[i], 1)}`),
       svg("rect", { ...rect, width: room, fill: "var(--pale)" }),
       svg("rect", { ...rect, class: "bar", width: room * weights[i], fill: "var(--blue)" }),
-      text(width, under, "end", percent(weights[i])));
+      write(left + width, y + under, "end", percent(weights[i])));
   });
   return [heading(left, top - (isNarrow ? 22 : 27), "start", "scores and weights"), ...rows];
 }
@@ -139,9 +134,8 @@ function putWord(word, [x, y], [left, top, side], isOutput) {
   const anchor = x - left < 60 ? "start" : left + side - x < 60 ? "end" : "middle";
   const isLow = y > top + side / 2, room = isLow ? top + side - y : y - top;
   const below = isLow === (room > 32 && !isOutput);
-  word.setAttribute("text-anchor", anchor);
-  word.setAttribute("x", { start: -8, middle: 0, end: 8 }[anchor]);
-  word.setAttribute("y", below ? 26 : -15);
+  setAttributes(word, { x: { start: -8, middle: 0, end: 8 }[anchor], y: below ? 26 : -15,
+    "text-anchor": anchor });
 }
 
 function draw(layout) {
@@ -167,8 +161,7 @@ function draw(layout) {
 
 function sentence({ weights, output }) {
   const order = span(words.length).sort((one, other) => weights[other] - weights[one]);
-  const shares = order.flatMap((i, rank) => [rank ? ", " : "", ...named(words, i), " ",
-    html("b", {}, percent(weights[i]))]);
+  const shares = listed(words, order, (i) => percent(weights[i]));
   const width = widths[state.width];
   const typical = `At d_k = ${width}, typical scores are ${
     fixed(Math.sqrt(width / 2), 0)} times as large, and `;

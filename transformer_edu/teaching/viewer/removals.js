@@ -56,16 +56,14 @@ function drawTile(tile, { x, y, width, height }) {
   const { back, color, corner, hatch, number } = tiles[tile].parts;
   const change = points(tile), off = isOff(tile);
   for (const each of [back, color, hatch])
-    for (const [key, value] of Object.entries({ width, height })) each.setAttribute(key, value);
+    setAttributes(each, { width, height });
   place(tiles[tile], x, y);
-  color.setAttribute("fill", `var(--${change < 0 ? "orange" : "blue"})`);
-  color.setAttribute("opacity", Math.min(0.75, 0.75 * Math.abs(change) / (100 * largest || 1)));
+  setAttributes(color, { fill: `var(--${change < 0 ? "orange" : "blue"})`,
+    opacity: Math.min(0.75, 0.75 * Math.abs(change) / (100 * largest || 1)) });
   corner.setAttribute("d", result(tile).isOther ? `M${width - 10} 1H${width - 1}V10Z` : "");
   hatch.setAttribute("visibility", off ? "visible" : "hidden");
-  back.setAttribute("stroke", off ? "var(--ink)" : "var(--rule)");
-  back.setAttribute("stroke-width", off ? 3 : 1);
-  number.setAttribute("x", width / 2);
-  number.setAttribute("y", height / 2 + 5);
+  setAttributes(back, { stroke: `var(--${off ? "ink" : "rule"})`, "stroke-width": off ? 3 : 1 });
+  setAttributes(number, { x: width / 2, y: height / 2 + 5 });
   number.textContent = change > 0 ? `+${change}` : fixed(change, 0);
   tiles[tile].setAttribute("aria-pressed", tile === state.off);
 }
@@ -73,23 +71,27 @@ function drawTile(tile, { x, y, width, height }) {
 // ---- drawing ---------------------------------------------------------------------------------
 
 // The place of a kind's tiles: of its first one, and from one to the next.
+const DOWN = 36, BLOCK = DOWN * layers + 60; // the height of a tile and of a kind, with the gap
 function grid(kind, isNarrow) {
-  return isNarrow
-    ? { x: 17 + 206 * (kind % 2), y: 262 + 204 * Math.floor(kind / 2), across: 35, down: 36 }
-    : { x: 22 + 272 * kind, y: 180, across: 43, down: 36 };
+  const [inARow, left, top, width] = isNarrow ? [data.in_a_row.narrow, 17, 262, 400]
+    : [data.in_a_row.wide, 22, 180, 800];
+  const pitch = width / inARow, across = Math.min(43, (pitch - left - 8) / (heads + 1));
+  return { x: left + pitch * (kind % inARow), y: top + BLOCK * Math.floor(kind / inARow),
+    across, down: DOWN };
 }
+// The lowest of the tiles and of the legend, which has a line, or on a phone a kind's place.
+const bottom = (isNarrow) => isNarrow
+  ? Math.max(grid(kinds.length - 1, true).y + BLOCK - 50, grid(kinds.length, true).y + 154)
+  : grid(kinds.length - 1, false).y + BLOCK - 28;
 
 function drawKind(kind, isNarrow) {
   const { x, y, across, down } = grid(kind, isNarrow);
   const middle = (column) => x + (column + 0.5) * across + (column === heads ? 3 : -2);
   const names = [...span(heads).map((head) => String(head + 1)), "all"];
   return [
-    svg("text", { x, y: y - 26 }, kinds[kind]),
-    ...names.map((text, column) =>
-      svg("text", { x: middle(column), y: y - 8, class: "heading", "text-anchor": "middle" }, text)),
-    ...span(layers).map((layer) => svg("text",
-      { x: x - 6, y: y + down * layer + 21, class: "heading", "text-anchor": "end" },
-      String(layer + 1))),
+    write(x, y - 26, "start", kinds[kind]),
+    ...names.map((text, column) => heading(middle(column), y - 8, "middle", text)),
+    ...span(layers).map((layer) => heading(x - 6, y + down * layer + 21, "end", layer + 1)),
   ];
 }
 
@@ -118,7 +120,7 @@ function drawTexts({ isNarrow, width }) {
   const room = Math.floor((width - (isNarrow ? 0 : 96)) / 7.9);
   return rows.flatMap(([name, words, marked], i) => {
     const at = isNarrow ? { x: 0, y: 30 + 56 * i } : { x: 96, y: 16 + 24 * i };
-    return [svg("text", { x: 0, y: at.y - (isNarrow ? 17 : 0), class: "heading" }, name),
+    return [heading(0, at.y - (isNarrow ? 17 : 0), "start", name),
       ...lines(words, marked, { ...at, room, most: 2 })];
   });
 }
@@ -127,14 +129,14 @@ function drawBar({ isNarrow, width }) {
   const now = result(state.off).probability, before = result(null).probability;
   const [x, y] = isNarrow ? [0, 190] : [190, 106], long = width - x - 50;
   return [
-    svg("text", { x: 0, y: isNarrow ? 182 : 119, class: "heading" },
+    heading(0, isNarrow ? 182 : 119, "start",
       `probability ${isOwn() ? "of “all heads on”" : "of a correct token"}`),
     svg("rect", { x, y, width: long, height: 16, rx: 3, fill: "var(--pale)" }),
     svg("rect", { class: "bar", x, y, width: long * now, height: 16, rx: 3,
       fill: "var(--blue)" }),
     svg("path", { d: `M${x + long * before} ${y - 3}v22`, stroke: "var(--ink)",
       "stroke-width": 2.5 }),
-    svg("text", { x: width, y: y + 13, "text-anchor": "end" }, percent(now)),
+    write(width, y + 13, "end", percent(now)),
   ];
 }
 
@@ -143,7 +145,7 @@ function drawLegend({ isNarrow, height }) {
     "number: change in points", "◥ another translation", "hatched: off"];
   const { x, y } = isNarrow ? grid(kinds.length, true) : { x: 0, y: height - 24 };
   return (isNarrow ? words : [words.join("  ·  ")]).map((text, i) =>
-    svg("text", { x, y: y + 19 + 22 * i, class: "heading" }, text));
+    heading(x, y + 19 + 22 * i, "start", text));
 }
 
 function draw(layout) {
@@ -167,7 +169,8 @@ function inWords() {
     const others = (isAll) => span(tiles.length).filter((tile) => where(tile).isAll === isAll)
       .map((tile) => result(tile).isOther);
     const count = (all) => `${all.filter(Boolean).length} of ${all.length}`;
-    return [`All heads are on, and a ${isOwn() ? "" : "correct "}token has a probability of `, html("b", {}, before),
+    return [`All heads are on, and a ${isOwn() ? "" : "correct "}token has a probability of `,
+      bold(before),
       `. One head off changes this translation in ${count(others(false))} cases, a whole row in ${
         count(others(true))}.`];
   }
@@ -180,12 +183,12 @@ function inWords() {
       : [", the translation stays the same. "]),
     `${isOwn() ? "The probability of a token of the first translation"
       : "A correct token’s probability"} `,
-    ...(change ? [`${verb} ${before} to `] : ["stays at "]), html("b", {}, now), "."];
+    ...(change ? [`${verb} ${before} to `] : ["stays at "]), bold(now), "."];
 }
 
 const { picture: drawn, redraw } = picture({
-  label: "Heads that can be switched off, and the translation", wide: [800, 356],
-  narrow: [400, 620], draw,
+  label: "Heads that can be switched off, and the translation", wide: [800, bottom(false)],
+  narrow: [400, bottom(true)], draw,
 });
 drawn.append(under, ...tiles);
 controls.append(

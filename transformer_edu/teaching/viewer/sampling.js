@@ -8,27 +8,28 @@ const names = Object.keys(steps), kinds = Object.keys(settings);
 const many = (number) => number.toLocaleString("en-US");
 
 // All log-probabilities: the first are exact, the rest are counted in steps of 0.01.
-const logits = Object.fromEntries(Object.entries(steps).map(([name, { first, rest }]) =>
+const logProbabilities = Object.fromEntries(Object.entries(steps).map(([name, { first, rest }]) =>
   [name, [...first, ...rest.counts.flatMap((count, i) => Array(count).fill(rest.top - i / 100))]]));
 
-let step = names.at(-1), drawn = new Map(), last = null; // how often a token was drawn, by its rank
+let step = names.at(-1), last = null; // the rank of the token that was drawn last
+let counts = new Map(); // how often a token was drawn, by its rank
 const start = () => Object.fromEntries(kinds.map((kind) => [kind, settings[kind].start]));
 let at = start();
 
 const sum = (numbers, from, to) => numbers.slice(from, to).reduce((all, one) => all + one, 0);
-const tempered = (temperature) => softmax(logits[step].map((each) => each / temperature));
+const tempered = (temperature) => softmax(logProbabilities[step].map((each) => each / temperature));
 
 // How many tokens are kept, and how much probability they had: first the temperature, then top-k,
-// then top-p of what is left, then min-p. A hair's breadth of rounding does not count.
+// then top-p of what is left, then min-p. The rounded numbers may miss a limit by the tolerance.
 function candidates() {
   const [temperature, topK, topP, minP] = kinds.map((kind) => settings[kind].values[at[kind]]);
-  const own = tempered(temperature), hair = 1 - 1e-6;
+  const own = tempered(temperature), tolerance = 1e-6;
   let kept = Math.min(topK || own.length, own.length);
   if (topP) {
-    const enough = topP * hair * sum(own, 0, kept), limit = kept;
+    const enough = topP * (1 - tolerance) * sum(own, 0, kept), limit = kept;
     for (let reached = kept = 0; kept < limit && reached < enough; kept++) reached += own[kept];
   }
-  if (minP) while (own[kept - 1] < minP * hair * own[0]) kept--;
+  if (minP) while (own[kept - 1] < minP * (1 - tolerance) * own[0]) kept--;
   return { own, kept, share: sum(own, 0, kept), temperature };
 }
 
@@ -36,34 +37,33 @@ function candidates() {
 
 // From which rank to which: the first tokens alone, then up to the 100th, the 1,000th, and the rest.
 function rows() {
-  const size = logits[step].length, alone = span(Math.min(SHOWN, size)).map((i) => [i, i + 1]);
+  const size = logProbabilities[step].length;
+  const alone = span(Math.min(SHOWN, size)).map((i) => [i, i + 1]);
   const groups = [[SHOWN, 100], [100, 1000], [1000, size]].filter(([from]) => from < size);
   return [...alone, ...groups.map(([from, to]) => [from, Math.min(to, size)])];
 }
 
 const ROW = 23, TOP = 38;
 const columns = ({ isNarrow }) => isNarrow
-  ? { words: 104, bars: [112, 292], share: 342, drawn: 398, legend: [[8, 18, 214], [8, 214]] }
-  : { words: 150, bars: [160, 630], share: 694, drawn: 790, legend: [[160, 370, 470, 630]] };
-const write = (x, y, anchor, said, name = "") =>
-  svg("text", { x, y, "text-anchor": anchor, class: name }, said);
-const heading = (x, y, anchor, said) => write(x, y, anchor, said, "heading");
+  ? { words: 104, bars: [112, 292], share: 342, counts: 398, legend: [[8, 18, 214], [8, 214]] }
+  : { words: 150, bars: [160, 630], share: 694, counts: 790, legend: [[160, 370, 470, 630]] };
 
-function drawAxis({ words, bars, share, drawn: count }, x, bottom) {
+function drawAxis({ words, bars, counts: right }, x, bottom) {
   const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((tick) => [
     svg("path", { d: `M${x(tick)} ${TOP - 6}V${bottom}`, style: "stroke:var(--rule)" }),
     heading(x(tick), TOP - 11, "middle", `${100 * tick}%`)]);
   return [...ticks, heading(words, 12, "end", "token, or ranks"),
     heading(bars[0], 12, "start", "probability of being drawn"),
-    heading(count, 12, "end", "times drawn")];
+    heading(right, 12, "end", "times drawn")];
 }
 
 function drawRow([from, to], index, now, model, column, x) {
   const y = TOP + ROW * index, { own, kept, share } = now;
   const chance = sum(own, from, Math.min(to, kept)) / share, cut = sum(own, Math.max(from, kept), to);
-  const isAlone = to === from + 1, height = chance && cut ? 8 : 16;
-  const times = sum([...drawn].filter(([rank]) => from <= rank && rank < to).map(([, n]) => n));
-  const word = isAlone ? steps[step].words[from] : `${many(from + 1)} – ${many(to)}`;
+  const height = chance && cut ? 8 : 16;
+  const times = sum([...counts].filter(([rank]) => from <= rank && rank < to).map(([, n]) => n));
+  const ranks = to === from + 1 ? many(to) : `${many(from + 1)} – ${many(to)}`;
+  const word = to === from + 1 ? steps[step].words[from] ?? ranks : ranks; // not all have words
   const bar = (top, width, fill) => svg("rect", { x: x(0), y: y + top, height, width, style:
     `fill:${fill};stroke:${fill === "var(--blue)" ? "none" : "var(--quiet)"}` });
   const made = [write(column.words, y + 13, "end", word)];
@@ -72,8 +72,9 @@ function drawRow([from, to], index, now, model, column, x) {
   made.push(mark(x(sum(model, from, to)), y + 8));
   made.push(write(column.share, y + 13, "end", chance ? percent(chance) : "cut"));
   if (!times) return made;
-  const all = sum([...drawn.values()]);
-  return [...made, diamond(x(times / all), y + 8), write(column.drawn, y + 13, "end", many(times), "times")];
+  const all = sum([...counts.values()]);
+  return [...made, diamond(x(times / all), y + 8),
+    write(column.counts, y + 13, "end", many(times), { class: "times" })];
 }
 
 const mark = (x, y) => svg("path", { d: `M${x} ${y - 10}v20`,
@@ -109,7 +110,6 @@ function draw(layout) {
 
 // ---- words and controls ----------------------------------------------------------------------
 
-const bold = (said) => html("b", {}, said);
 const who = (rank) => rank < steps[step].words.length
   ? named(steps[step].words, rank) : [`the token of rank ${many(rank + 1)}`];
 
@@ -123,12 +123,12 @@ function sentence({ own, kept, share, temperature }) {
       ? [bold(many(kept)), ` of ${many(own.length)} tokens may be drawn. `, ...had, ...now]
       : ["All ", bold(many(kept)), " tokens may be drawn. ", ...now];
   if (last === null) return first;
-  const times = sum([...drawn.values()]);
+  const times = sum([...counts.values()]);
   return [...first, `${many(times)} drawn, the last was `, ...who(last), "."];
 }
 
 function renew() {
-  drawn = new Map();
+  counts = new Map();
   last = null;
   redraw();
 }
@@ -138,7 +138,7 @@ function drawTokens(number) {
   for (let i = 0; i < number; i++) {
     let luck = Math.random() * share;
     for (last = 0; last < kept - 1 && luck >= own[last]; last++) luck -= own[last];
-    drawn.set(last, (drawn.get(last) ?? 0) + 1);
+    counts.set(last, (counts.get(last) ?? 0) + 1);
   }
   redraw();
 }

@@ -187,7 +187,7 @@ function cellAt(event) {
 // From a query, left and right go through its keys.
 function goAlongRow(event) {
   const { side, index } = event.target, step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (side !== "query" || !step) return;
+  if (side !== "query" || !step || isForBrowser(event)) return;
   const most = map().columns - 1, from = chosen?.key ?? (step > 0 ? -1 : most + 1);
   choose({ query: index, key: clamp(from + step, 0, most) });
   event.preventDefault();

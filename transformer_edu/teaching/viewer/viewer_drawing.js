@@ -43,9 +43,6 @@ function tokenButton(side, index, aloud, label, box, value = null) {
   return Object.assign(button, { side, index });
 }
 
-const caption = (x, y, anchor, text) =>
-  svg("text", { class: "heading", x, y, "text-anchor": anchor }, text);
-
 // What a row is called: the token that it reads and, in the decoder, the one that it writes.
 const rowLabel = ({ texts, writes }, index) =>
   writes ? `${texts[index]} → ${writes[index]}` : texts[index];
@@ -95,8 +92,8 @@ function drawLines(heads, sizes, room) {
     links,
     buttons: { query: span(rows).map(query), key: span(columns).map(key) },
     below: [
-      caption(left - 7, 16, "end", rowsHeading(queries)),
-      caption(right + 7, 16, "start", "keys"),
+      heading(left - 7, 16, "end", rowsHeading(queries)),
+      heading(right + 7, 16, "start", "keys"),
       ...links.map((link) => link.path),
     ],
   };
@@ -129,8 +126,8 @@ function drawGrid(heads, sizes) {
     links: [],
     buttons: { query: span(rows).map(query), key: keys.texts.map(key) },
     below: [
-      caption(left - 7, above - 9, "end", rowsHeading(queries)),
-      caption(left, 14, "start", "keys"),
+      heading(left - 7, above - 9, "end", rowsHeading(queries)),
+      heading(left, 14, "start", "keys"),
       ...(heads.length === 1 ? cells(heads[0]) : squares(heads)),
       ...(isNumbered ? numbers(heads[0]) : []),
     ],

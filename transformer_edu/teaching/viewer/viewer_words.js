@@ -35,7 +35,7 @@ function saidOfPair(heads, query, key) {
   const subject = [...row(map, query, WHOLE), " attends to ", ...named(map.keys.texts, key)];
   const codes = heads.map((head) => head.code(query, key));
   const weights = codes.map((code) => (code ? (code / heads[0].steps).toFixed(4) : "0"));
-  const number = (index) => html("b", {}, weights[index]);
+  const number = (index) => bold(weights[index]);
   if (heads.length === 1)
     return [...subject, " with weight ", number(0), codes[0] ? "." : " exactly, as behind a mask."];
   const each = heads.flatMap((head, index) =>
@@ -55,7 +55,7 @@ function ranking(head, query, key, most) {
     place ? ", " : " ",
     ...(attends ? named(texts, index) : row(map, index, SHORT)),
     " ",
-    html("b", {}, shortly(code, steps)),
+    bold(shortly(code, steps)),
   ]);
   const rest = found.slice(most), sum = rest.reduce((total, { code }) => total + code, 0);
   const more = `, and ${attends ? "to" : "by"} ${rest.length} more with ${shortly(sum, steps)} in all`;
