@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments.small_marian import PAIRS, train_marian, untrained_marian
 from tests.random_marian import generate, random_marian, transformers, with_exact_positions
 from transformer_edu.generation.__main__ import main
 from transformer_edu.generation.beam import beam_search
@@ -24,6 +23,7 @@ from transformer_edu.pretrained.marian import (
     save_marian,
     train_marian_tokenizer,
 )
+from transformer_edu.pretrained.small_marian import PAIRS, train_marian, untrained_marian
 from transformer_edu.training.machine.whole_file import CheckpointError
 
 pytest.importorskip("sentencepiece")
@@ -167,7 +167,7 @@ def test_a_trained_model_translates_as_the_library_does(folder, width):
     found = translator.translate_all(TEXTS, width=width, alpha=0.0)
     assert found == expected == [target for _, target in PAIRS]
     # Of sentences that it has not learned it makes nonsense, but the same nonsense.
-    strange = ["The woman eats an apple in the garden.", "WHERE IS THE CAT?", "☃ runs"]
+    strange = ["Die Frau isst im Garten einen Apfel.", "WO IST DIE KATZE?", "☃ rennt"]
     source_ids = padded(translator, strange)
     if width == 1:
         rows = greedy_search(translator.model, source_ids, max_length=LENGTH)
@@ -195,7 +195,7 @@ def test_texts_are_cut_as_the_library_cuts_them(trained, folder, text):
     assert ids == theirs(text)["input_ids"]
     assert trained.tokenizer.tokens(ids) == theirs.convert_ids_to_tokens(ids)
     target = theirs(text_target=text)["input_ids"]
-    assert trained.tokenizer.encode_target(text) == target
+    assert [*trained.tokenizer.encode_target(text), trained.model.config.end_id] == target
     assert trained.tokenizer.decode(target) == theirs.decode(target, skip_special_tokens=True)
 
 

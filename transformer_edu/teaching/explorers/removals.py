@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.teaching.figures.heads import plot_removals
 from transformer_edu.teaching.inspect.ablation import Head, heads_switched_off
 from transformer_edu.teaching.inspect.attention_maps import printable
@@ -67,8 +67,8 @@ def removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -> dict[s
         token, at first for the whole model, then for each removal in the order of each_removal.
     """
     model, encode = translator.model, translator.tokenizer.encode
-    batch = make_batch([(encode(source), encode(target)) for source, target in pairs])
-    batch = batch.to(next(model.parameters()).device)
+    ids = [(encode(source), translator.target_ids(target)) for source, target in pairs]
+    batch = make_batch(ids, model).to(next(model.parameters()).device)
     sources = [source for source, _ in pairs]
     found = []
     for heads in tqdm([[], *each_removal(model.config)]):
@@ -109,8 +109,9 @@ def probabilities(model: nn.Module, batch: Batch) -> Tensor:
     """The geometric mean of the correct tokens' probabilities, one for each sentence."""
     with evaluation_mode(model):
         logits = model(batch.source_ids, batch.decoder_input_ids).transpose(1, 2)
-    losses = F.cross_entropy(logits, batch.label_ids, ignore_index=PADDING_ID, reduction="none")
-    return torch.exp(-losses.sum(dim=1) / (batch.label_ids != PADDING_ID).sum(dim=1))
+    padding_id = padding_id_of(model)
+    losses = F.cross_entropy(logits, batch.label_ids, ignore_index=padding_id, reduction="none")
+    return torch.exp(-losses.sum(dim=1) / (batch.label_ids != padding_id).sum(dim=1))
 
 
 def _with_new_words(before: str, after: str) -> dict[str, list]:

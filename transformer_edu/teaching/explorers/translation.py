@@ -11,9 +11,10 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
+from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import TextCoder, Translator, write_all
-from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
+from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.figures.attention_flow import describe_marked_links, plot_marked_links
@@ -126,7 +127,7 @@ def cross_attention(
     device = next(model.parameters()).device
     source = torch.tensor([list(source_ids)], dtype=torch.long, device=device)
     with evaluation_mode(model), record_attention(model.decoder) as recorded:
-        model(source, torch.tensor([[START_ID, *written]], device=device))
+        model(source, torch.tensor([[start_id_of(model), *written]], device=device))
     names = [f"layers.{n}.cross_attention" for n in range(len(model.decoder.layers))]
     return [recorded[name][0].cpu() for name in names]
 
