@@ -166,10 +166,10 @@ def fetch_marian(name: str, *, revision: str, timeout: float = 5) -> Path:
         ModuleNotFoundError: If the library huggingface_hub is not installed.
         OSError: If HF_HUB_OFFLINE is set, or there is neither a connection nor an earlier download.
     """
-    hub = import_extra("huggingface_hub")
-    if hub.constants.HF_HUB_OFFLINE:
+    hub, settings = import_extra("huggingface_hub"), import_extra("huggingface_hub.constants")
+    if settings.HF_HUB_OFFLINE:
         raise OSError(f"{name} must be downloaded, got HF_HUB_OFFLINE, which forbids it")
-    address = (urlsplit(hub.constants.ENDPOINT).hostname, 443)
+    address = (urlsplit(settings.ENDPOINT).hostname, 443)
     is_known = False  # without a connection, only an earlier download is taken
     if "https" not in getproxies():
         try:
