@@ -66,7 +66,8 @@ def translate(model: nn.Module, vocabulary: Vocabulary, words: Sequence[str]) ->
         TypeError: If words is a single text.
         ValueError: If there are no words or more than 40.
     """
-    return _translate(Translator(model, Words(vocabulary)), vocabulary.encode(words), width=1)
+    translator, source_ids = Translator(model, Words(vocabulary)), vocabulary.encode(words)
+    return _translate(translator, source_ids, translator.tokenizer.decode(source_ids), width=1)
 
 
 def translate_text(translator: Translator, text: str, *, width: int = 1) -> Translation:
@@ -84,12 +85,14 @@ def translate_text(translator: Translator, text: str, *, width: int = 1) -> Tran
         ValueError: If text is blank, has more than 40 words or more pieces than the model has
             positions, or width is below 1.
     """
-    return _translate(translator, translator.tokenizer.encode(text), width=width)
+    return _translate(translator, translator.tokenizer.encode(text), text.strip(), width=width)
 
 
-def _translate(translator: Translator, source_ids: Sequence[int], *, width: int) -> Translation:
+def _translate(
+    translator: Translator, source_ids: Sequence[int], source: str, *, width: int
+) -> Translation:
     model, coder = translator.model, translator.tokenizer
-    source, source_words = coder.decode(source_ids), _group(coder, source_ids)
+    source_words = _group(coder, source_ids)
     count = len(source_words) if source.strip() else 0
     if not 0 < count <= MOST_WORDS:
         raise ValueError(f"text must have 1 to {MOST_WORDS} words, got {count}")

@@ -174,7 +174,9 @@ def _probe_generation(model: Model, source_ids: Tensor, target_ids: Tensor) -> P
             steps.append(writing.next_logits())
             writing.append(token_ids)
         steps.append(writing.next_logits())
-    moved = difference(at_once[real], torch.stack(steps, dim=1)[real])
+    by_steps = torch.stack(steps, dim=1)
+    by_steps = torch.where(by_steps == -torch.inf, at_once, by_steps)  # padding, if forbidden
+    moved = difference(at_once[real], by_steps[real])
     sentence = (
         f"Generation's logits differ by {moved:.2g} from those of training: "
         "look at the shift, the causal mask and the positions of new tokens."
