@@ -11,6 +11,7 @@ from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.marian import train_marian_tokenizer
 from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.machine.device import device_of
 
 PAIRS = (  # German, English
     ("Ein Hund rennt über das Gras.", "A dog runs across the grass."),
@@ -55,9 +56,9 @@ def train_marian(translator: Translator, *, steps: int = 120) -> list[float]:
     Returns:
         The loss of each step, in nats per token.
     """
-    model = translator.model.eval()
-    encode = translator.tokenizer.encode
-    batch = make_batch([(encode(s), translator.target_ids(t)) for s, t in PAIRS], model)
+    model, encode = translator.model.eval(), translator.tokenizer.encode
+    ids = [(encode(source), translator.target_ids(target)) for source, target in PAIRS]
+    batch = make_batch(ids, model).to(device_of(model))
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
     padding_id, losses = model.config.padding_id, []
     for _ in range(steps):
