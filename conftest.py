@@ -15,6 +15,8 @@ def pytest_collectstart(collector):
     """Compare what a reader sees as text; pictures and their markup differ between machines."""
     if hasattr(collector, "skip_compare"):
         os.environ["TRANSFORMER_EDU_KEEP"] = "0"  # no lesson writes or reads a reader's classes
+        os.environ["HF_HUB_OFFLINE"] = "1"  # no lesson downloads a model
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
         os.environ["TQDM_DISABLE"] = "1"  # progress bars never look the same twice
         collector.skip_compare += ("text/html", "image/svg+xml")
 

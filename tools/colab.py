@@ -29,7 +29,7 @@ LINKS_IN_LESSON = re.compile(r"\n\n\[Open in Colab\][^\n]*")
 LINK_IN_LIST = re.compile(rf" · \[Colab\]\({re.escape(COLAB)}[^)]*\)")
 LESSON_IN_LIST = re.compile(r"\]\((notebooks/[^)]+\.ipynb)\)")
 LIST_OF_LESSONS = re.compile(r"<!-- notebooks -->.*?<!-- /notebooks -->", re.DOTALL)
-LESSONS_WITH_TEXT = ("15",)  # they download real sentences or compute BLEU
+LESSONS_WITH_TEXT = ("15", "20")  # they need libraries of the extra data
 LESSONS_THAT_TRAIN = ("10", "11", "13", "15", "17")  # most of their seconds: a GPU helps
 ON_COLAB = {"accelerator": "GPU", "colab": {"gpuType": "T4", "toc_visible": True}}
 

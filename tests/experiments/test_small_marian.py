@@ -2,8 +2,9 @@
 
 import pytest
 
-from experiments.small_marian import PAIRS, main
+from experiments.small_marian import main
 from transformer_edu.pretrained.marian import load_marian
+from transformer_edu.pretrained.small_marian import PAIRS
 
 pytest.importorskip("sentencepiece")
 

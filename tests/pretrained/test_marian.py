@@ -3,13 +3,13 @@
 import hashlib
 import io
 import json
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 import torch
 
-from experiments.small_marian import PAIRS, train_marian, untrained_marian
 from tests.random_marian import generate, random_marian, transformers, with_exact_positions
 from transformer_edu.generation.__main__ import main
 from transformer_edu.generation.beam import beam_search
@@ -19,11 +19,14 @@ from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian import (
+    FILES,
     MarianTokenizer,
+    fetch_marian,
     load_marian,
     save_marian,
     train_marian_tokenizer,
 )
+from transformer_edu.pretrained.small_marian import PAIRS, train_marian, untrained_marian
 from transformer_edu.training.machine.whole_file import CheckpointError
 
 pytest.importorskip("sentencepiece")
@@ -167,7 +170,7 @@ def test_a_trained_model_translates_as_the_library_does(folder, width):
     found = translator.translate_all(TEXTS, width=width, alpha=0.0)
     assert found == expected == [target for _, target in PAIRS]
     # Of sentences that it has not learned it makes nonsense, but the same nonsense.
-    strange = ["The woman eats an apple in the garden.", "WHERE IS THE CAT?", "☃ runs"]
+    strange = ["Die Frau isst im Garten einen Apfel.", "WO IST DIE KATZE?", "☃ rennt"]
     source_ids = padded(translator, strange)
     if width == 1:
         rows = greedy_search(translator.model, source_ids, max_length=LENGTH)
@@ -195,7 +198,7 @@ def test_texts_are_cut_as_the_library_cuts_them(trained, folder, text):
     assert ids == theirs(text)["input_ids"]
     assert trained.tokenizer.tokens(ids) == theirs.convert_ids_to_tokens(ids)
     target = theirs(text_target=text)["input_ids"]
-    assert trained.tokenizer.encode_target(text) == target
+    assert [*trained.tokenizer.encode_target(text), trained.model.config.end_id] == target
     assert trained.tokenizer.decode(target) == theirs.decode(target, skip_special_tokens=True)
 
 
@@ -379,6 +382,74 @@ def test_a_real_folder_of_another_architecture_is_refused(folder, tmp_path, kind
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     with pytest.raises(CheckpointError, match=f"model_type must be marian, got {kind.lower()}$"):
         load_marian(tmp_path)
+
+
+class Hub:
+    """Stands for the library that downloads, and remembers what it was asked for."""
+
+    def __init__(self, monkeypatch, *, connected: bool = True, offline: bool = False) -> None:
+        self.asked, self.kept = {}, None
+        constants = pytest.importorskip("huggingface_hub.constants")
+        monkeypatch.setattr("huggingface_hub.snapshot_download", self.download)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        monkeypatch.setattr("transformer_edu.pretrained.marian.getproxies", dict)
+        self.connected = connected
+        monkeypatch.setattr(socket, "create_connection", self.connect)
+
+    def connect(self, address, timeout):
+        if not self.connected:
+            raise TimeoutError
+        return socket.socket()
+
+    def download(self, name, **asked):
+        self.asked = {"name": name, **asked}
+        if asked["local_files_only"] and self.kept is None:
+            raise FileNotFoundError
+        return str(self.kept or "downloaded")
+
+
+COMMIT = "0" * 40
+
+
+def test_only_the_five_files_of_one_commit_are_fetched(monkeypatch):
+    hub = Hub(monkeypatch)
+    assert fetch_marian("owner/name", revision=COMMIT) == Path("downloaded")
+    assert hub.asked == {
+        "name": "owner/name",
+        "revision": COMMIT,
+        "allow_patterns": list(FILES),
+        "local_files_only": False,
+    }
+    assert not any(name.endswith((".bin", ".pt", ".py", "*")) for name in FILES)
+
+
+def test_without_a_connection_an_earlier_download_is_found(monkeypatch):
+    hub = Hub(monkeypatch, connected=False)
+    hub.kept = Path("kept")
+    assert fetch_marian("owner/name", revision=COMMIT) == Path("kept")
+    assert hub.asked["local_files_only"]
+
+
+def test_behind_a_proxy_the_library_connects_itself(monkeypatch):
+    hub = Hub(monkeypatch, connected=False)
+    monkeypatch.setattr(
+        "transformer_edu.pretrained.marian.getproxies", lambda: {"https": "http://proxy"}
+    )
+    fetch_marian("owner/name", revision=COMMIT)
+    assert not hub.asked["local_files_only"]
+
+
+@pytest.mark.parametrize(
+    ("hub", "reason"),
+    [
+        ({"connected": False}, "no connection to huggingface.co"),
+        ({"offline": True}, "HF_HUB_OFFLINE, which forbids it"),
+    ],
+)
+def test_no_download_is_said_in_one_sentence(monkeypatch, hub, reason):
+    Hub(monkeypatch, **hub)
+    with pytest.raises(OSError, match=f"^owner/name must be downloaded, got {reason}$"):
+        fetch_marian("owner/name", revision=COMMIT)
 
 
 def test_without_sentencepiece_it_is_said_how_to_get_it(folder, monkeypatch):

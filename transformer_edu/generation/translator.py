@@ -112,6 +112,15 @@ class Translator:
             answers[number] = self.tokenizer.decode(ids)
         return answers
 
+    def target_ids(self, text: str) -> list[int]:
+        """The ids of a text in the target language, without start and end.
+
+        Args:
+            text: Cut by the tokenizer's encode_target, if it has one, as for two languages.
+        """
+        encode = getattr(self.tokenizer, "encode_target", self.tokenizer.encode)
+        return encode(text)
+
     def _encode(self, text: str) -> list[int]:
         if not isinstance(text, str):
             raise TypeError(f"text must be a text, got {text!r}")

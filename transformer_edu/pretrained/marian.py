@@ -13,8 +13,11 @@ import hashlib
 import io
 import json
 import os
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import safetensors.torch
 from safetensors import SafetensorError
@@ -34,8 +37,10 @@ from transformer_edu.training.runs.run_folder import read_json
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
 GENERATION = "generation_config.json"  # what transformers' own generate asks for
 CUTTERS = ("source.spm", "target.spm")  # the SentencePiece models of the two languages
+FILES = (CONFIG, WEIGHTS, VOCABULARY, *CUTTERS)
 PICKLE = "pytorch_model.bin"
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
+SPACE = "▁"  # how SentencePiece writes it
 
 
 class MarianTokenizer:
@@ -60,7 +65,8 @@ class MarianTokenizer:
         ids = self.vocabulary.values()
         if any(type(i) is not int for i in ids) or set(ids) != set(range(len(ids))):
             raise ValueError(f"{VOCABULARY} must hold the ids 0, 1, … once each, got others")
-        self.pieces = sorted(self.vocabulary, key=self.vocabulary.get)
+        self.names = sorted(self.vocabulary, key=self.vocabulary.get)
+        self.pieces = [name.replace(SPACE, " ").encode() for name in self.names]  # as bytes
         for name in (END, UNKNOWN, PADDING):
             if name not in self.vocabulary:
                 raise ValueError(f"{VOCABULARY} must hold {name}, got none")
@@ -76,27 +82,28 @@ class MarianTokenizer:
 
     def __len__(self) -> int:
         """Number of ids: the model's vocabulary_size."""
-        return len(self.pieces)
+        return len(self.names)
 
     def encode(self, text: str) -> list[int]:
         """The ids of a source text and, unlike our own tokenizer's, the end token's after them.
 
         A piece that the vocabulary lacks is <unk>. An empty text has no ids.
         """
-        return self._ids(text, self._cutters[0])
+        ids = self._ids(text, self._cutters[0])
+        return [*ids, self.vocabulary[END]] if ids else []
 
     def encode_target(self, text: str) -> list[int]:
-        """The ids of a target text and the end token's: the labels in training."""
+        """The ids of a target text, without the end token's."""
         return self._ids(text, self._cutters[1])
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The target text of ids, without </s>, <unk> and <pad>."""
-        words = [self.pieces[i] for i in token_ids if i not in self.special]
+        words = [self.names[i] for i in token_ids if i not in self.special]
         return self._cutters[1].decode_pieces(words).strip()
 
     def tokens(self, token_ids: Sequence[int]) -> list[str]:
         """Every id's piece to look at; a space is ``▁``."""
-        return [self.pieces[token_id] for token_id in token_ids]
+        return [self.names[token_id] for token_id in token_ids]
 
     def _ids(self, text: str, cutter: object) -> list[int]:
         code, ends, rest = text.partition("<<")
@@ -105,8 +112,7 @@ class MarianTokenizer:
         else:
             pieces = cutter.encode(text, out_type=str)
         unknown = self.vocabulary[UNKNOWN]
-        ids = [self.vocabulary.get(piece, unknown) for piece in pieces]
-        return [*ids, self.vocabulary[END]] if ids else []
+        return [self.vocabulary.get(piece, unknown) for piece in pieces]
 
 
 def train_marian_tokenizer(
@@ -141,6 +147,41 @@ def train_marian_tokenizer(
         names += [cutter.id_to_piece(i) for i in range(len(cutter)) if not cutter.is_control(i)]
     pieces = [*dict.fromkeys(names), PADDING]
     return MarianTokenizer({piece: i for i, piece in enumerate(pieces)}, tuple(cutters))
+
+
+def fetch_marian(name: str, *, revision: str, timeout: float = 5) -> Path:
+    """Download a published model from the Hugging Face Hub into its cache, or find it there.
+
+    Only the files that load_marian reads are fetched: no pickle, and nothing that could be run.
+
+    Args:
+        name: Such as "Helsinki-NLP/opus-mt-de-en".
+        revision: The full name of a Git commit, which stands for the same bytes forever.
+        timeout: Seconds to wait for the Hub's first answer.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ModuleNotFoundError: If the library huggingface_hub is not installed.
+        OSError: If HF_HUB_OFFLINE is set, or there is neither a connection nor an earlier download.
+    """
+    hub, settings = import_extra("huggingface_hub"), import_extra("huggingface_hub.constants")
+    if settings.HF_HUB_OFFLINE:
+        raise OSError(f"{name} must be downloaded, got HF_HUB_OFFLINE, which forbids it")
+    address = (urlsplit(settings.ENDPOINT).hostname, 443)
+    is_known = False  # without a connection, only an earlier download is taken
+    if "https" not in getproxies():
+        try:
+            socket.create_connection(address, timeout).close()
+        except OSError:
+            is_known = True
+    wanted = {"revision": revision, "allow_patterns": list(FILES), "local_files_only": is_known}
+    try:
+        return Path(hub.snapshot_download(name, **wanted))
+    except OSError as error:
+        reason = f"no connection to {address[0]}" if is_known else type(error).__name__
+        raise OSError(f"{name} must be downloaded, got {reason}") from error
 
 
 def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Translator:
@@ -229,7 +270,7 @@ def _require_files(folder: Path) -> None:
             f"{folder} must hold {WEIGHTS}, got only {PICKLE}, a pickle, which can run code when "
             "it is read: take a revision of the model that has safetensors"
         )
-    for name in (CONFIG, WEIGHTS, VOCABULARY, *CUTTERS):
+    for name in FILES:
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} must hold {name}, got none")
 

@@ -109,6 +109,16 @@ FIGURES = {
         set(),
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_differences": (
+        partial(
+            charts.plot_differences,
+            {NAME: 1e-6, "b": 2.0},
+            words={NAME: NAME, "b": "c"},
+            equal=1e-4,
+            x_label="width",
+        ),
+        {"width"},
+    ),
     "plot_grouped_bars": (
         partial(charts.plot_grouped_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
         {"width"},

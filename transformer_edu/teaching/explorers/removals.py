@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
+from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.heads import plot_removals
@@ -159,10 +159,11 @@ def _without_each(
     translator: Translator, english: str, reference: str
 ) -> tuple[list[str], list[float]]:
     """The texts and probabilities with all heads and with each removal, from a batch of copies."""
-    model, encode = translator.model, translator.tokenizer.encode
+    model = translator.model
+    ids = translator.tokenizer.encode(english), translator.target_ids(reference)
     without = [[], *each_removal(model.config)]
     count = len(without)
-    batch = make_batch([(encode(english), encode(reference))] * count)
+    batch = make_batch([ids] * count, model)
     with heads_switched_off_by_row(model, without):
         texts = translator.translate_all([english] * count, batch_size=count)
         return texts, probabilities(model, batch.to(device_of(model))).tolist()
@@ -183,8 +184,9 @@ def probabilities(model: nn.Module, batch: Batch) -> Tensor:
     """The geometric mean of the correct tokens' probabilities, one for each sentence."""
     with evaluation_mode(model):
         logits = model(batch.source_ids, batch.decoder_input_ids).transpose(1, 2)
-    losses = F.cross_entropy(logits, batch.label_ids, ignore_index=PADDING_ID, reduction="none")
-    return torch.exp(-losses.sum(dim=1) / (batch.label_ids != PADDING_ID).sum(dim=1))
+    padding_id = padding_id_of(model)
+    losses = F.cross_entropy(logits, batch.label_ids, ignore_index=padding_id, reduction="none")
+    return torch.exp(-losses.sum(dim=1) / (batch.label_ids != padding_id).sum(dim=1))
 
 
 def _with_new_words(before: str, after: str) -> dict[str, list]:

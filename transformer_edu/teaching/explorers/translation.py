@@ -11,9 +11,10 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
+from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import TextCoder, Translator, write_all
-from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
+from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.figures.attention_flow import describe_marked_links, plot_marked_links
@@ -65,7 +66,8 @@ def translate(model: nn.Module, vocabulary: Vocabulary, words: Sequence[str]) ->
         TypeError: If words is a single text.
         ValueError: If there are no words or more than 40.
     """
-    return _translate(Translator(model, Words(vocabulary)), vocabulary.encode(words), width=1)
+    translator, source_ids = Translator(model, Words(vocabulary)), vocabulary.encode(words)
+    return _translate(translator, source_ids, translator.tokenizer.decode(source_ids), width=1)
 
 
 def translate_text(translator: Translator, text: str, *, width: int = 1) -> Translation:
@@ -83,12 +85,14 @@ def translate_text(translator: Translator, text: str, *, width: int = 1) -> Tran
         ValueError: If text is blank, has more than 40 words or more pieces than the model has
             positions, or width is below 1.
     """
-    return _translate(translator, translator.tokenizer.encode(text), width=width)
+    return _translate(translator, translator.tokenizer.encode(text), text.strip(), width=width)
 
 
-def _translate(translator: Translator, source_ids: Sequence[int], *, width: int) -> Translation:
+def _translate(
+    translator: Translator, source_ids: Sequence[int], source: str, *, width: int
+) -> Translation:
     model, coder = translator.model, translator.tokenizer
-    source, source_words = coder.decode(source_ids), _group(coder, source_ids)
+    source_words = _group(coder, source_ids)
     count = len(source_words) if source.strip() else 0
     if not 0 < count <= MOST_WORDS:
         raise ValueError(f"text must have 1 to {MOST_WORDS} words, got {count}")
@@ -126,7 +130,7 @@ def cross_attention(
     device = next(model.parameters()).device
     source = torch.tensor([list(source_ids)], dtype=torch.long, device=device)
     with evaluation_mode(model), record_attention(model.decoder) as recorded:
-        model(source, torch.tensor([[START_ID, *written]], device=device))
+        model(source, torch.tensor([[start_id_of(model), *written]], device=device))
     names = [f"layers.{n}.cross_attention" for n in range(len(model.decoder.layers))]
     return [recorded[name][0].cpu() for name in names]
 

@@ -26,6 +26,8 @@ KERNEL_SETTINGS = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "TRANSFORMER_EDU_DEVICE": "cpu",
     "TRANSFORMER_EDU_KEEP": "0",  # no lesson writes or reads a reader's classes
+    "HF_HUB_OFFLINE": "1",  # no lesson downloads a model
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TQDM_DISABLE": "1",  # progress bars are for whoever waits
 }
 STOPPED = "Stopped"  # the name of the error in a cell that takes too long

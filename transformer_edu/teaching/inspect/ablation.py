@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.teaching.inspect.recording import attentions_of, removed_at_the_end
 from transformer_edu.training.data.batches import Batch
 
@@ -124,9 +124,11 @@ def mean_outputs(model: nn.Module, batch: Batch) -> dict[str, Tensor]:
 
     def keep_mean(name: str) -> Callable[..., None]:
         ids = batch.source_ids if name.startswith("encoder") else batch.decoder_input_ids
+        is_real = ids != padding_id_of(model)
+        is_real[:, 0] = True  # a start token may be the padding token, too
 
         def keep(module: nn.Module, given: tuple[Tensor]) -> None:
-            means[name] = given[0][ids != PADDING_ID].mean(dim=0)
+            means[name] = given[0][is_real].mean(dim=0)
 
         return keep
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from transformer_edu.generation.continuation import end_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.vocabulary import END_ID
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.machine.device import device_of
 
@@ -35,11 +35,14 @@ def margins(translator: Translator, contrasts: Sequence[Contrast]) -> Tensor:
     Raises:
         ValueError: If the two translations of a contrast are equal.
     """
-    encode, model = translator.tokenizer.encode, translator.model
-    encoded = [tuple(map(encode, texts)) for texts in contrasts]
-    ended = [([*right, END_ID], [*wrong, END_ID]) for _, right, wrong in encoded]
+    read, write, model = translator.tokenizer.encode, translator.target_ids, translator.model
+    encoded = [(read(source), write(right), write(wrong)) for source, right, wrong in contrasts]
+    end_id = end_id_of(model)
+    ended = [([*right, end_id], [*wrong, end_id]) for _, right, wrong in encoded]
     places = [_first_difference(*pair) for pair in ended]
-    batch = make_batch([(source, right) for source, right, _ in encoded]).to(device_of(model))
+    batch = make_batch([(source, right) for source, right, _ in encoded], model).to(
+        device_of(model)
+    )
     with evaluation_mode(model):
         logits = model(batch.source_ids, batch.decoder_input_ids).cpu()
     found = [

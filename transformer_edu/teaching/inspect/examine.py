@@ -10,8 +10,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.generation.continuation import Continuation, padding_id_of, require_model
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.generation.continuation import (
+    Continuation,
+    padding_id_of,
+    require_model,
+    start_id_of,
+)
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID
 from transformer_edu.refusals import require_callable
 from transformer_edu.teaching.inspect.inside_probes import (
     Model,
@@ -123,7 +128,7 @@ def _invented_sample(model: Model) -> tuple[Tensor, Tensor]:
         )
         for lengths in INVENTED
     ]
-    batch = make_batch(pairs).to(device_of(model))
+    batch = make_batch(pairs, model).to(device_of(model))
     return batch.source_ids, batch.decoder_input_ids
 
 
@@ -157,18 +162,21 @@ def _probe_generation(model: Model, source_ids: Tensor, target_ids: Tensor) -> P
     except TypeError as error:
         return ProbeResult(name, None, None, str(error))
     real = target_ids != padding_id_of(model)
+    real[:, 0] = True  # a start token may be the padding token, too
     with undisturbed(model):
         at_once = answer(model, source_ids, target_ids, training=False)
         if not at_once.amax(dim=-1).isfinite().all():  # a continuation would refuse them
             return ProbeResult(name, False, None, "The logits are not finite.")
-        writing = Continuation(model, source_ids, start_id=START_ID)
+        writing = Continuation(model, source_ids, start_id=start_id_of(model))
         writing.written = target_ids[:, :1]  # whatever the sample begins with
         steps = []
         for token_ids in target_ids[:, 1:].T:
             steps.append(writing.next_logits())
             writing.append(token_ids)
         steps.append(writing.next_logits())
-    moved = difference(at_once[real], torch.stack(steps, dim=1)[real])
+    by_steps = torch.stack(steps, dim=1)
+    by_steps = torch.where(by_steps == -torch.inf, at_once, by_steps)  # padding, if forbidden
+    moved = difference(at_once[real], by_steps[real])
     sentence = (
         f"Generation's logits differ by {moved:.2g} from those of training: "
         "look at the shift, the causal mask and the positions of new tokens."

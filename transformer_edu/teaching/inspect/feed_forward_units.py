@@ -56,6 +56,7 @@ class Reading(NamedTuple):
         x: What goes into the network, shape (position, d_model).
         w_1, b_1: Its first layer, (d_model, d_ff) and (d_ff,).
         w_2, b_2: Its second layer, (d_ff, d_model) and (d_model,).
+        function: What it applies between the two, such as torch.relu.
     """
 
     words: list[str]
@@ -64,10 +65,11 @@ class Reading(NamedTuple):
     b_1: Tensor
     w_2: Tensor
     b_2: Tensor
+    function: Callable[[Tensor], Tensor]
 
     def activations(self) -> Tensor:
-        """The numbers after the ReLU, shape (position, d_ff)."""
-        return (self.x @ self.w_1 + self.b_1).relu()
+        """The numbers between the two layers, shape (position, d_ff)."""
+        return self.function(self.x @ self.w_1 + self.b_1)
 
 
 def unit_for(translator: Translator, sentences: Sequence[str], marked: Collection[str]) -> Unit:
@@ -164,6 +166,7 @@ def _read(translator: Translator, sentence: str) -> dict[str, Reading]:
             network.widen.bias.detach(),
             network.narrow.weight.detach().T,
             network.narrow.bias.detach(),
+            network.activation,
         )
         for name, network in networks.items()
     }

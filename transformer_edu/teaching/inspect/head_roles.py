@@ -101,7 +101,7 @@ def record_pairs(model: nn.Module, pairs: Sequence[Pair]) -> RecordedPairs:
         pairs: Source and target ids, without special tokens.
     """
     with evaluation_mode(model), record_attention(model) as recorded:
-        batch = make_batch(pairs).to(device_of(model))
+        batch = make_batch(pairs, model).to(device_of(model))
         model(batch.source_ids, batch.decoder_input_ids)
     sources, targets = zip(*pairs, strict=True)
     attention = {name: weights.cpu() for name, weights in recorded.items()}

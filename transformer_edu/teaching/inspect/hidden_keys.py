@@ -10,10 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from transformer_edu.generation.continuation import padding_id_of, start_id_of
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights
 from transformer_edu.model.masks import padding_mask, target_mask
-from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 from transformer_edu.teaching.inspect.one_head import WORD_START
 
 START, PADDING = "<s>", "<pad>"
@@ -51,8 +51,9 @@ def encoder_head(translator: Translator, sentences: Sequence[str]) -> BatchHead:
         sentences: A batch; all but the longest are padded.
     """
     token_ids = _padded(translator, [translator.tokenizer.encode(each) for each in sentences])
-    start = torch.full_like(token_ids[:, :1], START_ID)
-    mask = padding_mask(token_ids)
+    model = translator.model
+    start = torch.full_like(token_ids[:, :1], start_id_of(model))
+    mask = padding_mask(token_ids, padding_id=padding_id_of(model))
     return _most_tempted_head(translator, (token_ids, start), "encoder", token_ids, mask)
 
 
@@ -64,10 +65,11 @@ def decoder_head(translator: Translator, source: str, targets: Sequence[str]) ->
         source: The sentence that the encoder reads.
         targets: What the decoder reads, one row each; a start token comes first.
     """
-    encode = translator.tokenizer.encode
-    token_ids = _padded(translator, [[START_ID, *encode(each)] for each in targets])
-    source_ids = _padded(translator, [encode(source)] * len(targets))
-    mask = target_mask(token_ids)
+    start_id, padding_id = (ask(translator.model) for ask in (start_id_of, padding_id_of))
+    rows = [[start_id, *translator.target_ids(each)] for each in targets]
+    token_ids = _padded(translator, rows)
+    source_ids = _padded(translator, [translator.tokenizer.encode(source)] * len(targets))
+    mask = target_mask(token_ids, padding_id=padding_id, start_id=start_id)
     return _most_tempted_head(translator, (source_ids, token_ids), "decoder", token_ids, mask)
 
 
@@ -93,7 +95,9 @@ def _most_tempted_head(
         translator.model(*given)
     for hook in hooks:
         hook.remove()
-    hides = ~mask.all(dim=-1, keepdim=True) & (token_ids != PADDING_ID)[:, None, :, None]
+    is_real = token_ids != padding_id_of(translator.model)
+    is_real[:, 0] = True  # a start token may be the padding token, too
+    hides = ~mask.all(dim=-1, keepdim=True) & is_real[:, None, :, None]
     found = []
     with torch.no_grad():
         for layer, x in zip(layers, inputs, strict=True):
@@ -113,17 +117,19 @@ def _padded(translator: Translator, sequences: Sequence[Sequence[int]]) -> Tenso
     """Ids of a batch on the translator's device, shape (batch, position)."""
     longest = max(len(ids) for ids in sequences)
     device = next(translator.model.parameters()).device
-    rows = [[*ids, *[PADDING_ID] * (longest - len(ids))] for ids in sequences]
+    padding_id = padding_id_of(translator.model)
+    rows = [[*ids, *[padding_id] * (longest - len(ids))] for ids in sequences]
     return torch.tensor(rows, device=device)
 
 
 def _words(translator: Translator, token_ids: Tensor) -> list[list[str]]:
     """The tokens of every row as a reader writes them."""
-    special = {PADDING_ID: PADDING, START_ID: START}
-    return [
-        [
-            special.get(one) or translator.tokenizer.tokens([one])[0].removeprefix(WORD_START)
-            for one in row
-        ]
-        for row in token_ids.tolist()
-    ]
+    start_id, padding_id = (ask(translator.model) for ask in (start_id_of, padding_id_of))
+    words = []
+    for first, *others in token_ids.tolist():
+        names = translator.tokenizer.tokens([first, *others])
+        row = [START if first == start_id else names[0], *names[1:]]
+        for place, token_id in enumerate(others, start=1):
+            row[place] = PADDING if token_id == padding_id else row[place]
+        words.append([word.removeprefix(WORD_START) for word in row])
+    return words

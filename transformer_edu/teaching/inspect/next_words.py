@@ -9,13 +9,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.vocabulary import END_ID, START_ID
 from transformer_edu.teaching.inspect.recording import record_attention
 
 WORD_START = "▁"  # how Tokenizer.tokens writes the space before a word
-MARKS = {START_ID: "<s>", END_ID: "</s>"}
 NUM_CANDIDATES = 5  # of a step
 MOST_STEPS = 16  # of a sentence in a figure: more rows have no room
 
@@ -49,9 +48,10 @@ def token_words(translator: Translator, token_ids: Sequence[int]) -> list[str]:
         translator: Its tokenizer is the package's.
         token_ids: Of one sentence.
     """
-    names = translator.tokenizer.tokens(token_ids)
+    names, model = translator.tokenizer.tokens(token_ids), translator.model
+    marks = {start_id_of(model): "<s>", end_id_of(model): "</s>"}
     return [
-        MARKS.get(token_id, name.removeprefix(WORD_START) or WORD_START)
+        marks.get(token_id, name.removeprefix(WORD_START) or WORD_START)
         for token_id, name in zip(token_ids, names, strict=True)
     ]
 
@@ -68,7 +68,10 @@ def next_word(translator: Translator, source: str, beginning: str) -> dict[str, 
     device = next(model.parameters()).device
     source_ids, target_ids = (
         torch.tensor([ids], device=device)
-        for ids in (tokenizer.encode(source), [START_ID, *tokenizer.encode(beginning)])
+        for ids in (
+            tokenizer.encode(source),
+            [start_id_of(model), *translator.target_ids(beginning)],
+        )
     )
     with evaluation_mode(model):
         probabilities: Tensor = model(source_ids, target_ids)[0, -1].softmax(dim=-1)
@@ -89,8 +92,8 @@ def decoding_steps(translator: Translator, source: str, beginning: str) -> list[
     model, tokenizer = translator.model, translator.tokenizer
     device = next(model.parameters()).device
     source_ids = torch.tensor([tokenizer.encode(source)], device=device)
-    given, ids, steps = tokenizer.encode(beginning), [START_ID], []
-    while ids[-1] != END_ID and len(steps) < MOST_STEPS:
+    given, ids, steps = translator.target_ids(beginning), [start_id_of(model)], []
+    while ids[-1] != end_id_of(model) and len(steps) < MOST_STEPS:
         with evaluation_mode(model), record_attention(model) as recorded:
             logits = model(source_ids, torch.tensor([ids], device=device))[0, -1]
         is_given = len(steps) < len(given)

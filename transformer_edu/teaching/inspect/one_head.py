@@ -10,9 +10,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights
-from transformer_edu.model.vocabulary import START_ID
 
 WORD_START = "▁"  # how Tokenizer.tokens writes the space before a word
 END = "(end)"  # what is written after the last word
@@ -60,8 +60,8 @@ def aligning_head(
         target: Its translation, which the decoder is about to write.
         pairs: Words of the target, each with the word of the source that it translates.
     """
-    source_words = _words(translator, source)
-    target_words = [*_words(translator, target), END]
+    source_words = _words(translator, translator.tokenizer.encode(source))
+    target_words = [*_words(translator, translator.target_ids(target)), END]
     rows = [_position(target_words, word) for word, _ in pairs]
     columns = [_position(source_words, word) for _, word in pairs]
     return _best_head(
@@ -80,7 +80,7 @@ def previous_token_head(translator: Translator, source: str) -> Head:
         translator: Its tokenizer is the package's.
         source: The sentence that the encoder reads.
     """
-    words = _words(translator, source)
+    words = _words(translator, translator.tokenizer.encode(source))
     return _best_head(
         translator,
         (source, ""),
@@ -112,11 +112,13 @@ def _best_head(
         for name, layer in layers.items()
     ]
     device = next(translator.model.parameters()).device
-    source_ids, target_ids = (translator.tokenizer.encode(text) for text in texts)
+    source, target = texts
+    source_ids, target_ids = translator.tokenizer.encode(source), translator.target_ids(target)
+    start_id = start_id_of(translator.model)
     with torch.no_grad():
         translator.model(
             torch.tensor([source_ids], device=device),
-            torch.tensor([[START_ID, *target_ids]], device=device),
+            torch.tensor([[start_id, *target_ids]], device=device),
         )
         for hook in hooks:
             hook.remove()
@@ -140,10 +142,9 @@ def _best_head(
         return Head(where, *words, *vectors, *(matrix.detach() for matrix in matrices), *place)
 
 
-def _words(translator: Translator, text: str) -> list[str]:
-    """The tokens of a text as a reader writes them."""
-    tokenizer = translator.tokenizer
-    return [each.removeprefix(WORD_START) for each in tokenizer.tokens(tokenizer.encode(text))]
+def _words(translator: Translator, token_ids: Sequence[int]) -> list[str]:
+    """Tokens as a reader writes them."""
+    return [each.removeprefix(WORD_START) for each in translator.tokenizer.tokens(token_ids)]
 
 
 def _position(tokens: list[str], word: str) -> int:

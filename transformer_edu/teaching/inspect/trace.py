@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import PurePath
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
@@ -59,9 +60,10 @@ OUT_OF = {
 # What goes into such a part, where it is computed between two modules.
 INTO = {
     (MultiHeadAttention, "output_projection"): ("heads merged", QUERIES),
-    (FeedForward, "narrow"): ("ReLU: max(0, ·)", WIDE),
     (AddAndNorm, "norm"): ("x + sub-layer", VECTORS),
 }
+# The same between the two layers of a feed-forward network.
+ACTIVATIONS = {F.relu: "ReLU: max(0, ·)", F.gelu: "GELU", F.silu: "SiLU: x · sigmoid(x)"}
 # What attention is called with.
 GIVEN = {"query": QUERIES, "key": KEYS, "value": KEYS, "key = value": KEYS}
 # What comes out of a module as a whole.
@@ -321,6 +323,8 @@ def name_tensor(
     for (kind, name), names in (INTO if into else OUT_OF).items():
         if isinstance(parent, kind) and part == name:
             return names
+    if into and isinstance(parent, FeedForward) and part == "narrow":
+        return ACTIVATIONS.get(parent.activation, "activation"), WIDE
     words = in_words(part) if part else type(module).__name__
     if into:
         words = f"into {words}"

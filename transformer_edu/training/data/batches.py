@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.generation.continuation import end_id_of, padding_id_of, start_id_of
+from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.toy_tasks import Pair
 
@@ -87,19 +88,21 @@ def pad(sequences: Sequence[Sequence[int]], *, padding_id: int = PADDING_ID) -> 
     return torch.tensor(rows, device="cpu")
 
 
-def make_batch(pairs: Sequence[Pair]) -> Batch:
+def make_batch(pairs: Sequence[Pair], model: nn.Module | None = None) -> Batch:
     """Shift and pad pairs for one step.
 
     Args:
         pairs: Source and target ids, without special tokens; a target may be empty.
+        model: Its config says which tokens are start, end and padding; None for the vocabulary's.
 
     Raises:
         ValueError: If there are no pairs, or a source is empty.
     """
+    start, end, padding = (ask(model) for ask in (start_id_of, end_id_of, padding_id_of))
     return Batch(
-        source_ids=pad([source for source, _ in pairs]),
-        decoder_input_ids=pad([[START_ID, *target] for _, target in pairs]),
-        label_ids=pad([[*target, END_ID] for _, target in pairs]),
+        source_ids=pad([source for source, _ in pairs], padding_id=padding),
+        decoder_input_ids=pad([[start, *target] for _, target in pairs], padding_id=padding),
+        label_ids=pad([[*target, end] for _, target in pairs], padding_id=padding),
     )
 
 

@@ -218,7 +218,7 @@ def import_extra(name: str) -> ModuleType:
     """Import a library of the extra ``data``, or say how to get it.
 
     Args:
-        name: Of the library: tokenizers, sacrebleu, pooch or sentencepiece.
+        name: Of the library, such as sacrebleu or sentencepiece.
 
     Raises:
         ModuleNotFoundError: If it is not installed.
