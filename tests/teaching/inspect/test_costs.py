@@ -48,10 +48,10 @@ def test_where_compiling_fails_a_sentence_says_so(monkeypatch, capsys):
     def fail(*given):
         raise RuntimeError("no compiler")
 
-    monkeypatch.setattr(torch, "compile", lambda function: fail)
+    monkeypatch.setattr(torch, "compile", lambda function, **options: fail)
     assert compiled(torch.sin, torch.ones(2)) is None
     assert "does not work here (RuntimeError)" in capsys.readouterr().out
-    monkeypatch.setattr(torch, "compile", lambda function: function)
+    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
     assert compiled(torch.sin, torch.ones(2)) is torch.sin
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-import transformer_edu
 from transformer_edu.training.checkpoint import load_history
 from transformer_edu.training.runs.run_folder import RunFolder
 
@@ -81,9 +81,11 @@ def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., T
     Returns:
         The compiled function. None where compiling fails, and a printed sentence says so.
     """
-    fast = torch.compile(function)
+    fast = torch.compile(function, fullgraph=True)  # the whole function, or an error
     try:
-        fast(*given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fast(*given)
     except Exception as error:  # without a compiler, each system fails with an error of its own
         print(f"torch.compile does not work here ({type(error).__name__}). Is there a compiler?")
         return None
@@ -130,7 +132,8 @@ def losses_of_a_run(options: Sequence[str], *, processes: int) -> list[float] | 
 
 def _settings() -> dict[str, str]:
     """Environment variables of the processes of a run."""
-    folders = [str(Path(transformer_edu.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    here = str(Path(__file__).parents[3])  # so that each process finds this package
+    folders = [here, os.environ.get("PYTHONPATH", "")]
     return {
         "TRANSFORMER_EDU_DEVICE": "cpu",
         "OMP_NUM_THREADS": "1",
