@@ -7,6 +7,7 @@ from transformer_edu.teaching.figures.charts import (
     plot_differences,
     plot_grouped_bars,
     plot_lines,
+    plot_stacked_bars,
 )
 
 
@@ -71,3 +72,14 @@ def test_grouped_bars_have_a_bar_for_every_name_of_every_group():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second"]
     first, other = axes.patches[0].get_y(), axes.patches[2].get_y()
     assert first != other
+
+
+def test_stacked_bars_put_each_part_at_the_end_of_the_one_before_and_write_the_sum():
+    bars = {"first": {"one": 1.0, "two": 2.0}, "second": {"one": 3.0, "two": 4.0}}
+    figure = plot_stacked_bars(bars, x_label="x", title="t")
+    axes = figure.axes[0]
+    spans = [(bar.get_x(), bar.get_width()) for bar in axes.patches]
+    assert spans == [(0.0, 1.0), (0.0, 3.0), (1.0, 2.0), (3.0, 4.0)]
+    assert [text.get_text() for text in axes.texts] == ["3", "7"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two"]
+    assert figure.get_label() == "t. x: first: one 1, two 2; second: one 3, two 4"

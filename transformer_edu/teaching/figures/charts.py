@@ -6,9 +6,18 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator
 
-from transformer_edu.teaching.style import BLUE, GREEN, PALE, VERMILION, literal, styled
+from transformer_edu.teaching.style import (
+    BLUE,
+    GREEN,
+    PALE,
+    PURPLE,
+    VERMILION,
+    literal,
+    styled,
+)
 
 GROUP_COLORS = (BLUE, VERMILION, GREEN)
+PART_COLORS = ("#004A73", BLUE, "#6DB6DC", VERMILION, PURPLE)
 
 
 @styled
@@ -160,4 +169,43 @@ def plot_grouped_bars(
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     axes.set_title(title)
     axes.set_xlabel(x_label)
+    return figure
+
+
+@styled
+def plot_stacked_bars(
+    bars: Mapping[str, Mapping[str, float]], *, x_label: str, title: str, number: str = "{:.0f}"
+) -> Figure:
+    """Draw one horizontal bar per name, made of parts, with its sum at the end.
+
+    Args:
+        bars: By the bar's name, sizes by the part's name; the same parts in every bar, at most
+            five. The first three are drawn in shades of one color.
+        x_label: What a size is, with its unit.
+        title: What the reader should see, as a sentence.
+        number: How a sum is written at its bar.
+
+    Returns:
+        A new figure, whose label says the sizes in words.
+    """
+    names = [literal(name, longest=None) for name in bars]
+    figure, axes = plt.subplots(figsize=(8, 1.3 + 0.5 * len(bars)))
+    ends = [0.0] * len(bars)
+    for part, color in zip(next(iter(bars.values())), PART_COLORS, strict=False):
+        sizes = [bar[part] for bar in bars.values()]
+        style = {"color": color, "edgecolor": "white", "linewidth": 0.8, "label": literal(part)}
+        last = axes.barh(range(len(bars)), sizes, 0.62, left=ends, **style)
+        ends = [end + size for end, size in zip(ends, sizes, strict=True)]
+    axes.bar_label(last, labels=[number.format(end) for end in ends], padding=4)
+    axes.set_yticks(range(len(bars)), names)
+    axes.invert_yaxis()
+    axes.margins(x=0.1)  # room for the sums
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.set_title(title)
+    axes.set_xlabel(x_label)
+    words = [
+        f"{name}: " + ", ".join(f"{part} {number.format(size)}" for part, size in bar.items())
+        for name, bar in bars.items()
+    ]
+    figure.set_label(f"{title}. {x_label}: {'; '.join(words)}")
     return figure

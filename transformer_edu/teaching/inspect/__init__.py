@@ -14,6 +14,7 @@ model_parts      the boxes of the map in a model: shapes, parameters, class and 
 trace            the shape walk: every tensor of one forward pass, with its name and source line
 probes           eight properties that loss and accuracy do not show (three in inside_probes)
 examine          one table for a model (these and five more probes), one for a training step
+costs            operations, seconds and bytes of a computation; a run in several processes
 ablation         switch heads or sub-layers off
 agreement        the choice between a right and a wrong form of a word
 positions        other position vectors for the words of a source, or none

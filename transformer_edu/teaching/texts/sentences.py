@@ -3,7 +3,7 @@
 The sentences are everyday scenes whose words come again, letters and full stops only, and German
 compounds with their English phrases: a text to count words in and to learn pieces from. The
 captions are in the style of the translator's training data; none of them is part of that data.
-Used in notebooks/00_start_here.ipynb and 14_tokenization.ipynb to 17_what_can_be_removed.ipynb.
+Used in notebooks/00_start_here.ipynb and 14_tokenization.ipynb to 18_speed_and_scale.ipynb.
 """
 
 from importlib import resources

@@ -1,0 +1,142 @@
+"""What a computation costs: operations, seconds and bytes; and two ways to make it faster.
+
+Used in notebooks/18_speed_and_scale.ipynb.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from transformer_edu.training.checkpoint import load_history
+from transformer_edu.training.runs.run_folder import RunFolder
+
+LONGEST_RUN = 300  # seconds; ends what hangs
+
+
+def operations(call: Callable[[], object]) -> int:
+    """The multiplications and additions of all matrix products while ``call`` runs.
+
+    A product of matrices (m, n) and (n, p) has 2 · m · n · p. Attention is written out, because the
+    fused kernel of a CPU is not counted. The number is the same on every device.
+
+    Args:
+        call: What to count.
+    """
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        call()
+    return counter.get_total_flops()
+
+
+def seconds(call: Callable[[], Tensor], *, rounds: int = 5) -> float:
+    """The seconds of the fastest of several calls.
+
+    Args:
+        call: Returns a tensor. One of its numbers is read, so that a GPU has to finish.
+        rounds: How often to call, at least 1.
+    """
+    durations = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call().detach().flatten()[0].item()
+        durations.append(time.perf_counter() - start)
+    return min(durations)
+
+
+def saved_bytes(call: Callable[[], object], model: nn.Module | None = None) -> int:
+    """The bytes that autograd keeps for the backward pass while ``call`` runs.
+
+    Args:
+        call: Returns what the backward pass would begin with.
+        model: Its weights do not count.
+    """
+    own = {weight.data_ptr() for weight in model.parameters()} if model is not None else set()
+    kept: dict[int, int] = {}
+
+    def note(tensor: Tensor) -> Tensor:
+        kept[tensor.data_ptr()] = tensor.nbytes  # what is kept twice counts once
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        _result = call()  # as long as it lives, so do the tensors that it needs
+    return sum(size for address, size in kept.items() if address not in own)
+
+
+def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., Tensor] | None:
+    """The function as ``torch.compile`` translates it for these arguments.
+
+    Args:
+        function: What to compile.
+        given: What it is called with once, because compiling happens at the first call.
+
+    Returns:
+        The compiled function. None where compiling fails, and a printed sentence says so.
+    """
+    fast = torch.compile(function, fullgraph=True)  # the whole function, or an error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fast(*given)
+    except Exception as error:  # without a compiler, each system fails with an error of its own
+        print(f"torch.compile does not work here ({type(error).__name__}). Is there a compiler?")
+        return None
+    return fast
+
+
+def losses_of_a_run(options: Sequence[str], *, processes: int) -> list[float] | None:
+    """The losses of ``python -m transformer_edu.training``; ``torchrun`` starts several processes.
+
+    The processes compute on the CPU, with one thread each. The run's folder is deleted.
+
+    Args:
+        options: Those of the command, without ``--out``.
+        processes: How many share the work, at least 1.
+
+    Returns:
+        The loss of every step. None where the run fails, and a printed sentence says so.
+    """
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
+    launcher = [*torchrun, "--nproc-per-node", str(processes)] if processes > 1 else []
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, *launcher, "-m", "transformer_edu.training", *options]
+        process = subprocess.Popen(
+            [*command, "--out", str(Path(folder, "run"))],
+            env=os.environ | _settings(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            process.communicate(timeout=LONGEST_RUN)
+        except subprocess.TimeoutExpired:
+            pass  # told below
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+        if process.returncode != 0:
+            count = "One process" if processes == 1 else f"{processes} processes"
+            print(f"{count} could not be started here. The text below says what they show.")
+            return None
+        run = load_history(RunFolder(Path(folder, "run")).checkpoint)
+    return [step.loss for step in run.steps]
+
+
+def _settings() -> dict[str, str]:
+    """Environment variables of the processes of a run."""
+    here = str(Path(__file__).parents[3])  # so that each process finds this package
+    folders = [here, os.environ.get("PYTHONPATH", "")]
+    return {
+        "TRANSFORMER_EDU_DEVICE": "cpu",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, folders)),
+        "USE_LIBUV": "0",  # torch for Windows is built without it
+    }
