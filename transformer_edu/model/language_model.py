@@ -286,7 +286,7 @@ def build_positions(config: LanguageModelConfig) -> nn.Module:
 
 
 def build_feed_forward(config: LanguageModelConfig) -> nn.Module:
-    """The paper's network, with GELU on request, or SwiGLU; without its biases if config says so."""
+    """The paper's network, with ReLU or GELU, or SwiGLU; with or without biases."""
     sizes = {"d_model": config.d_model, "d_ff": config.d_ff}
     if config.feed_forward == "swiglu":
         network = GatedFeedForward(**sizes)

@@ -1,4 +1,4 @@
-"""Train a language model on a running text, judge it by position, and what eight models reached.
+"""Train a language model on a running text, judge it, let it write, and what eight models reached.
 
 Used in notebooks/19_from_2017_to_today.ipynb; experiments/swaps.py writes swaps.json.
 """
@@ -14,11 +14,15 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.sampling import candidate_probabilities
+from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
 from transformer_edu.training.data.running_text import RunningText, windows
+from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.machine.interrupt import noted_interrupts
 
 SWAPS = Path(__file__).with_name("swaps.json")
 LENGTH, BATCH_SIZE, STEPS = 64, 16, 400  # tokens of a piece, pieces of a batch, batches
+HIDDEN = 0.15  # of the tokens, as in BERT
 LEARNING_RATE, WARM_UP, LARGEST_GRADIENT = 4e-3, 40, 1.0
 
 
@@ -26,6 +30,16 @@ def next_token_loss(model: nn.Module, token_ids: Tensor) -> Tensor:
     """The mean loss of every next token, in nats; token_ids has the shape (batch, position)."""
     logits = model(token_ids[:, :-1])
     return F.cross_entropy(logits.transpose(1, 2), token_ids[:, 1:])
+
+
+def masked_token_loss(model: nn.Module, token_ids: Tensor) -> Tensor:
+    """The mean loss of hidden tokens, HIDDEN of all, given the tokens on both sides (BERT).
+
+    The unknown token, which no text here contains, stands in the place of a hidden one.
+    """
+    hidden = (torch.rand(token_ids.shape) < HIDDEN).to(token_ids.device)
+    logits = model(token_ids.masked_fill(hidden, UNKNOWN_ID))
+    return F.cross_entropy(logits[hidden], token_ids[hidden])
 
 
 def train_language_model(
@@ -92,6 +106,49 @@ def loss_by_position(model: nn.Module, token_ids: Tensor, *, length: int, pieces
     with evaluation_mode(model):
         logits = model(batch[:, :-1]).transpose(1, 2)
     return F.cross_entropy(logits, batch[:, 1:], reduction="none").mean(dim=0).cpu()
+
+
+@torch.no_grad()
+def write_sentence(
+    model: nn.Module, tokenizer: Tokenizer, start: str, *, luck: torch.Generator, top_p: float = 0.9
+) -> str:
+    """Continue a sentence, token by token, until the end token or LENGTH tokens.
+
+    Args:
+        model: As for train_language_model.
+        tokenizer: The text's.
+        start: How the sentence begins; may be empty.
+        luck: Decides what is drawn.
+        top_p: As in candidate_probabilities.
+    """
+    device = next(model.parameters()).device
+    token_ids = [END_ID, *tokenizer.encode(start)]  # every sentence of the text follows another
+    while len(token_ids) <= LENGTH:
+        logits = model(torch.tensor([token_ids], device=device))[0, -1].cpu()
+        chances = candidate_probabilities(logits, top_p=top_p)
+        token_ids.append(int(chances.multinomial(1, generator=luck)))
+        if token_ids[-1] == END_ID:
+            break
+    return tokenizer.decode(token_ids)
+
+
+@torch.no_grad()
+def fill_gap(
+    model: nn.Module, tokenizer: Tokenizer, before: str, after: str, *, count: int = 4
+) -> list[str]:
+    """The likeliest tokens between two pieces of a sentence, for a model of masked_token_loss.
+
+    Args:
+        model: Reads the tokens on both sides.
+        tokenizer: The text's.
+        before: What stands before the gap.
+        after: What stands after it.
+        count: How many tokens.
+    """
+    device = next(model.parameters()).device
+    left, right = [END_ID, *tokenizer.encode(before)], [*tokenizer.encode(after), END_ID]
+    logits = model(torch.tensor([[*left, UNKNOWN_ID, *right]], device=device))[0, len(left)]
+    return [tokenizer.decode([token_id]) for token_id in logits.topk(count).indices.tolist()]
 
 
 @dataclass(frozen=True, kw_only=True)

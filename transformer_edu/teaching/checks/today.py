@@ -143,7 +143,7 @@ def check_cache_size(answer: float) -> None:
         raise AnswerError("That is in units of 10⁹ bytes. One GiB has 2**30 bytes.")
     if abs(size - 1) > 1e-6:
         raise AnswerError(
-            "Multiply: keys and values (2), layers, their heads, the width of a head, bytes, tokens."
+            "Multiply: keys and values (2), layers, their heads, width of a head, bytes, tokens."
         )
 
 

@@ -3,12 +3,14 @@
 Used in notebooks/19_from_2017_to_today.ipynb.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from transformer_edu.teaching.figures.charts import plot_grouped_bars
 from transformer_edu.teaching.figures.pen import INK, Box, Pen
 from transformer_edu.teaching.style import BLUE, GRAY, styled, title_above
 from transformer_edu.training.language_modeling import Swap
@@ -17,12 +19,11 @@ COLUMNS = ("parameters", "cache\n(numbers per token)", "training\n(tokens/s)")
 
 
 @styled
-def plot_swaps(swaps: Sequence[Swap], *, title: str) -> Figure:
+def plot_swaps(swaps: Sequence[Swap]) -> Figure:
     """Draw the validation loss of every seed and its median, and beside it sizes and speed.
 
     Args:
-        swaps: From top to bottom.
-        title: What the reader should see, as a sentence.
+        swaps: From top to bottom; the title names the one with which the loss falls most.
 
     Returns:
         A new figure; its label says the same in words.
@@ -46,9 +47,35 @@ def plot_swaps(swaps: Sequence[Swap], *, title: str) -> Figure:
     axes.set(ylim=(len(swaps) - 0.5, -0.6), xlabel="validation loss (nats per token)")
     table.set_xlim(0, len(COLUMNS))
     table.set_axis_off()
+    falls = [before - after for before, after in pairwise(middles)]
+    most = max(range(len(falls)), key=falls.__getitem__)
+    title = f"The loss falls most with {swaps[most + 1].name}: by {falls[most]:.2f} nats"
     title_above(figure, title)
     said = "; ".join(f"{n} {loss:.2f}" for n, loss in zip(names, middles, strict=True))
     figure.set_label(f"{title}. Validation loss, median of the seeds: {said}")
+    return figure
+
+
+@styled
+def plot_lengths(swaps: Mapping[str, Swap]) -> Figure:
+    """Draw the loss at positions within and beyond the length of training, medians of the seeds.
+
+    Args:
+        swaps: At least one model by its name in the figure.
+
+    Returns:
+        A new figure; its label says the same in words.
+    """
+    ends = next(iter(swaps.values())).lengths
+    ranges = [f"positions {a + 1} – {b}" for a, b in zip((0, *ends), ends, strict=False)]
+    bars = {
+        name: dict(zip(ranges, map(median, zip(*swap.by_range, strict=True)), strict=True))
+        for name, swap in swaps.items()
+    }
+    rises = (f"{name} {bar[ranges[1]] - bar[ranges[0]]:+.2f}" for name, bar in bars.items())
+    title = f"Just after the length of training: {', '.join(rises)}"
+    figure = plot_grouped_bars(bars, x_label="loss (nats per token)", title=title)
+    figure.set_label(f"{title}. {bars}")
     return figure
 
 
@@ -94,7 +121,9 @@ def plot_today() -> Figure:
     for left, name in ((LEFT, "2017"), (RIGHT, "today")):
         _draw_layer_frame(pen, left, heights)
         pen.words(name, left + BOX_WIDTH / 2, HEIGHT - 0.6, strong=True)
-    pen.words("what changed, and where it comes from", NOTES, HEIGHT - 0.6, strong=True, align="left")
+    pen.words(
+        "what changed, and where it comes from", NOTES, HEIGHT - 0.6, strong=True, align="left"
+    )
     for (old, new, note), y in zip(ROWS, heights, strict=True):
         for left, label in ((LEFT, old), (RIGHT, new)):
             if label:
@@ -123,5 +152,5 @@ def _draw_stream(pen: Pen, x: float, labels: Sequence[str], heights: Sequence[fl
         for label, y in zip(labels, heights, strict=True)
         if label
     ]
-    for (upper, tall), (lower, low) in zip(there, there[1:], strict=False):
+    for (upper, tall), (lower, low) in pairwise(there):
         pen.arrow((x, lower + low / 2), (x, upper - tall / 2))

@@ -4,7 +4,7 @@ Both are the same architecture written by others, so they must give the same log
 notebooks/19_from_2017_to_today.ipynb.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,28 @@ PARTS = {  # our names, and Llama's
     "final_norm.": "model.norm.",
     "output_projection.weight": "lm_head.weight",
 }
+
+
+@torch.no_grad()
+def logit_gap(
+    ours: LanguageModel, theirs: Callable[[LanguageModel], nn.Module], token_ids: Tensor
+) -> float | None:
+    """The largest difference between the logits of two implementations with the same weights.
+
+    Args:
+        ours: A language model.
+        theirs: as_llama or as_gpt2.
+        token_ids: Shape (batch, position).
+
+    Returns:
+        None, with a sentence, where the library transformers is not installed.
+    """
+    try:
+        other = theirs(ours)
+    except ImportError:
+        print("The library transformers is not installed, so one comparison is skipped.")
+        return None
+    return (other(token_ids).logits - ours(token_ids)).abs().max().item()
 
 
 def as_llama(model: LanguageModel) -> nn.Module:
@@ -94,6 +116,8 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
             n_inner=config.d_ff,
             activation_function="gelu",
             layer_norm_epsilon=EPSILON,
+            bos_token_id=None,
+            eos_token_id=None,
         )
     )
     weights = {
