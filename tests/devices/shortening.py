@@ -21,7 +21,7 @@ from PIL import Image
 from torch import nn
 
 from transformer_edu.teaching import display
-from transformer_edu.training import loop
+from transformer_edu.training import language_modeling, loop
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data import batches
 from transformer_edu.training.data.batches import Batch
@@ -58,8 +58,9 @@ def shorten(steps: int) -> None:
 
     ``fit`` takes all its steps, with whatever belongs to them, but the later ones change no weight,
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
-    ``epoch``.
+    ``epoch``, and a language model so many pieces of its text.
     """
+    windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
     evaluate, evaluated = loop.evaluate, {}
 
@@ -91,6 +92,7 @@ def shorten(steps: int) -> None:
     def begin_epoch(*pairs: object, **options: object) -> Iterator[Batch]:
         return islice(epoch(*pairs, **options), steps)
 
+    language_modeling.windows = lambda *text, **options: islice(windows(*text, **options), steps)
     loop.find_gradients, loop._seed_dropout = find_first_gradients, seed_first_dropout
     loop.evaluate, loop.WORTH_A_BUDGET = evaluate_while_it_changes, math.inf  # nothing is timed
     batches.epoch, display._image = begin_epoch, _blank

@@ -8,6 +8,7 @@ bleu        BLEU by sacreBLEU, with its signature
 state       what a run is made of: its history, and what its next step depends on
 checkpoint  weights, optimizer, history and choices: stop today, continue with the same bits
 budget      how long a run will take here
+language_modeling  a language model learns from a running text, and what eight of them reached
 faults      published bugs of models, training steps, decoding and scores, for the lessons
 
 data/       tasks, batches, tokenizer, texts

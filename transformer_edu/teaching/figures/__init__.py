@@ -12,6 +12,7 @@ units, depth                 units of a feed-forward network; what many layers d
 charts, runs                 lines and bars; training runs and their symptoms
 search, candidates           beam search as a tree, lengths; which tokens may be drawn
 architecture, history        the model's map and the order of norms; what attention replaced
+swaps                        what each change since 2017 is worth; a layer of 2017 and of today
 recorded_map, shape_walk     the map as numbers; shapes through a layer
 grid, pen                    what they draw with
 """

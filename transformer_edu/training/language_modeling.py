@@ -1,0 +1,184 @@
+"""Train a language model on a running text, judge it, let it write, and what eight models reached.
+
+Used in notebooks/19_from_2017_to_today.ipynb; experiments/swaps.py writes swaps.json.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.sampling import candidate_probabilities
+from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
+from transformer_edu.training.data.running_text import RunningText, windows
+from transformer_edu.training.data.tokenizer import Tokenizer
+from transformer_edu.training.machine.interrupt import noted_interrupts
+
+SWAPS = Path(__file__).with_name("swaps.json")
+LENGTH, BATCH_SIZE, STEPS = 64, 16, 400  # tokens of a piece, pieces of a batch, batches
+HIDDEN = 0.15  # of the tokens, as in BERT
+LEARNING_RATE, WARM_UP, LARGEST_GRADIENT = 4e-3, 40, 1.0
+
+
+def next_token_loss(model: nn.Module, token_ids: Tensor) -> Tensor:
+    """The mean loss of every next token, in nats; token_ids has the shape (batch, position)."""
+    logits = model(token_ids[:, :-1])
+    return F.cross_entropy(logits.transpose(1, 2), token_ids[:, 1:])
+
+
+def masked_token_loss(model: nn.Module, token_ids: Tensor) -> Tensor:
+    """The mean loss of hidden tokens, HIDDEN of all, given the tokens on both sides (BERT).
+
+    The unknown token, which no text here contains, stands in the place of a hidden one.
+    """
+    hidden = (torch.rand(token_ids.shape) < HIDDEN).to(token_ids.device)
+    logits = model(token_ids.masked_fill(hidden, UNKNOWN_ID))
+    return F.cross_entropy(logits[hidden], token_ids[hidden])
+
+
+def train_language_model(
+    model: nn.Module,
+    text: RunningText,
+    *,
+    loss_of: Callable[[nn.Module, Tensor], Tensor] = next_token_loss,
+    steps: int = STEPS,
+    seed: int = 0,
+    progress: bool = False,
+) -> list[float]:
+    """Train on random pieces of the text; the rate rises for WARM_UP steps, then falls to 0.
+
+    Args:
+        model: Takes token ids (batch, position) and returns logits.
+        text: What to learn from.
+        loss_of: From the model and a batch of pieces, (BATCH_SIZE, LENGTH + 1), to what is made
+            smaller.
+        steps: Number of batches.
+        seed: Decides the pieces.
+        progress: Whether to show a progress bar.
+
+    Returns:
+        The loss of every step. An interrupt ends the training after a whole step.
+    """
+    device = next(model.parameters()).device
+    adam = torch.optim.Adam(model.parameters(), betas=(0.9, 0.95))
+    sizes = {"length": LENGTH + 1, "batch_size": BATCH_SIZE, "steps": steps}
+    pieces = windows(text.train, **sizes, seed=seed)
+    losses: list[float] = []
+    model.train()
+    with noted_interrupts() as interrupts:
+        for batch in tqdm(pieces, total=steps, disable=not progress, desc="training"):
+            step = len(losses)
+            rate = LEARNING_RATE * min((step + 1) / WARM_UP, 1 - step / steps)
+            adam.param_groups[0]["lr"] = rate
+            loss = loss_of(model, batch.to(device))
+            adam.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), LARGEST_GRADIENT)
+            adam.step()
+            losses.append(loss.item())
+            if interrupts:
+                break
+    model.eval()
+    return losses
+
+
+@torch.no_grad()
+def loss_by_position(model: nn.Module, token_ids: Tensor, *, length: int, pieces: int) -> Tensor:
+    """The mean loss at every position, over pieces of a text that are the same every time.
+
+    Args:
+        model: As for train_language_model.
+        token_ids: The text, shape (token,).
+        length: Tokens to predict in each piece.
+        pieces: How many.
+
+    Returns:
+        Nats per token, shape (length,), on the CPU.
+    """
+    batch = next(windows(token_ids, length=length + 1, batch_size=pieces, steps=1, seed=0))
+    batch = batch.to(next(model.parameters()).device)
+    with evaluation_mode(model):
+        logits = model(batch[:, :-1]).transpose(1, 2)
+    return F.cross_entropy(logits, batch[:, 1:], reduction="none").mean(dim=0).cpu()
+
+
+@torch.no_grad()
+def write_sentence(
+    model: nn.Module, tokenizer: Tokenizer, start: str, *, luck: torch.Generator, top_p: float = 0.9
+) -> str:
+    """Continue a sentence, token by token, until the end token or LENGTH tokens.
+
+    Args:
+        model: As for train_language_model.
+        tokenizer: The text's.
+        start: How the sentence begins; may be empty.
+        luck: Decides what is drawn.
+        top_p: As in candidate_probabilities.
+    """
+    device = next(model.parameters()).device
+    token_ids = [END_ID, *tokenizer.encode(start)]  # every sentence of the text follows another
+    while len(token_ids) <= LENGTH:
+        logits = model(torch.tensor([token_ids], device=device))[0, -1].cpu()
+        chances = candidate_probabilities(logits, top_p=top_p)
+        token_ids.append(int(chances.multinomial(1, generator=luck)))
+        if token_ids[-1] == END_ID:
+            break
+    return tokenizer.decode(token_ids)
+
+
+@torch.no_grad()
+def fill_gap(
+    model: nn.Module, tokenizer: Tokenizer, before: str, after: str, *, count: int = 4
+) -> list[str]:
+    """The likeliest tokens between two pieces of a sentence, for a model of masked_token_loss.
+
+    Args:
+        model: Reads the tokens on both sides.
+        tokenizer: The text's.
+        before: What stands before the gap.
+        after: What stands after it.
+        count: How many tokens.
+    """
+    device = next(model.parameters()).device
+    left, right = [END_ID, *tokenizer.encode(before)], [*tokenizer.encode(after), END_ID]
+    logits = model(torch.tensor([[*left, UNKNOWN_ID, *right]], device=device))[0, len(left)]
+    return [tokenizer.decode([token_id]) for token_id in logits.topk(count).indices.tolist()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swap:
+    """One model of the row from 2017 to today, and what it reached.
+
+    Args:
+        name: What was swapped, after all models before it.
+        parameters: How many numbers are learned.
+        cache: Numbers that the key/value cache keeps for each token.
+        losses: Validation loss at LENGTH tokens, one for each seed.
+        lengths: The end of each range of positions, in tokens.
+        by_range: Validation loss in each range of positions, a row for each seed.
+        tokens_per_second: In training on one CPU thread, one for each seed.
+    """
+
+    name: str
+    parameters: int
+    cache: int
+    losses: tuple[float, ...]
+    lengths: tuple[int, ...]
+    by_range: tuple[tuple[float, ...], ...]
+    tokens_per_second: tuple[int, ...]
+
+
+def stored_swaps(path: Path = SWAPS) -> list[Swap]:
+    """The models in their order, as experiments/swaps.py has stored them."""
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return [Swap(**{name: _tuples(value) for name, value in row.items()}) for row in rows]
+
+
+def _tuples(value: object) -> object:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
