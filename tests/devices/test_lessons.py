@@ -21,9 +21,9 @@ from tools.exercises import exercise_indices, number_of, solved
 from tools.notebooks import lesson_paths, read
 
 WHOLE = bool(os.environ.get("WHOLE_LESSONS"))
-STEPS = 20  # of each training: lesson 10 draws means of 10 steps, and compares 20
+STEPS = 4  # of each training
 OTHER_STEPS = {
-    "15_translation": 4,  # a large model
+    "10_training": 20,  # draws means of 10 steps, and compares 20
     "16_looking_inside": 350,  # looks for the first sharp attention map, and 100 steps after it
 }
 

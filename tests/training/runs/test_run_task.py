@@ -75,6 +75,7 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     everyday = replace(whole, train=whole.train[:300], validation=whole.validation[:9])
     monkeypatch.setattr(run_task, "load_multi30k", lambda: captions)
     monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday)
+    monkeypatch.setattr(run_task, "phrases", lambda: {"Hello!": "Hallo!"})
     settings = RunSettings(
         task="multi30k+everyday", vocabulary_size=300, copies=3, bpe_dropout=0.1, evaluate_on=4
     )
