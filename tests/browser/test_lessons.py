@@ -1,7 +1,7 @@
 """The lessons in a real browser: every control and viewer works, with a kernel and without one.
 
 What needs a kernel is moved in JupyterLab. All else is moved on the page that a lesson becomes
-without one: what is stored is what a lesson's cells publish.
+without one, with the live figures and viewers that its cells publish now.
 """
 
 import os
@@ -11,9 +11,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 
 from tests.lesson_widgets import exported, interactive_cells, with_needed_cells
+from tests.published import caught_bundles
 from tools.notebooks import ROOT, lesson_paths, read
+from transformer_edu.teaching import display as display_module
 
 # These run from top to bottom; of the others, only what their explorers need.
 WHOLE = ("00", "12", "16")
@@ -191,12 +194,33 @@ def test_the_lessons_that_run_from_top_to_bottom_and_the_explorers_are_there():
     assert len(EXPLORERS) >= 4
 
 
+def with_new_figures(path: Path, patch: pytest.MonkeyPatch) -> NotebookNode:
+    """The stored lesson, with what the cells with something to be moved publish now."""
+    notebook = read(path)
+    cells = {cell.id: cell for cell in notebook.cells}
+    moving = {notebook.cells[index].id for index in interactive_cells(notebook)}
+    patch.chdir(path.parent)
+    patch.setenv("TRANSFORMER_EDU_KEEP", "0")
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for cell in with_needed_cells(notebook, interactive_cells(notebook)).cells:
+        bundles = caught_bundles(patch, display_module)
+        exec(cell.source, namespace)
+        if cell.id in moving:
+            assert any("<iframe" in each["data"].get("text/html", "") for each in bundles)
+            cells[cell.id].outputs = [
+                nbformat.v4.new_output("display_data", **each) for each in bundles
+            ]
+    return notebook
+
+
 @pytest.mark.parametrize(
     "path", [path for path in PAGES if path not in EXPLORERS], ids=lambda path: path.stem
 )
-def test_a_lesson_works_as_a_page_without_a_kernel_or_a_network(open_page, tmp_path, path):
+def test_a_lesson_works_as_a_page_without_a_kernel_or_a_network(
+    open_page, tmp_path, monkeypatch, path
+):
     file, number = tmp_path / "lesson.html", path.stem[:2]
-    file.write_text(exported(read(path)), encoding="utf-8")
+    file.write_text(exported(with_new_figures(path, monkeypatch)), encoding="utf-8")
     page = open_page(file)
     for place, box in enumerate(page.locator("fieldset:has(details)").all(), start=1):
         choose_by_keyboard(box, f"{number}-page-predict-{place}")
