@@ -13,20 +13,20 @@ from tools.notebooks import ROOT
 from tools.source_rules import bound_names, read_names
 
 # What a function calls that lets a reader move or point at something.
-PUBLISHERS = {"explore", "_publish_viewer", "show_live"}
+PUBLISHERS = frozenset({"explore", "_publish_viewer", "show_live"})
 
 
 @cache
-def interactive_functions() -> frozenset[str]:
-    """The package's explorers and viewers: what calls one of PUBLISHERS, perhaps by a neighbor."""
+def interactive_functions(known: frozenset[str] = PUBLISHERS) -> frozenset[str]:
+    """The package's explorers and viewers: what calls a known one, perhaps by a neighbor."""
     found = {"explore"}
     for path in (ROOT / "transformer_edu").rglob("*.py"):
         body = ast.parse(path.read_text(encoding="utf-8")).body
         calls = {node.name: called(node) for node in body if isinstance(node, ast.FunctionDef)}
-        publishers = set(PUBLISHERS)
+        publishers = set(known)
         while new := {name for name in calls if calls[name] & publishers} - publishers:
             publishers |= new
-        found |= publishers - PUBLISHERS
+        found |= publishers - known
     return frozenset(found)
 
 
@@ -36,11 +36,10 @@ def called(tree: ast.AST) -> set[str]:
     return {getattr(each, "id", getattr(each, "attr", "")) for each in calls}
 
 
-def interactive_cells(notebook: NotebookNode) -> list[int]:
+def interactive_cells(notebook: NotebookNode, known: frozenset[str] = PUBLISHERS) -> list[int]:
     """The indices of the cells that show an explorer or a viewer."""
-    return [
-        index for index, tree in _code(notebook).items() if called(tree) & interactive_functions()
-    ]
+    functions = interactive_functions(known)
+    return [index for index, tree in _code(notebook).items() if called(tree) & functions]
 
 
 def with_needed_cells(notebook: NotebookNode, wanted: Collection[int]) -> NotebookNode:

@@ -99,9 +99,9 @@ def test_the_setup_cell_adds_our_package_alone_and_the_lessons_run(colab, reposi
     cell = colab / "setup_cell.py"
     cell.write_text(setup_cell_source(repository.as_uri()), encoding="utf-8")
     run(PYTHON, cell, folder=colab)
-    added = freeze(colab) - before
-    assert [line.split()[0] for line in added] == ["transformer-edu"]
-    assert before <= freeze(colab), "a version of Colab's was replaced"
+    after = freeze(colab)
+    assert [line.split()[0] for line in after - before] == ["transformer-edu"]
+    assert before <= after, "a version of Colab's was replaced"
 
     lessons = [path for path in lesson_paths() if path.name.startswith(LESSONS)]
     assert len(lessons) == len(LESSONS)

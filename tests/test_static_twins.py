@@ -96,9 +96,8 @@ def test_an_exported_page_keeps_every_figure_and_asks_nobody_for_anything(path):
     )
 
 
-@every_lesson
-def test_a_page_of_the_classic_template_keeps_the_words_too(path):
-    notebook = read(path)
+def test_a_page_of_the_classic_template_keeps_the_words_too():
+    notebook = read(LESSONS[0])
     notebook.cells = [cell for cell in notebook.cells if stored_figures(cell)]  # to be quicker
     assert different_figures(notebook, exported(notebook, "classic"), with_words=True) == 0
 

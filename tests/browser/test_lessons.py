@@ -1,4 +1,8 @@
-"""The lessons in JupyterLab, in a real browser: every cell runs, every control and viewer works."""
+"""The lessons in a real browser: every control and viewer works, with a kernel and without one.
+
+What needs a kernel is moved in JupyterLab. All else is moved on the page that a lesson becomes
+without one, with the live figures and viewers that its cells publish now.
+"""
 
 import os
 import re
@@ -7,13 +11,22 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 
 from tests.lesson_widgets import exported, interactive_cells, with_needed_cells
+from tests.published import caught_bundles
 from tools.notebooks import ROOT, lesson_paths, read
+from transformer_edu.teaching import display as display_module
 
 # These run from top to bottom; of the others, only what their explorers need.
-WHOLE = ("00", "05", "12", "16")
-LESSONS = [path for path in lesson_paths() if interactive_cells(read(path))]
+WHOLE = ("00", "12", "16")
+VIEWERS = "16"
+WITH_KERNEL = frozenset({"explore"})
+
+
+PAGES = [path for path in lesson_paths() if interactive_cells(read(path))]
+EXPLORERS = [path for path in PAGES if interactive_cells(read(path), WITH_KERNEL)]
+LESSONS = [path for path in PAGES if path in EXPLORERS or path.name.startswith(VIEWERS)]
 SCREENSHOTS = Path(os.environ.get("TRANSFORMER_EDU_SCREENSHOTS", ROOT / "build" / "screenshots"))
 LOOPBACK = re.compile(r"(https?|wss?)://127\.0\.0\.1:\d+/|data:|blob:|about:")
 MOST_STEPS = 6  # one step may leave the picture as it is; so many may not
@@ -177,35 +190,47 @@ def point_at_tokens(frame, name: str) -> None:
         viewer.locator("[data-part=place]").hover()
 
 
-@pytest.mark.parametrize("number", WHOLE)
-def test_the_lessons_that_run_from_top_to_bottom_are_there(number):
-    assert [path.name for path in LESSONS if path.name.startswith(number)]
+def test_the_lessons_that_run_from_top_to_bottom_and_the_explorers_are_there():
+    assert [path.name[:2] for path in LESSONS if path.name.startswith(WHOLE)] == [*WHOLE]
+    assert len(EXPLORERS) >= 4
 
 
-def test_the_lesson_with_the_viewer_works_as_a_page_without_a_kernel_or_a_network(
-    open_page, tmp_path
+def with_new_figures(path: Path, patch: pytest.MonkeyPatch) -> NotebookNode:
+    """The stored lesson, with what the cells with something to be moved publish now."""
+    notebook = read(path)
+    cells = {cell.id: cell for cell in notebook.cells}
+    moving = {notebook.cells[index].id for index in interactive_cells(notebook)}
+    patch.chdir(path.parent)
+    patch.setenv("TRANSFORMER_EDU_KEEP", "0")
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for cell in with_needed_cells(notebook, interactive_cells(notebook)).cells:
+        bundles = caught_bundles(patch, display_module)
+        exec(cell.source, namespace)
+        if cell.id in moving:
+            assert any("<iframe" in each["data"].get("text/html", "") for each in bundles)
+            cells[cell.id].outputs = [
+                nbformat.v4.new_output("display_data", **each) for each in bundles
+            ]
+    return notebook
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if path not in EXPLORERS], ids=lambda path: path.stem
+)
+def test_a_lesson_works_as_a_page_without_a_kernel_or_a_network(
+    open_page, tmp_path, monkeypatch, path
 ):
-    (path,) = (path for path in LESSONS if path.name.startswith(WHOLE[-1]))
-    file = tmp_path / "lesson.html"
-    file.write_text(exported(read(path)), encoding="utf-8")
+    file, number = tmp_path / "lesson.html", path.stem[:2]
+    file.write_text(exported(with_new_figures(path, monkeypatch)), encoding="utf-8")
     page = open_page(file)
-    for outcome in page.locator("details > summary").all():
-        outcome.click()  # pictures of a Predict are behind it
+    for place, box in enumerate(page.locator("fieldset:has(details)").all(), start=1):
+        choose_by_keyboard(box, f"{number}-page-predict-{place}")
     for image in page.locator("img:not(iframe + img)").all():
         assert image.is_visible() and image.evaluate("image => image.naturalWidth") > 100
-    frames = page.locator(".attention-viewer > iframe").all()
-    assert frames
-    for number, frame in enumerate(frames, start=1):
-        point_at_tokens(frame, f"{WHOLE[-1]}-page-viewer-{number}")
-
-
-def test_nothing_goes_on_when_a_test_fails(tmp_path):
-    psutil = pytest.importorskip("psutil")
-    from tests.browser.jupyterlab import running_lab
-
-    with pytest.raises(ZeroDivisionError), running_lab(tmp_path) as server:
-        server.ask("kernels", "POST")
-        here = [p for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(tmp_path)]
-        assert len(here) >= 2  # the server and its kernel
-        raise ZeroDivisionError
-    assert not any(each.is_running() for each in here)
+    viewers = page.locator(".attention-viewer > iframe").all()
+    live = page.locator(".live-figure > iframe").all()
+    assert len(viewers) + len(live) >= len(interactive_cells(read(path)))
+    for place, frame in enumerate(viewers, start=1):
+        point_at_tokens(frame, f"{number}-page-viewer-{place}")
+    for place, frame in enumerate(live, start=1):
+        move_by_keyboard(frame, f"{number}-page-live-{place}")

@@ -24,6 +24,12 @@ def translator():
     return load_pretrained()
 
 
+@pytest.fixture(scope="module")
+def links(translator) -> str:
+    """The page of SENTENCES."""
+    return published_page(explore_links, translator, SENTENCES, **PLACE)
+
+
 def readout(page) -> str:
     return page.locator("[data-part=readout]").inner_text()
 
@@ -40,8 +46,8 @@ def two_words(*weights: list[float]) -> str:
     return live_page("links", {"sentences": [sentence], "first": 0}, title="links", alt="words")
 
 
-def test_every_word_of_every_sentence_says_its_weights(opened, translator):
-    page = opened(published_page(explore_links, translator, SENTENCES, **PLACE))
+def test_every_word_of_every_sentence_says_its_weights(opened, translator, links):
+    page = opened(links)
     for number, (_, text) in enumerate(SENTENCES):
         page.locator("select").select_option(str(number))
         found = translate_text(translator, text)
@@ -80,8 +86,8 @@ def test_a_line_is_drawn_for_every_weight_that_counts(opened):
     assert page.locator("[stroke-linecap]").count() == 3 + 2 + 1  # of its own from 2% on
 
 
-def test_the_button_goes_round_the_sentences_and_escape_back_to_the_first_word(opened, translator):
-    page = opened(published_page(explore_links, translator, SENTENCES, **PLACE))
+def test_the_button_goes_round_the_sentences_and_escape_back_to_the_first_word(opened, links):
+    page = opened(links)
     first, start = german(page).all_text_contents(), readout(page)
     german(page).last.press("Home")
     page.keyboard.press("End")

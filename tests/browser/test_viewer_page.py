@@ -1,6 +1,7 @@
 """The attention viewer in a real browser: it says what is true, to pointer and keyboard alike."""
 
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -39,8 +40,9 @@ def weights(query: int, key: int, *, is_causal: bool = False) -> torch.Tensor:
     return (scores.softmax(dim=-1) * STEPS).round() / STEPS
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def attention() -> dict[str, torch.Tensor]:
+    torch.manual_seed(0)
     source, target = len(SOURCE_TOKENS), len(TARGET_TOKENS)
     recorded = {}
     for layer in range(LAYERS):
@@ -51,16 +53,24 @@ def attention() -> dict[str, torch.Tensor]:
     return recorded
 
 
+@pytest.fixture(scope="module")
+def saved(attention, tmp_path_factory) -> dict[str, Path]:
+    """The model's viewer, saved as a file in either view, on its cross-attention."""
+    files, folder = {}, tmp_path_factory.mktemp("viewer")
+    tokens = {"source_tokens": SOURCE_TOKENS, "target_tokens": TARGET_TOKENS}
+    for view in ("lines", "grid"):
+        page = published_page(view_attention, attention, **tokens, start=CROSS.format(0), view=view)
+        files[view] = folder / f"{view}.html"
+        files[view].write_text(page, encoding="utf-8")
+    return files
+
+
 @pytest.fixture
-def viewer(attention, tmp_path, open_page):
-    """Open the model's viewer, saved as a file, on its cross-attention."""
+def viewer(saved, open_page):
+    """Open the model's viewer."""
 
     def open_viewer(*, view: str = "lines", **options: object):
-        path = tmp_path / f"{view}.html"
-        tokens = {"source_tokens": SOURCE_TOKENS, "target_tokens": TARGET_TOKENS}
-        page = published_page(view_attention, attention, **tokens, start=CROSS.format(0), view=view)
-        path.write_text(page, encoding="utf-8")
-        return open_page(path, **options)
+        return open_page(saved[view], **options)
 
     return open_viewer
 
@@ -376,10 +386,9 @@ def test_hostile_tokens_are_shown_and_never_run(tmp_path, open_page, view):
     assert page.evaluate("window.ran") is None
 
 
-def test_markup_that_came_in_all_the_same_could_not_run(viewer, chromium, tmp_path):
-    viewer()
+def test_markup_that_came_in_all_the_same_could_not_run(saved, chromium):
     page = chromium.new_page()
-    page.goto((tmp_path / "lines.html").as_uri())
+    page.goto(saved["lines"].as_uri())
     page.evaluate(
         """document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.ran=1'>")"""
     )

@@ -31,8 +31,19 @@ from transformer_edu.training.state import TrainingRun
 ADVICE = "again"  # run … again
 
 
-class TrainedClaims(ast.NodeTransformer):
-    """Computes what is claimed of a trained model, and requires nothing."""
+class Shortened(ast.NodeTransformer):
+    """Computes what is claimed of a trained model and requires nothing; cuts counted trainings."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def visit_For(self, node: ast.For) -> ast.stmt:  # noqa: N802
+        """``for _ in range(300)`` around a backward pass becomes a few steps."""
+        match node.iter:
+            case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(count))]):
+                if ".backward(" in ast.unparse(node):
+                    node.iter.args = [ast.Constant(min(count, self.steps))]
+        return self.generic_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:  # noqa: N802
         """``assert claim, advice`` becomes ``claim``."""
@@ -44,12 +55,12 @@ def _advises(message: ast.expr) -> bool:
     return ADVICE in ast.unparse(message)
 
 
-def without_trained_claims(notebook: NotebookNode) -> NotebookNode:
-    """A copy of the notebook that requires nothing of a trained model."""
+def shortened(notebook: NotebookNode, steps: int) -> NotebookNode:
+    """A copy of the notebook that requires nothing of a trained model, with short loops."""
     untrained = copy.deepcopy(notebook)
     for cell in untrained.cells:
-        if cell.cell_type == "code" and ADVICE in cell.source:
-            cell.source = ast.unparse(TrainedClaims().visit(ast.parse(cell.source)))
+        if cell.cell_type == "code" and (ADVICE in cell.source or ".backward(" in cell.source):
+            cell.source = ast.unparse(Shortened(steps).visit(ast.parse(cell.source)))
     return untrained
 
 
@@ -58,7 +69,8 @@ def shorten(steps: int) -> None:
 
     ``fit`` takes all its steps, with whatever belongs to them, but the later ones change no weight,
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
-    ``epoch``, and a language model so many pieces of its text.
+    ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that only
+    count.
     """
     windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch

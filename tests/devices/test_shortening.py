@@ -4,7 +4,7 @@ import nbformat
 import pytest
 import torch
 
-from tests.devices.shortening import shorten, without_trained_claims
+from tests.devices.shortening import shorten, shortened
 from tests.devices.watching import run_on_pretend_device
 from tools.notebooks import LessonError
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -61,13 +61,21 @@ def test_only_what_is_claimed_of_a_trained_model_is_not_required():
     assert 4 > 5, again
     """
     cell = "for _ in range(1):\n" + claims
-    shortened = without_trained_claims(notebook_of(cell, "assert 4 > 5", "assert 4 > 5, 'no'"))
+    short = shortened(notebook_of(cell, "assert 4 > 5", "assert 4 > 5, 'no'"), steps=3)
     seen = []
-    exec(shortened.cells[0].source, {"seen": seen, "again": "run it again"})
+    exec(short.cells[0].source, {"seen": seen, "again": "run it again"})
     assert seen == [1, 3]
-    for cell in shortened.cells[1:]:
+    for cell in short.cells[1:]:
         with pytest.raises(AssertionError):
             exec(cell.source, {})
+
+
+def test_a_loop_that_counts_is_cut_where_it_trains_and_nowhere_else():
+    train = "for _ in range(300):\n    steps.append(1)\n    loss.backward()"
+    (cell,) = shortened(notebook_of(f"{train}\nfor _ in range(9):\n    seen.append(1)"), 3).cells
+    names = {"steps": [], "seen": [], "loss": torch.ones(1, requires_grad=True).sum()}
+    exec(cell.source, names)
+    assert (len(names["steps"]), len(names["seen"])) == (3, 9)
 
 
 def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkeypatch):

@@ -5,22 +5,17 @@ import torch
 
 from experiments import pattern_bar
 from experiments.pattern_bar import (
-    COUNT,
-    SEEDS,
     main,
     pattern_config,
-    pattern_training,
 )
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.data.pattern import (
     PROMPTS,
     UNSEEN_LENGTHS,
     continue_pattern,
-    pattern_task,
     pattern_vocabulary,
     write_continuations,
 )
-from transformer_edu.training.loop import fit
 
 
 @pytest.fixture
@@ -50,15 +45,3 @@ def test_a_model_that_has_not_learned_misses_the_bar(monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "length 2 " in printed and "length 11 " in printed
     assert "1 runs missed the bar" in printed
-
-
-@pytest.mark.slow
-def test_all_six_prompts_are_right_after_500_steps():
-    seed = SEEDS[-1]
-    task = pattern_task(seed=seed)
-    torch.manual_seed(seed)
-    model = Transformer(pattern_config(task.vocabulary))
-    fit(model, task, pattern_training(seed))
-    assert write_continuations(model, task.vocabulary, PROMPTS) == [
-        continue_pattern(prompt, COUNT) for prompt in PROMPTS
-    ]

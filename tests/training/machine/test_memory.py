@@ -19,7 +19,7 @@ from transformer_edu.training.machine.memory import keep_freed_memory
 
 def pages():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(20):
+    for _ in range(5):
         torch.ones(16, 2**20)
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 

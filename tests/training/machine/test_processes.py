@@ -77,10 +77,11 @@ def test_an_error_of_ones_own_is_not_blamed_on_others(monkeypatch):
     assert not is_of_a_lost_process(RuntimeError("out of memory"))
 
 
-def start(options: list[str]) -> subprocess.Popen:
-    """The command with two processes, which may use one thread each."""
+def start(*program: str, logs: Path | None = None) -> subprocess.Popen:
+    """A program in two processes, which may use one thread each."""
+    redirected = [] if logs is None else ["--tee", "3", "--log-dir", str(logs)]
     return subprocess.Popen(
-        [*TORCHRUN, "-m", "transformer_edu.training", *options],
+        [*TORCHRUN, *redirected, *program],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", "TRANSFORMER_EDU_DEVICE": "cpu"},
         stdout=subprocess.PIPE,
@@ -90,12 +91,14 @@ def start(options: list[str]) -> subprocess.Popen:
 
 
 TOGETHER = """
+import sys
 import torch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.machine.processes import joined_processes
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.loop import fit
 from transformer_edu.training.data.toy_tasks import copy_task
+from transformer_edu.training.runs.command import main
 
 with joined_processes() as processes:
     number = processes.number
@@ -112,20 +115,8 @@ with joined_processes() as processes:
     weights = torch.cat([weight.detach().flatten() for weight in model.parameters()])
     losses = [step.loss for step in run.steps]
     print((rows, nothing, total, mean, losses, run.evaluations, weights.tolist()), flush=True)
+sys.exit(main(sys.argv[1:]))
 """
-
-
-@pytest.mark.slow
-def test_two_processes_agree_on_everything(tmp_path):
-    (tmp_path / "together.py").write_text(TOGETHER)
-    logs = tmp_path / "logs"
-    command = [*TORCHRUN, "--redirects", "3", "--log-dir", str(logs), str(tmp_path / "together.py")]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "TRANSFORMER_EDU_DEVICE": "cpu"}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=SECONDS)
-    first, second = (path.read_text() for path in sorted(logs.rglob("stdout.log")))
-    assert first == second
-    assert first.startswith("([[], [10], [20, 20], [30, 30, 30], [40, 40, 40, 40]], [[], [], []], ")
-    assert "[3.0], 0.5, " in first
 
 
 def test_each_process_drops_something_else():
@@ -138,14 +129,21 @@ def test_each_process_drops_something_else():
 
 
 @pytest.mark.slow
-def test_two_processes_compute_what_one_does(tmp_path, monkeypatch):
+def test_two_processes_agree_on_everything_and_compute_what_one_does(tmp_path, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_EDU_DEVICE", "cpu")
+    (tmp_path / "together.py").write_text(TOGETHER)
     # 4,000 pairs in batches of 15: the last of an epoch has 10, and 15 rows are no even number.
     options = [*SMALL, "--steps", "30", "--evaluate-every", "10", "--accumulate", "2"]
-    process = start([*options, "--out", str(tmp_path / "two")])
+    program = [str(tmp_path / "together.py"), *options, "--out", str(tmp_path / "two")]
+    process = start(*program, logs=tmp_path / "logs")
     assert main([*options, "--out", str(tmp_path / "one")]) == 0
     output, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, output
+    logs = sorted((tmp_path / "logs").rglob("stdout.log"))
+    first, second = (path.read_text().splitlines()[0] for path in logs)
+    assert first == second
+    assert first.startswith("([[], [10], [20, 20], [30, 30, 30], [40, 40, 40, 40]], [[], [], []], ")
+    assert "[3.0], 0.5, " in first
     one, two = RunFolder(tmp_path / "one"), RunFolder(tmp_path / "two")
     first, second = load_history(one.checkpoint), load_history(two.checkpoint)
     for ours, theirs in zip(first.steps, second.steps, strict=True):
@@ -177,7 +175,7 @@ def test_a_killed_process_ends_the_run_and_the_last_checkpoint_goes_on(tmp_path,
     monkeypatch.setenv("TRANSFORMER_EDU_DEVICE", "cpu")
     folder = RunFolder(tmp_path / "x")
     options = [*SMALL, "--steps", "9000", "--evaluate-every", "5", "--out", str(folder.path)]
-    process = start(options)
+    process = start("-m", "transformer_edu.training", *options)
     deadline = time.monotonic() + SECONDS
     while len(folder.read_history()) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -71,9 +71,11 @@ def test_multi30k_is_read_from_the_folder_that_is_named(monkeypatch, tmp_path):
 
 def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folder, files):
     captions = load_texts(files)
-    everyday = everyday_pairs(count=24_000)
+    whole = everyday_pairs(count=24_000)
+    everyday = replace(whole, train=whole.train[:300], validation=whole.validation[:9])
     monkeypatch.setattr(run_task, "load_multi30k", lambda: captions)
     monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday)
+    monkeypatch.setattr(run_task, "phrases", lambda: {"Hello!": "Hallo!"})
     settings = RunSettings(
         task="multi30k+everyday", vocabulary_size=300, copies=3, bpe_dropout=0.1, evaluate_on=4
     )
@@ -83,7 +85,7 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     assert task.texts.test == captions.test + everyday.test
     targets = [target for _, target in task.texts.train]
     assert all(targets.count(german) >= 3 for _, german in captions.train[:20])
-    assert targets.count("Hallo!") > 5  # what everybody says is read more often
+    assert targets.count("Hallo!") > 3  # what everybody says is read more often
     assert set(targets) > {german for _, german in captions.train}
 
 
