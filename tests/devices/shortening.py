@@ -69,8 +69,8 @@ def shorten(steps: int) -> None:
 
     ``fit`` takes all its steps, with whatever belongs to them, but the later ones change no weight,
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
-    ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that only
-    count.
+    ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that
+    only count.
     """
     windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
