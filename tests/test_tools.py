@@ -163,7 +163,8 @@ def test_lessons_on_real_text_fetch_what_reads_it_too():
 def test_the_lessons_that_need_the_extra_are_those_that_load_or_score_real_text():
     for path in notebooks.lesson_paths():
         code = "\n".join(cell.source for cell in notebooks.read(path).cells)
-        needs = re.search(r"transformer_edu\.training\.(bleu|data\.multi30k)\b", code)
+        extras = r"transformer_edu\.(training\.(bleu|data\.multi30k)|pretrained\.marian)\b"
+        needs = re.search(extras, code)
         assert bool(needs) == path.name.startswith(colab.LESSONS_WITH_TEXT), path.name
 
 

@@ -2,5 +2,5 @@
 
 ``model.safetensors``, ``tokenizer.json``, ``history.json`` and the card ``README.md`` were written
 by ``python -m transformer_edu.training.runs.export``; ``loading`` reads them. ``marian`` reads and
-writes folders of published Marian models.
+writes folders of published Marian models; ``small_marian`` trains a small one.
 """
