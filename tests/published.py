@@ -41,7 +41,7 @@ def caught_explorers(patch: pytest.MonkeyPatch, explorers: ModuleType) -> list[t
     """What this module will hand to explore: the drawing, the words and the controls of each."""
     calls: list[tuple] = []
 
-    def receive(draw: object, alt: object, *, live: object = None, **controls: object) -> None:
+    def receive(draw: object, alt: object, **controls: object) -> None:
         calls.append((draw, alt, controls))
 
     patch.setattr(explorers, "explore", receive)

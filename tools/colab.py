@@ -30,7 +30,15 @@ LINK_IN_LIST = re.compile(rf" · \[Colab\]\({re.escape(COLAB)}[^)]*\)")
 LESSON_IN_LIST = re.compile(r"\]\((notebooks/[^)]+\.ipynb)\)")
 LIST_OF_LESSONS = re.compile(r"<!-- notebooks -->.*?<!-- /notebooks -->", re.DOTALL)
 LESSONS_WITH_TEXT = ("15", "20")  # they need libraries of the extra data
-LESSONS_THAT_TRAIN = ("10", "11", "13", "15", "17", "18", "19")  # most of their seconds: a GPU helps
+LESSONS_THAT_TRAIN = (
+    "10",
+    "11",
+    "13",
+    "15",
+    "17",
+    "18",
+    "19",
+)  # most of their seconds: a GPU helps
 ON_COLAB = {"accelerator": "GPU", "colab": {"gpuType": "T4", "toc_visible": True}}
 
 SETUP_WITH_ADDRESS = """\
