@@ -127,15 +127,15 @@ def test_a_card_names_the_terms_of_every_corpus(tmp_path):
     assert all(TERMS[corpus] in card for corpus in ("multi30k", "everyday"))
 
 
-def test_a_card_tells_the_run_that_another_began_with(tmp_path):
+def test_a_card_tells_every_run_of_a_chain(tmp_path):
+    letters = replace(TINY, steps=7)
+    captions = replace(TINY, begin_with="runs/letters", steps=8)
     settings = replace(TINY, begin_with="runs/captions", steps=9)
     run = made_run(tmp_path / "run", settings)
     trials = [Trial("the mean", 0.6, {"cased": Bleu(1.0, "a")})]
-    card = describe_run(run, settings, trials, {}, began_with=replace(TINY, steps=7))
-    first, second = (line for line in card.split("\n") if line.startswith("python -m"))
-    assert "--steps 7" in first and first.endswith("--out runs/captions")
-    assert "--steps 9" in second and "--begin-with runs/captions" in second
-    assert "The first began" not in card
-    chain = replace(TINY, steps=7, begin_with="runs/letters")
-    card = describe_run(run, settings, trials, {}, began_with=chain)
-    assert "The first began with runs/letters" in card
+    card = describe_run(run, settings, trials, {}, before=[letters, captions])
+    first, second, third = (line for line in card.split("\n") if line.startswith("python -m"))
+    assert "--steps 7" in first and first.endswith("--out runs/letters")
+    assert "--steps 8" in second and "--begin-with runs/letters" in second
+    assert second.endswith("--out runs/captions")
+    assert "--steps 9" in third and "--begin-with runs/captions" in third

@@ -78,7 +78,7 @@ def describe_run(
     machine: str | None = None,
     *,
     everyday: Mapping[tuple[str, int], EverydayScore] | None = None,
-    began_with: RunSettings | None = None,
+    before: Sequence[RunSettings] = (),
 ) -> str:
     """The card of a run, in Markdown.
 
@@ -89,7 +89,7 @@ def describe_run(
         scores: What is published reaches, by part, width of the beam and case.
         machine: What it was trained on; None takes it from the run's records.
         everyday: Scores on everyday sentences, by their kind and width of the beam.
-        began_with: The choices of the run whose weights this one began with, if any.
+        before: The choices of the runs whose weights this one began with, the earliest first.
 
     Raises:
         OSError: If there is no run in the folder.
@@ -106,7 +106,7 @@ def describe_run(
         f"{settings.num_heads} heads, d_ff {settings.d_ff}; trained from scratch. A toy for "
         "lessons: it knows the words of its training data and little else.",
         "## How it was trained",
-        *_describe_commands(settings, began_with),
+        *_describe_commands([*before, settings]),
         f"- seed {settings.seed}, {last['step']:,} steps, {last['tokens']:,} target tokens; "
         f"{best_of(trials).weights}, stored in float16",
         f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
@@ -121,15 +121,13 @@ def describe_run(
     return "\n\n".join(lines) + "\n"
 
 
-def _describe_commands(settings: RunSettings, began_with: RunSettings | None) -> list[str]:
-    """The commands that make the weights, one after the other."""
-    if began_with is None:
-        return [f"```\n{command_of(settings)}\n```"]
-    first = command_of(began_with).replace(" --out runs/x", f" --out {settings.begin_with}")
-    told = [f"```\n{first}\n{command_of(settings)}\n```"]
-    if began_with.begin_with is not None:
-        told.append(f"The first began with {began_with.begin_with}, which has a card of its own.")
-    return [*told, "What follows is of the second command."]
+def _describe_commands(chain: Sequence[RunSettings]) -> list[str]:
+    """The commands that make the weights, one after the other: each begins with the run before."""
+    commands = [command_of(settings) for settings in chain]
+    for place, later in enumerate(chain[1:]):
+        commands[place] = commands[place].replace(" --out runs/x", f" --out {later.begin_with}")
+    told = "```\n" + "\n".join(commands) + "\n```"
+    return [told] if len(chain) == 1 else [told, "What follows is of the last command."]
 
 
 def _describe_scores(

@@ -170,8 +170,11 @@ def _write_draft(
     }
     unseen = everyday.test(translator, (1, WIDTH), chosen.alpha) if everyday else {}
     history = history_of(run, settings)
-    before = history["began_with"] and RunSettings(**history["began_with"]["settings"])
-    card = describe_run(run, settings, trials, scores, machine, everyday=unseen, began_with=before)
+    before, began = [], history["began_with"]
+    while began:
+        before.insert(0, RunSettings(**began["settings"]))
+        began = began["began_with"]
+    card = describe_run(run, settings, trials, scores, machine, everyday=unseen, before=before)
     write_json(draft.path / HISTORY, history)
     (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
 
