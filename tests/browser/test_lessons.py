@@ -152,6 +152,7 @@ def move_by_keyboard(frame, name: str) -> None:
         parts = frame.content_frame.locator("[data-part=figure], [data-part=readout]")
         return parts.evaluate_all("all => all.map(e => e.innerHTML)")
 
+    first.focus()  # which may choose it
     before = seen()
     for key in ("ArrowRight", "Space"):  # a slider, a point or a token; a box to tick
         if seen() == before:

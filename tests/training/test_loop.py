@@ -1,4 +1,4 @@
-"""fit learns, repeats itself exactly, stops when it should, and leaves everything usable."""
+"""fit repeats itself exactly, stops when it should, and leaves everything usable."""
 
 import copy
 import signal
