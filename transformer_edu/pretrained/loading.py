@@ -90,7 +90,7 @@ def training_history(*, first: bool = False) -> tuple[RunSettings, list[dict[str
     path = FOLDER / HISTORY
     try:
         content = read_json(path)
-        if first and content.get("began_with"):
+        while first and content.get("began_with"):
             content = content["began_with"]
         return RunSettings(**content["settings"]), content["evaluations"]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
