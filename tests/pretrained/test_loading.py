@@ -44,6 +44,11 @@ def test_the_history_is_that_of_this_model():
     assert records[-1]["bleu"] > records[0]["bleu"]
 
 
+def test_the_first_run_of_a_chain_began_at_random():
+    settings, records = training_history(first=True)
+    assert settings.begin_with is None and records
+
+
 def test_the_readme_tells_the_size_and_the_time_of_this_model():
     weights = sum(weight.numel() for weight in load_pretrained().model.parameters())
     (minutes,) = re.findall(r"(\d+) CPU-minutes", model_card())
