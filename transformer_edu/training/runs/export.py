@@ -173,7 +173,7 @@ def _write_draft(
     before, began = [], history["began_with"]
     while began:
         before.insert(0, RunSettings(**began["settings"]))
-        began = began["began_with"]
+        began = began.get("began_with")  # an older file does not say it of the first
     card = describe_run(run, settings, trials, scores, machine, everyday=unseen, before=before)
     write_json(draft.path / HISTORY, history)
     (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
