@@ -24,8 +24,7 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
     if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
         raise AnswerError("The answer is the class RMSNorm itself, a subclass of nn.Module.")
     norm, x = answer(D_MODEL), random_vectors(D_MODEL) + 1  # with a mean that is not 0
-    shape = tuple(x.shape)
-    received = require_shape(ask(norm, x), shape, "(batch, position, d_model)")
+    received = require_shape(ask(norm, x), tuple(x.shape), "(batch, position, d_model)")
     weights = dict(norm.named_parameters())
     if [(name, tuple(each.shape)) for name, each in weights.items()] != [("weight", (D_MODEL,))]:
         got = ", ".join(f"{name} {tuple(each.shape)}" for name, each in weights.items()) or "none"

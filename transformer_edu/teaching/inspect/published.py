@@ -106,19 +106,17 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = model.config
-    gpt2 = GPT2LMHeadModel(
-        GPT2Config(
-            vocab_size=config.vocabulary_size,
-            n_positions=config.max_length,
-            n_embd=config.d_model,
-            n_layer=config.num_layers,
-            n_head=config.num_heads,
-            n_inner=config.d_ff,
-            activation_function="gelu",
-            layer_norm_epsilon=EPSILON,
-            bos_token_id=None,
-            eos_token_id=None,
-        )
+    theirs = GPT2Config(
+        vocab_size=config.vocabulary_size,
+        n_positions=config.max_length,
+        n_embd=config.d_model,
+        n_layer=config.num_layers,
+        n_head=config.num_heads,
+        n_inner=config.d_ff,
+        activation_function="gelu",
+        layer_norm_epsilon=EPSILON,
+        bos_token_id=None,
+        eos_token_id=None,
     )
     weights = {
         "transformer.wte.weight": model.embedding.weight,
@@ -142,7 +140,7 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
     for name, group in linears.items():  # stored as (in, out), queries, keys and values in one
         weights[f"{name}.weight"] = torch.cat([each.weight for each in group]).T
         weights[f"{name}.bias"] = torch.cat([each.bias for each in group])
-    return _filled(gpt2, weights, like=model)
+    return _filled(GPT2LMHeadModel(theirs), weights, like=model)
 
 
 def _filled(other: nn.Module, weights: dict[str, Tensor], *, like: nn.Module) -> nn.Module:
