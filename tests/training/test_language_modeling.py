@@ -62,7 +62,7 @@ def test_hidden_tokens_are_not_shown_and_only_they_count():
     loss = masked_token_loss(model, ids)
     (given,) = model.given
     hidden = given == UNKNOWN_ID
-    assert 0 < hidden.float().mean() < 0.3 and torch.equal(given[~hidden], ids[~hidden])
+    assert 0.1 < hidden.float().mean() < 0.5 and torch.equal(given[~hidden], ids[~hidden])
     assert loss > 10, "the successor of a gap's sign is no answer"
 
 

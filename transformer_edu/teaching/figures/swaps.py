@@ -73,7 +73,7 @@ def plot_lengths(swaps: Mapping[str, Swap]) -> Figure:
         for name, swap in swaps.items()
     }
     rises = (f"{name} {bar[ranges[1]] - bar[ranges[0]]:+.2f}" for name, bar in bars.items())
-    title = f"Just after the length of training: {', '.join(rises)}"
+    title = f"After position {ends[0]}: {', '.join(rises)}"
     figure = plot_grouped_bars(bars, x_label="loss (nats per token)", title=title)
     figure.set_label(f"{title}. {bars}")
     return figure
@@ -83,24 +83,28 @@ def plot_lengths(swaps: Mapping[str, Swap]) -> Figure:
 ROWS = (
     ("Output projection", "Output projection", ""),
     ("", "RMSNorm", "one norm at the end, because of pre-norm"),
-    ("Add & LayerNorm", "Add", "Xiong et al., 2020: gradients stay even in deep stacks"),
-    ("Feed-forward, ReLU", "SwiGLU, no biases", "Shazeer, 2020: a gate; Chowdhery et al., 2022"),
+    ("Add & LayerNorm", "Add", "pre-norm: the stream itself is never normalized"),
+    (
+        "Feed-forward, ReLU",
+        "SwiGLU, no biases",
+        "Shazeer, 2020: a gate\nChowdhery et al., 2022: no biases",
+    ),
     ("", "RMSNorm", "Zhang and Sennrich, 2019: less to compute"),
     ("Add & LayerNorm", "", ""),
-    ("Cross-attention", "", "Liu et al., 2018; Radford et al., 2018: one text, no source"),
+    ("Cross-attention", "", "Liu et al., 2018; Radford et al., 2018: only one text"),
     ("Add & LayerNorm", "Add", ""),
     (
         "Masked self-attention",
         "Masked self-attention:\nrotary, grouped queries",
         "Ainslie et al., 2023: a smaller cache\nSu et al., 2021: distances, not places",
     ),
-    ("", "RMSNorm", "pre-norm: the input of a sub-layer is normalized"),
+    ("", "RMSNorm", "Xiong et al., 2020: pre-norm, for deep stacks"),
     ("+ sinusoidal positions", "", "the rotation has taken their place"),
     ("Embedding × √d_model", "Embedding", "nothing is added, so no factor is needed"),
 )
 FIRST, LAST = 2, 9  # rows of one layer
 WIDTH, HEIGHT, STEP, BOX = 10.2, 6.5, 0.47, 0.32
-LEFT, RIGHT, NOTES, BOX_WIDTH = 0.35, 3.0, 5.4, 2.15
+LEFT, RIGHT, NOTES, BOX_WIDTH = 0.35, 2.95, 5.45, 2.25
 
 
 @styled
