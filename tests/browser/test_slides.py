@@ -126,7 +126,7 @@ def test_a_live_figure_works_on_a_slide(decks, open_page):
     press_until(page, "ArrowRight", "iframe")
     frame = page.frame_locator(f"{PRESENT} iframe")
     before = frame.locator("[data-part=place]").inner_text()
-    frame.get_by_role("radio", name="head 1", exact=True).check(force=True)
+    frame.get_by_role("button", name="Encoder self-attention, layer 1, head 1", exact=True).click()
     assert frame.locator("[data-part=place]").inner_text() != before
     box = page.locator(f"{PRESENT} iframe").bounding_box()
     assert box["height"] > 500 and box["x"] + box["width"] <= 1024

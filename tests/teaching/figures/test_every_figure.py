@@ -1,6 +1,7 @@
 """What holds for every figure: title, labels, colors, and names that are drawn as written."""
 
 import inspect
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
@@ -36,6 +37,7 @@ from transformer_edu.teaching.figures import (
     runs,
     search,
     shape_walk,
+    swaps,
     units,
     vectors,
     words,
@@ -49,6 +51,7 @@ from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.language_modeling import Swap
 from transformer_edu.training.runs.stored_runs import Glance, SeedRun, StoredRuns
 
 NAME = "$q$"  # mathtext would draw an italic letter without its dollars
@@ -92,6 +95,15 @@ def searched() -> list:
 
 LOSS, STEPS, WEIGHT = "loss (nats per token)", "training step", "attention weight"
 # Each figure with sample input in which NAME occurs, and the labels of all its axes.
+SWAP = Swap(
+    name=NAME,
+    parameters=9,
+    cache=8,
+    losses=(1.0, 2.0),
+    lengths=(4, 8),
+    by_range=((1.0, 2.0), (1.5, 2.5)),
+    tokens_per_second=(700, 900),
+)
 FIGURES = {
     "plot_active_words": (
         partial(units.plot_active_words, [(["a", NAME], torch.tensor([0.0, 1.0]))]),
@@ -300,6 +312,15 @@ FIGURES = {
         partial(depth.plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
         {"after sub-layer (0: the input)", "length"},
     ),
+    "plot_stacked_bars": (
+        partial(charts.plot_stacked_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
+        {"width"},
+    ),
+    "plot_swaps": (
+        partial(swaps.plot_swaps, [SWAP, replace(SWAP, name="b", losses=(0.5, 0.7))]),
+        {"validation loss (nats per token)"},
+    ),
+    "plot_today": (swaps.plot_today, set()),
     "plot_symptoms": (
         partial(runs.plot_symptoms, [STORED]),
         {"loss", "fraction\ncorrect", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
@@ -334,6 +355,7 @@ WITHOUT_NAMES = {
     "plot_layer_order",
     "plot_schedules",
     "plot_shape_walk",
+    "plot_today",
     "plot_turning_hands",
 }
 OF_EVERY = pytest.mark.parametrize("name", FIGURES)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from transformer_edu.teaching.figures.charts import plot_grouped_bars
 from transformer_edu.teaching.figures.pen import INK, Box, Pen
-from transformer_edu.teaching.style import BLUE, GRAY, styled, title_above
+from transformer_edu.teaching.style import BLUE, GRAY, literal, styled, title_above
 from transformer_edu.training.language_modeling import Swap
 
 COLUMNS = ("parameters", "cache\n(numbers per token)", "training\n(tokens/s)")
@@ -43,14 +43,14 @@ def plot_swaps(swaps: Sequence[Swap]) -> Figure:
     for place, name in enumerate(COLUMNS):
         table.text(place + 0.5, -0.75, name, ha="center", va="bottom", fontsize=11, color=INK)
     names = [("+ " if row else "") + swap.name for row, swap in enumerate(swaps)]
-    axes.set_yticks(range(len(swaps)), names)
+    axes.set_yticks(range(len(swaps)), [literal(name, longest=None) for name in names])
     axes.set(ylim=(len(swaps) - 0.5, -0.6), xlabel="validation loss (nats per token)")
     table.set_xlim(0, len(COLUMNS))
     table.set_axis_off()
     falls = [before - after for before, after in pairwise(middles)]
     most = max(range(len(falls)), key=falls.__getitem__)
     title = f"The loss falls most with {swaps[most + 1].name}: by {falls[most]:.2f} nats"
-    title_above(figure, title)
+    title_above(figure, literal(title, longest=None))
     said = "; ".join(f"{n} {loss:.2f}" for n, loss in zip(names, middles, strict=True))
     figure.set_label(f"{title}. Validation loss, median of the seeds: {said}")
     return figure
@@ -119,7 +119,7 @@ def plot_today() -> Figure:
     axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT), aspect="equal")
     axes.set_axis_off()
     title = "From 2017 to today: the layer kept its plan, and nearly every box changed"
-    axes.text(0.22, HEIGHT - 0.2, title, fontsize=14, va="center")
+    title_above(figure, title)
     pen = Pen(axes, {"changed"})
     heights = [HEIGHT - 0.95 - STEP * row for row in range(len(ROWS))]
     for left, name in ((LEFT, "2017"), (RIGHT, "today")):

@@ -66,8 +66,7 @@ function drawVector(index, { x, y, across, down, r }) {
   const [grip, face] = vectors[index].children, level = levelOf(index), other = index % size;
   const isChosen = level === layer && other === word, inside = isInside(level, other);
   place(vectors[index], x(other), y(level));
-  const area = { x: -across / 2, y: -down / 2, width: across, height: down };
-  for (const [name, value] of Object.entries(area)) grip.setAttribute(name, value);
+  setAttributes(grip, { x: -across / 2, y: -down / 2, width: across, height: down });
   face.setAttribute("r", isChosen ? r + 3 : r);
   const fill = inside ? "var(--blue)" : level > layer ? "var(--paper)" : "url(#hatch)";
   const line = isChosen ? "stroke:var(--orange);stroke-width:5" : "stroke:var(--quiet)";
