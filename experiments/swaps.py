@@ -61,7 +61,8 @@ def measure(name: str, config: LanguageModelConfig, *, steps: int = STEPS) -> Sw
         torch.manual_seed(seed)
         model = LanguageModel(config)
         begin = time.process_time()
-        train_language_model(model, text, seed=seed, steps=steps)
+        if len(train_language_model(model, text, seed=seed, steps=steps)) < steps:
+            raise KeyboardInterrupt  # what is stored comes from whole trainings
         speeds.append(round(steps * BATCH_SIZE * LENGTH / (time.process_time() - begin)))
         near, far = (
             loss_by_position(model, text.validation, length=length, pieces=pieces)

@@ -212,10 +212,12 @@ def test_a_gradient_reaches_every_parameter():
         ({"positions": "none"}, "positions must be one of sinusoidal, learned, rotary"),
         ({"feed_forward": "tanh"}, "feed_forward must be one of relu, gelu, swiglu"),
         ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
+        ({"norm_first": "no"}, "norm_first must be True or False"),
+        ({"num_heads": 8, "positions": "rotary"}, "num_heads must be even to rotate, got 3"),
     ],
 )
 def test_impossible_settings_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         LanguageModelConfig(**SIZES | change)
 
 

@@ -20,6 +20,7 @@ from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import causal_mask
 from transformer_edu.refusals import (
     require_choice,
+    require_flag,
     require_heads,
     require_token_ids,
     require_whole,
@@ -33,7 +34,7 @@ EPSILON = 1e-5  # of every norm
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelConfig:
-    """Sizes and switches; the defaults are the paper's choices, ``today`` makes Llama's.
+    """Sizes and switches; the defaults are the paper's choices.
 
     Args:
         vocabulary_size: Number of tokens.
@@ -76,9 +77,13 @@ class LanguageModelConfig:
         require_heads(self.num_heads, self.d_model)
         for name in ("vocabulary_size", "num_layers", "d_ff", "max_length"):
             require_whole(name, getattr(self, name))
+        for name in ("norm_first", "tie_embeddings", "bias", "attention_bias"):
+            require_flag(name, getattr(self, name))
         require_choice("norm", self.norm, NORMS)
         require_choice("positions", self.positions, POSITIONS)
         require_choice("feed_forward", self.feed_forward, FEED_FORWARDS)
+        if self.positions == "rotary" and self.d_head % 2:
+            raise ValueError(f"d_model / num_heads must be even to rotate, got {self.d_head}")
         if self.num_key_value_heads is not None:
             require_whole("num_key_value_heads", self.num_key_value_heads)
             if self.num_heads % self.num_key_value_heads:
@@ -131,7 +136,7 @@ class LanguageModel(nn.Module):
             Logits, shape (batch, position, vocabulary).
         """
         require_token_ids("token_ids", token_ids)
-        caches = caches or [None] * len(self.layers)
+        caches = [None] * len(self.layers) if caches is None else caches
         earlier = 0 if caches[0] is None else caches[0].length
         length = earlier + token_ids.size(1)
         if length > self.config.max_length:
@@ -278,7 +283,9 @@ def build_norm(config: LanguageModelConfig) -> nn.Module:
 def build_positions(config: LanguageModelConfig) -> nn.Module:
     """A table to add, or for rotary positions the angles of a head."""
     if config.positions == "learned":
-        return nn.Embedding(config.max_length, config.d_model)
+        table = nn.Embedding(config.max_length, config.d_model)
+        nn.init.normal_(table.weight, std=config.d_model**-0.5)  # as long as a token's vector
+        return table
     if config.positions == "sinusoidal":
         return PositionalEncoding(d_model=config.d_model, max_length=config.max_length)
     sizes = {"d_model": config.d_head, "max_length": config.max_length}

@@ -71,8 +71,10 @@ def train_language_model(
     pieces = windows(text.train, **sizes, seed=seed)
     losses: list[float] = []
     model.train()
+    if progress:  # unless tqdm's own TQDM_DISABLE says otherwise
+        pieces = tqdm(pieces, total=steps, desc="training")
     with noted_interrupts() as interrupts:
-        for batch in tqdm(pieces, total=steps, disable=not progress, desc="training"):
+        for batch in pieces:
             step = len(losses)
             rate = LEARNING_RATE * min((step + 1) / WARM_UP, 1 - step / steps)
             adam.param_groups[0]["lr"] = rate
