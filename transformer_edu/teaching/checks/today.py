@@ -147,7 +147,7 @@ def check_cache_size(answer: float) -> None:
 
 
 def random_vectors(width: int, *heads: int) -> Tensor:
-    """Numbers of the check's own, the same every time, shape ``(batch, *heads, position, width)``."""
+    """Numbers of the check's own, always the same, shape ``(batch, *heads, position, width)``."""
     generator = torch.Generator().manual_seed(19)
     return torch.randn(BATCH, *heads, LENGTH, width, generator=generator)
 
