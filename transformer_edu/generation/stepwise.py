@@ -90,6 +90,21 @@ class StepwiseDecoder:
         self.sources = torch.arange(len(places), device=rows.device).repeat_interleave(beams)
 
 
+class Around:
+    """``AddAndNorm`` with its parameters at hand: a module looks each of them up again."""
+
+    def __init__(self, wrapped: AddAndNorm) -> None:
+        norm = wrapped.norm
+        self.norm = (norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+        self.norm_first = wrapped.norm_first
+
+    def __call__(self, x: Tensor, sublayer: Callable[..., Tensor], *given: object) -> Tensor:
+        """From (row, d_model) to the same shape."""
+        if self.norm_first:
+            return x + sublayer(torch.layer_norm(x, *self.norm), *given)
+        return torch.layer_norm(x + sublayer(x, *given), *self.norm)
+
+
 class StepwiseLayer:
     """A ``DecoderLayer`` for one new position, with the keys and values of those before it.
 
@@ -99,65 +114,61 @@ class StepwiseLayer:
     """
 
     def __init__(self, layer: DecoderLayer, memory: Tensor) -> None:
-        self.layer = layer
-        own, across = layer.self_attention, layer.cross_attention
+        own, across, inner = layer.self_attention, layer.cross_attention, layer.feed_forward
+        self.around_own = Around(layer.around_self_attention)
+        self.around_across = Around(layer.around_cross_attention)
+        self.around_inner = Around(layer.around_feed_forward)
         self.packed = packed(own.query_projection, own.key_projection, own.value_projection)
+        self.own_output, self.query = of(own.output_projection), of(across.query_projection)
+        self.across_output = of(across.output_projection)
+        self.widen, self.narrow = of(inner.widen), of(inner.narrow)
+        self.activation, self.num_heads = inner.activation, own.num_heads
         both = packed(across.key_projection, across.value_projection)
         # Keys and values, (2, source, heads, source position, d_head)
         of_sources = F.linear(memory, *both).unflatten(-1, (2, across.num_heads, -1))
         self.of_sources = of_sources.permute(2, 0, 3, 1, 4).contiguous()
-        # Keys, then values, of all positions so far and room for more: (position, row, 2 · d_model)
-        self.kept = memory.new_empty(INITIAL_CAPACITY, len(memory), 2 * memory.size(-1))
+        self._keep_in(memory.new_empty(INITIAL_CAPACITY, len(memory), 2 * memory.size(-1)))
 
     def __call__(
         self, x: Tensor, length: int, target_mask: Tensor | None, source_mask: Tensor | None
     ) -> Tensor:
         """From (row, d_model) to (row, d_model); masks hold what is added to the scores."""
-        layer = self.layer
-        x = self._around(layer.around_self_attention, x, self._self_attention, length, target_mask)
-        x = self._around(layer.around_cross_attention, x, self._cross_attention, source_mask)
-        return self._around(layer.around_feed_forward, x, self._feed_forward)
-
-    def _around(
-        self, wrapped: AddAndNorm, x: Tensor, sublayer: Callable[..., Tensor], *given: object
-    ) -> Tensor:
-        norm = wrapped.norm
-        norm = (norm.normalized_shape, norm.weight, norm.bias, norm.eps)
-        if wrapped.norm_first:
-            return x + sublayer(F.layer_norm(x, *norm), *given)
-        return F.layer_norm(x + sublayer(x, *given), *norm)
+        x = self.around_own(x, self._self_attention, length, target_mask)
+        x = self.around_across(x, self._cross_attention, source_mask)
+        return self.around_inner(x, self._feed_forward)
 
     def _self_attention(self, x: Tensor, length: int, mask: Tensor | None) -> Tensor:
-        num_heads = self.layer.self_attention.num_heads
         query, new = F.linear(x, *self.packed).tensor_split([x.size(1)], dim=1)
         if length == len(self.kept):
-            self.kept = torch.cat([self.kept, torch.empty_like(self.kept)])
+            self._keep_in(torch.cat([self.kept, torch.empty_like(self.kept)]))
         self.kept[length] = new
-        kept = self.kept[: length + 1].unflatten(-1, (2, num_heads, -1))
-        keys, values = kept.permute(2, 1, 3, 0, 4)  # (row, heads, position, d_head)
+        keys, values = self.by_head.narrow(3, 0, length + 1).unbind()
         heads = F.scaled_dot_product_attention(
-            query.view(len(x), num_heads, 1, -1), keys, values, attn_mask=mask
+            query.view(len(x), self.num_heads, 1, -1), keys, values, attn_mask=mask
         )
-        return linear(self.layer.self_attention.output_projection, heads.reshape(x.shape))
+        return F.linear(heads.reshape(x.shape), *self.own_output)
 
     def _cross_attention(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        keys, values = self.of_sources
-        query = linear(self.layer.cross_attention.query_projection, x)
+        keys, values = self.of_sources.unbind()
+        query = F.linear(x, *self.query)
         queries = query.view(len(keys), -1, *keys.shape[1::2]).transpose(1, 2)
         heads = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-        heads = heads.transpose(1, 2).reshape(x.shape)
-        return linear(self.layer.cross_attention.output_projection, heads)
+        return F.linear(heads.transpose(1, 2).reshape(x.shape), *self.across_output)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
-        feed_forward = self.layer.feed_forward
-        widened = feed_forward.activation(linear(feed_forward.widen, x))
-        return linear(feed_forward.narrow, widened)
+        return F.linear(self.activation(F.linear(x, *self.widen)), *self.narrow)
+
+    def _keep_in(self, room: Tensor) -> None:
+        """Keep keys, then values, of all positions so far in (position, row, 2 · d_model)."""
+        self.kept = room
+        parted = room.unflatten(-1, (2, self.num_heads, -1))
+        self.by_head = parted.permute(2, 1, 3, 0, 4)  # (2, row, heads, position, d_head)
 
     def keep(self, rows: Tensor, length: int) -> None:
         """Select rows of the targets, whose first positions are kept."""
         room = self.kept.new_empty(len(self.kept), len(rows), self.kept.size(2))
         torch.index_select(self.kept[:length], 1, rows, out=room[:length])
-        self.kept = room
+        self._keep_in(room)
 
     def keep_sources(self, places: Tensor) -> None:
         """Select sources."""
@@ -171,9 +182,9 @@ def packed(*projections: nn.Linear) -> tuple[Tensor, Tensor | None]:
     return weight, torch.cat(biases) if biases else None
 
 
-def linear(projection: nn.Linear, x: Tensor) -> Tensor:
-    """The projection of x without a call of the module."""
-    return F.linear(x, projection.weight, projection.bias)
+def of(projection: nn.Linear) -> tuple[Tensor, Tensor | None]:
+    """What F.linear takes."""
+    return projection.weight, projection.bias
 
 
 def as_scores(mask: Tensor, dtype: torch.dtype) -> Tensor:
