@@ -71,7 +71,7 @@ def test_multi30k_is_read_from_the_folder_that_is_named(monkeypatch, tmp_path):
 
 def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folder, files):
     captions = load_texts(files)
-    whole = everyday_pairs(count=24_000)
+    whole = everyday_pairs(count=36_000)
     everyday = replace(whole, train=whole.train[:300], validation=whole.validation[:9])
     monkeypatch.setattr(run_task, "load_multi30k", lambda: captions)
     monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday)
@@ -90,6 +90,6 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
 
 
 def test_everyday_english_is_a_task_of_its_own(monkeypatch):
-    monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday_pairs(count=24_000))
+    monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday_pairs(count=36_000))
     texts = load_texts(RunSettings(task="everyday"))
-    assert texts == everyday_pairs(count=24_000)
+    assert texts == everyday_pairs(count=36_000)

@@ -140,8 +140,12 @@ def in_parts(
     together: dict[str, list[TextPair]] = {}
     for english, german in pairs.items():
         together.setdefault(normal(german), []).append((english, german))
-    fixed = {normal(german) for german in (words() | phrases()).values()}
-    free = [german for german in together if german not in fixed]
+    fixed = {normal(text) for pair in (words() | phrases()).items() for text in pair}
+    free = [
+        german
+        for german, group in together.items()
+        if not fixed & {german, *(normal(english) for english, _ in group)}
+    ]
     rng.shuffle(free)
     validation: list[TextPair] = []
     test: list[TextPair] = []
