@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from experiments.swaps import SEEDS, configs, main
-from transformer_edu.model.language_model import LanguageModel
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
 from transformer_edu.training.data.running_text import everyday_text
 from transformer_edu.training.language_modeling import (
@@ -20,6 +19,7 @@ from transformer_edu.training.language_modeling import (
     train_language_model,
     write_sentence,
 )
+from transformer_edu.variants.language_model import LanguageModel
 
 
 class Successor(nn.Module):
