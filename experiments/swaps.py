@@ -16,13 +16,13 @@ from statistics import median
 
 import torch
 
-from transformer_edu.training.data.running_text import everyday_text
 from transformer_edu.training.language_modeling import (
     BATCH_SIZE,
     LENGTH,
     STEPS,
     SWAPS,
     Swap,
+    everyday_text,
     loss_by_position,
     train_language_model,
 )

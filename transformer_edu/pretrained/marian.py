@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from transformer_edu.generation.translator import Translator
 from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.multi30k import import_extra
-from transformer_edu.training.machine.memory import enough_memory
+from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.machine.whole_file import (
     CheckpointError,
     replace_file,
