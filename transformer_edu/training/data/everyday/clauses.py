@@ -78,13 +78,13 @@ class Action:
 
     english: str
     verb: str
-    prefix: str
-    reflexive: str
-    pronoun: str
-    complement: str
-    negative: str
-    sein: bool
-    tags: frozenset[str]
+    prefix: str = ""
+    reflexive: str = ""
+    pronoun: str = ""
+    complement: str = ""
+    negative: str = ""
+    sein: bool = False
+    tags: frozenset[str] = frozenset()
 
 
 @cache
@@ -93,6 +93,11 @@ def actions(tags: str = "") -> tuple[Action, ...]:
     if not tags:
         return tuple(action_of(row) for row in read_table("actions"))
     return tuple(a for a in actions() if a.tags & set(tags.split()))
+
+
+def by_name(name: str) -> Action:
+    """The action of the table with an English name."""
+    return next(a for a in actions() if a.english == name)
 
 
 def split_verb(german: str) -> tuple[list[str], str, str, str]:
@@ -122,7 +127,6 @@ def action_of(row: dict[str, str]) -> Action:
         verb=verb,
         prefix=prefix,
         reflexive=reflexive,
-        pronoun="",
         complement=" ".join(CHOICE.sub(r"\g<plain>", text).replace("*", "").split()),
         negative=" ".join(CHOICE.sub(r"\g<negated>", text).replace("*", "nicht").split()),
         sein=auxiliary_is_sein(verb, reflexive, tags),

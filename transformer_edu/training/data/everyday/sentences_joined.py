@@ -9,6 +9,7 @@ from transformer_edu.training.data.everyday.clauses import (
     Clause,
     Pair,
     actions,
+    by_name,
     english,
     english_for,
     finish,
@@ -26,6 +27,7 @@ from transformer_edu.training.data.everyday.noun_phrases import (
     somebody,
 )
 from transformer_edu.training.data.everyday.sentences_actions import clause_about, happening
+from transformer_edu.training.data.everyday.sentences_places import go_to
 from transformer_edu.training.data.everyday.tables import read_table
 
 RAIN = (
@@ -64,11 +66,6 @@ LUCK = {  # what people are glad of, and what they are sorry for
         "leg, lose one's wallet, miss the bus, be alone, have a headache"
     ),
 }
-
-
-def by_name(name: str) -> Action:
-    """The action of the table with an English name."""
-    return next(a for a in actions() if a.english == name)
 
 
 def again(subject: NounPhrase) -> NounPhrase:
@@ -139,7 +136,7 @@ def condition(rng: Random) -> Pair:
         fitting = [a for a in actions("social") if "state" not in a.tags]
         result = Clause(subject, rng.choice(fitting), mode)
     else:
-        return if_imperative(rng)
+        return from_pattern(rng, "if")  # If you are hungry, eat something.
     verbs = replace(result, mode="simple") if mode == "will" else result
     rest = german(verbs, "first")
     if rng.random() < 0.3:
@@ -147,21 +144,13 @@ def condition(rng: Random) -> Pair:
     return finish(f"if {first}, {english(result)}", f"wenn {dann}, {rest}")
 
 
-def if_imperative(rng: Random) -> Pair:
-    """If you are hungry, eat something."""
-    return from_pattern(rng, "if")
-
-
 def in_order_to(rng: Random) -> Pair:
     """I'm going to the supermarket to buy milk."""
     subject = somebody(rng)
     row = rng.choice(read_table("purposes"))
-    to, goal, verb = row["to"], row["german_to"], row["verb"]
     purpose, zweck = row["purpose"], row["german_purpose"]
     thing = phrase(rng.choice(nouns_of("groceries drink supply")), "")
-    action = Action(
-        f"go {to}", verb, "", "", "", goal, f"nicht {goal}", True, frozenset({"social"})
-    )
+    action = go_to(row["to"], row["german_to"], verb=row["verb"])
     clause = Clause(subject, action, rng.choice(["progressive", "past", "past"]))
     purpose, zweck = purpose.format(thing.english), zweck.format(thing.acc)
     return finish(f"{english(clause)} {purpose}", f"{german(clause)}, um {zweck}")

@@ -7,7 +7,7 @@ from transformer_edu.training.data.everyday.clauses import (
     Action,
     Clause,
     Pair,
-    actions,
+    by_name,
     conjugated,
     finish,
     join_words,
@@ -37,7 +37,8 @@ CONTRACTIONS = (("in dem ", "im "), ("in das ", "ins "), ("an dem ", "am "), ("a
 def go_to(english: str, goal: str, *, verb: str) -> Action:
     """The action of going somewhere: gehen, fahren where it is far, reisen farther still."""
     tags = frozenset({"fun", "social"})
-    return Action(f"go {english}", verb, "", "", "", goal, f"nicht {goal}", True, tags)
+    no = f"nicht {goal}"
+    return Action(f"go {english}", verb, complement=goal, negative=no, sein=True, tags=tags)
 
 
 def going(rng: Random) -> Pair:
@@ -116,23 +117,13 @@ def doing_there(rng: Random) -> Pair:
         other = any_pronoun(rng)
         while same_people(other.german_person, subject.german_person):
             other = any_pronoun(rng)
-        base = Action(
-            f"wait for {other.english_object}",
-            "warten",
-            "",
-            "",
-            "",
-            f"auf {other.acc}",
-            f"nicht auf {other.acc}",
-            False,
-            frozenset({"now"}),
-        )
+        wait, auf = f"wait for {other.english_object}", f"auf {other.acc}"
+        base = Action(wait, "warten", complement=auf, negative=f"nicht {auf}")
     else:
         reading = ["read a book", "drink coffee", "read the newspaper", "listen to music"]
         ball = row["at"] in ("at the park", "in the yard", "at the lake", "in the garden")
         playing = ["play cards"] + ["play soccer"] * ball
-        name = rng.choice(reading if kind == "read" else playing)
-        base = next(a for a in actions() if a.english == name)
+        base = by_name(rng.choice(reading if kind == "read" else playing))
     mode = rng.choice(["past", "progressive", "progressive"])
     return finish(*statement(Clause(subject, base, mode, extra=place)))
 
