@@ -49,8 +49,8 @@ lab: $(READY) ## open your copies of the lessons in JupyterLab (LAB_ARGS="--allo
 test: $(READY_FOR_TESTS) ## lint, unit tests, and every lesson run and compared with what it shows
 	$(call run_parts,$(PARTS))
 
-quick: $(READY_FOR_TESTS) ## the tests of the model, of generation and of the exercises' checks, in a minute
-	$(BIN)/python -m pytest -q tests/model tests/generation tests/teaching/checks -m "not slow" \
+quick: $(READY_FOR_TESTS) ## the tests of the model, its variants, generation and of the exercises' checks, in a minute
+	$(BIN)/python -m pytest -q tests/model tests/variants tests/generation tests/teaching/checks -m "not slow" \
 	  -n $(JOBS) --dist worksteal
 
 portable: $(READY_FOR_TESTS) ## every lesson under this machine's instruction set, AVX2, and the plainest

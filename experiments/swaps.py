@@ -16,18 +16,18 @@ from statistics import median
 
 import torch
 
-from transformer_edu.model.language_model import LanguageModel, LanguageModelConfig
-from transformer_edu.training.data.running_text import everyday_text
 from transformer_edu.training.language_modeling import (
     BATCH_SIZE,
     LENGTH,
     STEPS,
     SWAPS,
     Swap,
+    everyday_text,
     loss_by_position,
     train_language_model,
 )
 from transformer_edu.training.machine.device import use_one_thread
+from transformer_edu.variants.language_model import LanguageModel, LanguageModelConfig
 
 SEEDS = (0, 1, 2)
 LENGTHS = (64, 128, 256)  # the ends of the ranges of positions; training ends at LENGTH

@@ -5,7 +5,7 @@ import torch
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.data.vocabulary import Vocabulary
-from transformer_edu.training.runs.saved_translator import Words
+from transformer_edu.training.runs.run_folder import Words
 
 PAIRS = [("a man sleeps", "ein Mann schläft"), ("two men sleep here", "zwei Männer schlafen")]
 

@@ -22,9 +22,9 @@ from tools.source_rules import (
 PACKAGE = ROOT / "transformer_edu"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # Each part may import itself and the parts before it. Files beside the parts may import them all.
-PARTS = ["model", "generation", "training", "pretrained", "teaching"]
+PARTS = ["model", "variants", "generation", "training", "pretrained", "teaching"]
 FOR_ALL = "transformer_edu.refusals"  # imported by every part, and imports none
-WITHOUT_PICTURES = PARTS[:4]
+WITHOUT_PICTURES = PARTS[:5]
 
 IMPORTED_IN_SILENCE = """
 import importlib, os, random, signal, sys, warnings

@@ -3,6 +3,7 @@
 The map, one folder for each question:
 
 - ``model``: what is it? The paper's §3, in plain PyTorch.
+- ``variants``: what came after it? Language models, published translation models.
 - ``generation``: how does it write? Greedy, beam search, sampling (§6.1).
 - ``training``: how does it learn? Tasks, loss, schedule, loop (§5).
 - ``pretrained``: a small translator, ready to use.

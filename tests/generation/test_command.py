@@ -13,8 +13,7 @@ from transformer_edu.generation.__main__ import main, read_lines, translate_line
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.data.vocabulary import Vocabulary
-from transformer_edu.training.runs.run_folder import RunFolder
-from transformer_edu.training.runs.saved_translator import load_translator
+from transformer_edu.training.runs.run_folder import RunFolder, load_translator
 
 COMMAND = [sys.executable, "-m", "transformer_edu.generation"]
 SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it

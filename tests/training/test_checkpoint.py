@@ -25,7 +25,7 @@ from transformer_edu.training.checkpoint import (
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.toy_tasks import copy_task, reverse_task
 from transformer_edu.training.loop import fit, paper_adam
-from transformer_edu.training.machine.memory import NotEnoughMemoryError
+from transformer_edu.training.machine.failures import NotEnoughMemoryError
 from transformer_edu.training.machine.whole_file import (
     CheckpointError,
     read_checkpoint_file,

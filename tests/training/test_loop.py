@@ -15,7 +15,7 @@ from transformer_edu.training.config import TrainingConfig, inverse_square_root
 from transformer_edu.training.data.toy_tasks import reverse_task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import NotFiniteError, endless_batches, fit, paper_adam
-from transformer_edu.training.machine.memory import NotEnoughMemoryError
+from transformer_edu.training.machine.failures import NotEnoughMemoryError
 
 TASK = reverse_task(
     num_symbols=5, shortest=2, longest=4, train_size=60, validation_size=8, test_size=8

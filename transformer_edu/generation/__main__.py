@@ -17,8 +17,8 @@ from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian import load_marian
 from transformer_edu.training.data.parallel_text import BYTE_ORDER_MARK
 from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
-from transformer_edu.training.runs.saved_translator import load_translator
-from transformer_edu.training.runs.told_errors import with_told_errors
+from transformer_edu.training.machine.failures import with_told_errors
+from transformer_edu.training.runs.run_folder import load_translator
 
 ABOUT = "Translate standard input line by line with a trained model."
 

@@ -2,6 +2,5 @@
 
 masks → attention, feed_forward → add_and_norm → encoder, decoder → transformer;
 embeddings holds words and positions, cache what decoding keeps from step to step, pytorch carries
-weights to and from torch.nn, marian to and from published translation models, vocabulary holds the
-special token ids. language_model is the decoder alone, from the paper's layer to today's.
+weights to and from torch.nn, vocabulary holds the special token ids.
 """

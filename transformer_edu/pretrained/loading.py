@@ -12,8 +12,7 @@ import torch
 
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.runs.presets import RunSettings
-from transformer_edu.training.runs.run_folder import CARD, HISTORY, read_json
-from transformer_edu.training.runs.saved_translator import load_translator
+from transformer_edu.training.runs.run_folder import CARD, HISTORY, load_translator, read_json
 
 FOLDER = Path(__file__).parent
 # By what a translator has learned from. The captions of the first have terms of their own, told on

@@ -5,7 +5,7 @@
 
 The folder is what transformers writes and reads: ``config.json``, ``model.safetensors``,
 ``vocab.json``, ``source.spm`` and ``target.spm``. Nothing in it is run. The weights are in
-model/marian.py. Text is cut by SentencePiece (Kudo and Richardson 2018,
+variants/marian.py. Text is cut by SentencePiece (Kudo and Richardson 2018,
 https://aclanthology.org/D18-2012), by one model for each language.
 """
 
@@ -23,16 +23,16 @@ import safetensors.torch
 from safetensors import SafetensorError
 
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.marian import from_marian, to_marian
 from transformer_edu.refusals import require_whole
 from transformer_edu.training.data.multi30k import import_extra
-from transformer_edu.training.machine.memory import enough_memory
+from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.machine.whole_file import (
     CheckpointError,
     replace_file,
     require_path,
 )
 from transformer_edu.training.runs.run_folder import read_json
+from transformer_edu.variants.marian import from_marian, to_marian
 
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
 GENERATION = "generation_config.json"  # what transformers' own generate asks for

@@ -13,7 +13,7 @@ from IPython.display import display
 from transformer_edu.teaching.display import DOTS_PER_INCH, SHOWN_AT, encode_png, shown_width
 from transformer_edu.teaching.figures.runs import plot_losses
 from transformer_edu.training.budget import describe_seconds
-from transformer_edu.training.machine.interrupt import noted_interrupts
+from transformer_edu.training.machine.failures import noted_interrupts
 
 LEAST_PAUSE = 0.5  # seconds between two pictures
 PAUSE = 9  # times as long as the last picture took: drawing takes a tenth of the time

@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.evaluation import Evaluation
-from transformer_edu.training.machine.memory import enough_memory
+from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.machine.whole_file import (
     CheckpointError,
     read_checkpoint_file,

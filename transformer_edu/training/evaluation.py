@@ -15,7 +15,7 @@ from transformer_edu.training.data.batches import make_batch, pad
 from transformer_edu.training.data.toy_tasks import Pair
 from transformer_edu.training.loss import token_accuracy, token_loss
 from transformer_edu.training.machine.device import device_of, suitable_threads
-from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.machine.processes import ALONE, OneProcess
 
 
 @dataclass(frozen=True)

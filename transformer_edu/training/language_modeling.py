@@ -1,12 +1,16 @@
-"""Train a language model on a running text, judge it, let it write, and what eight models reached.
+"""A running text of everyday sentences; train a language model on it, judge it and let it write.
 
-Used in notebooks/19_from_2017_to_today.ipynb; experiments/swaps.py writes swaps.json.
+Used in notebooks/19_from_2017_to_today.ipynb. What its eight models reached is in swaps.json, which
+experiments/swaps.py writes.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -16,14 +20,65 @@ from tqdm import tqdm
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.sampling import candidate_probabilities
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
-from transformer_edu.training.data.running_text import RunningText, windows
-from transformer_edu.training.data.tokenizer import Tokenizer
-from transformer_edu.training.machine.interrupt import noted_interrupts
+from transformer_edu.training.data.everyday.pairs import generate
+from transformer_edu.training.data.tokenizer import Tokenizer, train_tokenizer
+from transformer_edu.training.machine.failures import noted_interrupts
 
+HELD_OUT = 0.1  # of the sentences
 SWAPS = Path(__file__).with_name("swaps.json")
 LENGTH, BATCH_SIZE, STEPS = 64, 16, 400  # tokens of a piece, pieces of a batch, batches
 HIDDEN = 0.3  # of the tokens; 0.15 in BERT, which learns from far more text
 LEARNING_RATE, WARM_UP, LARGEST_GRADIENT = 4e-3, 40, 1.0
+
+
+class RunningText(NamedTuple):
+    """Token ids of many sentences, each with the end token after it, and their tokenizer."""
+
+    tokenizer: Tokenizer
+    train: Tensor  # (token,)
+    validation: Tensor  # (token,), no sentence of which is in train
+
+
+@cache
+def everyday_text(*, sentences: int = 24_000, vocabulary_size: int = 600) -> RunningText:
+    """English sentences of the everyday grammar, in an order by chance; the same every time.
+
+    Args:
+        sentences: How many different ones; a tenth is held out.
+        vocabulary_size: Of the tokenizer, which learns from the training sentences only.
+    """
+    pairs: dict[str, str] = {}
+    generate(Random(0), pairs, sentences)
+    texts = list(pairs)
+    held_out = round(HELD_OUT * sentences)
+    tokenizer = train_tokenizer(texts[held_out:], vocabulary_size=vocabulary_size)
+    validation, train = (
+        torch.tensor([i for ids in tokenizer.encode_all(part) for i in (*ids, END_ID)])
+        for part in (texts[:held_out], texts[held_out:])
+    )
+    return RunningText(tokenizer, train, validation)
+
+
+def windows(
+    token_ids: Tensor, *, length: int, batch_size: int, steps: int, seed: int
+) -> Iterator[Tensor]:
+    """Batches of pieces of a running text, each piece begun at a random place.
+
+    Args:
+        token_ids: The text, shape (token,).
+        length: Tokens of a piece.
+        batch_size: Pieces of a batch.
+        steps: Number of batches.
+        seed: Decides the places.
+
+    Yields:
+        Shape (batch, length), on the CPU.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    reach = torch.arange(length)
+    for _ in range(steps):
+        starts = torch.randint(len(token_ids) - length, (batch_size, 1), generator=generator)
+        yield token_ids[starts + reach]
 
 
 def next_token_loss(model: nn.Module, token_ids: Tensor) -> Tensor:

@@ -35,9 +35,8 @@ from transformer_edu.training.machine.device import (
     random_state_restored,
     suitable_threads,
 )
-from transformer_edu.training.machine.interrupt import postponed_interrupt
-from transformer_edu.training.machine.memory import enough_memory
-from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.machine.failures import enough_memory, postponed_interrupt
+from transformer_edu.training.machine.processes import ALONE, OneProcess
 from transformer_edu.training.machine.whole_file import require_writable
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 

@@ -12,7 +12,7 @@ from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.machine.device import gradient_scaler
-from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.machine.processes import ALONE, OneProcess
 
 
 @dataclass(frozen=True)

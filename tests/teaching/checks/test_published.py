@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_edu.model.marian import NAMES, from_marian, to_marian
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.checks import published as lesson
 from transformer_edu.teaching.checks.published import SWITCHES, check_our_name, patient_of
 from transformer_edu.teaching.inspect.trace import trace
+from transformer_edu.variants.marian import NAMES, from_marian, to_marian
 
 CHECKS = checks_of(lesson)
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 import torch
 
-from tests.model.test_language_model import GPT2, IDS, REAL, SO_FAR, random_model
+from tests.variants.test_language_model import GPT2, IDS, REAL, SO_FAR, random_model
 from transformer_edu.teaching.inspect.published import as_gpt2, as_llama, logit_gap
 
 pytest.importorskip("transformers")

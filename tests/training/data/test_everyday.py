@@ -5,8 +5,12 @@ from functools import cache
 
 import pytest
 
-from transformer_edu.training.data.everyday.german_nouns import adjective_form, inflect, nouns
-from transformer_edu.training.data.everyday.german_verbs import participle
+from transformer_edu.training.data.everyday.german_forms import (
+    adjective_form,
+    inflect,
+    nouns,
+    participle,
+)
 from transformer_edu.training.data.everyday.pairs import (
     everyday_pairs,
     held_out,

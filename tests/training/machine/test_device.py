@@ -1,5 +1,9 @@
 """The device is the best one, or the one asked for, and is described in a few words."""
 
+import platform
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -15,6 +19,7 @@ from transformer_edu.training.machine.device import (
     device_of,
     gradient_scaler,
     has_fast_bfloat16,
+    keep_freed_memory,
     pick_device,
     pick_precision,
     product_seconds,
@@ -179,3 +184,35 @@ def test_an_unknown_precision_is_refused(precision):
             ValueError, match="must be one of auto, float32, bfloat16, float16, got"
         ):
             choose(nn.Linear(3, 4), precision)
+
+
+COUNT_PAGES = """
+import resource
+import torch
+from transformer_edu.training.machine.device import keep_freed_memory
+
+def pages():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(5):
+        torch.ones(16, 2**20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+pages()
+fresh = pages()
+assert keep_freed_memory()
+pages()
+print(fresh, pages())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
+def test_the_system_is_asked_for_fewer_pages():
+    command = [sys.executable, "-c", COUNT_PAGES]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    fresh, kept = map(int, result.stdout.split())
+    assert kept < fresh / 5
+
+
+def test_another_library_is_left_alone(monkeypatch):
+    monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
+    assert keep_freed_memory() is False

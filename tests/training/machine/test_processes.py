@@ -21,6 +21,7 @@ from transformer_edu.training.machine.processes import (
     JoinedProcesses,
     LostProcessError,
     is_of_a_lost_process,
+    joined_processes,
 )
 from transformer_edu.training.runs.command import INTERRUPTED, main
 from transformer_edu.training.runs.run_folder import RunFolder
@@ -34,6 +35,33 @@ SMALL = [
     *("--precision", "float32", "--dropout", "0", "--batch-size", "15", "--evaluate-on", "9"),
 ]
 SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
+TOGETHER = """
+import sys
+import torch
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.machine.processes import joined_processes
+from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.loop import fit
+from transformer_edu.training.data.toy_tasks import copy_task
+from transformer_edu.training.runs.command import main
+
+with joined_processes() as processes:
+    number = processes.number
+    own = [[10 * row] * row for row in processes.rows(5)]
+    rows = processes.gather(own, 5)
+    nothing = processes.gather([[] for _ in processes.rows(3)], 3)
+    total, mean = processes.sum([number + 1.0]), processes.mean(number)
+    torch.manual_seed(number)  # other first weights in each: the first one's count
+    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.3}
+    task = copy_task(num_symbols=5, train_size=60, validation_size=5, test_size=5)
+    model = Transformer(TransformerConfig(vocabulary_size=9, **sizes))
+    config = TrainingConfig(steps=4, batch_size=7, evaluate_on=5)
+    run = fit(model, task, config, processes=processes)
+    weights = torch.cat([weight.detach().flatten() for weight in model.parameters()])
+    losses = [step.loss for step in run.steps]
+    print((rows, nothing, total, mean, losses, run.evaluations, weights.tolist()), flush=True)
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 def pretend(number: int, count: int) -> JoinedProcesses:
@@ -88,35 +116,6 @@ def start(*program: str, logs: Path | None = None) -> subprocess.Popen:
         stderr=subprocess.STDOUT,
         text=True,
     )
-
-
-TOGETHER = """
-import sys
-import torch
-from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.machine.processes import joined_processes
-from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.loop import fit
-from transformer_edu.training.data.toy_tasks import copy_task
-from transformer_edu.training.runs.command import main
-
-with joined_processes() as processes:
-    number = processes.number
-    own = [[10 * row] * row for row in processes.rows(5)]
-    rows = processes.gather(own, 5)
-    nothing = processes.gather([[] for _ in processes.rows(3)], 3)
-    total, mean = processes.sum([number + 1.0]), processes.mean(number)
-    torch.manual_seed(number)  # other first weights in each: the first one's count
-    sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.3}
-    task = copy_task(num_symbols=5, train_size=60, validation_size=5, test_size=5)
-    model = Transformer(TransformerConfig(vocabulary_size=9, **sizes))
-    config = TrainingConfig(steps=4, batch_size=7, evaluate_on=5)
-    run = fit(model, task, config, processes=processes)
-    weights = torch.cat([weight.detach().flatten() for weight in model.parameters()])
-    losses = [step.loss for step in run.steps]
-    print((rows, nothing, total, mean, losses, run.evaluations, weights.tolist()), flush=True)
-sys.exit(main(sys.argv[1:]))
-"""
 
 
 def test_each_process_drops_something_else():
@@ -189,3 +188,17 @@ def test_a_killed_process_ends_the_run_and_the_last_checkpoint_goes_on(tmp_path,
     monkeypatch.setattr(Watcher, "__call__", interrupt_after_a_step)
     assert main(["--out", str(folder.path), "--resume"]) == INTERRUPTED
     assert len(load_history(folder.checkpoint).steps) == taken + 1
+
+
+def test_a_single_process_computes_everything():
+    with joined_processes() as alone, alone.first_before_others():
+        assert (alone.count, alone.number, alone.is_first) == (1, 0, True)
+        for (part, weight), (own, share) in zip(alone.parts(BATCH, 2), BATCH.parts(2), strict=True):
+            assert part.label_ids.equal(own.label_ids) and weight == share
+        assert alone.sum([1.5, 2]) == [1.5, 2]
+        assert alone.mean(0.1) == 0.1
+        assert list(alone.rows(3)) == [0, 1, 2]
+        assert alone.gather([[4, 5], []], 2) == [[4, 5], []]
+        alone.wait()
+        model = torch.nn.Linear(2, 3)
+        assert alone.replica(model) is model

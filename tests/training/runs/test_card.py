@@ -7,10 +7,10 @@ import pytest
 
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.runs.card import TERMS, Trial, best_of, command_of, describe_run
-from transformer_edu.training.runs.everyday_scores import EverydayScore
 from transformer_edu.training.runs.options import build_parser, read_settings
 from transformer_edu.training.runs.presets import TINY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
+from transformer_edu.training.runs.scoring import EverydayScore
 
 
 def made_run(path: Path, settings: RunSettings) -> RunFolder:

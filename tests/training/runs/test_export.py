@@ -12,9 +12,8 @@ from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.data.everyday.pairs import held_out
 from transformer_edu.training.data.parallel_text import ParallelText
-from transformer_edu.training.runs import everyday_scores
 from transformer_edu.training.runs import export as module
-from transformer_edu.training.runs.everyday_scores import EverydayScore
+from transformer_edu.training.runs import scoring
 from transformer_edu.training.runs.export import (
     export,
     history_of,
@@ -22,10 +21,9 @@ from transformer_edu.training.runs.export import (
     weights_of,
 )
 from transformer_edu.training.runs.presets import TOY, RunSettings, settings_record
-from transformer_edu.training.runs.run_folder import CARD, HISTORY, RunFolder
+from transformer_edu.training.runs.run_folder import CARD, HISTORY, RunFolder, load_translator
 from transformer_edu.training.runs.run_task import load_texts
-from transformer_edu.training.runs.saved_translator import load_translator
-from transformer_edu.training.runs.scoring import score_translator
+from transformer_edu.training.runs.scoring import EverydayScore, score_translator
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +158,7 @@ def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monke
     monkeypatch.setattr(
         module, "load_corpora", lambda _: {"multi30k": captions, "everyday": everyday}
     )
-    monkeypatch.setattr(everyday_scores, "score_everyday", score)
+    monkeypatch.setattr(scoring, "score_everyday", score)
     monkeypatch.setattr(module, "score_translator", lambda *_, **__: bleu)
     export(RunFolder(text_run), RunFolder(tmp_path / "to"))
     assert {sentence for sentence, _, _ in asked[:8]} == {"a"}

@@ -12,8 +12,7 @@ from transformer_edu.training.data.tokenizer import train_tokenizer
 from transformer_edu.training.runs.command import main
 from transformer_edu.training.runs.fine_tuning import extend_tokenizer, with_more_tokens
 from transformer_edu.training.runs.presets import RunSettings
-from transformer_edu.training.runs.run_folder import RunFolder
-from transformer_edu.training.runs.saved_translator import load_translator
+from transformer_edu.training.runs.run_folder import RunFolder, load_translator
 
 OLD = ["a dog runs", "the dog runs", "ein Hund rennt"] * 3
 NEW = ["good morning", "guten Morgen", "good good morning"] * 3

@@ -7,11 +7,10 @@ import pytest
 from transformer_edu.training.data.everyday.pairs import everyday_pairs
 from transformer_edu.training.data.tokenizer import train_tokenizer
 from transformer_edu.training.runs import run_task
-from transformer_edu.training.runs.judging import BleuJudge, ExactMatchJudge
 from transformer_edu.training.runs.presets import TINY, TOY, RunSettings
-from transformer_edu.training.runs.run_folder import RunFolder
+from transformer_edu.training.runs.run_folder import RunFolder, load_tokens
 from transformer_edu.training.runs.run_task import load_run_task, load_texts
-from transformer_edu.training.runs.saved_translator import load_tokens
+from transformer_edu.training.runs.watching import BleuJudge, ExactMatchJudge
 
 
 @pytest.fixture

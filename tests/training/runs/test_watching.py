@@ -1,4 +1,4 @@
-"""A watched run leaves a line of history and its weights at every evaluation."""
+"""A watched run is scored, and leaves a line of history and its weights at every evaluation."""
 
 import json
 from collections.abc import Iterable
@@ -8,18 +8,24 @@ from itertools import islice
 import pytest
 import torch
 
-from tests.small_model import same, weights
+from tests.small_model import same, small_transformer, weights
+from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.data.toy_tasks import reverse_task
+from transformer_edu.training.data.vocabulary import Vocabulary
+from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.loop import endless_batches, fit
 from transformer_edu.training.loss import LARGE_VOCABULARY
 from transformer_edu.training.runs.presets import TOY
-from transformer_edu.training.runs.run_folder import RunFolder
-from transformer_edu.training.runs.watching import Watcher
+from transformer_edu.training.runs.run_folder import RunFolder, Words
+from transformer_edu.training.runs.watching import BleuJudge, ExactMatchJudge, Watcher
 from transformer_edu.training.state import TrainingRun
 
+EVALUATION = Evaluation(step=3, loss=1.5, token_accuracy=0.5, exact_match=0.25)
+WORDS = Words(Vocabulary(["a", "b", "c", "d", "e", "f", "g"]))
 TASK = reverse_task(
     num_symbols=5, shortest=2, longest=4, train_size=60, validation_size=8, test_size=8
 )
@@ -35,6 +41,25 @@ SETTINGS = replace(
     evaluate_every=2,
     keep=2,
 )
+
+
+def model() -> Transformer:
+    return small_transformer(len(WORDS), seed=3, max_length=20)
+
+
+def test_exact_match_was_measured_by_the_evaluation():
+    assert ExactMatchJudge()(model(), EVALUATION) == 0.25
+
+
+def test_bleu_is_that_of_greedy_translations():
+    sources = ["a b c d", "g f", "e e a b c", "b c d e f g"]
+    rows = [torch.tensor([WORDS.encode(source)]) for source in sources]
+    written = [WORDS.decode(greedy_search(model(), row, end_loops=True)[0]) for row in rows]
+    assert any(written)
+    judge = BleuJudge(WORDS, list(zip(sources, written, strict=True)))
+    assert judge(model(), EVALUATION) > 99.9
+    other = BleuJudge(WORDS, list(zip(sources, sources, strict=True)))
+    assert other(model(), EVALUATION) == corpus_bleu(written, sources).score < 50
 
 
 class Scores:

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from transformer_edu.model.embeddings import sinusoidal_positions
-from transformer_edu.model.marian import NAMES
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.teaching.checks.answer import (
     AnswerError,
@@ -17,6 +16,7 @@ from transformer_edu.teaching.checks.answer import (
     refuse_mistakes,
     require_shape,
 )
+from transformer_edu.variants.marian import NAMES
 
 LENGTH, WIDTH = 5, 6
 LAYERS = {  # what a layer of each stack holds, and the weights that belong to each of it

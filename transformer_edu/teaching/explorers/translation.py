@@ -26,7 +26,7 @@ from transformer_edu.teaching.style import literal
 from transformer_edu.teaching.viewer.live import live_element
 from transformer_edu.training.data.number_words import LARGEST_NUMBER, english_words
 from transformer_edu.training.data.vocabulary import Vocabulary
-from transformer_edu.training.runs.saved_translator import Words
+from transformer_edu.training.runs.run_folder import Words
 
 END_TOKEN = SPECIAL_TOKENS[END_ID]
 END_PIECE = b""  # stands for the end token among the pieces

@@ -26,8 +26,8 @@ from transformer_edu.teaching.grade.outcomes import (
     grade_notebook,
 )
 from transformer_edu.teaching.grade.table import as_csv, as_page
+from transformer_edu.training.machine.failures import with_told_errors
 from transformer_edu.training.machine.whole_file import replace_file, require_writable
-from transformer_edu.training.runs.told_errors import with_told_errors
 
 ABOUT = "Run students' notebooks and write down how each exercise came out. This is no sandbox."
 COURSE = Path(__file__).resolve().parents[3] / "notebooks"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.language_model import EPSILON, LanguageModel
+from transformer_edu.variants.language_model import EPSILON, LanguageModel
 
 PARTS = {  # our names, and Llama's
     "self_attention.query_projection": "self_attn.q_proj",

@@ -12,9 +12,9 @@ from random import Random
 
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS
 from transformer_edu.refusals import require_whole
+from transformer_edu.training.data.augmentation import RandomSplits, TextPair
 from transformer_edu.training.data.tokenizer import Tokenizer
 from transformer_edu.training.data.toy_tasks import Pair, Task
-from transformer_edu.training.data.variants import RandomSplits, TextPair
 from transformer_edu.training.data.vocabulary import Vocabulary
 from transformer_edu.training.machine.whole_file import require_path
 

@@ -1,9 +1,7 @@
-"""The machine that trains: devices, processes, interrupts, memory, files.
+"""The machine that trains: devices, processes, what may go wrong, files.
 
-device       where to compute, in which precision, on how many threads
-one_process  the interface of the processes that share the work, for a single process
-processes    several processes that train one model
-interrupt    Ctrl-C takes effect between two steps, never inside a step
-memory       keep freed memory for the next step; one sentence if memory runs out
-whole_file   replace a file whole or not at all; detect a changed bit
+device      where to compute, in which precision, on how many threads; keep freed memory
+processes   the one process that computes, or several that share the work of one model
+failures    interrupts between two steps; too little memory, and any error, in one sentence
+whole_file  replace a file whole or not at all; detect a changed bit
 """

@@ -1,14 +1,16 @@
 """Several processes train one model: torchrun starts them, torch.distributed connects them.
 
 Each process computes the gradients of its own rows of a batch. DistributedDataParallel averages
-them, so every process takes the step that a single process would take.
+them, so every process takes the step that a single process would take. ``OneProcess`` is the
+interface, for a single process; ``JoinedProcesses`` is the same for several.
 """
 
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
+from typing import Protocol
 
 import torch
 import torch.distributed as dist
@@ -16,10 +18,75 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from transformer_edu.training.machine.device import pick_device
-from transformer_edu.training.machine.one_process import ALONE, Divisible, OneProcess
 
 SECONDS_OF_SILENCE = 60  # without an answer, a process counts as lost
 SECONDS_OF_PREPARATION = 3600  # for the first process to download data and train a tokenizer
+
+
+class Divisible(Protocol):
+    """A batch that can be split between its rows, such as ``Batch`` in data/batches.py."""
+
+    def parts(self, count: int) -> list[tuple["Divisible", float]]:
+        """The parts, each with its fraction of the batch's real labels."""
+
+
+class OneProcess:
+    """A single process, which computes everything. ``number`` is 0, ``count`` is 1."""
+
+    number, count = 0, 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes the files and prints the messages."""
+        return self.number == 0
+
+    def rows(self, count: int) -> range:
+        """Which of ``count`` rows this process computes."""
+        return range(self.number, count, self.count)
+
+    def parts(self, batch: Divisible, count: int) -> list[tuple[Divisible, float]]:
+        """The parts of a batch that this process computes, as ``Batch.parts`` splits them.
+
+        Args:
+            batch: The same in every process.
+            count: Number of parts of each process.
+
+        Returns:
+            Each part with the weight of its mean loss. The weighted losses of a process sum to a
+            loss whose mean over the processes is the loss of the whole batch.
+        """
+        return batch.parts(count)
+
+    def replica(self, model: nn.Module) -> nn.Module:
+        """The module to call instead of the model: its gradients are means over the processes."""
+        return model
+
+    def sum(self, values: Sequence[float]) -> list[float]:
+        """The sum of every value over the processes, in float64."""
+        return list(values)
+
+    def mean(self, value: float) -> float:
+        """The mean of a value over the processes."""
+        return self.sum([value])[0] / self.count
+
+    def gather(self, own: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+        """All rows in order, each computed by one process.
+
+        Args:
+            own: Whole numbers, one row of any length for each of ``rows(count)``.
+            count: Number of rows of all processes.
+        """
+        return [list(row) for row in own]
+
+    def first_before_others(self) -> AbstractContextManager[None]:
+        """A context whose block the first process runs before the other processes do."""
+        return nullcontext()
+
+    def wait(self) -> None:
+        """Wait until every process has reached this call."""
+
+
+ALONE = OneProcess()
 
 
 class LostProcessError(RuntimeError):

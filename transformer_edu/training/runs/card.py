@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from transformer_edu.training.bleu import Bleu
-from transformer_edu.training.runs.everyday_scores import EverydayScore
 from transformer_edu.training.runs.options import OPTIONS, PROGRAM
 from transformer_edu.training.runs.presets import EVERYDAY, PRESETS, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
-from transformer_edu.training.runs.scoring import WIDTH
+from transformer_edu.training.runs.scoring import WIDTH, EverydayScore
 
 CHOSEN_BY = "cased"
 TOLERANCE = 0.01  # of the everyday sentences

@@ -20,12 +20,14 @@ from transformer_edu.training.loop import fit
 from transformer_edu.training.machine.device import (
     DEVICE_VARIABLE,
     describe_device,
+    keep_freed_memory,
     pick_device,
     pick_precision,
 )
-from transformer_edu.training.machine.memory import keep_freed_memory
-from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.machine.failures import FAILED, INTERRUPTED, with_told_errors
 from transformer_edu.training.machine.processes import (
+    ALONE,
+    OneProcess,
     is_of_a_lost_process,
     joined_processes,
     process_count,
@@ -34,10 +36,8 @@ from transformer_edu.training.machine.whole_file import CheckpointError
 from transformer_edu.training.runs.fine_tuning import with_more_tokens
 from transformer_edu.training.runs.options import PROGRAM, build_parser, read_settings
 from transformer_edu.training.runs.presets import RunSettings
-from transformer_edu.training.runs.run_folder import RunFolder, write_json
+from transformer_edu.training.runs.run_folder import RunFolder, load_translator, write_json
 from transformer_edu.training.runs.run_task import load_run_task
-from transformer_edu.training.runs.saved_translator import load_translator
-from transformer_edu.training.runs.told_errors import FAILED, INTERRUPTED, with_told_errors
 from transformer_edu.training.runs.watching import Watcher
 from transformer_edu.training.state import TrainingRun
 

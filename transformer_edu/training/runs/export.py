@@ -16,16 +16,21 @@ import torch
 
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.checkpoint import load_model, save_model
-from transformer_edu.training.machine.memory import keep_freed_memory
+from transformer_edu.training.machine.device import keep_freed_memory
+from transformer_edu.training.machine.failures import with_told_errors
 from transformer_edu.training.runs.card import Trial, best_of, describe_run
-from transformer_edu.training.runs.everyday_scores import EverydayJudge
-from transformer_edu.training.runs.judging import BleuJudge
 from transformer_edu.training.runs.presets import EVERYDAY, RunSettings, settings_record
-from transformer_edu.training.runs.run_folder import CARD, HISTORY, RunFolder, read_json, write_json
+from transformer_edu.training.runs.run_folder import (
+    CARD,
+    HISTORY,
+    RunFolder,
+    load_translator,
+    read_json,
+    write_json,
+)
 from transformer_edu.training.runs.run_task import load_corpora
-from transformer_edu.training.runs.saved_translator import load_translator
-from transformer_edu.training.runs.scoring import WIDTH, score_translator
-from transformer_edu.training.runs.told_errors import with_told_errors
+from transformer_edu.training.runs.scoring import WIDTH, EverydayJudge, score_translator
+from transformer_edu.training.runs.watching import BleuJudge
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
 ALPHAS = (0.6, 1.0, 1.4, 1.8)  # the paper's length penalty, and stronger ones

@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from transformer_edu.generation.translator import TextCoder
+from transformer_edu.training.data.augmentation import vary
 from transformer_edu.training.data.everyday.pairs import everyday_pairs, given_names, phrases
 from transformer_edu.training.data.multi30k import load_multi30k
 from transformer_edu.training.data.parallel_text import (
@@ -15,13 +16,11 @@ from transformer_edu.training.data.parallel_text import (
 )
 from transformer_edu.training.data.tokenizer import load_tokenizer, train_tokenizer
 from transformer_edu.training.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
-from transformer_edu.training.data.variants import vary
-from transformer_edu.training.machine.one_process import ALONE, OneProcess
+from transformer_edu.training.machine.processes import ALONE, OneProcess
 from transformer_edu.training.runs.fine_tuning import extend_tokenizer
-from transformer_edu.training.runs.judging import BleuJudge, ExactMatchJudge, Judge
 from transformer_edu.training.runs.presets import EVERYDAY, RunSettings
-from transformer_edu.training.runs.run_folder import RunFolder
-from transformer_edu.training.runs.saved_translator import load_translator
+from transformer_edu.training.runs.run_folder import RunFolder, load_translator
+from transformer_edu.training.runs.watching import BleuJudge, ExactMatchJudge, Judge
 
 READINGS_OF_PHRASES = 5  # in an epoch, more than of a generated sentence: people say them
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}

@@ -1,16 +1,21 @@
-"""Watch a run: a progress bar, and at every evaluation a line of history and the weights."""
+"""Watch a run: a progress bar, and at every evaluation a score, the history and the weights."""
 
 import sys
 import time
+from collections.abc import Sequence
 from statistics import mean
+from typing import Protocol
 
 from tqdm import tqdm
 
+from transformer_edu.generation.translator import TextCoder, write_all
 from transformer_edu.model.transformer import Transformer
+from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.checkpoint import save_model
-from transformer_edu.training.machine.interrupt import postponed_interrupt
-from transformer_edu.training.machine.one_process import ALONE, OneProcess
-from transformer_edu.training.runs.judging import Judge
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.machine.device import suitable_threads
+from transformer_edu.training.machine.failures import postponed_interrupt
+from transformer_edu.training.machine.processes import ALONE, OneProcess
 from transformer_edu.training.runs.presets import RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.state import TrainingRun
@@ -18,6 +23,56 @@ from transformer_edu.training.state import TrainingRun
 SECONDS_BETWEEN_LINES = 30  # where the bar is not redrawn but written again, as in a log file
 STEPS_BETWEEN_LOOKS = 20  # of the bar's numbers: reading them makes a GPU wait
 SPENT = ("cpu_seconds", "seconds")  # what a run has cost so far, in every record
+
+
+class Judge(Protocol):
+    """Gives one score, of which more is better."""
+
+    name: str
+
+    def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
+        """The score of a model that was just evaluated."""
+
+
+class ExactMatchJudge:
+    """The share of targets that the model writes right from start to end."""
+
+    name = "exact_match"
+
+    def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
+        """The score of a model that was just evaluated."""
+        return evaluation.exact_match
+
+
+class BleuJudge:
+    """BLEU of greedy translations.
+
+    Args:
+        tokenizer: The model's own.
+        pairs: Source texts and their translations.
+        processes: Those that share the work; each translates a part.
+    """
+
+    name = "bleu"
+
+    def __init__(
+        self,
+        tokenizer: TextCoder,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        processes: OneProcess = ALONE,
+    ) -> None:
+        self.tokenizer, self.processes = tokenizer, processes
+        self.sources = [tokenizer.encode(source) for source, _ in pairs]
+        self.references = [target for _, target in pairs]
+
+    def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
+        """The score of a model that was just evaluated."""
+        count = len(self.sources)
+        with suitable_threads(model):
+            written = write_all(model, [self.sources[row] for row in self.processes.rows(count)])
+        rows = self.processes.gather(written, count)
+        return corpus_bleu([self.tokenizer.decode(ids) for ids in rows], self.references).score
 
 
 class Watcher:

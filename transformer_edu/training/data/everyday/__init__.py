@@ -1,8 +1,8 @@
 """Everyday English and German, generated from tables and a small grammar: synthetic training data.
 
 tables/*.tsv hold the words, phrases and held-out sentences; tables reads them.
-english_forms, german_nouns, german_verbs, numbers: the forms of words.
-The grammar: noun_phrases, subjects, actions → clauses: agreement, case and word order.
-choices: what makes sense together; patterns: whole sentences with slots.
+english_forms, german_forms: the forms of words.
+The grammar: noun_phrases → clauses: agreement, case and word order.
+choices: what makes sense together, and whole sentences with slots.
 sentences_*: the templates; pairs: everything by seed, in three parts.
 """

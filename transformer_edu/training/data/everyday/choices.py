@@ -1,26 +1,25 @@
-"""Choices that keep sentences sensible: times, objects, modes and company that fit an action."""
+"""What makes sense together: an action and its times, objects, modes and company; patterns."""
 
 from functools import cache
 from random import Random
 
-from transformer_edu.training.data.everyday.actions import (
+from transformer_edu.training.data.everyday.clauses import (
     Action,
+    Pair,
     actions,
+    finish,
     is_bare,
     own_determiner,
     with_object,
 )
-from transformer_edu.training.data.everyday.clauses import Pair
-from transformer_edu.training.data.everyday.german_nouns import Noun
+from transformer_edu.training.data.everyday.german_forms import Noun
 from transformer_edu.training.data.everyday.noun_phrases import (
     NounPhrase,
     adjectives_for,
-    nouns_of,
-    phrase,
-)
-from transformer_edu.training.data.everyday.subjects import (
     any_pronoun,
     given_name,
+    nouns_of,
+    phrase,
     pronoun,
     relative,
     titled,
@@ -33,6 +32,7 @@ TOGETHER = ({"ich", "wir"}, {"du", "ihr", "Sie"})  # persons that may be the sam
 OWN = "portable clothing vehicle pet home device document bedding mail luggage stationery"
 NEGATIVE_MODES = {"must", "would like to", "could you", "need to"}  # not negated
 PLAIN_OBJECTS = "language subject lack needmass illness"
+TENSE_OF_MODE = {"past": "past", "had to": "past", "wanted to": "past", "could": "past"}
 
 
 @cache
@@ -163,7 +163,7 @@ def company(rng: Random, subject: NounPhrase) -> Pair:
         other = given_name(rng) if kind < 0.75 else person_object(rng, subject)
     if other.english == subject.english:
         return "alone", "allein"
-    return f"with {other.english_object}", f"mit {other.german['dat']}"
+    return f"with {other.english_object}", f"mit {other.dat}"
 
 
 def modes_for(action: Action) -> list[str]:
@@ -191,4 +191,14 @@ def modes_for(action: Action) -> list[str]:
     return modes
 
 
-TENSE_OF_MODE = {"past": "past", "had to": "past", "wanted to": "past", "could": "past"}
+@cache
+def patterns(group: str) -> tuple[Pair, ...]:
+    """The sentences of a group, English and German."""
+    rows = read_table("patterns")
+    return tuple((row["english"], row["german"]) for row in rows if row["group"] == group)
+
+
+def from_pattern(rng: Random, group: str, **slots: object) -> Pair:
+    """A sentence of a group; the slots go by name in both languages."""
+    english, german = rng.choice(patterns(group))
+    return finish(english.format(**slots), german.format(**slots), "")

@@ -8,30 +8,22 @@ from transformer_edu.training.data.everyday import (
     sentences_actions,
     sentences_being,
     sentences_dealing,
-    sentences_framed,
-    sentences_having,
     sentences_joined,
-    sentences_meeting,
     sentences_places,
-    sentences_questions,
     sentences_times,
 )
-from transformer_edu.training.data.everyday.german_nouns import nouns
+from transformer_edu.training.data.everyday.german_forms import nouns
 from transformer_edu.training.data.everyday.noun_phrases import adjectives, phrase
 from transformer_edu.training.data.everyday.tables import read_table
 from transformer_edu.training.data.parallel_text import ParallelText, TextPair
 
-SHARES = (
-    (sentences_actions, 30),
-    (sentences_questions, 7),
-    (sentences_being, 12),
-    (sentences_having, 7),
-    (sentences_dealing, 13),
-    (sentences_meeting, 6),
-    (sentences_places, 12),
-    (sentences_times, 7),
-    (sentences_joined, 8),
-    (sentences_framed, 6),
+GROUPS = (
+    *sentences_actions.TEMPLATES,
+    *sentences_being.TEMPLATES,
+    *sentences_dealing.TEMPLATES,
+    *sentences_places.TEMPLATES,
+    *sentences_times.TEMPLATES,
+    *sentences_joined.TEMPLATES,
 )
 FRUITLESS = 2_000  # so many tries in a row without a new sentence mean that there are no more
 
@@ -97,7 +89,7 @@ def words() -> dict[str, str]:
         if noun.german_plural and noun.english_plural:
             forms += [phrase(noun, determiner, plural=True) for determiner in ("", "the")]
         for form in forms:
-            found.setdefault(form.english, form.german["nom"])
+            found.setdefault(form.english, form.nom)
     return found
 
 
@@ -115,8 +107,8 @@ def generate(rng: Random, pairs: dict[str, str], count: int) -> None:
     """Add new sentences to pairs until there are count of them."""
     kept_out = {normal(english) for english, _ in held_out()}
     kept_out |= {normal(text) for _, accepted in held_out() for text in accepted}
-    modules, shares = zip(*SHARES, strict=True)
-    choices = [(list(m.TEMPLATES), list(m.TEMPLATES.values())) for m in modules]
+    shares, groups = zip(*GROUPS, strict=True)
+    choices = [(list(group), list(group.values())) for group in groups]
     fruitless = 0
     while len(pairs) < count:
         templates, weights = rng.choices(choices, shares)[0]

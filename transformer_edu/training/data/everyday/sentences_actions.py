@@ -1,15 +1,9 @@
-"""Sentences about what people do: statements, questions to answer with yes or no, requests."""
+"""Sentences about what people do: statements, questions, requests."""
 
 from dataclasses import replace
 from functools import cache
 from random import Random
 
-from transformer_edu.training.data.everyday.actions import (
-    choose,
-    english_for,
-    german_for,
-    pronoun_of,
-)
 from transformer_edu.training.data.everyday.choices import (
     NEGATIVE_MODES,
     STATES,
@@ -23,16 +17,21 @@ from transformer_edu.training.data.everyday.choices import (
 from transformer_edu.training.data.everyday.clauses import (
     Clause,
     Pair,
+    choose,
     english,
+    english_for,
     finish,
     german,
+    german_for,
     join_words,
+    pronoun_of,
     question,
     statement,
+    with_object,
 )
-from transformer_edu.training.data.everyday.german_verbs import imperative
-from transformer_edu.training.data.everyday.noun_phrases import NounPhrase
-from transformer_edu.training.data.everyday.subjects import (
+from transformer_edu.training.data.everyday.german_forms import imperative
+from transformer_edu.training.data.everyday.noun_phrases import (
+    NounPhrase,
     address,
     pronoun,
     somebody,
@@ -41,6 +40,7 @@ from transformer_edu.training.data.everyday.tables import read_table
 
 LIKED_VERBS = {"eat", "drink", "read", "feed", "pet", "draw", "photograph", "play", "study"}
 QUESTION_MODES = {"must", "need to", "could", "wanted to", "going to", "should"}
+WHO = NounPhrase("who", "whom", "he", {"nom": "wer"}, "er")
 
 
 def clause_about(rng: Random, subject: NounPhrase, tags: str = "", mode: str = "") -> Clause:
@@ -79,8 +79,8 @@ def telling(rng: Random) -> Pair:
         row = rng.choice(adverbs("front"))
         comma = "" if row["english"] == "maybe" else ","
         told = german(clause, front=row["german"])
-        return finish((f"{row['english']}{comma} {english(clause)}", told))
-    return finish(statement(clause, front=rng.random() < 0.3))
+        return finish(f"{row['english']}{comma} {english(clause)}", told)
+    return finish(*statement(clause, front=rng.random() < 0.3))
 
 
 @cache
@@ -98,16 +98,16 @@ def feeling(rng: Random) -> Pair:
     if clause.mode == "past" and kind < 0.4:
         clause = replace(clause, time=time_for(rng, action, "past"))
     if kind > 0.8 and subject.german_person != "ich":
-        return finish(question(clause), "?")
+        return finish(*question(clause), "?")
     if kind > 0.65:
-        return finish(statement(replace(clause, negated=True)))
+        return finish(*statement(replace(clause, negated=True)))
     if kind > 0.5:
         row = rng.choice([*adverbs("state"), *adverbs("also")])
         word = row["english"], row["german"]
         if row["english"] == "again":
-            return finish((f"{english(clause)} again", german(replace(clause, adverb=word))))
+            return finish(f"{english(clause)} again", german(replace(clause, adverb=word)))
         clause = replace(clause, adverb=word)
-    return finish(statement(clause))
+    return finish(*statement(clause))
 
 
 def liking(rng: Random) -> Pair:
@@ -128,8 +128,8 @@ def liking(rng: Random) -> Pair:
     if rng.random() < 0.2 and not negated:
         asked = Clause(pronoun("du"), clause.action, adverb=adverb)
         words = english_for(clause.action, pronoun("du"))
-        return finish((f"do you like to {words}", german(asked, "first")), "?")
-    return finish((f"{subject.english} {verb} to {base}", told))
+        return finish(f"do you like to {words}", german(asked, "first"), "?")
+    return finish(f"{subject.english} {verb} to {base}", told)
 
 
 def finite_like(subject: NounPhrase, *, negated: bool) -> str:
@@ -159,7 +159,7 @@ def asking(rng: Random) -> Pair:
     english_side, german_side = question(clause)
     if before:
         return before + english_side + "?", davor + german_side + "?"
-    return finish((english_side, german_side), "?")
+    return finish(english_side, german_side, "?")
 
 
 def happening(clause: Clause) -> Clause:
@@ -180,7 +180,7 @@ def may_i(rng: Random) -> Pair:
     while action.tags & {"rare", "timeless"} or not action.tags & {"now", "social"}:
         action = any_action(rng, subject, tags)
     time = time_for(rng, action, "plan") if rng.random() < 0.3 else ("", "")
-    return finish(question(Clause(subject, action, mode, time=time)), "?")
+    return finish(*question(Clause(subject, action, mode, time=time)), "?")
 
 
 def could_you(rng: Random) -> Pair:
@@ -194,7 +194,7 @@ def could_you(rng: Random) -> Pair:
     english_side = english(Clause(subject, action, mode), inverted=True)
     german_side = german(Clause(subject, action, mode, adverb=adverb), "first")
     pair = (before + english_side + ", please" * please, davor + german_side)
-    return finish(pair, "?")
+    return finish(*pair, "?")
 
 
 def requesting(rng: Random) -> Pair:
@@ -211,7 +211,7 @@ def requesting(rng: Random) -> Pair:
     english_side = "please " * please + "don't " * negated + words
     german_side = "bitte " * please + f"{verb} {rest}".strip()
     mark = "." if please or negated else "!"
-    return finish((before + english_side, davor + german_side), mark)
+    return finish(before + english_side, davor + german_side, mark)
 
 
 def suggesting(rng: Random) -> Pair:
@@ -227,20 +227,107 @@ def suggesting(rng: Random) -> Pair:
     words = english_for(action, pronoun("wir"))
     if rng.random() < 0.5:
         clause = Clause(pronoun("wir"), action, "shall", time=time)
-        return finish(question(clause), "?")
+        return finish(*question(clause), "?")
     inner = join_words(pronoun_of(action, pronoun("wir")).replace("uns", ""), time[1])
     complement = german_for(action.complement, pronoun("wir"))
     told = join_words("lass uns", inner, complement, action.prefix + action.verb)
-    return finish((join_words("let's", words, time[0]), told), rng.choice("!."))
+    return finish(join_words("let's", words, time[0]), told, rng.choice("!."))
 
 
-TEMPLATES = {
-    telling: 30,
-    feeling: 6,
-    liking: 4,
-    asking: 12,
-    may_i: 3,
-    could_you: 4,
-    requesting: 6,
-    suggesting: 3,
-}
+def somebody_else(rng: Random) -> NounPhrase:
+    """A subject without the speaker, who knows what the speaker does."""
+    subject = somebody(rng)
+    while subject.german_person in ("ich", "wir"):
+        subject = somebody(rng)
+    return subject
+
+
+def when_and_why(rng: Random) -> Pair:
+    """A question for the time, the reason, or how often."""
+    subject = pronoun("du") if rng.random() < 0.6 else somebody_else(rng)
+    kind = rng.choice(["when", "when", "why", "why", "how often"])
+    clause = clause_about(rng, subject)
+    modes = {"when": ["past", "will", "going to", "want to", "have to"], "why": [], "how often": []}
+    wanted = [m for m in modes_for(clause.action) if m in modes[kind]] or ["past"]
+    if kind == "when":
+        clause = Clause(subject, clause.action, rng.choice(wanted))
+        word = "wann"
+    elif kind == "why":
+        tries = 0
+        while (clause.mode in ("can", "could", "allowed", "will", "need to", "must")) and tries < 9:
+            clause, tries = clause_about(rng, subject), tries + 1
+        time = ("", "") if clause.mode == "simple" else clause.time
+        clause = Clause(subject, clause.action, clause.mode, clause.negated, time)
+        word = "warum"
+    else:
+        action = any_action(rng, subject, "social chore")
+        while "rare" in action.tags:
+            action = any_action(rng, subject, "social chore")
+        clause, word = Clause(subject, action), "wie oft"
+    told = german(timed(clause), "first")
+    return finish(f"{kind} {english(clause, inverted=True)}", f"{word} {told}", "?")
+
+
+def timed(clause: Clause) -> Clause:
+    """The clause with the present for the future, as a question for the time asks."""
+    if clause.mode not in ("will", "going to") or clause.time[1]:
+        return clause
+    return Clause(clause.subject, clause.action, "simple", clause.negated)
+
+
+def who_does(rng: Random) -> Pair:
+    """A question for the subject: Who is cooking dinner?"""
+    action = any_action(rng, pronoun("ich"))
+    while "one's" in action.english or "oneself" in action.english:
+        action = any_action(rng, pronoun("ich"))
+    wanted = ["past", "progressive", "want to", "would like to", "can", "have to", "will"]
+    mode = rng.choice([m for m in modes_for(action) if m in wanted] or ["simple"])
+    if mode == "will":
+        mode = "going to"
+    clause = Clause(WHO, action, mode, contracted=False)
+    shown = Clause(WHO, action, "simple") if mode == "going to" else clause
+    return finish(english(clause), german(shown), "?")
+
+
+def asks_for_a_thing(row: dict[str, str]) -> bool:
+    """Whether what can be the object: of a plain verb that people are no objects of."""
+    plain = row["frame"] == "acc" and "|" not in row["english"] and "sich" not in row["german"]
+    people = {"person", "kin", "spouse"} & set(row["objects"].split())
+    return plain and not people and not row["tags"].startswith("likes")
+
+
+def what_object(rng: Random) -> Pair:
+    """A question for the object: What are you eating? Who are you waiting for?"""
+    rows = [row for row in read_table("verbs") if asks_for_a_thing(row)]
+    row = rng.choice(rows)
+    subject = pronoun("du") if rng.random() < 0.5 else somebody_else(rng)
+    thing = NounPhrase("", "", "it", {"acc": ""}, "es")
+    action = with_object(row, thing, bare=True)
+    modes = [
+        m for m in modes_for(action) if m in ("past", "progressive", "want to", "would like to")
+    ]
+    modes = modes or ["simple"]
+    clause = Clause(subject, action, rng.choice(modes))
+    if clause.mode == "past" and rng.random() < 0.4:
+        clause = Clause(subject, action, "past", time=time_for(rng, action, "past"))
+    told = german(clause, "first")
+    return finish(f"what {english(clause, inverted=True)}", f"was {told}", "?")
+
+
+# The share of each group among all sentences, and of each template in its group.
+TEMPLATES = (
+    (
+        30,
+        {
+            telling: 30,
+            feeling: 6,
+            liking: 4,
+            asking: 12,
+            may_i: 3,
+            could_you: 4,
+            requesting: 6,
+            suggesting: 3,
+        },
+    ),
+    (7, {when_and_why: 5, who_does: 3, what_object: 3}),
+)

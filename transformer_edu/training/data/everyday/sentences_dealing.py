@@ -1,26 +1,29 @@
-"""Sentences of dealings with others: shopping, eating, on the way, giving."""
+"""Sentences of dealings with others: shopping, giving, getting to know each other."""
 
 from random import Random
 
-from transformer_edu.training.data.everyday.actions import own_determiner
-from transformer_edu.training.data.everyday.choices import person_object
-from transformer_edu.training.data.everyday.clauses import Pair, finish
+from transformer_edu.training.data.everyday.choices import from_pattern, person_object
+from transformer_edu.training.data.everyday.clauses import Pair, conjugated, finish, own_determiner
 from transformer_edu.training.data.everyday.english_forms import finite_form
-from transformer_edu.training.data.everyday.german_nouns import adjective_form, inflect
-from transformer_edu.training.data.everyday.german_verbs import finite, participle
+from transformer_edu.training.data.everyday.german_forms import (
+    adjective_form,
+    finite,
+    inflect,
+    participle,
+)
 from transformer_edu.training.data.everyday.noun_phrases import (
+    NUMBERS,
     Adjective,
     NounPhrase,
     adjectives_for,
-    nouns_of,
-    phrase,
-)
-from transformer_edu.training.data.everyday.patterns import from_pattern
-from transformer_edu.training.data.everyday.subjects import (
     any_pronoun,
     given_name,
+    names,
+    nouns_of,
+    phrase,
     pronoun,
     relative,
+    titled,
 )
 from transformer_edu.training.data.everyday.tables import read_table
 
@@ -52,6 +55,15 @@ QUANTITIES = (
     ("a little", "ein bisschen", "groceries", False),
     ("a lot of", "viel", "=water =milk =fruit =meat =bread =rice =sugar =coffee =money", False),
 )
+LIKED = (
+    "drink",
+    "=cheese =yogurt =ham =honey =chocolate =fish =meat =rice =noodles",
+    "subject",
+    "animal",
+    "vegetable",
+    "fruit",
+)
+COUNTED = (("need", "brauchen"), ("have", "haben"), ("buy", "kaufen"), ("see", "sehen"))
 
 
 def slot(rng: Random) -> Pair:
@@ -67,14 +79,14 @@ def slot(rng: Random) -> Pair:
     if not agrees(row, thing.plural, thing.german_person == "sie_pl"):
         return slot(rng)
     german = row["german"]
-    for name, form in (("N", thing.german["nom"]), ("A", thing.german["acc"]),
-                       ("D", thing.german["dat"]), ("K", thing.negative)):  # fmt: skip
+    for name, form in (("N", thing.nom), ("A", thing.acc),
+                       ("D", thing.dat), ("K", thing.negative)):  # fmt: skip
         german = german.replace("{" + name + "}", form)
     if "{zu}" in german:
-        german = german.replace("{zu}", "zu " + thing.german["dat"])
+        german = german.replace("{zu}", "zu " + thing.dat)
         german = german.replace("zu dem", "zum").replace("zu der", "zur")
     english = row["english"].replace("{}", thing.english)
-    return finish((english, german), "")
+    return finish(english, german, "")
 
 
 def agrees(row: dict[str, str], plural: bool, german_plural: bool) -> bool:
@@ -105,8 +117,8 @@ def colored(rng: Random) -> Pair:
     if kind < 0.3:
         english = f"excuse me, do you have {this.english} in {one.english}"
         color = one.german.capitalize()
-        german = f"Entschuldigung, haben Sie {this.german['acc']} auch in {color}"
-        return finish((english, german), "?")
+        german = f"Entschuldigung, haben Sie {this.acc} auch in {color}"
+        return finish(english, german, "?")
     if kind < 0.65:
         gender = gender_of(this)
         ones = "ones" if first.plural else "one"
@@ -114,9 +126,9 @@ def colored(rng: Random) -> Pair:
             f"{inflect('der', 'nom', gender)} {adjective_form(two.german, 'der', 'nom', gender)}"
         )
         english = f"I like {first.english} better than the {two.english} {ones}"
-        return finish((english, f"{first.german['nom']} gefällt mir besser als {other}"))
+        return finish(english, f"{first.nom} gefällt mir besser als {other}")
     english = f"I would like {first.english}, please"
-    return finish((english, f"ich möchte bitte {first.german['acc']}"))
+    return finish(english, f"ich möchte bitte {first.acc}")
 
 
 def gender_of(thing: NounPhrase) -> str:
@@ -144,9 +156,9 @@ def giving(rng: Random) -> Pair:
     adjective = rng.choice(fitting) if fitting and rng.random() < 0.2 else None
     many = "paired" in noun.classes
     thing = phrase(noun, determiner, plural=many, adjective=adjective)
-    receiver, empfänger, sache = other.english_object, other.german["dat"], thing.german["acc"]
+    receiver, empfänger, sache = other.english_object, other.dat, thing.acc
     to = english == "explain"
-    subject, nominative, person = who.english, who.german["nom"], who.german_person
+    subject, nominative, person = who.english, who.nom, who.german_person
     kind = rng.random()
     if kind < 0.4:
         past = finite_form(english, "he", "past")
@@ -155,7 +167,7 @@ def giving(rng: Random) -> Pair:
         )
         haben = finite("haben", person, "present")
         return finish(
-            (f"{subject} {words}", f"{nominative} {haben} {empfänger} {sache} {participle(german)}")
+            f"{subject} {words}", f"{nominative} {haben} {empfänger} {sache} {participle(german)}"
         )
     words = (
         f"{english} {thing.english} to {receiver}"
@@ -163,20 +175,97 @@ def giving(rng: Random) -> Pair:
         else f"{english} {receiver} {thing.english}"
     )
     if kind < 0.6:
-        want = finite_form("want", who.person, "present")
-        will = finite("wollen", person, "present")
+        want, will = conjugated(who, "want", "wollen")
         return finish(
-            (f"{subject} {want} to {words}", f"{nominative} {will} {empfänger} {sache} {german}")
+            f"{subject} {want} to {words}", f"{nominative} {will} {empfänger} {sache} {german}"
         )
     if kind < 0.75 and other.german_person != "du":
-        return finish((f"can you {words}", f"kannst du {empfänger} {sache} {german}"), "?")
+        return finish(f"can you {words}", f"kannst du {empfänger} {sache} {german}", "?")
     will = finite("werden", person, "present")
-    return finish((f"{subject} will {words}", f"{nominative} {will} {empfänger} {sache} {german}"))
+    return finish(f"{subject} will {words}", f"{nominative} {will} {empfänger} {sache} {german}")
 
 
-TEMPLATES = {
-    slot: 14,
-    amount: 4,
-    colored: 3,
-    giving: 8,
-}
+def introducing(rng: Random) -> Pair:
+    """My name is Anna. I am from Spain. Good morning, Tom!"""
+    if rng.random() < 0.25:
+        return formal_greeting(rng)
+    country = rng.choice(read_table("countries"))
+    kin = relative(rng)
+    live, wohnen = conjugated(kin, "live", "wohnen")
+    return from_pattern(
+        rng,
+        "introduction",
+        name=given_name(rng).english,
+        here=country["english"],
+        origin=country["german_from"] or f"aus {country['german']}",
+        place=country["german_in"] or f"in {country['german']}",
+        kin=kin,
+        live=live,
+        wohnen=wohnen,
+    )
+
+
+def formal_greeting(rng: Random) -> Pair:
+    """Good evening, Mr. Weber. How are you?"""
+    person = titled(rng)
+    english, german = person.english, person.nom
+    name = rng.choice(names("family"))
+    return from_pattern(rng, "formal", english=english, german=german, person=person, name=name)
+
+
+def preferring(rng: Random) -> Pair:
+    """I like tea better than coffee. I don't like cheese. Do you prefer dogs or cats?"""
+    kind = rng.choice(LIKED)
+    found = [n for n in nouns_of(kind) if n.mass or n.german_plural]
+    one, two = (phrase(n, "", plural=not n.mass) for n in rng.sample(found, 2))
+    who = rng.choice([any_pronoun, given_name, relative])(rng)
+    like, mag = conjugated(who, "like", "mögen")
+    choice = rng.random()
+    if choice < 0.35:
+        return finish(
+            f"{who.english} {like} {one.english} better than {two.english}",
+            f"{who.nom} {mag} {one.acc} lieber als {two.acc}",
+        )
+    if choice < 0.6:
+        return finish(
+            f"{who.english} {like} {one.english} and {two.english}",
+            f"{who.nom} {mag} {one.acc} und {two.acc}",
+        )
+    if choice < 0.75:
+        return finish(
+            f"do you like {one.english} or {two.english} better",
+            f"magst du lieber {one.acc} oder {two.acc}",
+            "?",
+        )
+    if choice < 0.85:
+        return finish(f"do you like {one.english}", f"magst du {one.acc}", "?")
+    return finish(
+        f"{who.english} {like} {one.english}, but not {two.english}",
+        f"{who.nom} {mag} {one.acc}, aber {two.negative}",
+    )
+
+
+def counting(rng: Random) -> Pair:
+    """There are three chairs in the kitchen. We have four cats."""
+    number = rng.choice(list(NUMBERS))
+    kinds = nouns_of("pet furniture fruit vegetable kitchen")
+    noun = rng.choice([n for n in kinds if n.german_plural and not n.always_plural])
+    thing = phrase(noun, number, plural=True)
+    rooms = "=kitchen" if not noun.classes & {"pet", "furniture"} else "=garden"
+    rooms = "=room =living_room =office =bedroom" if "furniture" in noun.classes else rooms
+    place = phrase(rng.choice(nouns_of(rooms)), "the")
+    wo = f"in {place.dat}".replace("in dem", "im")
+    if rng.random() < 0.5:
+        return finish(f"there are {thing.english} in {place.english}", f"{wo} sind {thing.nom}")
+    who = any_pronoun(rng)
+    verb, german_verb = rng.choice(COUNTED)
+    needs, braucht = conjugated(who, verb, german_verb)
+    told = f"{who.nom} {braucht} {thing.acc}"
+    return finish(f"{who.english} {needs} {thing.english}", told)
+
+
+# The share of each group among all sentences, and of each template in its group.
+TEMPLATES = (
+    (13, {slot: 14, amount: 4, colored: 3, giving: 8}),
+    (6, {introducing: 5, preferring: 5, counting: 3}),
+)

@@ -2,27 +2,29 @@
 
 from random import Random
 
-from transformer_edu.training.data.everyday.actions import Action, actions
 from transformer_edu.training.data.everyday.choices import company, same_people, time_for, times
 from transformer_edu.training.data.everyday.clauses import (
+    Action,
     Clause,
     Pair,
+    by_name,
+    conjugated,
     finish,
     join_words,
     question,
     statement,
 )
 from transformer_edu.training.data.everyday.english_forms import finite_form
-from transformer_edu.training.data.everyday.german_nouns import Noun
-from transformer_edu.training.data.everyday.german_verbs import finite
-from transformer_edu.training.data.everyday.noun_phrases import NounPhrase, nouns_of, phrase
-from transformer_edu.training.data.everyday.sentences_being import be_and_sein
-from transformer_edu.training.data.everyday.sentences_times import clock_time
-from transformer_edu.training.data.everyday.subjects import (
+from transformer_edu.training.data.everyday.german_forms import Noun, finite
+from transformer_edu.training.data.everyday.noun_phrases import (
+    NounPhrase,
     any_pronoun,
+    nouns_of,
+    phrase,
     pronoun,
     somebody,
 )
+from transformer_edu.training.data.everyday.sentences_times import clock_time
 from transformer_edu.training.data.everyday.tables import read_table
 
 GOALS = {"daily", "way", "trip"}
@@ -35,7 +37,8 @@ CONTRACTIONS = (("in dem ", "im "), ("in das ", "ins "), ("an dem ", "am "), ("a
 def go_to(english: str, goal: str, *, verb: str) -> Action:
     """The action of going somewhere: gehen, fahren where it is far, reisen farther still."""
     tags = frozenset({"fun", "social"})
-    return Action(f"go {english}", verb, "", "", "", goal, f"nicht {goal}", True, tags)
+    no = f"nicht {goal}"
+    return Action(f"go {english}", verb, complement=goal, negative=no, sein=True, tags=tags)
 
 
 def going(rng: Random) -> Pair:
@@ -60,10 +63,10 @@ def going(rng: Random) -> Pair:
     time = time_for(rng, action, tense) if tense and rng.random() < 0.6 else ("", "")
     if rng.random() < 0.15 and mode in ("past", "progressive", "going to"):
         asked = pronoun("du")
-        return finish(question(Clause(asked, action, mode, time=time)), "?")
+        return finish(*question(Clause(asked, action, mode, time=time)), "?")
     negative = rng.random() < 0.12 and not extra[0] and mode not in ("would like to",)
     clause = Clause(subject, action, mode, negative, time, extra=extra)
-    return finish(statement(clause, front=rng.random() < 0.25))
+    return finish(*statement(clause, front=rng.random() < 0.25))
 
 
 def being_somewhere(rng: Random) -> Pair:
@@ -72,28 +75,25 @@ def being_somewhere(rng: Random) -> Pair:
     row = rng.choice([r for r in read_table("places") if r["classes"] != "way"])
     kind = rng.random()
     tense = "past" if kind < 0.45 else "present"
-    be, sein = be_and_sein(subject, tense)
+    be, sein = conjugated(subject, "be", "sein", tense)
     time = rng.choice(times("past")) if tense == "past" and rng.random() < 0.6 else None
     when, wann = (time["english"], time["german"]) if time else ("", "")
-    name = subject.german["nom"]
+    name = subject.nom
     if kind < 0.1 and subject.english != "I":
         return finish(
-            (f"where {be} {subject.english} {when}".strip(), f"wo {sein} {name} {wann}".strip()),
+            f"where {be} {subject.english} {when}".strip(),
+            f"wo {sein} {name} {wann}".strip(),
             "?",
         )
     if kind < 0.2 and subject.english != "I":
         return finish(
-            (
-                join_words(be, subject.english, row["at"], when),
-                join_words(sein, name, wann, row["german_at"]),
-            ),
+            join_words(be, subject.english, row["at"], when),
+            join_words(sein, name, wann, row["german_at"]),
             "?",
         )
     return finish(
-        (
-            join_words(subject.english, be, row["at"], when),
-            join_words(name, sein, wann, row["german_at"]),
-        )
+        join_words(subject.english, be, row["at"], when),
+        join_words(name, sein, wann, row["german_at"]),
     )
 
 
@@ -108,34 +108,24 @@ def doing_there(rng: Random) -> Pair:
         time = clock_time(rng)
         if rng.random() < 0.5:
             return finish(
-                (f"let's meet {place[0]} at {time[0]}", f"treffen wir uns um {time[1]} {place[1]}")
+                f"let's meet {place[0]} at {time[0]}", f"treffen wir uns um {time[1]} {place[1]}"
             )
         day = rng.choice(times("plan"))
         english = f"{rng.choice(['we will', 'we are going to'])} meet {place[0]} {day['english']}"
-        return finish((english, f"wir treffen uns {day['german']} {place[1]}"))
+        return finish(english, f"wir treffen uns {day['german']} {place[1]}")
     if kind == "wait":
         other = any_pronoun(rng)
         while same_people(other.german_person, subject.german_person):
             other = any_pronoun(rng)
-        base = Action(
-            f"wait for {other.english_object}",
-            "warten",
-            "",
-            "",
-            "",
-            f"auf {other.german['acc']}",
-            f"nicht auf {other.german['acc']}",
-            False,
-            frozenset({"now"}),
-        )
+        wait, auf = f"wait for {other.english_object}", f"auf {other.acc}"
+        base = Action(wait, "warten", complement=auf, negative=f"nicht {auf}")
     else:
         reading = ["read a book", "drink coffee", "read the newspaper", "listen to music"]
         ball = row["at"] in ("at the park", "in the yard", "at the lake", "in the garden")
         playing = ["play cards"] + ["play soccer"] * ball
-        name = rng.choice(reading if kind == "read" else playing)
-        base = next(a for a in actions() if a.english == name)
+        base = by_name(rng.choice(reading if kind == "read" else playing))
     mode = rng.choice(["past", "progressive", "progressive"])
-    return finish(statement(Clause(subject, base, mode, extra=place)))
+    return finish(*statement(Clause(subject, base, mode, extra=place)))
 
 
 def position(rng: Random) -> Pair:
@@ -143,21 +133,21 @@ def position(rng: Random) -> Pair:
     noun = rng.choice(nouns_of("portable kitchen"))
     where, place = somewhere(rng)
     there = f"{where} {place.english}"
-    wo = contract(f"{WHERE[where]} {place.german['dat']} ").strip()
+    wo = contract(f"{WHERE[where]} {place.dat} ").strip()
     lies = "stehen" if noun.english in STANDING else "liegen"
     thing = phrase(noun, rng.choice(["the", "my", "your"]), plural="paired" in noun.classes)
     be = finite_form("be", thing.person, "present")
     verb = finite(lies, thing.german_person, "present")
     kind = rng.random()
     if kind < 0.5:
-        return finish((f"{thing.english} {be} {there}", f"{thing.german['nom']} {verb} {wo}"))
+        return finish(f"{thing.english} {be} {there}", f"{thing.nom} {verb} {wo}")
     if kind < 0.65:
-        asked = f"{be} {thing.english} {there}", f"{verb} {thing.german['nom']} {wo}"
-        return finish(asked, "?")
+        asked = f"{be} {thing.english} {there}", f"{verb} {thing.nom} {wo}"
+        return finish(*asked, "?")
     some = phrase(noun, "a")
     if kind < 0.8 and not some.plural:
-        told = f"{wo} {finite(lies, 'es', 'present')} {some.german['nom']}"
-        return finish((f"there is {some.english} {there}", told))
+        told = f"{wo} {finite(lies, 'es', 'present')} {some.nom}"
+        return finish(f"there is {some.english} {there}", told)
     return putting(rng, noun, where, place)
 
 
@@ -180,16 +170,16 @@ def putting(rng: Random, noun: Noun, where: str, place: NounPhrase) -> Pair:
     """Put the cup on the table. I put the book next to the lamp yesterday."""
     standing = noun.english in STANDING
     thing = phrase(noun, "the")
-    goal = contract(f"{WHERE[where]} {place.german['acc']} ").strip()
+    goal = contract(f"{WHERE[where]} {place.acc} ").strip()
     english = f"put {thing.english} {where} {place.english}"
     if rng.random() < 0.5:
         verb = "stell" if standing else "leg"
-        return finish((english, f"{verb} {thing.german['acc']} {goal}"))
+        return finish(english, f"{verb} {thing.acc} {goal}")
     who = any_pronoun(rng)
     haben = finite("haben", who.german_person, "present")
     done = "gestellt" if standing else "gelegt"
-    told = f"{who.german['nom']} {haben} gestern {thing.german['acc']} {goal} {done}"
-    return finish((f"{who.english} {english} yesterday", told))
+    told = f"{who.nom} {haben} gestern {thing.acc} {goal} {done}"
+    return finish(f"{who.english} {english} yesterday", told)
 
 
 def contract(text: str) -> str:
@@ -199,9 +189,5 @@ def contract(text: str) -> str:
     return text
 
 
-TEMPLATES = {
-    going: 9,
-    being_somewhere: 7,
-    doing_there: 4,
-    position: 8,
-}
+# The share of each group among all sentences, and of each template in its group.
+TEMPLATES = ((12, {going: 9, being_somewhere: 7, doing_there: 4, position: 8}),)

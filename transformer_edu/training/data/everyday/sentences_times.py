@@ -1,55 +1,91 @@
 """Sentences about when and how much: clock times, dates, prices, ages, the weather."""
 
+import re
 from random import Random
 
-from transformer_edu.training.data.everyday.choices import times
-from transformer_edu.training.data.everyday.clauses import (
-    Pair,
-    finish,
-    join_words,
-)
-from transformer_edu.training.data.everyday.german_verbs import finite
-from transformer_edu.training.data.everyday.noun_phrases import nouns_of, phrase
-from transformer_edu.training.data.everyday.numbers import (
-    clock,
-    english_number,
-    english_ordinal,
-    german_number,
-    german_ordinal,
-    month,
-)
-from transformer_edu.training.data.everyday.patterns import from_pattern
-from transformer_edu.training.data.everyday.sentences_being import be_and_sein
-from transformer_edu.training.data.everyday.subjects import (
+from transformer_edu.training.data.everyday.choices import from_pattern, times
+from transformer_edu.training.data.everyday.clauses import Pair, conjugated, finish, join_words
+from transformer_edu.training.data.everyday.german_forms import finite
+from transformer_edu.training.data.everyday.noun_phrases import (
     any_pronoun,
     given_name,
+    nouns_of,
+    phrase,
     relative,
 )
 from transformer_edu.training.data.everyday.tables import read_table
+from transformer_edu.training.data.number_words import english_words, german_words
 
+MONTHS = {
+    "January": "Januar", "February": "Februar", "March": "März", "April": "April", "May": "Mai",
+    "June": "Juni", "July": "Juli", "August": "August", "September": "September",
+    "October": "Oktober", "November": "November", "December": "Dezember",
+}  # fmt: skip
+ENGLISH_ORDINALS = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
+    "nine": "ninth", "twelve": "twelfth",
+}  # fmt: skip
+GERMAN_ORDINALS = {1: "erst", 3: "dritt", 7: "siebt", 8: "acht"}
 WEATHER_TIMES = {
     "past": ("yesterday", "last week", "last weekend", "on Sunday", "the day before yesterday"),
     "future": ("tomorrow", "next week", "this weekend", "tonight", "on Sunday"),
 }
 MINUTES = (0, 0, 0, 0, 15, 30, 30, 45, 5, 10, 20, 40, 50, 55)
-DAYS = [
-    "Monday",
-    "Montag",
-    "Tuesday",
-    "Dienstag",
-    "Wednesday",
-    "Mittwoch",
-    "Thursday",
-    "Donnerstag",
-    "Friday",
-    "Freitag",
-    "Saturday",
-    "Samstag",
-    "Sunday",
-    "Sonntag",
-]
+DAYS = {
+    "Monday": "Montag", "Tuesday": "Dienstag", "Wednesday": "Mittwoch", "Thursday": "Donnerstag",
+    "Friday": "Freitag", "Saturday": "Samstag", "Sunday": "Sonntag",
+}  # fmt: skip
 SHOPS = "=supermarket =bakery =pharmacy =library =museum =bank =zoo =swimming_pool"
 PERIODS = (("days", "Tagen"), ("weeks", "Wochen"), ("months", "Monaten"), ("years", "Jahren"))
+
+
+def english_number(number: int) -> str:
+    """A number below a thousand in English words, with a hyphen behind tens: forty-two."""
+    return re.sub(r"ty (?=\w)", "ty-", " ".join(english_words(number)))
+
+
+def german_number(number: int) -> str:
+    """A number below a thousand as one German word."""
+    return "".join(german_words(number)).replace("einhundert", "hundert")
+
+
+def english_ordinal(number: int) -> str:
+    """first, second, ..., thirty-first."""
+    start, dash, last = english_number(number).rpartition("-")
+    if last in ENGLISH_ORDINALS:
+        last = ENGLISH_ORDINALS[last]
+    else:
+        last = last[:-1] + "ieth" if last.endswith("y") else last + "th"
+    return start + dash + last
+
+
+def german_ordinal(number: int) -> str:
+    """The stem: erst, zweit, ..., einunddreißigst."""
+    if number in GERMAN_ORDINALS:
+        return GERMAN_ORDINALS[number]
+    return german_number(number) + ("t" if number < 20 else "st")
+
+
+def clock(hour: int, minute: int) -> tuple[str, str]:
+    """A time of the clock as it is spoken: half past three is halb vier.
+
+    Args:
+        hour: 1 to 12.
+        minute: 0, 5, 10, 15, 20, 30, 40, 45, 50 or 55.
+    """
+    following = hour % 12 + 1
+    if minute == 0:
+        german = "ein" if hour == 1 else german_number(hour)
+        return f"{english_number(hour)} o'clock", f"{german} Uhr"
+    if minute == 30:
+        return f"half past {english_number(hour)}", f"halb {german_number(following)}"
+    parts = {15: ("a quarter", "Viertel"), 5: ("five", "fünf"), 10: ("ten", "zehn"),
+             20: ("twenty", "zwanzig")}  # fmt: skip
+    if minute < 30:
+        english, german = parts[minute]
+        return f"{english} past {english_number(hour)}", f"{german} nach {german_number(hour)}"
+    english, german = parts[60 - minute]
+    return f"{english} to {english_number(following)}", f"{german} vor {german_number(following)}"
 
 
 def clock_time(rng: Random) -> Pair:
@@ -69,7 +105,7 @@ def telling_time(rng: Random) -> Pair:
         now=now,
         jetzt=jetzt,
         train=scheduled.english,
-        zug=scheduled.german["nom"],
+        zug=scheduled.nom,
         city=rng.choice(cities),
         shop=phrase(rng.choice(nouns_of(SHOPS)), "the"),
         event=phrase(rng.choice(nouns_of("event =movie =show")), "the"),
@@ -80,12 +116,12 @@ def telling_time(rng: Random) -> Pair:
 def dated(rng: Random) -> Pair:
     """My birthday is on May third. Today is Tuesday."""
     number = rng.randint(1, 31)
-    name, monat = month(rng.randint(1, 12))
+    name, monat = list(MONTHS.items())[rng.randint(1, 12) - 1]
     if number > 29 and name in ("February", "April", "June", "September", "November"):
         number -= 10
     who = rng.choice([given_name, relative])(rng)
-    index = 2 * rng.randrange(7)
-    be, sein = be_and_sein(who, "past")
+    day, tag = list(DAYS.items())[rng.randrange(7)]
+    be, sein = conjugated(who, "be", "sein", "past")
     return from_pattern(
         rng,
         "date",
@@ -97,8 +133,8 @@ def dated(rng: Random) -> Pair:
         who=who,
         be=be,
         sein=sein,
-        day=DAYS[index],
-        tag=DAYS[index + 1],
+        day=day,
+        tag=tag,
     )
 
 
@@ -111,7 +147,7 @@ def amounts(rng: Random) -> Pair:
     age, few = rng.randint(2, 90), rng.randint(2, 12)
     goods = [n for n in nouns_of("clothing device gift instrument") if not n.always_plural]
     who = rng.choice([any_pronoun, given_name, relative])(rng)
-    be, sein = be_and_sein(who, "present")
+    be, sein = conjugated(who, "be", "sein")
     return from_pattern(
         rng,
         "amount",
@@ -144,17 +180,17 @@ def weather(rng: Random) -> Pair:
             english = english.replace("it is", "it's")
         at_end = rest.strip() and tense != "future" and "ge" not in rest
         told = f"{german_text} {wo}" if at_end else with_place(german_text, wo)
-        return finish((f"{english} {where}", told))
+        return finish(f"{english} {where}", told)
     if tense == "present":
         front = rng.choice([("today", "heute"), ("here", "hier")])
         if rng.random() < 0.3:
-            return finish((f"is {english.replace(' is ', ' ')}", inverted(german_text)), "?")
-        return finish((f"{english} {front[0]}", with_place(german_text, front[1])))
+            return finish(f"is {english.replace(' is ', ' ')}", inverted(german_text), "?")
+        return finish(f"{english} {front[0]}", with_place(german_text, front[1]))
     chosen = rng.choice(WEATHER_TIMES[tense])
     when = next(r for r in read_table("times") if r["english"] == chosen)["german"]
     if rng.random() < 0.5:
-        return finish((f"{chosen}, {english}", f"{when} {inverted(german_text)}"))
-    return finish((f"{english} {chosen}", with_place(german_text, when)))
+        return finish(f"{chosen}, {english}", f"{when} {inverted(german_text)}")
+    return finish(f"{english} {chosen}", with_place(german_text, when))
 
 
 def subject_and_verb(text: str) -> tuple[str, str, str]:
@@ -176,9 +212,5 @@ def inverted(text: str) -> str:
     return join_words(verb, subject, rest)
 
 
-TEMPLATES = {
-    telling_time: 6,
-    dated: 4,
-    amounts: 6,
-    weather: 4,
-}
+# The share of each group among all sentences, and of each template in its group.
+TEMPLATES = ((7, {telling_time: 6, dated: 4, amounts: 6, weather: 4}),)

@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
+from transformer_edu.training.data.augmentation import RandomSplits, invent_name, replace_name, vary
 from transformer_edu.training.data.parallel_text import ParallelText, translation_task
 from transformer_edu.training.data.tokenizer import train_tokenizer
-from transformer_edu.training.data.variants import RandomSplits, invent_name, replace_name, vary
 
 LINES = ["Eine Frau liest.", "Ein Mann liest ein Buch.", "Drei Hunde rennen über die Straße."] * 3
 

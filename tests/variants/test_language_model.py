@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_edu.model.embeddings import sinusoidal_positions
-from transformer_edu.model.language_model import (
+from transformer_edu.variants.language_model import (
     EPSILON,
     GatedFeedForward,
     LanguageModel,

@@ -1,0 +1,137 @@
+"""What can end a run early, and how it is told: an interrupt, too little memory, a wrong input.
+
+Ctrl-C, or *Interrupt the kernel*, takes effect between two steps, never inside a step. A lack of
+memory is one sentence instead of torch's own. A command tells every error in one sentence.
+"""
+
+import io
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+
+# Torch's messages on a CPU, a GPU, Windows and macOS, and about sizes that no memory can have.
+OUT_OF_MEMORY = re.compile(
+    r"not enough memory|out of memory|can(?:'|no)t allocate memory|ALLOC_FAILED"
+    r"|size calculation overflowed|Overflow when unpacking",
+    re.IGNORECASE,
+)
+REQUESTED = re.compile(r"(?:tried|unable) to allocate ([\d.,]+ \w+)", re.IGNORECASE)
+FAILED = 1
+INTERRUPTED = 130  # the exit status that shells give to Ctrl-C
+TOLD = (ValueError, TypeError, OSError, ImportError, MemoryError)  # any other is a mistake of ours
+Command = Callable[[Sequence[str] | None], int]
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[list[int]]:
+    """Note interrupts in a list instead of raising them, so that a loop can end where it likes.
+
+    Only the main thread receives interrupts; in other threads the list stays empty.
+
+    Yields:
+        The signal's number, once for each interrupt so far.
+    """
+    received: list[int] = []
+    previous = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or previous is None:  # None: not set by Python, which could not restore it
+        yield received
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+@contextmanager
+def postponed_interrupt() -> Iterator[None]:
+    """Delay an interrupt until the block is done: a step is taken whole or not at all.
+
+    Only the main thread receives interrupts; in other threads the block just runs.
+    """
+    received: list[int] = []
+    try:
+        with noted_interrupts() as received:
+            yield
+    finally:
+        if received:
+            signal.raise_signal(signal.SIGINT)
+
+
+class NotEnoughMemoryError(MemoryError):
+    """There is not enough memory; the message says for what."""
+
+
+@contextmanager
+def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
+    """Inside the block, one sentence replaces torch's own messages about a lack of memory.
+
+    Args:
+        purpose: What needs the memory.
+        advice: How to need less.
+
+    Raises:
+        NotEnoughMemoryError: If the memory of the CPU or the GPU does not suffice.
+    """
+    try:
+        yield
+        return
+    except NotEnoughMemoryError:  # from an inner block
+        raise
+    except (MemoryError, RuntimeError, TypeError, ValueError) as error:
+        if not isinstance(error, MemoryError) and not OUT_OF_MEMORY.search(str(error)):
+            raise
+        requested = REQUESTED.search(str(error))
+        got = f"no room for {requested[1]}" if requested else "too little"
+        advice = f"; {advice}" if advice else ""
+        message = f"memory must suffice for {purpose}, got {got}{advice}"
+    raise NotEnoughMemoryError(message)  # outside the handler: torch's error holds tensors
+
+
+def with_told_errors(command: Command) -> Command:
+    """Make a command tell errors in one sentence on standard error instead of a traceback.
+
+    Args:
+        command: Takes the words of the command line, or None for the program's own; returns the
+            exit status.
+
+    Returns:
+        The same, which returns FAILED after an error and INTERRUPTED after Ctrl-C.
+    """
+
+    @wraps(command)
+    def told(arguments: Sequence[str] | None = None) -> int:
+        prepare_streams()
+        try:
+            with enough_memory("this command"):
+                return command(arguments)
+        except TOLD as error:
+            print(f"error: {error}", file=sys.stderr)
+            return FAILED
+        except KeyboardInterrupt:
+            return INTERRUPTED
+
+    return told
+
+
+def prepare_streams() -> None:
+    """Let output be UTF-8 and never fail for a character; what is closed takes it and drops it.
+
+    A file that is opened later never gets the number of a closed stream, to which torch writes
+    its warnings.
+    """
+    while (file := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(file)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
