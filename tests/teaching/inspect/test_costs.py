@@ -44,6 +44,16 @@ def test_autograd_keeps_each_tensor_once_and_weights_do_not_count():
         assert saved_bytes(lambda: layer(x), layer) == 0
 
 
+def test_views_of_one_storage_count_as_that_storage():
+    x = torch.ones(6, 5, requires_grad=True)
+    whole = 4 * x.numel()
+    assert saved_bytes(lambda: x[1:] * x[:-1]) == whole
+    assert saved_bytes(lambda: (x.sin(), x[:2].sin())) == whole
+    assert saved_bytes(lambda: torch.ones(1, 5).expand(6, 5) * x) == 4 * 5
+    layer = nn.Linear(5, 7)
+    assert saved_bytes(lambda: torch.ones(3, 5) @ layer.weight[2:].T, layer) == 4 * 3 * 5
+
+
 def test_where_compiling_fails_a_sentence_says_so(monkeypatch, capsys):
     def fail(*given):
         raise RuntimeError("no compiler")

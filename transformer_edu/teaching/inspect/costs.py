@@ -55,15 +55,19 @@ def seconds(call: Callable[[], Tensor], *, rounds: int = 5) -> float:
 def saved_bytes(call: Callable[[], object], model: nn.Module | None = None) -> int:
     """The bytes that autograd keeps for the backward pass while ``call`` runs.
 
+    A view keeps the whole storage that it shares with other tensors; each storage counts once.
+
     Args:
         call: Returns what the backward pass would begin with.
         model: Its weights do not count.
     """
-    own = {weight.data_ptr() for weight in model.parameters()} if model is not None else set()
+    weights = model.parameters() if model is not None else ()
+    own = {weight.untyped_storage().data_ptr() for weight in weights}
     kept: dict[int, int] = {}
 
     def note(tensor: Tensor) -> Tensor:
-        kept[tensor.data_ptr()] = tensor.nbytes  # what is kept twice counts once
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
