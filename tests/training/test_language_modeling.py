@@ -96,6 +96,18 @@ def test_a_gap_is_asked_between_the_two_sides(text):
     assert best == text.tokenizer.decode([UNKNOWN_ID + 1])
 
 
+def test_a_word_that_two_tokens_spell_fills_a_gap_once(text):
+    decode, size = text.tokenizer.decode, len(text.tokenizer)
+    spelt = [decode([token_id]) for token_id in range(size)]
+    (word, *_) = (each for each in spelt if each and spelt.count(each) == 2)
+    twice = [i for i in range(size) if spelt[i] == word]
+    model = Successor(size)
+    model.table.data.zero_()
+    model.table.data[:, twice] = 50.0
+    best = fill_gap(model, text.tokenizer, "I am", "it.", count=3)
+    assert best[0] == word and len(set(best)) == 3
+
+
 def test_the_stored_row_belongs_to_the_models_of_the_command():
     text = everyday_text()
     models = configs(len(text.tokenizer))

@@ -140,17 +140,21 @@ def fill_gap(
 ) -> list[str]:
     """The likeliest tokens between two pieces of a sentence, for a model of masked_token_loss.
 
+    The same letters at the beginning of a word and inside it are two tokens, which are spelt alike.
+    Only the likelier one is named, so that all names differ.
+
     Args:
         model: Reads the tokens on both sides.
         tokenizer: The text's.
         before: What stands before the gap.
         after: What stands after it.
-        count: How many tokens.
+        count: How many tokens that are spelt differently.
     """
     device = next(model.parameters()).device
     left, right = [END_ID, *tokenizer.encode(before)], [*tokenizer.encode(after), END_ID]
     logits = model(torch.tensor([[*left, UNKNOWN_ID, *right]], device=device))[0, len(left)]
-    return [tokenizer.decode([token_id]) for token_id in logits.topk(count).indices.tolist()]
+    words = (tokenizer.decode([token_id]) for token_id in logits.argsort(descending=True).tolist())
+    return list(dict.fromkeys(words))[:count]
 
 
 @dataclass(frozen=True, kw_only=True)
