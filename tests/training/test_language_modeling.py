@@ -4,11 +4,13 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from experiments.swaps import SEEDS, configs, main
 from transformer_edu.model.language_model import LanguageModel
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
+from transformer_edu.training import language_modeling
 from transformer_edu.training.data.running_text import everyday_text
 from transformer_edu.training.language_modeling import (
     LENGTH,
@@ -64,6 +66,39 @@ def test_hidden_tokens_are_not_shown_and_only_they_count():
     hidden = given == UNKNOWN_ID
     assert 0.1 < hidden.float().mean() < 0.5 and torch.equal(given[~hidden], ids[~hidden])
     assert loss > 10, "the successor of a gap's sign is no answer"
+
+
+def test_the_loss_of_hidden_tokens_is_their_mean():
+    model, ids = Successor(12), torch.arange(4, 12).repeat(20).unsqueeze(0)
+    torch.manual_seed(0)
+    loss = masked_token_loss(model, ids)
+    hidden = model.given[0] == UNKNOWN_ID
+    expected = F.cross_entropy(model.table[model.given[0]][hidden], ids[hidden])
+    torch.testing.assert_close(loss, expected)
+
+
+def test_where_no_token_is_hidden_the_loss_is_0_and_changes_nothing(monkeypatch):
+    monkeypatch.setattr(language_modeling, "HIDDEN", 0.0)
+    model = Successor(12)
+    loss = masked_token_loss(model, torch.arange(4, 12).unsqueeze(0))
+    loss.backward()
+    assert loss == 0 and not model.table.grad.any()
+
+
+def test_a_model_in_training_mode_writes_and_fills_gaps_without_dropout(text):
+    class Dropping(Successor):
+        def forward(self, token_ids):
+            return F.dropout(super().forward(token_ids), 1.0, self.training)
+
+    model, plain = (kind(len(text.tokenizer)) for kind in (Dropping, Successor))
+    model.train()
+    asked = [text.tokenizer, "I am", "it."]
+    assert fill_gap(model, *asked) == fill_gap(plain, *asked)
+    written = (
+        write_sentence(each, text.tokenizer, "I", luck=torch.Generator().manual_seed(0))
+        for each in (model, plain)
+    )
+    assert len(set(written)) == 1 and model.training
 
 
 def test_training_lowers_the_loss_and_ends_in_evaluation_mode(text):
