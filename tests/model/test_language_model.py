@@ -31,7 +31,7 @@ SWAPS = {
     "grouped queries": {"num_key_value_heads": 2},
     "one group": {"num_key_value_heads": 1},
     "tied": {"tie_embeddings": True},
-    "no biases": {"bias": False},
+    "no biases": {"feed_forward_bias": False},
     "attention biases": {"attention_bias": True},
 }
 ROW = ("pre-norm", "RMSNorm", "rotary positions", "SwiGLU", "grouped queries", "tied", "no biases")
@@ -179,7 +179,7 @@ def test_one_table_is_counted_once_and_shared():
 
 
 def test_without_biases_nothing_has_one():
-    model = random_model({"bias": False, "norm": "rms", "feed_forward": "swiglu"})
+    model = random_model({"feed_forward_bias": False, "norm": "rms", "feed_forward": "swiglu"})
     assert not [name for name, _ in model.named_parameters() if "bias" in name]
 
 

@@ -15,7 +15,7 @@ from transformer_edu.model.language_model import EPSILON, LanguageModel, Languag
 # What each of the two always is, in the terms of our config.
 LLAMA = {"norm_first": True, "norm": "rms", "positions": "rotary", "feed_forward": "swiglu"}
 GPT2 = {"norm_first": True, "norm": "layer", "positions": "learned", "feed_forward": "gelu"}
-GPT2 |= {"tie_embeddings": True, "bias": True, "attention_bias": True}
+GPT2 |= {"tie_embeddings": True, "feed_forward_bias": True, "attention_bias": True}
 PARTS = {  # our names, and Llama's
     "self_attention.query_projection": "self_attn.q_proj",
     "self_attention.key_projection": "self_attn.k_proj",
@@ -84,7 +84,7 @@ def as_llama(model: LanguageModel) -> nn.Module:
             rms_norm_eps=EPSILON,
             tie_word_embeddings=config.tie_embeddings,
             attention_bias=config.attention_bias,
-            mlp_bias=config.bias,
+            mlp_bias=config.feed_forward_bias,
         )
     )
     return _filled(llama, dict(_llama_weights(model)), like=model)

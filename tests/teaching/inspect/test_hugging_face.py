@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.model.test_language_model import GPT2, IDS, REAL, SO_FAR, random_model
-from transformer_edu.teaching.inspect.published import as_gpt2, as_llama, logit_gap
+from transformer_edu.teaching.inspect.hugging_face import as_gpt2, as_llama, logit_gap
 
 pytest.importorskip("transformers")
 
@@ -15,7 +15,7 @@ KINDS = {
     "Llama": (LLAMA, as_llama),
     "Llama with two tables": (LLAMA | {"tie_embeddings": False}, as_llama),
     "Llama without groups": (LLAMA | {"num_key_value_heads": None}, as_llama),
-    "Llama with biases": (LLAMA | {"bias": True, "attention_bias": True}, as_llama),
+    "Llama with biases": (LLAMA | {"feed_forward_bias": True, "attention_bias": True}, as_llama),
     "GPT-2": (GPT2, as_gpt2),
 }
 every_kind = pytest.mark.parametrize(("change", "theirs"), KINDS.values(), ids=KINDS)
@@ -98,7 +98,11 @@ def test_without_the_library_the_comparison_is_skipped_in_a_sentence(monkeypatch
         (as_gpt2, {"positions": "rotary"}, "positions must be learned in GPT-2, got rotary"),
         (as_gpt2, {"feed_forward": "relu"}, "feed_forward must be gelu in GPT-2, got relu"),
         (as_gpt2, {"tie_embeddings": False}, "tie_embeddings must be True in GPT-2, got False"),
-        (as_gpt2, {"bias": False}, "bias must be True in GPT-2, got False"),
+        (
+            as_gpt2,
+            {"feed_forward_bias": False},
+            "feed_forward_bias must be True in GPT-2, got False",
+        ),
         (as_gpt2, {"attention_bias": False}, "attention_bias must be True in GPT-2, got False"),
         (as_gpt2, {"num_key_value_heads": 2}, "num_key_value_heads must be 6 in GPT-2, got 2"),
     ],
