@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -67,17 +68,17 @@ def saved_bytes(call: Callable[[], object], model: nn.Module | None = None) -> i
         model: Its weights do not count.
     """
     weights = model.parameters() if model is not None else ()
-    own = {weight.untyped_storage().data_ptr() for weight in weights}
-    kept: dict[int, int] = {}
+    own = {StorageWeakRef(weight.untyped_storage()) for weight in weights}
+    kept: dict[StorageWeakRef, int] = {}  # a reference, because an address may be used again
 
     def note(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
-        kept[storage.data_ptr()] = storage.nbytes()
+        kept[StorageWeakRef(storage)] = storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
         _result = call()  # as long as it lives, so do the tensors that it needs
-    return sum(size for address, size in kept.items() if address not in own)
+    return sum(size for storage, size in kept.items() if storage not in own)
 
 
 def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., Tensor] | None:
