@@ -40,7 +40,7 @@ CHANGES = {
     "SwiGLU": {"feed_forward": "swiglu", "d_ff": 168},
     "grouped queries": {"num_key_value_heads": 2},
     "tied table": {"tie_embeddings": True},
-    "no biases": {"bias": False},
+    "no biases": {"feed_forward_bias": False},
 }
 
 

@@ -411,16 +411,17 @@ class Hub:
 COMMIT = "0" * 40
 
 
-def test_only_the_five_files_of_one_commit_are_fetched(monkeypatch):
+def test_only_files_without_code_of_one_commit_are_fetched(monkeypatch):
     hub = Hub(monkeypatch)
     assert fetch_marian("owner/name", revision=COMMIT) == Path("downloaded")
     assert hub.asked == {
         "name": "owner/name",
         "revision": COMMIT,
-        "allow_patterns": list(FILES),
+        "allow_patterns": [*FILES, "generation_config.json"],
         "local_files_only": False,
     }
-    assert not any(name.endswith((".bin", ".pt", ".py", "*")) for name in FILES)
+    fetched = hub.asked["allow_patterns"]
+    assert not any(name.endswith((".bin", ".pt", ".py", "*")) for name in fetched)
 
 
 def test_without_a_connection_an_earlier_download_is_found(monkeypatch):

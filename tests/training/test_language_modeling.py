@@ -4,10 +4,12 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from experiments.swaps import SEEDS, configs, main
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
+from transformer_edu.training import language_modeling
 from transformer_edu.training.language_modeling import (
     LENGTH,
     everyday_text,
@@ -95,6 +97,39 @@ def test_hidden_tokens_are_not_shown_and_only_they_count():
     assert loss > 10, "the successor of a gap's sign is no answer"
 
 
+def test_the_loss_of_hidden_tokens_is_their_mean():
+    model, ids = Successor(12), torch.arange(4, 12).repeat(20).unsqueeze(0)
+    torch.manual_seed(0)
+    loss = masked_token_loss(model, ids)
+    hidden = model.given[0] == UNKNOWN_ID
+    expected = F.cross_entropy(model.table[model.given[0]][hidden], ids[hidden])
+    torch.testing.assert_close(loss, expected)
+
+
+def test_where_no_token_is_hidden_the_loss_is_0_and_changes_nothing(monkeypatch):
+    monkeypatch.setattr(language_modeling, "HIDDEN", 0.0)
+    model = Successor(12)
+    loss = masked_token_loss(model, torch.arange(4, 12).unsqueeze(0))
+    loss.backward()
+    assert loss == 0 and not model.table.grad.any()
+
+
+def test_a_model_in_training_mode_writes_and_fills_gaps_without_dropout(text):
+    class Dropping(Successor):
+        def forward(self, token_ids):
+            return F.dropout(super().forward(token_ids), 1.0, self.training)
+
+    model, plain = (kind(len(text.tokenizer)) for kind in (Dropping, Successor))
+    model.train()
+    asked = [text.tokenizer, "I am", "it."]
+    assert fill_gap(model, *asked) == fill_gap(plain, *asked)
+    written = (
+        write_sentence(each, text.tokenizer, "I", luck=torch.Generator().manual_seed(0))
+        for each in (model, plain)
+    )
+    assert len(set(written)) == 1 and model.training
+
+
 def test_training_lowers_the_loss_and_ends_in_evaluation_mode(text):
     torch.manual_seed(0)
     model = LanguageModel(configs(len(text.tokenizer))["no biases"])
@@ -123,6 +158,18 @@ def test_a_gap_is_asked_between_the_two_sides(text):
     (given,) = model.given
     assert given[0].tolist() == [END_ID, *encode("I am"), UNKNOWN_ID, *encode("it."), END_ID]
     assert best == text.tokenizer.decode([UNKNOWN_ID + 1])
+
+
+def test_a_word_that_two_tokens_spell_fills_a_gap_once(text):
+    decode, size = text.tokenizer.decode, len(text.tokenizer)
+    spelt = [decode([token_id]) for token_id in range(size)]
+    (word, *_) = (each for each in spelt if each and spelt.count(each) == 2)
+    twice = [i for i in range(size) if spelt[i] == word]
+    model = Successor(size)
+    model.table.data.zero_()
+    model.table.data[:, twice] = 50.0
+    best = fill_gap(model, text.tokenizer, "I am", "it.", count=3)
+    assert best[0] == word and len(set(best)) == 3
 
 
 def test_the_stored_row_belongs_to_the_models_of_the_command():

@@ -1,7 +1,7 @@
-"""The decoder-only model: every switch against other implementations, its cache, its refusals.
+"""The decoder-only model: every switch against its formulas, its cache, its refusals.
 
-The written-out forms here use Hugging Face's parts where they have one. In float64, what these
-compute in float32 (RMSNorm and the table of angles) is written out here.
+``written_out`` has the formulas, and is compared with the model in float64. Hugging Face's Llama
+and GPT-2 are compared in tests/teaching/inspect/test_hugging_face.py.
 """
 
 import math
@@ -31,7 +31,7 @@ SWAPS = {
     "grouped queries": {"num_key_value_heads": 2},
     "one group": {"num_key_value_heads": 1},
     "tied": {"tie_embeddings": True},
-    "no biases": {"bias": False},
+    "no biases": {"feed_forward_bias": False},
     "attention biases": {"attention_bias": True},
 }
 ROW = ("pre-norm", "RMSNorm", "rotary positions", "SwiGLU", "grouped queries", "tied", "no biases")
@@ -67,7 +67,17 @@ def exact():
 
 
 def written_out(model, token_ids):
-    """The same model from its weights, with none of its code."""
+    """The logits that follow from the model's weights by the formulas written here.
+
+    It calls the model's linear layers, which are PyTorch's, but no ``forward`` of the package.
+
+    Args:
+        model: A LanguageModel.
+        token_ids: Shape (batch, position).
+
+    Returns:
+        Shape (batch, position, vocabulary).
+    """
     config, (batch, length) = model.config, token_ids.shape
     d_head = config.d_model // config.num_heads
     frequency = 10_000.0 ** (-torch.arange(0, d_head, 2) / d_head)
@@ -179,7 +189,7 @@ def test_one_table_is_counted_once_and_shared():
 
 
 def test_without_biases_nothing_has_one():
-    model = random_model({"bias": False, "norm": "rms", "feed_forward": "swiglu"})
+    model = random_model({"feed_forward_bias": False, "norm": "rms", "feed_forward": "swiglu"})
     assert not [name for name, _ in model.named_parameters() if "bias" in name]
 
 

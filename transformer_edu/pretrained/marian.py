@@ -152,7 +152,8 @@ def train_marian_tokenizer(
 def fetch_marian(name: str, *, revision: str, timeout: float = 5) -> Path:
     """Download a published model from the Hugging Face Hub into its cache, or find it there.
 
-    Only the files that load_marian reads are fetched: no pickle, and nothing that could be run.
+    It fetches the files that load_marian reads and, if there is one, generation_config.json for
+    transformers' own generate: no pickle, and nothing that could be run.
 
     Args:
         name: Such as "Helsinki-NLP/opus-mt-de-en".
@@ -176,7 +177,8 @@ def fetch_marian(name: str, *, revision: str, timeout: float = 5) -> Path:
             socket.create_connection(address, timeout).close()
         except OSError:
             is_known = True
-    wanted = {"revision": revision, "allow_patterns": list(FILES), "local_files_only": is_known}
+    files = [*FILES, GENERATION]
+    wanted = {"revision": revision, "allow_patterns": files, "local_files_only": is_known}
     try:
         return Path(hub.snapshot_download(name, **wanted))
     except OSError as error:

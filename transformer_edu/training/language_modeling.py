@@ -90,11 +90,13 @@ def next_token_loss(model: nn.Module, token_ids: Tensor) -> Tensor:
 def masked_token_loss(model: nn.Module, token_ids: Tensor) -> Tensor:
     """The mean loss of hidden tokens, given the tokens on both sides: what BERT learns.
 
-    The unknown token, which no text here contains, stands in the place of a hidden one.
+    The unknown token, which no text here contains, stands in the place of a hidden one. Where none
+    is hidden, the loss is 0.
     """
     hidden = (torch.rand(token_ids.shape) < HIDDEN).to(token_ids.device)
     logits = model(token_ids.masked_fill(hidden, UNKNOWN_ID))
-    return F.cross_entropy(logits[hidden], token_ids[hidden])
+    total = F.cross_entropy(logits[hidden], token_ids[hidden], reduction="sum")
+    return total / hidden.sum().clamp(min=1)
 
 
 def train_language_model(
@@ -165,7 +167,6 @@ def loss_by_position(model: nn.Module, token_ids: Tensor, *, length: int, pieces
     return F.cross_entropy(logits, batch[:, 1:], reduction="none").mean(dim=0).cpu()
 
 
-@torch.no_grad()
 def write_sentence(
     model: nn.Module, tokenizer: Tokenizer, start: str, *, luck: torch.Generator, top_p: float = 0.9
 ) -> str:
@@ -181,7 +182,8 @@ def write_sentence(
     device = next(model.parameters()).device
     token_ids = [END_ID, *tokenizer.encode(start)]  # every sentence of the text follows another
     while len(token_ids) <= LENGTH:
-        logits = model(torch.tensor([token_ids], device=device))[0, -1].cpu()
+        with evaluation_mode(model):
+            logits = model(torch.tensor([token_ids], device=device))[0, -1].cpu()
         chances = candidate_probabilities(logits, top_p=top_p)
         token_ids.append(int(chances.multinomial(1, generator=luck)))
         if token_ids[-1] == END_ID:
@@ -189,23 +191,27 @@ def write_sentence(
     return tokenizer.decode(token_ids)
 
 
-@torch.no_grad()
 def fill_gap(
     model: nn.Module, tokenizer: Tokenizer, before: str, after: str, *, count: int = 4
 ) -> list[str]:
     """The likeliest tokens between two pieces of a sentence, for a model of masked_token_loss.
+
+    The same letters at the beginning of a word and inside it are two tokens, which are spelt alike.
+    Only the likelier one is named, so that all names differ.
 
     Args:
         model: Reads the tokens on both sides.
         tokenizer: The text's.
         before: What stands before the gap.
         after: What stands after it.
-        count: How many tokens.
+        count: How many tokens that are spelt differently.
     """
     device = next(model.parameters()).device
     left, right = [END_ID, *tokenizer.encode(before)], [*tokenizer.encode(after), END_ID]
-    logits = model(torch.tensor([[*left, UNKNOWN_ID, *right]], device=device))[0, len(left)]
-    return [tokenizer.decode([token_id]) for token_id in logits.topk(count).indices.tolist()]
+    with evaluation_mode(model):
+        logits = model(torch.tensor([[*left, UNKNOWN_ID, *right]], device=device))[0, len(left)]
+    words = (tokenizer.decode([token_id]) for token_id in logits.argsort(descending=True).tolist())
+    return list(dict.fromkeys(words))[:count]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ class LanguageModelConfig:
         feed_forward: One of FEED_FORWARDS; "swiglu" has a third matrix, the gate.
         num_key_value_heads: Heads of keys and values; must divide num_heads. None for num_heads.
         tie_embeddings: Whether the output projection is the embedding table.
-        bias: Whether the feed-forward network adds biases.
+        feed_forward_bias: Whether the feed-forward network adds biases.
         attention_bias: Whether the four attention projections add biases.
         max_length: Number of positions.
 
@@ -69,7 +69,7 @@ class LanguageModelConfig:
     feed_forward: str = "relu"
     num_key_value_heads: int | None = None
     tie_embeddings: bool = False
-    bias: bool = True
+    feed_forward_bias: bool = True
     attention_bias: bool = False
     max_length: int = 1024
 
@@ -77,7 +77,7 @@ class LanguageModelConfig:
         require_heads(self.num_heads, self.d_model)
         for name in ("vocabulary_size", "num_layers", "d_ff", "max_length"):
             require_whole(name, getattr(self, name))
-        for name in ("norm_first", "tie_embeddings", "bias", "attention_bias"):
+        for name in ("norm_first", "tie_embeddings", "feed_forward_bias", "attention_bias"):
             require_flag(name, getattr(self, name))
         require_choice("norm", self.norm, NORMS)
         require_choice("positions", self.positions, POSITIONS)
@@ -299,7 +299,7 @@ def build_feed_forward(config: LanguageModelConfig) -> nn.Module:
         network = GatedFeedForward(**sizes)
     else:
         network = FeedForward(**sizes, activation=config.feed_forward)
-    if not config.bias:
+    if not config.feed_forward_bias:
         for linear in network.children():
             linear.bias = None
     return network

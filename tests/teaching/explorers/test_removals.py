@@ -109,3 +109,11 @@ def test_a_model_with_more_tiles_than_have_room_is_refused_before_it_runs(name, 
     model = Transformer(TransformerConfig.tiny(**sizes, vocabulary_size=11))
     with pytest.raises(ValueError, match=f"{name} must be at most {most}, got {most + 1}"):
         explore_removals(SimpleNamespace(model=model), [])
+
+
+@pytest.mark.parametrize("depth", [1, 5])
+def test_a_decoder_of_another_depth_than_the_encoder_is_refused_before_it_runs(depth):
+    config = TransformerConfig.tiny(vocabulary_size=11, num_decoder_layers=depth)
+    refusal = f"^num_decoder_layers must equal num_layers, got {depth} and 4$"
+    with pytest.raises(ValueError, match=refusal):
+        explore_removals(SimpleNamespace(model=Transformer(config)), [])

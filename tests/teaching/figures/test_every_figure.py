@@ -205,6 +205,10 @@ FIGURES = {
         {"x", "y"},
     ),
     "plot_links": (partial(attention.plot_links, WEIGHTS, **TOKENS), set()),
+    "plot_loss_by_position": (
+        partial(swaps.plot_loss_by_position, {NAME: SWAP, "b": SWAP}),
+        {"loss (nats per token)"},
+    ),
     "plot_losses": (
         partial(runs.plot_losses, [2.0, 1.0], {NAME: 0.5}, steps=4),
         {STEPS, LOSS},

@@ -5,7 +5,12 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import pytest
 
-from transformer_edu.teaching.figures.swaps import ROWS, plot_lengths, plot_swaps, plot_today
+from transformer_edu.teaching.figures.swaps import (
+    ROWS,
+    plot_loss_by_position,
+    plot_swaps,
+    plot_today,
+)
 from transformer_edu.training.language_modeling import Swap
 
 FIRST = Swap(
@@ -35,11 +40,32 @@ def test_the_title_names_the_largest_fall_and_every_seed_is_a_dot():
     assert "first 2.50; + second 2.30" in figure.get_label()
 
 
-def test_lengths_are_medians_and_the_title_tells_the_rise():
-    figure = plot_lengths({"a": FIRST})
-    assert [text.get_text() for text in figure.axes[0].texts] == ["2.10", "3.40"]
-    assert "a +1.30" in figure.axes[0].get_title(loc="left")
-    assert "positions 5 – 8" in figure.get_label()
+def test_a_single_model_is_drawn_with_its_own_loss():
+    figure = plot_swaps([FIRST])
+    assert figure.get_suptitle() == "Validation loss of first: 2.50 nats"
+    assert len(figure.axes[0].get_yticklabels()) == 1
+
+
+def test_losses_by_position_are_medians_and_the_title_compares_every_range_with_the_first():
+    by_range = ((2.0, 3.0, 2.5), (2.2, 3.4, 1.5), (2.1, 9.0, 1.6))
+    three = replace(FIRST, lengths=(4, 8, 16), by_range=by_range)
+    figure = plot_loss_by_position({"a": three, "b": replace(three, by_range=by_range[:1])})
+    drawn = [text.get_text() for text in figure.axes[0].texts]
+    assert sorted(drawn) == sorted(["2.10", "3.40", "1.60", "2.00", "3.00", "2.50"])
+    assert figure.axes[0].get_title(loc="left").splitlines() == [
+        "Change of the loss in nats, compared with positions 1 – 4",
+        "5 – 8: a +1.30, b +1.00",
+        "9 – 16: a -0.50, b +0.50",
+    ]
+    assert "b: 2.00 at positions 1 – 4, 3.00 at positions 5 – 8" in figure.get_label()
+    assert not set("{}'") & set(figure.get_label())
+
+
+def test_with_one_range_of_positions_there_is_nothing_to_compare():
+    one = replace(FIRST, lengths=(4,), by_range=((2.0,), (2.2,), (2.1,)))
+    figure = plot_loss_by_position({"a": one})
+    assert figure.axes[0].get_title(loc="left") == "The loss at positions 1 – 4"
+    assert [text.get_text() for text in figure.axes[0].texts] == ["2.10"]
 
 
 def test_both_layers_are_drawn_with_what_changed():

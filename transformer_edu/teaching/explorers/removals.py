@@ -42,15 +42,20 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
 
     Args:
         translator: With a Transformer of this package, on any device, which has at most
-            MOST_HEADS heads and MOST_LAYERS layers.
+            MOST_HEADS heads and MOST_LAYERS layers, as many in the decoder as in the encoder.
         pairs: A few short sentences, each with a correct translation.
 
     Raises:
-        ValueError: If the model has more heads or layers.
+        ValueError: If the model has more heads or layers, or two stacks of different depths.
     """
     config = translator.model.config
     require_whole("num_heads", config.num_heads, maximum=MOST_HEADS)
     require_whole("num_layers", config.num_layers, maximum=MOST_LAYERS)
+    depths = (config.decoder_depth, config.num_layers)
+    if depths[0] != depths[1]:  # each row of tiles shows a layer of both stacks
+        raise ValueError(
+            f"num_decoder_layers must equal num_layers, got {depths[0]} and {depths[1]}"
+        )
     ready = removals(translator, pairs)
     sentences = ready["sentences"]
     (first, _), *_ = pairs

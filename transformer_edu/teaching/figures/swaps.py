@@ -23,7 +23,8 @@ def plot_swaps(swaps: Sequence[Swap]) -> Figure:
     """Draw the validation loss of every seed and its median, and beside it sizes and speed.
 
     Args:
-        swaps: From top to bottom; the title names the one with which the loss falls most.
+        swaps: From top to bottom, at least one; the title names the one with which the loss falls
+            most.
 
     Returns:
         A new figure; its label says the same in words.
@@ -48,8 +49,10 @@ def plot_swaps(swaps: Sequence[Swap]) -> Figure:
     table.set_xlim(0, len(COLUMNS))
     table.set_axis_off()
     falls = [before - after for before, after in pairwise(middles)]
-    most = max(range(len(falls)), key=falls.__getitem__)
-    title = f"The loss falls most with {swaps[most + 1].name}: by {falls[most]:.2f} nats"
+    title = f"Validation loss of {swaps[0].name}: {middles[0]:.2f} nats"
+    if falls:
+        most = max(range(len(falls)), key=falls.__getitem__)
+        title = f"The loss falls most with {swaps[most + 1].name}: by {falls[most]:.2f} nats"
     title_above(figure, literal(title, longest=None))
     said = "; ".join(f"{n} {loss:.2f}" for n, loss in zip(names, middles, strict=True))
     figure.set_label(f"{title}. Validation loss, median of the seeds: {said}")
@@ -57,25 +60,38 @@ def plot_swaps(swaps: Sequence[Swap]) -> Figure:
 
 
 @styled
-def plot_lengths(swaps: Mapping[str, Swap]) -> Figure:
-    """Draw the loss at positions within and beyond the length of training, medians of the seeds.
+def plot_loss_by_position(swaps: Mapping[str, Swap]) -> Figure:
+    """Draw the loss within and beyond the length of training, medians of the seeds.
 
     Args:
-        swaps: At least one model by its name in the figure.
+        swaps: At least one model by its name in the figure, all with the same ranges of positions,
+            at most three. The title compares every later range with the first.
 
     Returns:
         A new figure; its label says the same in words.
     """
     ends = next(iter(swaps.values())).lengths
-    ranges = [f"positions {a + 1} – {b}" for a, b in zip((0, *ends), ends, strict=False)]
-    bars = {
-        name: dict(zip(ranges, map(median, zip(*swap.by_range, strict=True)), strict=True))
-        for name, swap in swaps.items()
+    spans = [f"{a + 1} – {b}" for a, b in zip((0, *ends), ends, strict=False)]
+    losses = {
+        name: list(map(median, zip(*swap.by_range, strict=True))) for name, swap in swaps.items()
     }
-    rises = (f"{name} {bar[ranges[1]] - bar[ranges[0]]:+.2f}" for name, bar in bars.items())
-    title = f"After position {ends[0]}: {', '.join(rises)}"
+    lines = [f"The loss at positions {spans[0]}"]
+    if spans[1:]:
+        lines = [f"Change of the loss in nats, compared with positions {spans[0]}"]
+    for place, span in enumerate(spans[1:], start=1):
+        rises = (f"{name} {each[place] - each[0]:+z.2f}" for name, each in losses.items())
+        lines.append(f"{span}: {', '.join(rises)}")
+    bars = {
+        name: {f"positions {span}": loss for span, loss in zip(spans, each, strict=True)}
+        for name, each in losses.items()
+    }
+    title = "\n".join(literal(line, longest=None) for line in lines)
     figure = plot_grouped_bars(bars, x_label="loss (nats per token)", title=title)
-    figure.set_label(f"{title}. {bars}")
+    words = (
+        f"{name}: " + ", ".join(f"{loss:.2f} at {span}" for span, loss in bar.items())
+        for name, bar in bars.items()
+    )
+    figure.set_label(f"{'; '.join(lines)}. The loss in nats: {'; '.join(words)}")
     return figure
 
 

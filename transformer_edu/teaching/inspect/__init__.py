@@ -22,6 +22,6 @@ head_roles       how much of a head's attention falls on chosen cells
 corruption       one wrong token in the prefix: how far does the damage reach?
 embedding_map    the nearest neighbors of an embedding
 words_of_pieces  from pieces back to words
-published        Hugging Face's Llama and GPT-2 with our weights
+hugging_face     Hugging Face's Llama and GPT-2 with our weights
 table_model      a model so small that its every sentence can be written down
 """

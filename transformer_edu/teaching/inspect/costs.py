@@ -4,9 +4,11 @@ Used in notebooks/18_speed_and_scale.ipynb.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,13 +16,17 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_edu.training.checkpoint import load_history
 from transformer_edu.training.runs.run_folder import RunFolder
 
-LONGEST_RUN = 300  # seconds; ends what hangs
+LONGEST_WAIT = 300  # seconds for a run or for compiling
+LONGEST_END = 40  # seconds for a run to end when asked to; torchrun gives its processes 30
+# Where torchrun begins to report on its processes, after all that they have said.
+REPORT = re.compile(r"^[EW]\d{4} .*/elastic/multiprocessing/api\.py", re.MULTILINE)
 
 
 def operations(call: Callable[[], object]) -> int:
@@ -55,20 +61,24 @@ def seconds(call: Callable[[], Tensor], *, rounds: int = 5) -> float:
 def saved_bytes(call: Callable[[], object], model: nn.Module | None = None) -> int:
     """The bytes that autograd keeps for the backward pass while ``call`` runs.
 
+    A view keeps the whole storage that it shares with other tensors; each storage counts once.
+
     Args:
         call: Returns what the backward pass would begin with.
         model: Its weights do not count.
     """
-    own = {weight.data_ptr() for weight in model.parameters()} if model is not None else set()
-    kept: dict[int, int] = {}
+    weights = model.parameters() if model is not None else ()
+    own = {StorageWeakRef(weight.untyped_storage()) for weight in weights}
+    kept: dict[StorageWeakRef, int] = {}  # a reference, because an address may be used again
 
     def note(tensor: Tensor) -> Tensor:
-        kept[tensor.data_ptr()] = tensor.nbytes  # what is kept twice counts once
+        storage = tensor.untyped_storage()
+        kept[StorageWeakRef(storage)] = storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
         _result = call()  # as long as it lives, so do the tensors that it needs
-    return sum(size for address, size in kept.items() if address not in own)
+    return sum(size for storage, size in kept.items() if storage not in own)
 
 
 def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., Tensor] | None:
@@ -79,15 +89,27 @@ def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., T
         given: What it is called with once, because compiling happens at the first call.
 
     Returns:
-        The compiled function. None where compiling fails, and a printed sentence says so.
+        The compiled function. None where compiling fails or takes more than LONGEST_WAIT seconds,
+        and a printed sentence says so.
     """
     fast = torch.compile(function, fullgraph=True)  # the whole function, or an error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    reasons = [f"it takes more than {LONGEST_WAIT:g} seconds"]
+
+    def call() -> None:
+        try:
             fast(*given)
-    except Exception as error:  # without a compiler, each system fails with an error of its own
-        print(f"torch.compile does not work here ({type(error).__name__}). Is there a compiler?")
+            reasons.clear()
+        except Exception as error:  # without a compiler, each system fails with its own error
+            said = str(error).partition("\nSet TORCHDYNAMO_VERBOSE")[0]  # advice to developers
+            reasons[:] = [_last_error(said) or type(error).__name__]
+
+    thread = threading.Thread(target=call, daemon=True)  # the program may end before it does
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        thread.start()
+        thread.join(LONGEST_WAIT)
+    if reasons:
+        print(f"torch.compile, which needs a compiler, does not work here: {reasons[0]}.")
         return None
     return fast
 
@@ -102,7 +124,8 @@ def losses_of_a_run(options: Sequence[str], *, processes: int) -> list[float] | 
         processes: How many share the work, at least 1.
 
     Returns:
-        The loss of every step. None where the run fails, and a printed sentence says so.
+        The loss of every step. None where the run fails or takes more than LONGEST_WAIT seconds,
+        and a printed sentence says so.
     """
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
     launcher = [*torchrun, "--nproc-per-node", str(processes)] if processes > 1 else []
@@ -113,21 +136,41 @@ def losses_of_a_run(options: Sequence[str], *, processes: int) -> list[float] | 
             env=os.environ | _settings(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
         )
         try:
-            process.communicate(timeout=LONGEST_RUN)
+            said, _ = process.communicate(timeout=LONGEST_WAIT)
+            reason = _last_error(REPORT.split(said)[0]) or f"exit status {process.returncode}"
+            if process.returncode == 0:
+                reason = ""
         except subprocess.TimeoutExpired:
-            pass  # told below
+            reason = f"no end within {LONGEST_WAIT:g} seconds"
         finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
-        if process.returncode != 0:
-            count = "One process" if processes == 1 else f"{processes} processes"
-            print(f"{count} could not be started here. The text below says what they show.")
+            _end(process)
+        if reason:
+            count = "one process" if processes == 1 else f"{processes} processes"
+            print(f"The run in {count} failed here: {reason}. The text below says what it shows.")
             return None
         run = load_history(RunFolder(Path(folder, "run")).checkpoint)
     return [step.loss for step in run.steps]
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a process if it still runs, first by asking."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(LONGEST_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _last_error(said: str) -> str:
+    """The last line that names an error, such as ``ValueError: …``, or else the last line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if "rror: " in line), "".join(lines[-1:]))
 
 
 def _settings() -> dict[str, str]:

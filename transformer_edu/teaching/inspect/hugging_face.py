@@ -4,13 +4,18 @@ Both are the same architecture written by others, so they must give the same log
 notebooks/19_from_2017_to_today.ipynb.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.variants.language_model import EPSILON, LanguageModel
+from transformer_edu.variants.language_model import EPSILON, LanguageModel, LanguageModelConfig
 
+# What each of the two always is, in the terms of our config.
+LLAMA = {"norm_first": True, "norm": "rms", "positions": "rotary", "feed_forward": "swiglu"}
+GPT2 = {"norm_first": True, "norm": "layer", "positions": "learned", "feed_forward": "gelu"}
+GPT2 |= {"tie_embeddings": True, "feed_forward_bias": True, "attention_bias": True}
 PARTS = {  # our names, and Llama's
     "self_attention.query_projection": "self_attn.q_proj",
     "self_attention.key_projection": "self_attn.k_proj",
@@ -36,7 +41,7 @@ def logit_gap(
 
     Args:
         ours: A language model.
-        theirs: as_llama or as_gpt2.
+        theirs: as_llama or as_gpt2, which refuse models with other switches.
         token_ids: Shape (batch, position).
 
     Returns:
@@ -60,11 +65,13 @@ def as_llama(model: LanguageModel) -> nn.Module:
         On the model's device and with its type of numbers, in evaluation mode.
 
     Raises:
+        ValueError: If a switch is different: Llama has no choice there.
         ImportError: If Hugging Face's library transformers is not installed.
     """
+    config = model.config
+    _require_switches(config, LLAMA, "Llama")
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    config = model.config
     llama = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=config.vocabulary_size,
@@ -77,7 +84,7 @@ def as_llama(model: LanguageModel) -> nn.Module:
             rms_norm_eps=EPSILON,
             tie_word_embeddings=config.tie_embeddings,
             attention_bias=config.attention_bias,
-            mlp_bias=config.bias,
+            mlp_bias=config.feed_forward_bias,
         )
     )
     return _filled(llama, dict(_llama_weights(model)), like=model)
@@ -95,17 +102,20 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
     """A ``GPT2LMHeadModel`` with the weights of a model that has GPT-2's switches.
 
     Args:
-        model: Pre-norm, with LayerNorm, learned positions, GELU, tied embeddings and all biases.
+        model: Pre-norm, with LayerNorm, learned positions, GELU, tied embeddings, all biases, and
+            as many heads of keys and values as of queries.
 
     Returns:
         As for as_llama. Its GELU is the exact one; published GPT-2 uses an approximation.
 
     Raises:
+        ValueError: If a switch is different: GPT-2 has no choice there.
         ImportError: If Hugging Face's library transformers is not installed.
     """
+    config = model.config
+    _require_switches(config, GPT2 | {"num_key_value_heads": config.num_heads}, "GPT-2")
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    config = model.config
     theirs = GPT2Config(
         vocab_size=config.vocabulary_size,
         n_positions=config.max_length,
@@ -141,6 +151,16 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
         weights[f"{name}.weight"] = torch.cat([each.weight for each in group]).T
         weights[f"{name}.bias"] = torch.cat([each.bias for each in group])
     return _filled(GPT2LMHeadModel(theirs), weights, like=model)
+
+
+def _require_switches(
+    config: LanguageModelConfig, wanted: Mapping[str, object], architecture: str
+) -> None:
+    """Refuse a model whose weights would fit, but which computes something else."""
+    switches = asdict(config) | {"num_key_value_heads": config.groups}
+    for name, value in wanted.items():
+        if (got := switches[name]) != value:
+            raise ValueError(f"{name} must be {value} in {architecture}, got {got}")
 
 
 def _filled(other: nn.Module, weights: dict[str, Tensor], *, like: nn.Module) -> nn.Module:

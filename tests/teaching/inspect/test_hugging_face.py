@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.variants.test_language_model import GPT2, IDS, REAL, SO_FAR, random_model
-from transformer_edu.teaching.inspect.published import as_gpt2, as_llama, logit_gap
+from transformer_edu.teaching.inspect.hugging_face import as_gpt2, as_llama, logit_gap
 
 pytest.importorskip("transformers")
 
@@ -15,7 +15,7 @@ KINDS = {
     "Llama": (LLAMA, as_llama),
     "Llama with two tables": (LLAMA | {"tie_embeddings": False}, as_llama),
     "Llama without groups": (LLAMA | {"num_key_value_heads": None}, as_llama),
-    "Llama with biases": (LLAMA | {"bias": True, "attention_bias": True}, as_llama),
+    "Llama with biases": (LLAMA | {"feed_forward_bias": True, "attention_bias": True}, as_llama),
     "GPT-2": (GPT2, as_gpt2),
 }
 every_kind = pytest.mark.parametrize(("change", "theirs"), KINDS.values(), ids=KINDS)
@@ -84,3 +84,30 @@ def test_without_the_library_the_comparison_is_skipped_in_a_sentence(monkeypatch
     monkeypatch.setitem(sys.modules, "transformers", None)
     assert logit_gap(random_model(LLAMA), as_llama, IDS) is None
     assert "transformers is not installed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("theirs", "change", "refusal"),
+    [
+        (as_llama, {"norm_first": False}, "norm_first must be True in Llama, got False"),
+        (as_llama, {"norm": "layer"}, "norm must be rms in Llama, got layer"),
+        (as_llama, {"positions": "learned"}, "positions must be rotary in Llama, got learned"),
+        (as_llama, {"feed_forward": "gelu"}, "feed_forward must be swiglu in Llama, got gelu"),
+        (as_gpt2, {"norm_first": False}, "norm_first must be True in GPT-2, got False"),
+        (as_gpt2, {"norm": "rms"}, "norm must be layer in GPT-2, got rms"),
+        (as_gpt2, {"positions": "rotary"}, "positions must be learned in GPT-2, got rotary"),
+        (as_gpt2, {"feed_forward": "relu"}, "feed_forward must be gelu in GPT-2, got relu"),
+        (as_gpt2, {"tie_embeddings": False}, "tie_embeddings must be True in GPT-2, got False"),
+        (
+            as_gpt2,
+            {"feed_forward_bias": False},
+            "feed_forward_bias must be True in GPT-2, got False",
+        ),
+        (as_gpt2, {"attention_bias": False}, "attention_bias must be True in GPT-2, got False"),
+        (as_gpt2, {"num_key_value_heads": 2}, "num_key_value_heads must be 6 in GPT-2, got 2"),
+    ],
+)
+def test_a_model_with_another_switch_is_refused(theirs, change, refusal):
+    model = random_model((LLAMA if theirs is as_llama else GPT2) | change)
+    with pytest.raises(ValueError, match=f"^{refusal}$"):
+        theirs(model)
