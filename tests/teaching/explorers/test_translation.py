@@ -27,8 +27,8 @@ from transformer_edu.teaching.explorers.translation import (
     translate_text,
     word_attention,
 )
+from transformer_edu.teaching.inspect.head_roles import group_pieces, join_pieces
 from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces
 from transformer_edu.teaching.style import literal
 from transformer_edu.teaching.texts.sentences import CAPTION_PAIRS
 from transformer_edu.training.data.number_words import ENGLISH_WORDS, GERMAN_WORDS

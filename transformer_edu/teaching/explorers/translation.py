@@ -19,9 +19,9 @@ from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.figures.attention_flow import describe_marked_links, plot_marked_links
 from transformer_edu.teaching.inspect.attention_maps import printable
+from transformer_edu.teaching.inspect.head_roles import group_pieces, join_pieces, spell_word
 from transformer_edu.teaching.inspect.one_head import END
 from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces, spell_word
 from transformer_edu.teaching.style import literal
 from transformer_edu.teaching.viewer.live import live_element
 from transformer_edu.training.data.number_words import LARGEST_NUMBER, english_words
