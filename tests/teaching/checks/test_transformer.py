@@ -12,7 +12,7 @@ from tools.notebooks import ROOT, read
 from tools.source_rules import imported_modules
 from transformer_edu.teaching.checks import transformer as lesson_09
 from transformer_edu.teaching.checks.transformer import check_one_probe_fails, check_transformer
-from transformer_edu.teaching.my_transformer import FILE, OURS, SWITCH
+from transformer_edu.teaching.my_transformer import OURS
 from transformer_edu.teaching.our_transformer import (
     PositionalEncoding,
     TokenEmbedding,
@@ -20,12 +20,6 @@ from transformer_edu.teaching.our_transformer import (
 )
 
 CHECKS = checks_of(lesson_09)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 class Scaffold(nn.Module):
@@ -237,12 +231,6 @@ def test_a_scaffold_waits(scaffold, capsys):
 def test_a_class_without_methods_waits(capsys):
     check_one_probe_fails(type("Broken", (Transformer,), {}))
     assert capsys.readouterr().out.startswith("Exercise 9.3 is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_transformer(Transformer)
-    assert "# ==== Transformer: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")
 
 
 def test_the_solution_of_9_1_is_our_class_and_imports_no_model():

@@ -4,7 +4,6 @@ import inspect
 import math
 from functools import partial
 
-import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -18,17 +17,10 @@ from transformer_edu.teaching.checks.words import (
     check_changed_row,
     check_token_embedding,
 )
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import TokenEmbedding
 
 ROWS = torch.tensor([[2.0, 1.0], [1.8, 1.2], [0.5, 2.0]])
 CHECKS = checks_of(lesson_01) | {"1.3": partial(check_changed_row, table=ROWS)}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def embedding(forward=None, *, std=None, table=nn.Embedding):
@@ -183,12 +175,6 @@ def test_a_scaffold_waits(capsys):
 
     check_token_embedding(Scaffold)
     assert capsys.readouterr().out.startswith("Exercise 1.1 is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_token_embedding(TokenEmbedding)
-    assert "# ==== TokenEmbedding: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")
 
 
 def test_the_solution_of_the_lesson_is_the_class_of_the_course():

@@ -7,7 +7,14 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention, scaled_dot_product_attention
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    require_class,
+    require_shape,
+)
 from transformer_edu.teaching.my_transformer import keep
 
 # Every length is different, so that no axis passes for another.
@@ -21,8 +28,7 @@ def check_attention(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError("The answer is the class Attention itself, a subclass of nn.Module.")
+    require_class(answer, "Attention")
     inputs = random_inputs()
     attention = answer(D_MODEL, D_HEAD)
     try:

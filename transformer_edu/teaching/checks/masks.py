@@ -17,6 +17,7 @@ from transformer_edu.teaching.checks.answer import (
     exercise,
     refuse_mistakes,
     refuse_numbers,
+    require_class,
     require_number,
     require_shape,
 )
@@ -61,8 +62,7 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError("The answer is the class Attention itself, a subclass of nn.Module.")
+    require_class(answer, "Attention")
     query, key, value = random_inputs()
     attention = answer(D_MODEL, D_HEAD)
     mask = _causal_and_padding()
