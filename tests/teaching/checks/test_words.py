@@ -1,6 +1,5 @@
 """Lesson 01: right answers pass, and each usual wrong answer is named."""
 
-import inspect
 import math
 from functools import partial
 
@@ -9,8 +8,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from tools.exercises import exercise_indices, solution_of
-from tools.notebooks import ROOT, read
 from transformer_edu.teaching.checks import words as lesson_01
 from transformer_edu.teaching.checks.words import (
     VOCABULARY_SIZE,
@@ -175,10 +172,3 @@ def test_a_scaffold_waits(capsys):
 
     check_token_embedding(Scaffold)
     assert capsys.readouterr().out.startswith("Exercise 1.1 is waiting for you")
-
-
-def test_the_solution_of_the_lesson_is_the_class_of_the_course():
-    (path,) = (ROOT / "notebooks").glob("01_*.ipynb")
-    notebook = read(path)
-    solution = solution_of(notebook, exercise_indices(notebook)[0])
-    assert solution.strip() == inspect.getsource(TokenEmbedding).strip()

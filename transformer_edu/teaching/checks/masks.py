@@ -32,6 +32,7 @@ from transformer_edu.teaching.checks.attention import (
     require_projections,
 )
 from transformer_edu.teaching.my_transformer import keep
+from transformer_edu.training.faults import WithoutCausalMask
 
 FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.4
 
@@ -247,21 +248,5 @@ def _model(*, hides_the_future: bool) -> nn.Module:
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
-        kind = Transformer if hides_the_future else _WithoutCausalMask
+        kind = Transformer if hides_the_future else WithoutCausalMask
         return kind(TransformerConfig(**sizes, max_length=16)).eval()
-
-
-class _WithoutCausalMask(Transformer):
-    """A Transformer whose decoder has no causal mask."""
-
-    def decode(
-        self,
-        target_ids: Tensor,
-        memory: Tensor,
-        *,
-        source_mask: Tensor | None,
-        target_mask: Tensor | None = None,
-    ) -> Tensor:
-        """As the Transformer's, whatever target_mask is."""
-        target_mask = padding_mask(target_ids)
-        return super().decode(target_ids, memory, source_mask=source_mask, target_mask=target_mask)
