@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
 
 import matplotlib
 import numpy as np
@@ -13,6 +12,7 @@ import torch
 from matplotlib.colors import to_hex
 
 from tests.hatching import hatched_corners
+from tests.teaching.viewer.test_frame import HOSTILE, elements
 from transformer_edu.teaching.inspect.attention_maps import (
     STEPS,
     AttentionMap,
@@ -41,38 +41,7 @@ from transformer_edu.teaching.viewer.page import (
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
 WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "</script><b>",
-    "\"><img src=x onerror='alert(1)'>",
-    "'><svg/onload=alert(1)>",
-    "<!--",
-    "]]>",
-    "--></title></style></iframe>",
-    "\u2028\u2029",
-    "\u202e\u200f",
-    "&lt;&quot;&#39;",
-    "{0}{title}%s",
-    "\\",
-    "\x00\ud800",
-]
-
-
-class Structure(HTMLParser):
-    """The elements of a page with their attributes, and the text in each script and element."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, ...]] = []
-        self.texts: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, *(name for name, _ in attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+TEXTS = [*HOSTILE, "\u202e\u200f", "\\", "\x00\ud800"]
 
 
 def maps_with(tokens: list[str], layers: list[str]) -> list[AttentionMap]:
@@ -168,15 +137,15 @@ def test_controls_that_need_the_script_are_hidden_until_it_runs():
     assert "data-part='controls' hidden" in page_with()
 
 
-@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("token", TEXTS, ids=ascii)
 def test_no_token_no_name_and_no_title_changes_what_the_page_is_made_of(token):
     first = (0, 1, "lines")
-    plain = Structure(page_with(["a", "b", "c"], ["one", "two"], "three", first))
-    hostile = Structure(page_with([token, "b", "c"], [token, "two"], token, first))
-    assert hostile.elements == plain.elements
+    plain = elements(page_with(["a", "b", "c"], ["one", "two"], "three", first))
+    hostile = elements(page_with([token, "b", "c"], [token, "two"], token, first))
+    assert hostile == plain
 
 
-@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("token", TEXTS, ids=ascii)
 def test_every_token_arrives_as_the_text_that_is_shown(token):
     (attention_map,) = maps_with([token, "b", "c"], ["one"])
     shown = attention_map.keys.tokens[0]
@@ -184,7 +153,7 @@ def test_every_token_arrives_as_the_text_that_is_shown(token):
     assert data_in(page)["tokens"][1]["texts"][0] == shown
 
 
-@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("token", TEXTS, ids=ascii)
 def test_the_data_is_plain_ascii_that_cannot_end_its_element(token):
     page = page_with([token, "b", "c"], ["one", token])
     (found,) = re.findall(r"<script type='application/json'[^>]*>(.*?)</script>", page, re.DOTALL)
@@ -193,10 +162,9 @@ def test_the_data_is_plain_ascii_that_cannot_end_its_element(token):
 
 def test_nothing_is_loaded_and_only_the_viewers_own_script_may_run():
     page = page_with()
-    structure = Structure(page)
     loading = {
         (tag, name)
-        for tag, *names in structure.elements
+        for tag, *names in elements(page)
         for name in {"src", "href", "srcset", "action"} & {*names}
     }
     assert loading == set()

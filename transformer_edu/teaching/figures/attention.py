@@ -63,14 +63,20 @@ def plot_attention(
     Raises:
         ValueError: If the labels do not fit, or a weight is not from 0 to 1.
     """
-    axes, bar = placed_axes(query_tokens, key_tokens)
-    image = draw_weights(axes, attention_weights, query_tokens, key_tokens)
+    axes = _draw_head(attention_weights, query_tokens, key_tokens)
     if mask is not None:
         hatch(axes, ~mask.expand(attention_weights.shape).cpu())
-    axes.figure.colorbar(image, cax=bar, label="attention weight", ticks=BAR_TICKS)
     axes.set_title(wrap_title(axes, title), pad=TITLE_PAD)
-    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
     return axes.figure
+
+
+def _draw_head(weights: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]) -> Axes:
+    """One head's grid with its color bar on a new figure."""
+    axes, bar = placed_axes(query_tokens, key_tokens)
+    image = draw_weights(axes, weights, query_tokens, key_tokens)
+    axes.figure.colorbar(image, cax=bar, label="attention weight", ticks=BAR_TICKS)
+    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
+    return axes
 
 
 @styled
@@ -266,14 +272,11 @@ def plot_padding_share(
         A new figure.
     """
     share = weights[real][:, ~real].sum(dim=-1).mean().item()
-    axes, bar = placed_axes(words, words)
-    image = draw_weights(axes, weights, words, words)
+    axes = _draw_head(weights, words, words)
     if mask is not None:
         _hide(axes, mask.expand(weights.shape))
-    axes.figure.colorbar(image, cax=bar, label="attention weight", ticks=BAR_TICKS)
     title = f"The words give {share:.0%} of their attention to padding"
-    axes.set_title(title, pad=10)
-    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
+    axes.set_title(title, pad=TITLE_PAD)
     axes.figure.set_label(f"square map of attention weights: {title}")
     return axes.figure
 
