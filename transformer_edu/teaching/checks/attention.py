@@ -12,6 +12,7 @@ from transformer_edu.teaching.checks.answer import (
     ask,
     close,
     exercise,
+    refuse_mistakes,
     require_class,
     require_shape,
 )
@@ -44,7 +45,7 @@ def check_attention(answer: type[nn.Module]) -> None:
     received = require_shape(ask(attention, *inputs), shape, "(batch, query, d_head)")
     expected, _ = scaled_dot_product_attention(*projected)
     if not close(received, expected):
-        raise AnswerError(_attention_hint(received, inputs, projected))
+        _refuse_output(received, projected)
     if not callable(getattr(attention, "attend", None)):
         raise AnswerError("Write scores, softmax and average in a method attend: lesson 4 uses it.")
     by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in projected]  # one axis more
@@ -83,8 +84,8 @@ def require_projections(attention: nn.Module) -> None:
             raise AnswerError(f"{name} must go from d_model to d_head numbers; yours is {got}.")
 
 
-def _attention_hint(received: Tensor, inputs: Sequence[Tensor], projected: Sequence[Tensor]) -> str:
-    """What an output of the right shape with wrong numbers comes from."""
+def _refuse_output(received: Tensor, projected: Sequence[Tensor]) -> None:
+    """Say what an output of the right shape with wrong numbers comes from."""
     query, key, value = projected
     scores = query @ key.transpose(-2, -1)
     scaled = scores / math.sqrt(D_HEAD)
@@ -108,12 +109,10 @@ def _attention_hint(received: Tensor, inputs: Sequence[Tensor], projected: Seque
             scores.softmax(dim=-1) / math.sqrt(D_HEAD)
         ),
     }
-    for hint, weights in known_mistakes.items():
-        if close(received, weights @ value):
-            return hint
-    if close(received, scaled.softmax(dim=-1) @ key):
-        return "You averaged the keys: the weights average the values."
-    return (
+    wrong = {hint: weights @ value for hint, weights in known_mistakes.items()}
+    wrong["You averaged the keys: the weights average the values."] = scaled.softmax(dim=-1) @ key
+    refuse_mistakes(received, wrong)
+    raise AnswerError(
         "The shape is right, the numbers are not. Project query, key and value with their own "
         "layers; then scores = Q Kᵀ / √d_head, a softmax over the keys, and the average of V."
     )

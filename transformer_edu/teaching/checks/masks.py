@@ -81,7 +81,7 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
             raise AnswerError(
                 "Without a mask the output must be that of lesson 2: mask=None hides nothing."
             )
-        raise AnswerError(_masking_hint(received, projected, each))
+        _refuse_output(received, projected, each)
     if not callable(getattr(attention, "attend", None)):
         raise AnswerError("Keep the method attend, with a fourth argument mask: lesson 4 uses it.")
     by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in projected]  # one axis more
@@ -116,8 +116,8 @@ def _with_mask(attention: nn.Module, inputs: Sequence[Tensor], mask: Tensor | No
         ) from None
 
 
-def _masking_hint(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -> str:
-    """What a masked output of the right shape with wrong numbers comes from."""
+def _refuse_output(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -> None:
+    """Say what a masked output of the right shape with wrong numbers comes from."""
     query, key, value = projected
     scores = query @ key.transpose(-2, -1) / math.sqrt(D_HEAD)
     lowest = torch.finfo(scores.dtype).min
@@ -134,10 +134,8 @@ def _masking_hint(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -
         "Adding a boolean mask adds 1 to the allowed scores. Replace the hidden ones with "
         "masked_fill.": (scores + mask).softmax(dim=-1),
     }
-    for hint, weights in known_mistakes.items():
-        if close(received, weights @ value):
-            return hint
-    return (
+    refuse_mistakes(received, {hint: each @ value for hint, each in known_mistakes.items()})
+    raise AnswerError(
         "The shape is right, the numbers are not. Replace the scores where ~mask by the most "
         "negative number, then softmax over the keys, then average the values."
     )
