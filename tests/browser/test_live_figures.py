@@ -30,11 +30,20 @@ from transformer_edu.teaching.explorers.attention import (
     show_mask_live,
     show_plane_live,
 )
-from transformer_edu.teaching.explorers.decoder import show_decoder_live
 from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
 from transformer_edu.teaching.explorers.encoder import show_reach_live, show_stream_live
-from transformer_edu.teaching.explorers.generation import NAMED, SETTINGS, show_sampling_live
-from transformer_edu.teaching.explorers.model_map import box_names, lesson_of, show_map_live
+from transformer_edu.teaching.explorers.generation import (
+    NAMED,
+    SETTINGS,
+    show_decoder_live,
+    show_sampling_live,
+)
+from transformer_edu.teaching.explorers.model_map import (
+    box_names,
+    lesson_of,
+    model_parts,
+    show_map_live,
+)
 from transformer_edu.teaching.explorers.removals import (
     MOST_HEADS,
     MOST_LAYERS,
@@ -43,11 +52,9 @@ from transformer_edu.teaching.explorers.removals import (
     removals,
 )
 from transformer_edu.teaching.explorers.translation import explore_links
-from transformer_edu.teaching.inspect.model_parts import model_parts
 from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
-from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.inspect.recording import record_attention, vectors_by_layer
 from transformer_edu.teaching.inspect.stream import untrained_twins
-from transformer_edu.teaching.inspect.word_layers import vectors_by_layer
 from transformer_edu.teaching.our_transformer import Transformer
 from transformer_edu.teaching.texts.sentences import FIRST_SENTENCES
 from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page

@@ -21,25 +21,32 @@ from transformer_edu.teaching.figures.attention import (
     plot_mask_row,
 )
 from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
-from transformer_edu.teaching.figures.candidates import describe_candidates, plot_candidates
 from transformer_edu.teaching.figures.heads import plot_head_split
 from transformer_edu.teaching.figures.layers import plot_by_layer, plot_one_word
-from transformer_edu.teaching.figures.next_words import plot_influence
+from transformer_edu.teaching.figures.next_words import (
+    describe_candidates,
+    plot_candidates,
+    plot_influence,
+)
 from transformer_edu.teaching.figures.vectors import (
+    nearest,
     plot_normalization,
+    plot_rows,
     plot_similarities,
     plot_tables,
     plot_values,
 )
-from transformer_edu.teaching.figures.words import plot_rows
 from transformer_edu.teaching.inspect.ablation import heads_made_uniform, heads_switched_off
-from transformer_edu.teaching.inspect.corruption import accuracy_by_distance
-from transformer_edu.teaching.inspect.embedding_map import nearest
-from transformer_edu.teaching.inspect.head_roles import position_cells, record_pairs, share_on
+from transformer_edu.teaching.inspect.head_roles import (
+    join_pieces,
+    position_cells,
+    record_pairs,
+    share_on,
+)
+from transformer_edu.teaching.inspect.next_words import accuracy_by_distance
 from transformer_edu.teaching.inspect.probes import run_probes
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.trace import trace
-from transformer_edu.teaching.inspect.words_of_pieces import join_pieces
 from transformer_edu.teaching.viewer.show import view_attention
 from transformer_edu.training.data.batches import make_batch
 from transformer_edu.training.faults import WithoutCausalMask

@@ -24,10 +24,11 @@ from transformer_edu.teaching.grade.limited_run import Limits
 from transformer_edu.teaching.grade.outcomes import (
     LONGEST_HINT,
     Row,
+    as_csv,
+    as_page,
     course_exercises,
     grade_notebook,
 )
-from transformer_edu.teaching.grade.table import as_csv, as_page
 
 # The checks of a lesson that needs no library, so that its process starts fast.
 CHECKS = """\

@@ -6,8 +6,7 @@ from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.checks import ablation as lesson_17
 from transformer_edu.teaching.checks.answer import AnswerError
-from transformer_edu.teaching.inspect.ablation import every_head, heads_switched_off
-from transformer_edu.teaching.inspect.agreement import margins
+from transformer_edu.teaching.inspect.ablation import every_head, heads_switched_off, margins
 from transformer_edu.teaching.texts.sentences import AGREEMENT
 
 CHECKS = checks_of(lesson_17)

@@ -3,7 +3,6 @@
 import math
 from functools import partial
 
-import pytest
 import torch
 from torch import nn
 
@@ -14,7 +13,6 @@ from transformer_edu.teaching.checks.attention import (
     check_repaired_weights,
     check_unnoticed_order,
 )
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import Attention
 
 QUERY, KEY, VALUE = torch.randn(3, 4), torch.randn(5, 4), torch.randn(5, 2)
@@ -25,12 +23,6 @@ CHECKS = checks_of(lesson_02) | {
     "2.2": partial(check_unnoticed_order, query=QUERY, key=KEY, value=VALUE),
     "2.3": partial(check_repaired_weights, query=QUERY, key=KEY),
 }
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def attention(attend, *, width=4, bias=False):
@@ -130,9 +122,3 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
 def test_a_scaffold_waits(capsys):
     check_attention(attention(lambda q, k, v: ...))
     assert capsys.readouterr().out.startswith("Exercise 2.1 is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_attention(Attention)
-    assert "# ==== Attention: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")

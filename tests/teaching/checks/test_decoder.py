@@ -8,11 +8,8 @@ from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.model.vocabulary import END_ID, START_ID
 from transformer_edu.teaching.checks import decoder as lesson_08
 from transformer_edu.teaching.checks.decoder import (
-    check_decoder,
-    check_decoder_layer,
     check_shift,
 )
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import (
     Decoder,
     DecoderLayer,
@@ -21,12 +18,6 @@ from transformer_edu.teaching.our_transformer import (
 )
 
 CHECKS = checks_of(lesson_08)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def layer(forward, base=DecoderLayer):
@@ -307,15 +298,6 @@ def test_a_scaffold_waits(number, base, capsys):
         capsys.readouterr().out
         == f"Exercise {number} is waiting for you: replace the three dots.\n"
     )
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_decoder_layer(DecoderLayer)
-    check_decoder(Decoder)
-    text = (tmp_path / FILE).read_text(encoding="utf-8")
-    assert "# ==== DecoderLayer: yours ====" in text
-    assert "# ==== Decoder: yours ====" in text
 
 
 def test_the_ids_of_the_exercise_are_the_vocabularys():

@@ -8,8 +8,6 @@ from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.teaching.checks import encoder as lesson_07
-from transformer_edu.teaching.checks.encoder import check_encoder, check_encoder_layer
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import (
     AddAndNorm,
     Encoder,
@@ -19,12 +17,6 @@ from transformer_edu.teaching.our_transformer import (
 )
 
 CHECKS = checks_of(lesson_07)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def layer(forward, base=EncoderLayer):
@@ -252,15 +244,6 @@ def test_a_scaffold_waits(number, base, capsys):
         capsys.readouterr().out
         == f"Exercise {number} is waiting for you: replace the three dots.\n"
     )
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_encoder_layer(EncoderLayer)
-    check_encoder(Encoder)
-    text = (tmp_path / FILE).read_text(encoding="utf-8")
-    assert "# ==== EncoderLayer: yours ====" in text
-    assert "# ==== Encoder: yours ====" in text
 
 
 def test_the_check_of_layers_in_use_leaves_the_random_numbers_alone():

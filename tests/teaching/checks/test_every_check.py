@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from tests.exercise_answers import calls_its_answer, checks_of
-from transformer_edu.teaching import checks
+from transformer_edu.teaching import checks, our_transformer
 from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_edu.teaching.my_transformer import FILE, OURS, SWITCH
 from transformer_edu.training.data.tokenizer import Tokenizer
 
 LESSONS = [
@@ -32,6 +33,21 @@ GIVEN = {
 }
 FOUND = {number: check for lesson in LESSONS for number, check in checks_of(lesson).items()}
 CHECKS = {number: partial(check, **GIVEN.get(number, {})) for number, check in FOUND.items()}
+# The classes that a reader keeps, by the exercise that asks for one.
+KEPT = {
+    "1.1": "TokenEmbedding",
+    "2.1": "Attention",
+    "3.2": "Attention",
+    "4.1": "MultiHeadAttention",
+    "5.1": "PositionalEncoding",
+    "6.1": "FeedForward",
+    "6.2": "AddAndNorm",
+    "7.1": "EncoderLayer",
+    "7.2": "Encoder",
+    "8.1": "DecoderLayer",
+    "8.2": "Decoder",
+    "9.1": "Transformer",
+}
 WAITING = "Exercise {} is waiting for you: replace the three dots.\n"
 
 
@@ -120,3 +136,16 @@ def test_an_exercise_that_wants_a_function_says_so_and_no_other_does(number, ans
     with pytest.raises(AnswerError) as refusal:
         CHECKS[number](answer)
     assert (hint in str(refusal.value)) == calls_its_answer(CHECKS[number])
+
+
+@pytest.mark.parametrize(("number", "name"), KEPT.items())
+def test_a_correct_class_is_kept(number, name, monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv(SWITCH)
+    CHECKS[number](getattr(our_transformer, name))
+    assert f"Your {name} is in {FILE}" in capsys.readouterr().out
+    text = (tmp_path / FILE).read_text(encoding="utf-8")
+    assert f"# ==== {name}: yours ====\n{OURS[name]}" in text
+
+
+def test_every_class_of_the_course_is_asked_for():
+    assert set(KEPT.values()) == set(OURS)

@@ -9,16 +9,9 @@ from torch import nn
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.teaching.checks import feed_forward as lesson_06
 from transformer_edu.teaching.checks.feed_forward import check_add_and_norm, check_feed_forward
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import AddAndNorm, FeedForward
 
 CHECKS = checks_of(lesson_06)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def network(forward, *, bias=True, widths=lambda d_model, d_ff: (d_model, d_ff, d_ff, d_model)):
@@ -137,12 +130,3 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
 def test_a_scaffold_waits(check, scaffold, capsys):
     check(scaffold)
     assert capsys.readouterr().out.startswith(f"Exercise {check.exercise} is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_feed_forward(FeedForward)
-    check_add_and_norm(AddAndNorm)
-    written = (tmp_path / FILE).read_text(encoding="utf-8")
-    assert "# ==== FeedForward: yours ====" in written
-    assert "# ==== AddAndNorm: yours ====" in written

@@ -3,7 +3,6 @@
 import math
 from functools import partial
 
-import pytest
 import torch
 from torch import nn
 
@@ -11,7 +10,6 @@ from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.model.attention import MultiHeadAttention, merge_heads
 from transformer_edu.teaching.checks import heads as lesson_04
 from transformer_edu.teaching.checks.heads import check_multi_head_attention, check_swapped_heads
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import Attention
 from transformer_edu.teaching.our_transformer import MultiHeadAttention as Ours
 
@@ -19,12 +17,6 @@ W_O = torch.randn(48, 48)
 FIRST, SECOND, THIRD = W_O.split(16, dim=1)
 REPAIRED = torch.cat([SECOND, FIRST, THIRD], dim=1)
 CHECKS = checks_of(lesson_04) | {"4.3": partial(check_swapped_heads, w_o=W_O)}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def split(x, heads):
@@ -168,9 +160,3 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
 def test_a_scaffold_waits(capsys):
     check_multi_head_attention(Scaffold)
     assert capsys.readouterr().out.startswith("Exercise 4.1 is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_multi_head_attention(Ours)
-    assert "# ==== MultiHeadAttention: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 import math
 from functools import partial
 
-import pytest
 import torch
 from torch import nn
 
@@ -11,7 +10,6 @@ from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.teaching.checks import masks as lesson_03
 from transformer_edu.teaching.checks.masks import check_masked_attention, check_repaired_mask
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import Attention
 
 TOKEN_IDS = torch.tensor([[1, 2, 3, 4, 5], [6, 7, 0, 0, 0]])
@@ -20,12 +18,6 @@ CHECKS = checks_of(lesson_03) | {"3.3": partial(check_repaired_mask, token_ids=T
 
 
 LOWEST = torch.finfo(torch.float32).min
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def masked(weights):
@@ -201,10 +193,3 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
 def test_a_scaffold_waits(capsys):
     check_masked_attention(Waits)
     assert capsys.readouterr().out.startswith("Exercise 3.2 is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_masked_attention(Attention)
-    text = (tmp_path / FILE).read_text(encoding="utf-8")
-    assert "# ==== Attention: yours ====" in text and "mask=None" in text

@@ -2,23 +2,15 @@
 
 import math
 
-import pytest
 import torch
 from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.teaching.checks import positions as lesson_05
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import PositionalEncoding
 
 CHECKS = checks_of(lesson_05)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def encoding(forward, *, make=sinusoidal_positions, register=None):
@@ -169,10 +161,3 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("5.4", lambda x, table: x * math.nan, "NaN"),
     ],
 )
-
-
-def test_a_correct_class_is_kept(monkeypatch, tmp_path, capsys):
-    monkeypatch.delenv(SWITCH)
-    CHECKS["5.1"](PositionalEncoding)
-    assert "Your PositionalEncoding is in" in capsys.readouterr().out
-    assert "PositionalEncoding: yours" in (tmp_path / FILE).read_text("utf-8")

@@ -1,18 +1,12 @@
 """Lesson 09: right answers pass, and each usual wrong answer is named."""
 
-import ast
-
 import pytest
 import torch
 from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from tools.exercises import exercise_indices, number_of, solution_of
-from tools.notebooks import ROOT, read
-from tools.source_rules import imported_modules
 from transformer_edu.teaching.checks import transformer as lesson_09
 from transformer_edu.teaching.checks.transformer import check_one_probe_fails, check_transformer
-from transformer_edu.teaching.my_transformer import FILE, OURS, SWITCH
 from transformer_edu.teaching.our_transformer import (
     PositionalEncoding,
     TokenEmbedding,
@@ -20,12 +14,6 @@ from transformer_edu.teaching.our_transformer import (
 )
 
 CHECKS = checks_of(lesson_09)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 class Scaffold(nn.Module):
@@ -237,21 +225,6 @@ def test_a_scaffold_waits(scaffold, capsys):
 def test_a_class_without_methods_waits(capsys):
     check_one_probe_fails(type("Broken", (Transformer,), {}))
     assert capsys.readouterr().out.startswith("Exercise 9.3 is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_transformer(Transformer)
-    assert "# ==== Transformer: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")
-
-
-def test_the_solution_of_9_1_is_our_class_and_imports_no_model():
-    (path,) = (ROOT / "notebooks").glob("09_*.ipynb")
-    notebook = read(path)
-    index = next(i for i in exercise_indices(notebook) if number_of(notebook, i) == "9.1")
-    solution = solution_of(notebook, index)
-    assert solution.strip() == OURS["Transformer"]
-    assert not list(imported_modules(ast.parse(solution)))
 
 
 @pytest.mark.parametrize(("number", "answer"), [("9.1", Transformer), ("9.4", (Learned, MEASURED))])

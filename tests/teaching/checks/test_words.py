@@ -1,34 +1,23 @@
 """Lesson 01: right answers pass, and each usual wrong answer is named."""
 
-import inspect
 import math
 from functools import partial
 
-import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from tools.exercises import exercise_indices, solution_of
-from tools.notebooks import ROOT, read
 from transformer_edu.teaching.checks import words as lesson_01
 from transformer_edu.teaching.checks.words import (
     VOCABULARY_SIZE,
     check_changed_row,
     check_token_embedding,
 )
-from transformer_edu.teaching.my_transformer import FILE, SWITCH
 from transformer_edu.teaching.our_transformer import TokenEmbedding
 
 ROWS = torch.tensor([[2.0, 1.0], [1.8, 1.2], [0.5, 2.0]])
 CHECKS = checks_of(lesson_01) | {"1.3": partial(check_changed_row, table=ROWS)}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(SWITCH, "0")
 
 
 def embedding(forward=None, *, std=None, table=nn.Embedding):
@@ -183,16 +172,3 @@ def test_a_scaffold_waits(capsys):
 
     check_token_embedding(Scaffold)
     assert capsys.readouterr().out.startswith("Exercise 1.1 is waiting for you")
-
-
-def test_what_is_correct_is_kept(monkeypatch, tmp_path):
-    monkeypatch.delenv(SWITCH, raising=False)
-    check_token_embedding(TokenEmbedding)
-    assert "# ==== TokenEmbedding: yours ====" in (tmp_path / FILE).read_text(encoding="utf-8")
-
-
-def test_the_solution_of_the_lesson_is_the_class_of_the_course():
-    (path,) = (ROOT / "notebooks").glob("01_*.ipynb")
-    notebook = read(path)
-    solution = solution_of(notebook, exercise_indices(notebook)[0])
-    assert solution.strip() == inspect.getsource(TokenEmbedding).strip()

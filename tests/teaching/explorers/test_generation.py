@@ -1,5 +1,7 @@
 """The explorer of lesson 12 is a thin shell: every state of its controls draws and describes."""
 
+import json
+import re
 from functools import partial
 
 import ipywidgets as widgets
@@ -7,14 +9,17 @@ import matplotlib.pyplot as plt
 import pytest
 
 from experiments.benchmark.explorer_samples import made_box
-from tests.published import caught_explorers
+from tests.published import caught_explorers, published_page
 from transformer_edu.generation.beam import beam_search
+from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.explorers import generation as module
 from transformer_edu.teaching.explorers.generation import (
     ALPHAS,
     WIDTHS,
     explore_beams,
+    show_decoder_live,
 )
+from transformer_edu.teaching.inspect.next_words import decoding_steps
 from transformer_edu.teaching.inspect.table_model import TableModel
 
 TABLE = {
@@ -133,3 +138,14 @@ def test_nothing_is_searched_while_a_slider_is_moved(explored, monkeypatch):
     ((draw, _, _),) = explored
     monkeypatch.setattr(MODEL, "encode", None)
     draw(step=2, width=4, alpha=1.0)
+
+
+def test_each_beginning_has_its_steps_and_a_short_sentence_starts_within_its_own():
+    translator = load_pretrained(device="cpu")
+    page = published_page(show_decoder_live, translator, "A man.", beginnings=["", "Ein Mann"])
+    data = json.loads(re.search(r"<script[^>]*data-part=.data.[^>]*>(.*?)</script>", page)[1])
+    written = [decoding_steps(translator, "A man.", each) for each in data["beginnings"]]
+    assert [len(each) for each in data["sentences"]] == [len(each) for each in written]
+    assert 0 <= data["step"] < len(written[0])
+    assert [each["given"] for each in data["sentences"][1]][:2] == [True, True]
+    assert not any(each["given"] for each in data["sentences"][0])

@@ -66,9 +66,9 @@ def test_differences_have_their_words_and_a_band_in_which_numbers_are_equal():
 
 def test_grouped_bars_have_a_bar_for_every_name_of_every_group():
     groups = {"first": {"one": 1.0, "two": 2.0}, "second": {"one": 3.0, "two": 4.0}}
-    axes = plot_grouped_bars(groups, x_label="x", title="t", number="{:.0f}").axes[0]
+    axes = plot_grouped_bars(groups, x_label="x", title="t").axes[0]
     assert [bar.get_width() for bar in axes.patches] == [1.0, 3.0, 2.0, 4.0]
-    assert [text.get_text() for text in axes.texts] == ["1", "3", "2", "4"]
+    assert [text.get_text() for text in axes.texts] == ["1.00", "3.00", "2.00", "4.00"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second"]
     first, other = axes.patches[0].get_y(), axes.patches[2].get_y()
     assert first != other

@@ -21,15 +21,10 @@ from transformer_edu.teaching.figures import (
     architecture,
     attention,
     attention_flow,
-    candidates,
     charts,
-    depth,
-    head_sums,
     heads,
     history,
     layers,
-    lookup,
-    masked_maps,
     next_words,
     ngrams,
     pieces,
@@ -40,12 +35,11 @@ from transformer_edu.teaching.figures import (
     swaps,
     units,
     vectors,
-    words,
 )
 from transformer_edu.teaching.figures.grid import KEY_AXIS, QUERY_AXIS
-from transformer_edu.teaching.inspect.embedding_map import Neighbors
-from transformer_edu.teaching.inspect.hidden_keys import BatchHead
+from transformer_edu.teaching.figures.vectors import Neighbors
 from transformer_edu.teaching.inspect.next_words import DecodingStep
+from transformer_edu.teaching.inspect.one_head import BatchHead
 from transformer_edu.teaching.inspect.positions import Reading
 from transformer_edu.teaching.inspect.table_model import TableModel
 from transformer_edu.teaching.inspect.trace import trace
@@ -150,15 +144,15 @@ FIGURES = {
         {"word", "change"},
     ),
     "plot_candidates": (
-        partial(candidates.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        partial(next_words.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
         {"probability"},
     ),
     "plot_first_gradients": (
-        partial(depth.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
+        partial(layers.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
         {STEPS, "length of the gradient"},
     ),
     "plot_gradient_path": (
-        partial(depth.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
+        partial(layers.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
         {"after layer (0: the input)", "gradient length (output: 1)"},
     ),
     "plot_removals": (
@@ -182,13 +176,13 @@ FIGURES = {
         ),
         {"component"},
     ),
-    "plot_head_sum": (partial(head_sums.plot_head_sum, {NAME: GRID}), set()),
+    "plot_head_sum": (partial(heads.plot_head_sum, {NAME: GRID}), set()),
     "plot_heads": (
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_heads_of_word": (
-        partial(head_sums.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
+        partial(heads.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
         set(),
     ),
     "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
@@ -215,13 +209,18 @@ FIGURES = {
     ),
     "plot_lookup": (
         partial(
-            lookup.plot_lookup, GRID[0, :2], WEIGHTS.T, WEIGHTS.T, words=WORDS, features=[NAME, "b"]
+            attention_flow.plot_lookup,
+            GRID[0, :2],
+            WEIGHTS.T,
+            WEIGHTS.T,
+            words=WORDS,
+            features=[NAME, "b"],
         ),
         {NAME, "b"},
     ),
     "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
     "plot_lookups": (
-        partial(head_sums.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
+        partial(heads.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
         {"fraction right"},
     ),
     "plot_mask_row": (
@@ -229,7 +228,7 @@ FIGURES = {
         {QUERY_AXIS, KEY_AXIS},
     ),
     "plot_masked_heads": (
-        partial(masked_maps.plot_masked_heads, {NAME: (HEAD, 0)}),
+        partial(attention.plot_masked_heads, {NAME: (HEAD, 0)}),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_merge_steps": (
@@ -237,7 +236,7 @@ FIGURES = {
         {"the word, from left to right", "number of the merge"},
     ),
     "plot_neighbors": (
-        partial(words.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
+        partial(vectors.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
         {"cosine"},
     ),
     "plot_ngrams": (partial(ngrams.plot_ngrams, WORDS, ["c", NAME]), set()),
@@ -257,7 +256,7 @@ FIGURES = {
     ),
     "plot_padding_share": (
         partial(
-            masked_maps.plot_padding_share,
+            attention.plot_padding_share,
             WEIGHTS[:, :2],
             ["a", NAME],
             real=torch.tensor([True, False]),
@@ -282,7 +281,7 @@ FIGURES = {
         {STEPS, LOSS, "BLEU"},
     ),
     "plot_rows": (
-        partial(words.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
+        partial(vectors.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
         {"token and its id", "number within the vector", "value"},
     ),
     "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
@@ -313,7 +312,7 @@ FIGURES = {
         {"word", "cosine"},
     ),
     "plot_stream": (
-        partial(depth.plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
+        partial(layers.plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
         {"after sub-layer (0: the input)", "length"},
     ),
     "plot_stacked_bars": (

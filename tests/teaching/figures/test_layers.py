@@ -1,10 +1,17 @@
 """One word in several sentences as points, and numbers by layer and word."""
 
+import numpy as np
 import pytest
 import torch
 
 from tests.hatching import hatched_corners
-from transformer_edu.teaching.figures.layers import plot_by_layer, plot_one_word
+from transformer_edu.teaching.figures.layers import (
+    plot_by_layer,
+    plot_first_gradients,
+    plot_gradient_path,
+    plot_one_word,
+    plot_stream,
+)
 
 KINDS = ["k", "k", "m", "m"]
 START = torch.ones(4, 3)
@@ -70,3 +77,23 @@ def test_the_color_bar_says_whether_numbers_are_beyond_its_end(end, extend):
     image = figure.axes[0].images[0]
     assert image.colorbar.extend == extend and image.get_clim() == (0, end)
     assert image.colorbar.formatter(0.5) == "50%"  # as in the cells
+
+
+def test_gradients_are_relative_to_the_output():
+    figure = plot_gradient_path([2e-9, 2e-3, 2.0], [3.0, 2.0, 2.0])
+    drawn = [line.get_ydata() for line in figure.axes[0].lines]
+    np.testing.assert_allclose(drawn, [[1e-9, 1e-3, 1], [1.5, 1, 1]])
+    assert "1e-09 without residual, 1.5 with residual" in figure.axes[0].get_title("left")
+
+
+def test_the_stack_with_the_longest_vector_is_named():
+    figure = plot_stream({"a": [1, 3, 1], "b": [1, 2, 2]}, word="red")
+    assert figure.axes[0].get_title("left").endswith("red is longest in: b")
+    assert figure.get_label().endswith("longest in: b")
+
+
+def test_the_training_that_loses_its_gradient_is_named_if_there_is_one():
+    lost = plot_first_gradients({"a": [1.0, 1e-4], "b": [1.0, 0.5]})
+    kept = plot_first_gradients({"a": [1.0, 0.4], "b": [1.0, 0.5]})
+    assert lost.axes[0].get_title("left") == "A loses its gradient"
+    assert kept.axes[0].get_title("left") == "No training loses its gradient"

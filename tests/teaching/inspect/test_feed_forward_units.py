@@ -1,9 +1,7 @@
 """What a network reads is what the model gives it, and a unit is found by what it does."""
 
-import pytest
 import torch
 
-from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.inspect.feed_forward_units import (
     COLORS,
     SEARCHED,
@@ -16,11 +14,6 @@ from transformer_edu.teaching.inspect.feed_forward_units import (
 )
 
 SENTENCE = "A man is playing the guitar on the street."
-
-
-@pytest.fixture(scope="module")
-def translator():
-    return load_pretrained()
 
 
 def test_the_formula_on_what_is_read_gives_what_the_network_returns(translator):

@@ -7,15 +7,20 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.head_roles import (
     POSITIONS,
     RecordedPairs,
+    group_pieces,
     hits_on,
+    join_pieces,
     partner_cells,
     position_cells,
     record_pairs,
     share_on,
+    spell_word,
     word_places,
 )
 from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.teaching.texts.sentences import CAPTION_PAIRS
 from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.data.tokenizer import train_tokenizer
 
 QUERIES, KEYS = [6, 4], [5, 7]  # two sentences, each with its own lengths
 LONGEST_QUERY, LONGEST_KEY = 6, 7
@@ -231,3 +236,57 @@ def test_what_cannot_be_scored_is_refused():
         share_on(weights, cells.transpose(1, 2))
     with pytest.raises(ValueError, match="at least one cell that counts, got none"):
         share_on(weights, torch.zeros_like(cells))
+
+
+HEADS = 2
+WEIGHTS = torch.full((HEADS, 3, 4), 1 / 4)
+ROWS, COLUMNS = [[b"a"], [b"b", b"c"]], [[b"v", b"w"], [b"x", b"y"]]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        ([b" The", b" book", b"sh", b"op", b"."], ["The", "bookshop", "."]),
+        ([b" Stra", b"\xc3", b"\x9f", b"en", b"bahn"], ["Straßenbahn"]),
+        ([b" ", b"r", b"ed", b" ", b"(", b"7"], ["red", "(", "7"]),
+        ([b" e", b"-", b"mail", b",", b" please", b"!"], ["e", "-", "mail", ",", "please", "!"]),
+        ([b"lich", b" x"], ["lich", "x"]),
+        ([b" a", b"", b"b", b"\xc3"], ["a", "", "b\ufffd"]),
+        ([b" a", b"b-", b"c"], ["ab-", "c"]),
+        ([b" a", b"\t", b" b"], ["a", "\t", "b"]),
+        ([], []),
+    ],
+    ids=[
+        "full stop",
+        "eszett",
+        "lone spaces",
+        "signs",
+        "no space first",
+        "no bytes",
+        "sign at the end",
+        "tab",
+        "none",
+    ],
+)
+def test_pieces_make_words_and_punctuation_stands_alone(pieces, words):
+    grouped = group_pieces(pieces)
+    assert [spell_word(word) for word in grouped] == words
+    assert [piece for word in grouped for piece in word] == pieces
+
+
+def test_every_caption_has_its_words():
+    texts = [text for pair in CAPTION_PAIRS for text in pair]
+    tokenizer = train_tokenizer(texts, vocabulary_size=400)
+    for text in texts:
+        pieces = [tokenizer.pieces[token_id] for token_id in tokenizer.encode(text)]
+        words = [spell_word(word) for word in group_pieces(pieces)]
+        assert words == text.replace(",", " ,").replace(".", " .").split()
+
+
+def test_rows_are_means_and_columns_sums_so_rows_still_sum_to_one():
+    weights = torch.rand(HEADS, 4, 5).softmax(dim=-1)
+    joined = join_pieces(weights, [[b"a"], [b"b", b"c"], [b""]], [[b"x", b"y", b"z"], [b"v", b"w"]])
+    assert joined.shape == (HEADS, 3, 2)
+    torch.testing.assert_close(joined[:, 1, 0], weights[:, 1:3, :3].sum(dim=2).mean(dim=1))
+    torch.testing.assert_close(joined[:, 2, 1], weights[:, 3, 3:].sum(dim=1))
+    torch.testing.assert_close(joined.sum(dim=-1), torch.ones(HEADS, 3))

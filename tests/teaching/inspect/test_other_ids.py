@@ -12,14 +12,12 @@ from transformer_edu.generation.translator import Translator
 from transformer_edu.pretrained.small_marian import PAIRS, untrained_marian
 from transformer_edu.teaching.explorers.removals import probabilities
 from transformer_edu.teaching.explorers.translation import cross_attention, translate_text
-from transformer_edu.teaching.inspect.ablation import mean_outputs
-from transformer_edu.teaching.inspect.agreement import margins
+from transformer_edu.teaching.inspect.ablation import margins, mean_outputs
 from transformer_edu.teaching.inspect.examine import examine
 from transformer_edu.teaching.inspect.feed_forward_units import read_sentence
 from transformer_edu.teaching.inspect.head_roles import record_pairs
-from transformer_edu.teaching.inspect.hidden_keys import decoder_head, encoder_head
 from transformer_edu.teaching.inspect.next_words import decoding_steps, next_word, token_words
-from transformer_edu.teaching.inspect.one_head import aligning_head
+from transformer_edu.teaching.inspect.one_head import aligning_head, decoder_head, encoder_head
 from transformer_edu.teaching.inspect.recording import record_attention
 from transformer_edu.teaching.inspect.trace import trace
 from transformer_edu.training.data.batches import make_batch

@@ -5,7 +5,6 @@ import torch
 
 from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.teaching.inspect.positions import found_again, read_at, source_positions
 
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 2]]), torch.tensor([[1, 9, 10]])
@@ -55,8 +54,7 @@ def test_a_position_for_each_token_is_needed(model):
         logits(model, SOURCE)
 
 
-def test_a_reading_has_the_words_their_positions_and_the_translation():
-    translator = load_pretrained()
+def test_a_reading_has_the_words_their_positions_and_the_translation(translator):
     text = "A man is playing the guitar."
     usual = read_at(translator, text)
     assert usual.words == ["A", "man", "is", "playing", "the", "guitar", "."]

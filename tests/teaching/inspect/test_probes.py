@@ -4,8 +4,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.attention import MultiHeadAttention, merge_heads, split_heads
-from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching.inspect.probes import (
     PROBES,
@@ -16,10 +14,10 @@ from transformer_edu.teaching.inspect.probes import (
     probe_step_by_step,
     run_probes,
 )
+from transformer_edu.training.faults import FAULTS
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 4, 7, 0, 0], [5, 9, 9, 4, 0]])
 TARGET = torch.tensor([[1, 6, 5, 4, 8, 9, 7], [1, 9, 4, 0, 0, 0, 0], [1, 9, 8, 7, 5, 0, 0]])
-EVERYTHING = torch.ones(1, 1, dtype=torch.bool)
 
 
 def built(kind: type[Transformer] = Transformer, **changes: object) -> Transformer:
@@ -32,69 +30,20 @@ def failures(model) -> set[str]:
     return {result.name for result in run_probes(model, SOURCE, TARGET) if result.passed is False}
 
 
-class SeesTheFuture(Transformer):
-    """No causal mask."""
+class SeesItWhenTrained(FAULTS["no causal mask"]):
+    """A mask that training forgets; FAULTS has one that evaluation forgets."""
 
-    def decode(self, target_ids, memory, *, source_mask, target_mask=None):
-        return super().decode(target_ids, memory, source_mask=source_mask, target_mask=EVERYTHING)
-
-
-class SeesItWhenEvaluated(Transformer):
-    """A mask that one of the modes forgets."""
-
-    forgetful = False
-
-    def decode(self, target_ids, memory, *, source_mask, target_mask=None):
-        target_mask = EVERYTHING if self.training == self.forgetful else None
-        return super().decode(target_ids, memory, source_mask=source_mask, target_mask=target_mask)
+    def decode(self, target_ids, memory, **given):
+        kind = FAULTS["no causal mask"] if self.training else Transformer
+        return kind.decode(self, target_ids, memory, **given)
 
 
-class SeesItWhenTrained(SeesItWhenEvaluated):
-    forgetful = True
-
-
-class PaddingOnTheQuery(Transformer):
-    """The encoder's padding mask lies along the wrong axis."""
-
-    def encode(self, source_ids, *, source_mask=None):
-        mask = padding_mask(source_ids) if source_mask is None else source_mask
-        return super().encode(source_ids, source_mask=mask.transpose(-1, -2))
-
-
-class SeesPadding(Transformer):
-    def source_mask(self, source_ids):
-        return EVERYTHING
-
-
-class SoftmaxOverQueries(MultiHeadAttention):
-    """The weights of every key, not of every query, sum to one."""
-
-    def attention_weights(self, query, key, *, mask=None):
-        scores = split_heads(self.query_projection(query), self.num_heads) @ split_heads(
-            self.key_projection(key), self.num_heads
-        ).transpose(-2, -1)
-        hidden = torch.zeros_like(scores, dtype=torch.bool) if mask is None else ~mask
-        return scores.masked_fill(hidden, -1e4).softmax(dim=-2).masked_fill(hidden, 0.0)
-
-    def forward(self, query, key, value, *, mask=None):
-        values = split_heads(self.value_projection(value), self.num_heads)
-        gathered = self.attention_weights(query, key, mask=mask) @ values
-        return self.output_projection(merge_heads(gathered))
-
-
-class PositionsByBatch(nn.Module):
-    """The table of positions indexed along the batch, as in system S2."""
+class PositionsFromTheEnd(nn.Module):
+    """Right along the sequence, but they change with every token that is added."""
 
     def __init__(self, table: Tensor) -> None:
         super().__init__()
         self.register_buffer("table", table)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.table[: x.size(0)].unsqueeze(1)
-
-
-class PositionsFromTheEnd(PositionsByBatch):
-    """Right along the sequence, but they change with every token that is added."""
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.table[: x.size(1)].flip(0)
@@ -130,18 +79,19 @@ def test_a_right_model_passes_in_other_precisions(dtype):
 
 
 def test_without_a_causal_mask_the_future_shows():
-    result = probe_future(built(SeesTheFuture), SOURCE, TARGET)
+    result = probe_future(built(FAULTS["no causal mask"]), SOURCE, TARGET)
     assert result.passed is False
     assert result.measured > 0.01
     assert "causal mask" in result.sentence
-    assert failures(built(SeesTheFuture)) >= {
+    assert failures(built(FAULTS["no causal mask"])) >= {
         "the future is hidden",
         "step by step equals one pass",
     }
 
 
 @pytest.mark.parametrize(
-    ("kind", "mode"), [(SeesItWhenEvaluated, "evaluation"), (SeesItWhenTrained, "training")]
+    ("kind", "mode"),
+    [(FAULTS["causal mask only in training"], "evaluation"), (SeesItWhenTrained, "training")],
 )
 def test_a_mask_that_one_mode_forgets_is_found_in_that_mode(kind, mode):
     for training in (True, False):
@@ -151,29 +101,31 @@ def test_a_mask_that_one_mode_forgets_is_found_in_that_mode(kind, mode):
 
 
 def test_a_softmax_over_the_queries_lets_the_future_in():
-    model = built()
-    for layer in model.decoder.layers:
-        layer.self_attention.__class__ = SoftmaxOverQueries
-    assert failures(model) >= {"the future is hidden", "attention rows sum to one"}
+    found = failures(built(FAULTS["softmax over queries"]))
+    assert found >= {"the future is hidden", "attention rows sum to one"}
 
 
-@pytest.mark.parametrize("kind", [PaddingOnTheQuery, SeesPadding])
-def test_padding_that_is_not_hidden_from_everybody_is_found(kind):
-    result = probe_padding(built(kind), SOURCE, TARGET)
+@pytest.mark.parametrize("fault", ["padding hidden as queries", "source padding visible"])
+def test_padding_that_is_not_hidden_from_everybody_is_found(fault):
+    result = probe_padding(built(FAULTS[fault]), SOURCE, TARGET)
     assert result.passed is False
     assert "when the source was padded" in result.sentence
-    assert failures(built(kind)) == {"padding does not matter"}
+    assert failures(built(FAULTS[fault])) == {"padding does not matter"}
 
 
-def test_padding_of_the_target_is_found_where_the_future_shows():
-    result = probe_padding(built(SeesTheFuture), SOURCE, TARGET)
+def test_padding_of_the_target_is_found_where_no_mask_hides_it():
+    class Unmasked(Transformer):
+        def decode(self, target_ids, memory, **given):
+            everything = torch.ones(1, 1, dtype=torch.bool)
+            return super().decode(target_ids, memory, **given | {"target_mask": everything})
+
+    result = probe_padding(built(Unmasked), SOURCE, TARGET)
     assert result.passed is False
     assert "when the target was padded" in result.sentence
 
 
 def test_without_positions_order_does_not_matter():
-    model = built()
-    model.positions = nn.Identity()
+    model = built(FAULTS["no positions"])
     result = probe_order(model, SOURCE, TARGET)
     assert result.passed is False
     assert "look at the positions" in result.sentence
@@ -181,9 +133,10 @@ def test_without_positions_order_does_not_matter():
 
 
 def test_positions_along_the_batch_are_found_twice():
-    model = built()
-    model.positions = PositionsByBatch(model.positions.table)
-    assert failures(model) == {"word order matters", "rows are independent"}
+    assert failures(built(FAULTS["positions along the batch"])) == {
+        "word order matters",
+        "rows are independent",
+    }
 
 
 @pytest.mark.parametrize("training", [True, False])

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
 
 import matplotlib
 import numpy as np
@@ -12,6 +11,8 @@ import pytest
 import torch
 from matplotlib.colors import to_hex
 
+from tests.hatching import hatched_corners
+from tests.teaching.viewer.test_frame import HOSTILE, elements
 from transformer_edu.teaching.inspect.attention_maps import (
     STEPS,
     AttentionMap,
@@ -33,44 +34,14 @@ from transformer_edu.teaching.viewer.page import (
     lines_of_maps,
     picture_height,
     place_in_words,
+    plot_still,
     room_left,
     viewer_page,
 )
 
 QUERY_TOKENS, KEY_TOKENS = ["das", "Haus"], ["the", "old", "house"]
 WEIGHTS = torch.tensor([[[1.0, 0, 0], [0, 0, 1]], [[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]]])
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "</script><b>",
-    "\"><img src=x onerror='alert(1)'>",
-    "'><svg/onload=alert(1)>",
-    "<!--",
-    "]]>",
-    "--></title></style></iframe>",
-    "\u2028\u2029",
-    "\u202e\u200f",
-    "&lt;&quot;&#39;",
-    "{0}{title}%s",
-    "\\",
-    "\x00\ud800",
-]
-
-
-class Structure(HTMLParser):
-    """The elements of a page with their attributes, and the text in each script and element."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, ...]] = []
-        self.texts: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, *(name for name, _ in attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+TEXTS = [*HOSTILE, "\u202e\u200f", "\\", "\x00\ud800"]
 
 
 def maps_with(tokens: list[str], layers: list[str]) -> list[AttentionMap]:
@@ -166,15 +137,15 @@ def test_controls_that_need_the_script_are_hidden_until_it_runs():
     assert "data-part='controls' hidden" in page_with()
 
 
-@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("token", TEXTS, ids=ascii)
 def test_no_token_no_name_and_no_title_changes_what_the_page_is_made_of(token):
     first = (0, 1, "lines")
-    plain = Structure(page_with(["a", "b", "c"], ["one", "two"], "three", first))
-    hostile = Structure(page_with([token, "b", "c"], [token, "two"], token, first))
-    assert hostile.elements == plain.elements
+    plain = elements(page_with(["a", "b", "c"], ["one", "two"], "three", first))
+    hostile = elements(page_with([token, "b", "c"], [token, "two"], token, first))
+    assert hostile == plain
 
 
-@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("token", TEXTS, ids=ascii)
 def test_every_token_arrives_as_the_text_that_is_shown(token):
     (attention_map,) = maps_with([token, "b", "c"], ["one"])
     shown = attention_map.keys.tokens[0]
@@ -182,7 +153,7 @@ def test_every_token_arrives_as_the_text_that_is_shown(token):
     assert data_in(page)["tokens"][1]["texts"][0] == shown
 
 
-@pytest.mark.parametrize("token", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("token", TEXTS, ids=ascii)
 def test_the_data_is_plain_ascii_that_cannot_end_its_element(token):
     page = page_with([token, "b", "c"], ["one", token])
     (found,) = re.findall(r"<script type='application/json'[^>]*>(.*?)</script>", page, re.DOTALL)
@@ -191,10 +162,9 @@ def test_the_data_is_plain_ascii_that_cannot_end_its_element(token):
 
 def test_nothing_is_loaded_and_only_the_viewers_own_script_may_run():
     page = page_with()
-    structure = Structure(page)
     loading = {
         (tag, name)
-        for tag, *names in structure.elements
+        for tag, *names in elements(page)
         for name in {"src", "href", "srcset", "action"} & {*names}
     }
     assert loading == set()
@@ -261,3 +231,63 @@ def test_what_is_looked_at_is_said_in_words():
     assert about(attention_map, "grid").startswith(
         "Each query token attends to key tokens along its row"
     )
+
+
+@pytest.fixture
+def attention_map() -> AttentionMap:
+    tokens = {"query_tokens": ["das", "$x$"], "key_tokens": ["the", "old", "<b>"]}
+    (made,) = maps_of_weights(WEIGHTS, **tokens, sentence=0)
+    return made
+
+
+def test_lines_are_as_thick_as_their_weights_from_top_to_bottom(attention_map):
+    axes = plot_still(attention_map, 1, "lines", "what attends where").axes[0]
+    widths = [patch.get_linewidth() for patch in axes.patches]
+    weights = [0.1, 0.2, 0.4, 0.6, 0.7]
+    pixels = [SIZES["thin"] + SIZES["thick"] * weight for weight in weights]
+    assert widths == pytest.approx([0.75 * width for width in pixels])  # in points
+    ends = [patch.get_path().vertices[[0, -1], 1].tolist() for patch in axes.patches]
+    assert ends == [[0, 0], [0, 1], [1, 1], [1, 2], [0, 2]]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    assert axes.get_title("left") == "what attends where"
+
+
+def test_tokens_and_titles_are_drawn_literally(attention_map):
+    axes = plot_still(attention_map, 0, "lines", "a $b$\nsecond line").axes[0]
+    assert [text.get_text() for text in axes.texts][:5] == ["das", r"\$x\$", "the", "old", "<b>"]
+    assert [text.get_text() for text in axes.texts][5:] == ["queries", "keys"]
+    for view in ("lines", "grid"):
+        axes = plot_still(attention_map, 0, view, "a $b$\nsecond line").axes[0]
+        assert axes.get_title("left") == "a \\$b\\$\nsecond line"
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_a_decoders_rows_are_labeled_as_in_the_viewer(attention_map, view):
+    queries = Side("target", ("<s>", "das"), ("das", "Haus"))
+    axes = plot_still(attention_map._replace(queries=queries), 1, view, "title").axes[0]
+    words = [text.get_text() for text in (*axes.texts, *axes.get_yticklabels())]
+    assert {"<s> → das", "das → Haus"} <= set(words)
+    assert ("reads → writes" in words) == (view == "lines")
+
+
+def test_the_grid_is_the_weights_with_zeros_hatched(attention_map):
+    axes = plot_still(attention_map, 1, "grid", "what attends where").axes[0]
+    np.testing.assert_allclose(axes.images[0].get_array(), WEIGHTS[1].numpy())
+    assert hatched_corners(axes) == [(-0.5, 0.5)]
+
+
+def test_a_grid_of_too_many_cells_is_not_hatched():
+    tokens = ["x"] * 51
+    (large,) = maps_of_weights(
+        torch.eye(51)[None], query_tokens=tokens, key_tokens=tokens, sentence=0
+    )
+    assert not hatched_corners(plot_still(large, 0, "grid", "many").axes[0])
+
+
+@pytest.mark.parametrize("view", ["lines", "grid"])
+def test_as_many_tokens_as_the_viewer_takes_make_a_bounded_figure(view):
+    tokens = ["x"] * 128
+    (large,) = maps_of_weights(
+        torch.eye(128)[None], query_tokens=tokens, key_tokens=tokens, sentence=0
+    )
+    assert max(plot_still(large, 0, view, "many").get_size_inches()) <= 14

@@ -16,8 +16,7 @@ from transformer_edu.teaching.checks.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_edu.teaching.inspect.ablation import Head, every_head, heads_switched_off
-from transformer_edu.teaching.inspect.agreement import margins
+from transformer_edu.teaching.inspect.ablation import Head, every_head, heads_switched_off, margins
 from transformer_edu.teaching.texts.sentences import AGREEMENT
 
 NUM_HEADS, D_HEAD, D_OUT, HEAD = 3, 4, 10, 2

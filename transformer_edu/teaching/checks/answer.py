@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from numbers import Real
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 class AnswerError(AssertionError):
@@ -74,6 +74,17 @@ def ask(function: object, *args: object, **kwargs: object) -> object:
     if answer is None:
         raise AnswerError("Your function returns nothing: end it with a return.")
     return answer
+
+
+def require_class(answer: object, name: str) -> None:
+    """Refuse, with an AnswerError, what is not a class of modules.
+
+    Args:
+        answer: What the learner gave.
+        name: What the class is called.
+    """
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
 
 
 def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:

@@ -7,7 +7,15 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.attention import MultiHeadAttention, scaled_dot_product_attention
-from transformer_edu.teaching.checks.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_edu.teaching.checks.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    require_class,
+    require_shape,
+)
 from transformer_edu.teaching.my_transformer import keep
 
 # Every length is different, so that no axis passes for another.
@@ -21,8 +29,7 @@ def check_attention(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError("The answer is the class Attention itself, a subclass of nn.Module.")
+    require_class(answer, "Attention")
     inputs = random_inputs()
     attention = answer(D_MODEL, D_HEAD)
     try:
@@ -38,7 +45,7 @@ def check_attention(answer: type[nn.Module]) -> None:
     received = require_shape(ask(attention, *inputs), shape, "(batch, query, d_head)")
     expected, _ = scaled_dot_product_attention(*projected)
     if not close(received, expected):
-        raise AnswerError(_attention_hint(received, inputs, projected))
+        _refuse_output(received, projected)
     if not callable(getattr(attention, "attend", None)):
         raise AnswerError("Write scores, softmax and average in a method attend: lesson 4 uses it.")
     by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in projected]  # one axis more
@@ -77,8 +84,8 @@ def require_projections(attention: nn.Module) -> None:
             raise AnswerError(f"{name} must go from d_model to d_head numbers; yours is {got}.")
 
 
-def _attention_hint(received: Tensor, inputs: Sequence[Tensor], projected: Sequence[Tensor]) -> str:
-    """What an output of the right shape with wrong numbers comes from."""
+def _refuse_output(received: Tensor, projected: Sequence[Tensor]) -> None:
+    """Say what an output of the right shape with wrong numbers comes from."""
     query, key, value = projected
     scores = query @ key.transpose(-2, -1)
     scaled = scores / math.sqrt(D_HEAD)
@@ -102,12 +109,10 @@ def _attention_hint(received: Tensor, inputs: Sequence[Tensor], projected: Seque
             scores.softmax(dim=-1) / math.sqrt(D_HEAD)
         ),
     }
-    for hint, weights in known_mistakes.items():
-        if close(received, weights @ value):
-            return hint
-    if close(received, scaled.softmax(dim=-1) @ key):
-        return "You averaged the keys: the weights average the values."
-    return (
+    wrong = {hint: weights @ value for hint, weights in known_mistakes.items()}
+    wrong["You averaged the keys: the weights average the values."] = scaled.softmax(dim=-1) @ key
+    refuse_mistakes(received, wrong)
+    raise AnswerError(
         "The shape is right, the numbers are not. Project query, key and value with their own "
         "layers; then scores = Q Kᵀ / √d_head, a softmax over the keys, and the average of V."
     )

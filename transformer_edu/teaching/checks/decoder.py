@@ -16,12 +16,21 @@ from transformer_edu.teaching.checks.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_edu.teaching.checks.encoder import build_module, carry_over, require_layers
+from transformer_edu.teaching.checks.encoder import (
+    D_FF,
+    D_MODEL,
+    DROPOUT,
+    NUM_HEADS,
+    build_module,
+    carry_over,
+    package_layers,
+    require_dropout,
+    require_layers,
+)
 from transformer_edu.teaching.my_transformer import keep
 
 # Every length is different, so that no axis passes for another.
-BATCH, TARGET_LENGTH, SOURCE_LENGTH, D_MODEL, NUM_HEADS, D_FF, LAYERS = 2, 4, 5, 6, 3, 8, 7
-DROPOUT = 0.25
+BATCH, TARGET_LENGTH, SOURCE_LENGTH, LAYERS = 2, 4, 5, 7
 PARTS = (
     "self_attention",
     "cross_attention",
@@ -48,8 +57,8 @@ def check_decoder_layer(answer: type[nn.Module]) -> None:
         ask(layer, x, memory)
     _require_parts(layer)
     _ask_whole(layer, x, memory)
-    _require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "three AddAndNorm")
-    package = _package_layers()[0]
+    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all three AddAndNorm")
+    package = _layers()[0]
     carry_over(package, layer)
     received = _ask_whole(layer, x, memory)
     if not close(received, package(x, memory)):
@@ -90,13 +99,6 @@ def _require_parts(layer: nn.Module) -> None:
             raise AnswerError(
                 f"{one} and {other} are the same module: each sub-layer needs its own."
             )
-
-
-def _require_dropout(module: nn.Module, places: str) -> None:
-    """Refuse a module that does not hand its dropout on."""
-    found = {each.p for each in module.modules() if isinstance(each, nn.Dropout)}
-    if found != {DROPOUT}:
-        raise AnswerError(f"dropout does not arrive: all {places} need it.")
 
 
 def _refuse_layer(received: Tensor, package: DecoderLayer, x: Tensor, memory: Tensor) -> None:
@@ -181,8 +183,8 @@ def check_decoder(answer: type[nn.Module]) -> None:
         ask(decoder, x, memory)
     require_layers(decoder, LAYERS, "DecoderLayer")
     _ask_whole(decoder, x, memory)
-    _require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), "layers")
-    package = Decoder(_package_layers())
+    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all layers")
+    package = Decoder(_layers())
     for own, theirs in zip(decoder.layers, package.layers, strict=True):
         carry_over(theirs, own)
     received = _ask_whole(decoder, x, memory)
@@ -291,13 +293,5 @@ def _inputs() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return x, memory, target_mask, torch.arange(SOURCE_LENGTH) < lengths[:, None, None, None]
 
 
-def _package_layers() -> list[DecoderLayer]:
-    """Layers whose norms differ, too, without touching the reader's random numbers."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(8)
-        sizes = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF, "dropout": 0.0}
-        layers = [DecoderLayer(**sizes) for _ in range(LAYERS)]
-        for norm in (each for layer in layers for each in layer.modules()):
-            if isinstance(norm, nn.LayerNorm):
-                nn.init.uniform_(norm.weight, 0.5, 2)
-    return layers
+def _layers() -> list[DecoderLayer]:
+    return package_layers(DecoderLayer, LAYERS, seed=8)

@@ -15,6 +15,7 @@ from transformer_edu.teaching.checks.answer import (
     exercise,
     refuse_mistakes,
     refuse_numbers,
+    require_class,
     require_number,
     require_shape,
 )
@@ -23,6 +24,7 @@ from transformer_edu.teaching.my_transformer import keep
 # Every length is different, so that no axis passes for another.
 BATCH, LENGTH, D_MODEL, NUM_HEADS, D_FF, LAYERS = 2, 5, 6, 3, 8, 4
 DROPOUT = 0.25
+BOTH = "both AddAndNorm(d_model, dropout)"
 PARTS = ("self_attention", "feed_forward", "around_self_attention", "around_feed_forward")
 WORDS, NEIGHBORS = 10, 2
 
@@ -37,8 +39,8 @@ def check_encoder_layer(answer: type[nn.Module]) -> None:
     x, mask = _inputs()
     ask(layer, x, mask)
     _require_parts(layer)
-    _require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT))
-    package = _package_layers()[0]
+    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
+    package = _layers()[0]
     carry_over(package, layer)
     received = require_shape(ask(layer, x, mask), tuple(x.shape), "(batch, position, d_model)")
     if not close(received, package(x, mask=mask)):
@@ -57,11 +59,11 @@ def _require_parts(layer: nn.Module) -> None:
         raise AnswerError("Each sub-layer needs an AddAndNorm of its own: build two.")
 
 
-def _require_dropout(layer: nn.Module) -> None:
-    """Refuse a layer that does not hand its dropout on."""
-    found = {each.p for each in layer.modules() if isinstance(each, nn.Dropout)}
+def require_dropout(module: nn.Module, places: str) -> None:
+    """Refuse a module, built with DROPOUT, that does not hand its dropout on to these places."""
+    found = {each.p for each in module.modules() if isinstance(each, nn.Dropout)}
     if found != {DROPOUT}:
-        raise AnswerError("dropout does not arrive: both AddAndNorm(d_model, dropout) need it.")
+        raise AnswerError(f"dropout does not arrive: {places} need it.")
 
 
 def _refuse_layer(received: Tensor, package: EncoderLayer, x: Tensor, mask: Tensor) -> None:
@@ -107,8 +109,8 @@ def check_encoder(answer: type[nn.Module]) -> None:
     x, mask = _inputs()
     ask(encoder, x, mask)
     require_layers(encoder, LAYERS, "EncoderLayer")
-    _require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT))
-    package = Encoder(_package_layers())
+    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
+    package = Encoder(_layers())
     for own, theirs in zip(encoder.layers, package.layers, strict=True):
         carry_over(theirs, own)
     received = require_shape(ask(encoder, x, mask), tuple(x.shape), "(batch, position, d_model)")
@@ -178,7 +180,7 @@ class _Stack(nn.Module):
 
     def __init__(self, run: Callable[[Tensor, nn.ModuleList], Tensor]) -> None:
         super().__init__()
-        self.layers, self.run = nn.ModuleList(_package_layers()), run
+        self.layers, self.run = nn.ModuleList(_layers()), run
 
     def forward(self, x: Tensor) -> Tensor:
         return self.run(x, self.layers)
@@ -225,8 +227,7 @@ def _count(answer: object, encoder: _Stack, x: Tensor) -> object:
 
 def build_module(answer: object, name: str, *sizes: float) -> nn.Module:
     """An object of the reader's class."""
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
+    require_class(answer, name)
     return answer(*sizes)
 
 
@@ -255,12 +256,16 @@ def _inputs() -> tuple[Tensor, Tensor]:
     return x, torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
 
 
-def _package_layers() -> list[EncoderLayer]:
+def _layers() -> list[EncoderLayer]:
+    return package_layers(EncoderLayer, LAYERS, seed=7)
+
+
+def package_layers(kind: type[nn.Module], count: int, *, seed: int) -> list[nn.Module]:
     """Layers whose norms differ, too, without touching the reader's random numbers."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(7)
+        torch.manual_seed(seed)
         sizes = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF, "dropout": 0.0}
-        layers = [EncoderLayer(**sizes) for _ in range(LAYERS)]
+        layers = [kind(**sizes) for _ in range(count)]
         for norm in (each for layer in layers for each in layer.modules()):
             if isinstance(norm, nn.LayerNorm):
                 nn.init.uniform_(norm.weight, 0.5, 2)

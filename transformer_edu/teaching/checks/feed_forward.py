@@ -14,6 +14,7 @@ from transformer_edu.teaching.checks.answer import (
     close,
     exercise,
     refuse_mistakes,
+    require_class,
     require_shape,
 )
 from transformer_edu.teaching.my_transformer import keep
@@ -29,7 +30,7 @@ def check_feed_forward(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    _require_module(answer, "FeedForward")
+    require_class(answer, "FeedForward")
     x, package = _random_input(), _random_weights(FeedForward(d_model=D_MODEL, d_ff=D_FF))
     network = answer(D_MODEL, D_FF)
     _require_answered(network, x)
@@ -68,7 +69,7 @@ def check_add_and_norm(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    _require_module(answer, "AddAndNorm")
+    require_class(answer, "AddAndNorm")
     package = _random_weights(AddAndNorm(d_model=D_MODEL, dropout=0.5)).eval()
     around = answer(D_MODEL, dropout=0.5)
     x, norm, sublayer = 3 * _random_input(), package.norm, _a_sublayer()
@@ -159,11 +160,6 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
         refuse_mistakes(result, known_mistakes)
         if not close(result, x + sublayer(norm(x))):
             raise AnswerError("Normalize the input of the sub-layer, and add its output to x.")
-
-
-def _require_module(answer: object, name: str) -> None:
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError(f"The answer is the class {name} itself, a subclass of nn.Module.")
 
 
 def _require_answered(module: nn.Module, *inputs: object) -> None:

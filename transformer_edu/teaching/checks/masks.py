@@ -17,6 +17,7 @@ from transformer_edu.teaching.checks.answer import (
     exercise,
     refuse_mistakes,
     refuse_numbers,
+    require_class,
     require_number,
     require_shape,
 )
@@ -31,6 +32,7 @@ from transformer_edu.teaching.checks.attention import (
     require_projections,
 )
 from transformer_edu.teaching.my_transformer import keep
+from transformer_edu.training.faults import WithoutCausalMask
 
 FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.4
 
@@ -61,8 +63,7 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError("The answer is the class Attention itself, a subclass of nn.Module.")
+    require_class(answer, "Attention")
     query, key, value = random_inputs()
     attention = answer(D_MODEL, D_HEAD)
     mask = _causal_and_padding()
@@ -80,7 +81,7 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
             raise AnswerError(
                 "Without a mask the output must be that of lesson 2: mask=None hides nothing."
             )
-        raise AnswerError(_masking_hint(received, projected, each))
+        _refuse_output(received, projected, each)
     if not callable(getattr(attention, "attend", None)):
         raise AnswerError("Keep the method attend, with a fourth argument mask: lesson 4 uses it.")
     by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in projected]  # one axis more
@@ -115,8 +116,8 @@ def _with_mask(attention: nn.Module, inputs: Sequence[Tensor], mask: Tensor | No
         ) from None
 
 
-def _masking_hint(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -> str:
-    """What a masked output of the right shape with wrong numbers comes from."""
+def _refuse_output(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -> None:
+    """Say what a masked output of the right shape with wrong numbers comes from."""
     query, key, value = projected
     scores = query @ key.transpose(-2, -1) / math.sqrt(D_HEAD)
     lowest = torch.finfo(scores.dtype).min
@@ -133,10 +134,8 @@ def _masking_hint(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -
         "Adding a boolean mask adds 1 to the allowed scores. Replace the hidden ones with "
         "masked_fill.": (scores + mask).softmax(dim=-1),
     }
-    for hint, weights in known_mistakes.items():
-        if close(received, weights @ value):
-            return hint
-    return (
+    refuse_mistakes(received, {hint: each @ value for hint, each in known_mistakes.items()})
+    raise AnswerError(
         "The shape is right, the numbers are not. Replace the scores where ~mask by the most "
         "negative number, then softmax over the keys, then average the values."
     )
@@ -247,21 +246,5 @@ def _model(*, hides_the_future: bool) -> nn.Module:
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
-        kind = Transformer if hides_the_future else _WithoutCausalMask
+        kind = Transformer if hides_the_future else WithoutCausalMask
         return kind(TransformerConfig(**sizes, max_length=16)).eval()
-
-
-class _WithoutCausalMask(Transformer):
-    """A Transformer whose decoder has no causal mask."""
-
-    def decode(
-        self,
-        target_ids: Tensor,
-        memory: Tensor,
-        *,
-        source_mask: Tensor | None,
-        target_mask: Tensor | None = None,
-    ) -> Tensor:
-        """As the Transformer's, whatever target_mask is."""
-        target_mask = padding_mask(target_ids)
-        return super().decode(target_ids, memory, source_mask=source_mask, target_mask=target_mask)

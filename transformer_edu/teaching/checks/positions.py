@@ -13,6 +13,7 @@ from transformer_edu.teaching.checks.answer import (
     close,
     exercise,
     refuse_mistakes,
+    require_class,
     require_number,
     require_shape,
 )
@@ -27,10 +28,7 @@ LONGEST = 20  # positions in the table of exercise 5.1
 @exercise("5.1")
 def check_positional_encoding(answer: type[nn.Module]) -> None:
     """Exercise 5.1: a class PositionalEncoding(d_model, max_length), kept in the reader's file."""
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError(
-            "The answer is the class PositionalEncoding itself, a subclass of nn.Module."
-        )
+    require_class(answer, "PositionalEncoding")
     positions = answer(D_MODEL, LONGEST)
     x = torch.randn(BATCH, LENGTH, D_MODEL, generator=torch.Generator().manual_seed(5))
     try:

@@ -12,8 +12,8 @@ from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.refusals import require_whole
 from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_mask_row
+from transformer_edu.teaching.figures.attention_flow import plot_lookup
 from transformer_edu.teaching.figures.charts import plot_bars
-from transformer_edu.teaching.figures.lookup import plot_lookup
 from transformer_edu.teaching.figures.positions import plot_turning_hands
 from transformer_edu.teaching.inspect.attention_maps import maps_of_model, printable
 from transformer_edu.teaching.inspect.head_roles import record_pairs

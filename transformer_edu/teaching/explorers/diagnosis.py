@@ -1,13 +1,12 @@
 """Stored models as patients: their curves and what they write, and a diagnosis to be guessed."""
 
-from collections.abc import Mapping
 from random import Random
 
 from transformer_edu.teaching.figures.runs import describe_runs, plot_symptoms
 from transformer_edu.teaching.viewer.live import show_live
 from transformer_edu.training.runs.stored_runs import StoredRuns, load_runs
 
-# What explains the symptoms, for a reader who has guessed.
+# What explains the symptoms, by the name of a stored run; all were evaluated at the same steps.
 DIAGNOSES = {
     "correct": "It is healthy: only a correct model writes whole answers.",
     "no causal mask": "In training each position reads the token that it has to predict, so "
@@ -26,14 +25,9 @@ SEED = 7  # of the order in which the patients come
 STILL = 3  # patients in the still picture
 
 
-def show_patients_live(diagnoses: Mapping[str, str] = DIAGNOSES) -> None:
-    """Let the reader name the fault of stored models from their curves and what they write.
-
-    Args:
-        diagnoses: What explains a fault, by the name of a stored run; all of them were evaluated
-            at the same steps.
-    """
-    runs = [load_runs(name) for name in diagnoses]
+def show_patients_live() -> None:
+    """Let the reader name the fault of stored models from their curves and what they write."""
+    runs = [load_runs(name) for name in DIAGNOSES]
     Random(SEED).shuffle(runs)
     steps = runs[0].steps
     show_live(
@@ -41,7 +35,7 @@ def show_patients_live(diagnoses: Mapping[str, str] = DIAGNOSES) -> None:
         {
             "patients": [_sheet(each) for each in runs],
             "steps": steps,
-            "diagnoses": dict(diagnoses),
+            "diagnoses": DIAGNOSES,
             "highest": max(max(each.curves("loss")[0]) for each in runs),
         },
         title="What does this patient have?",

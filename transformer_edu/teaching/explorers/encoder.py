@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from transformer_edu.model.encoder import Encoder
-from transformer_edu.teaching.figures.depth import plot_stream
-from transformer_edu.teaching.figures.layers import plot_by_layer
+from transformer_edu.teaching.figures.layers import plot_by_layer, plot_stream
 from transformer_edu.teaching.inspect.attention_maps import printable
 from transformer_edu.teaching.inspect.stream import lengths_and_angles
 from transformer_edu.teaching.viewer.live import show_live

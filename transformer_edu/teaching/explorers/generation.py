@@ -1,4 +1,4 @@
-"""What lesson 12 lets a reader move: a beam search's sliders, and sampling without a kernel."""
+"""A model that writes, under the hand: its steps, a beam search, what may be drawn."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,14 +9,20 @@ from traitlets import Bunch
 
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.hypotheses import BeamStep
+from transformer_edu.generation.translator import Translator
 from transformer_edu.teaching.display import explore
-from transformer_edu.teaching.figures.candidates import describe_candidates, plot_candidates
+from transformer_edu.teaching.figures.next_words import (
+    describe_candidates,
+    plot_candidates,
+    plot_decoding_step,
+)
 from transformer_edu.teaching.figures.search import (
     describe_beam_tree,
     finished_sentences,
     plot_beam_tree,
 )
 from transformer_edu.teaching.inspect.attention_maps import printable
+from transformer_edu.teaching.inspect.next_words import DecodingStep, decoding_steps, token_words
 from transformer_edu.teaching.viewer.live import show_live
 
 WIDTHS = (1, 2, 3, 4, 5)
@@ -147,3 +153,47 @@ def _search_all(model: nn.Module, source_ids: Tensor) -> dict[tuple[int, float],
 
 def _slider(description: str, options: Sequence, value: float) -> widgets.SelectionSlider:
     return widgets.SelectionSlider(options=options, value=value, description=description)
+
+
+FIRST_SHOWN = 5  # steps before the one that is shown at first: some words are written
+ROW = 27  # pixels of a token
+
+
+def show_decoder_live(
+    translator: Translator, source: str, *, beginnings: Sequence[str] = ("",)
+) -> None:
+    """Let the reader step through translations: what is read, attended to, likely and chosen.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        source: The sentence that the encoder reads.
+        beginnings: Words that are put in before the model chooses, one sentence each; "" for none.
+    """
+    source_tokens = token_words(translator, translator.tokenizer.encode(source))
+    sentences = [decoding_steps(translator, source, beginning) for beginning in beginnings]
+    step = min(FIRST_SHOWN, len(sentences[0]) - 1)
+    title = "Every chosen token is read in the next step"
+    rows = max(len(source_tokens), *map(len, sentences))
+    show_live(
+        "decoder",
+        {
+            "source": [printable(token) for token in source_tokens],
+            "beginnings": beginnings,
+            "sentences": [[_numbers(each) for each in steps] for steps in sentences],
+            "step": step,
+        },
+        title=title,
+        still=plot_decoding_step(source_tokens, sentences[0][step], title=title),
+        height=210 + ROW * rows,
+        phone_height=560 + ROW * rows,
+    )
+
+
+def _numbers(step: DecodingStep) -> dict[str, object]:
+    """A step as JSON can hold it; the tokens read are those chosen in the steps before it."""
+    return {
+        "attention": [round(weight, 4) for weight in step.attention.tolist()],
+        "candidates": [(printable(token), round(p, 4)) for token, p in step.candidates],
+        "chosen": step.chosen,
+        "given": step.is_given,
+    }

@@ -19,13 +19,14 @@ from transformer_edu.teaching.display import explore
 from transformer_edu.teaching.figures.attention import plot_attention
 from transformer_edu.teaching.figures.attention_flow import describe_marked_links, plot_marked_links
 from transformer_edu.teaching.inspect.attention_maps import printable
+from transformer_edu.teaching.inspect.head_roles import group_pieces, join_pieces, spell_word
 from transformer_edu.teaching.inspect.one_head import END
 from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.words_of_pieces import group_pieces, join_pieces, spell_word
 from transformer_edu.teaching.style import literal
 from transformer_edu.teaching.viewer.live import live_element
 from transformer_edu.training.data.number_words import LARGEST_NUMBER, english_words
 from transformer_edu.training.data.vocabulary import Vocabulary
+from transformer_edu.training.machine.device import device_of
 from transformer_edu.training.runs.run_folder import Words
 
 END_TOKEN = SPECIAL_TOKENS[END_ID]
@@ -67,10 +68,10 @@ def translate(model: nn.Module, vocabulary: Vocabulary, words: Sequence[str]) ->
         ValueError: If there are no words or more than 40.
     """
     translator, source_ids = Translator(model, Words(vocabulary)), vocabulary.encode(words)
-    return _translate(translator, source_ids, translator.tokenizer.decode(source_ids), width=1)
+    return _translate(translator, source_ids, translator.tokenizer.decode(source_ids))
 
 
-def translate_text(translator: Translator, text: str, *, width: int = 1) -> Translation:
+def translate_text(translator: Translator, text: str) -> Translation:
     """Translate a sentence and keep the cross-attention, from word to word.
 
     The row of a generated word that has several pieces is the mean of their rows; the column of
@@ -79,24 +80,21 @@ def translate_text(translator: Translator, text: str, *, width: int = 1) -> Tran
     Args:
         translator: On any device.
         text: In the source language.
-        width: Hypotheses of beam search; 1 is greedy search.
 
     Raises:
         ValueError: If text is blank, has more than 40 words or more pieces than the model has
-            positions, or width is below 1.
+            positions.
     """
-    return _translate(translator, translator.tokenizer.encode(text), text.strip(), width=width)
+    return _translate(translator, translator.tokenizer.encode(text), text.strip())
 
 
-def _translate(
-    translator: Translator, source_ids: Sequence[int], source: str, *, width: int
-) -> Translation:
+def _translate(translator: Translator, source_ids: Sequence[int], source: str) -> Translation:
     model, coder = translator.model, translator.tokenizer
     source_words = _group(coder, source_ids)
     count = len(source_words) if source.strip() else 0
     if not 0 < count <= MOST_WORDS:
         raise ValueError(f"text must have 1 to {MOST_WORDS} words, got {count}")
-    (written,) = write_all(model, [source_ids], width=width)
+    (written,) = write_all(model, [source_ids])
     written = written[: model.config.max_length - 1]  # room for the start token
     target_words = _group(coder, written)
     attention = [
@@ -127,7 +125,7 @@ def cross_attention(
     Returns:
         By layer, each (heads, generated piece or end, source piece), on the CPU.
     """
-    device = next(model.parameters()).device
+    device = device_of(model)
     source = torch.tensor([list(source_ids)], dtype=torch.long, device=device)
     with evaluation_mode(model), record_attention(model.decoder) as recorded:
         model(source, torch.tensor([[start_id_of(model), *written]], device=device))

@@ -1,4 +1,7 @@
-"""Attention and masks as pictures. Every function returns its figure."""
+"""Attention and masks as pictures. Every function returns its figure.
+
+In maps of masked attention a weight of 0 and a hidden cell do not look alike: hidden is hatched.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +23,7 @@ from transformer_edu.teaching.figures.grid import (
     require_weights,
     wrap_title,
 )
+from transformer_edu.teaching.inspect.one_head import BatchHead
 from transformer_edu.teaching.style import (
     BLUE,
     PALE,
@@ -59,14 +63,20 @@ def plot_attention(
     Raises:
         ValueError: If the labels do not fit, or a weight is not from 0 to 1.
     """
-    axes, bar = placed_axes(query_tokens, key_tokens)
-    image = draw_weights(axes, attention_weights, query_tokens, key_tokens)
+    axes = _draw_head(attention_weights, query_tokens, key_tokens)
     if mask is not None:
         hatch(axes, ~mask.expand(attention_weights.shape).cpu())
-    axes.figure.colorbar(image, cax=bar, label="attention weight", ticks=BAR_TICKS)
     axes.set_title(wrap_title(axes, title), pad=TITLE_PAD)
-    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
     return axes.figure
+
+
+def _draw_head(weights: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]) -> Axes:
+    """One head's grid with its color bar on a new figure."""
+    axes, bar = placed_axes(query_tokens, key_tokens)
+    image = draw_weights(axes, weights, query_tokens, key_tokens)
+    axes.figure.colorbar(image, cax=bar, label="attention weight", ticks=BAR_TICKS)
+    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
+    return axes
 
 
 @styled
@@ -214,3 +224,70 @@ def _draw_mask(
     axes.grid(which="minor", color="white", linewidth=0.8, marker="")
     axes.tick_params(which="minor", length=0)
     label_grid(axes, query_tokens, key_tokens)
+
+
+HIDDEN_COLOR = ListedColormap([PALE])
+
+
+@styled
+def plot_masked_heads(heads: Mapping[str, tuple[BatchHead, int]]) -> Figure:
+    """Draw heads with their masks next to each other, on one scale from 0 to 1.
+
+    Args:
+        heads: By what is hidden: a head, and which sentence of its batch is drawn.
+
+    Returns:
+        A new figure with one panel for each head; its label says what is hidden.
+    """
+    figure, grid = plt.subplots(1, len(heads), figsize=(0.9 + 4.5 * len(heads), 4.9), squeeze=False)
+    counts = []
+    for axes, (name, (head, row)) in zip(grid[0], heads.items(), strict=True):
+        weights, words, mask = head.attention_weights()[row], head.words[row], head.mask[row]
+        image = draw_weights(axes, weights, words, words, numbered=False)
+        _hide(axes, mask.expand(weights.shape))
+        axes.set_title(literal(name, longest=None), fontsize=13)
+        axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
+        counts.append(f"{name}: {int((~mask.expand(weights.shape)).sum())} of {weights.numel()}")
+    figure.colorbar(image, ax=grid, label="attention weight", ticks=BAR_TICKS, shrink=0.7)
+    title_above(figure, "Hatched cells are hidden: the row must not attend to the column")
+    figure.set_label(
+        f"attention maps with hatched cells, which are hidden. {', '.join(counts)} cells"
+    )
+    return figure
+
+
+@styled
+def plot_padding_share(
+    weights: Tensor, words: Sequence[str], *, real: Tensor, mask: Tensor | None = None
+) -> Figure:
+    """Draw self-attention in a padded sentence; the title and the label say what padding gets.
+
+    Args:
+        weights: Shape (query, key).
+        words: Of the rows and of the columns.
+        real: True where a position holds a word and no padding, shape (position,).
+        mask: True where a query may attend to a key; the other cells are hatched. None hides none.
+
+    Returns:
+        A new figure.
+    """
+    share = weights[real][:, ~real].sum(dim=-1).mean().item()
+    axes = _draw_head(weights, words, words)
+    if mask is not None:
+        _hide(axes, mask.expand(weights.shape))
+    title = f"The words give {share:.0%} of their attention to padding"
+    axes.set_title(title, pad=TITLE_PAD)
+    axes.figure.set_label(f"square map of attention weights: {title}")
+    return axes.figure
+
+
+def _hide(axes: Axes, mask: Tensor) -> None:
+    """Cover the hidden cells of a map and remove their numbers; the mask is (query, key)."""
+    hidden = ~mask.cpu()
+    cover = hidden.float().numpy()
+    axes.imshow(cover, cmap=HIDDEN_COLOR, vmin=0, vmax=1, alpha=cover, zorder=1)
+    for number in list(axes.texts):
+        column, row = (round(place) for place in number.get_position())
+        if hidden[row, column]:
+            number.remove()
+    hatch(axes, hidden)

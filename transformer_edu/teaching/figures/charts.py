@@ -1,8 +1,9 @@
 """Lines and bars. Every function returns its figure."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator
 
@@ -140,7 +141,7 @@ def plot_differences(
 
 @styled
 def plot_grouped_bars(
-    groups: Mapping[str, Mapping[str, float]], *, x_label: str, title: str, number: str = "{:z.2f}"
+    groups: Mapping[str, Mapping[str, float]], *, x_label: str, title: str
 ) -> Figure:
     """Draw horizontal bars in groups: in every group a bar for each name, with its number.
 
@@ -148,7 +149,6 @@ def plot_grouped_bars(
         groups: By the group's name, values by name; the same names in every group, at most three.
         x_label: What a value is, with its unit.
         title: What the reader should see, as a sentence.
-        number: How a value is written at its bar.
 
     Returns:
         A new figure.
@@ -162,19 +162,25 @@ def plot_grouped_bars(
         axes.barh(places, values, 0.9 * height, color=color, label=literal(name))
         for place, value in zip(places, values, strict=True):  # a negative one: right of the axis
             end, shift = (max(value, 0.0), place), {"xytext": (3, 0), "textcoords": "offset points"}
-            axes.annotate(number.format(value), end, va="center", **shift)
-    axes.set_yticks(range(len(groups)), [literal(name, longest=None) for name in groups])
+            axes.annotate(f"{value:z.2f}", end, va="center", **shift)
+    _name_rows(axes, groups, x_label, title)
+    return figure
+
+
+def _name_rows(axes: Axes, names: Iterable[str], x_label: str, title: str) -> None:
+    """Names of horizontal bars from top to bottom, room for their numbers, the legend outside."""
+    labels = [literal(name, longest=None) for name in names]
+    axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
-    axes.margins(x=0.1)  # room for the numbers
+    axes.margins(x=0.1)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     axes.set_title(title)
     axes.set_xlabel(x_label)
-    return figure
 
 
 @styled
 def plot_stacked_bars(
-    bars: Mapping[str, Mapping[str, float]], *, x_label: str, title: str, number: str = "{:.0f}"
+    bars: Mapping[str, Mapping[str, float]], *, x_label: str, title: str
 ) -> Figure:
     """Draw one horizontal bar per name, made of parts, with its sum at the end.
 
@@ -183,12 +189,10 @@ def plot_stacked_bars(
             five. The first three are drawn in shades of one color.
         x_label: What a size is, with its unit.
         title: What the reader should see, as a sentence.
-        number: How a sum is written at its bar.
 
     Returns:
         A new figure, whose label says the sizes in words.
     """
-    names = [literal(name, longest=None) for name in bars]
     figure, axes = plt.subplots(figsize=(8, 1.3 + 0.5 * len(bars)))
     ends = [0.0] * len(bars)
     for part, color in zip(next(iter(bars.values())), PART_COLORS, strict=False):
@@ -196,15 +200,10 @@ def plot_stacked_bars(
         style = {"color": color, "edgecolor": "white", "linewidth": 0.8, "label": literal(part)}
         last = axes.barh(range(len(bars)), sizes, 0.62, left=ends, **style)
         ends = [end + size for end, size in zip(ends, sizes, strict=True)]
-    axes.bar_label(last, labels=[number.format(end) for end in ends], padding=4)
-    axes.set_yticks(range(len(bars)), names)
-    axes.invert_yaxis()
-    axes.margins(x=0.1)  # room for the sums
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    axes.set_title(title)
-    axes.set_xlabel(x_label)
+    axes.bar_label(last, labels=[f"{end:.0f}" for end in ends], padding=4)
+    _name_rows(axes, bars, x_label, title)
     words = [
-        f"{name}: " + ", ".join(f"{part} {number.format(size)}" for part, size in bar.items())
+        f"{name}: " + ", ".join(f"{part} {size:.0f}" for part, size in bar.items())
         for name, bar in bars.items()
     ]
     figure.set_label(f"{title}. {x_label}: {'; '.join(words)}")

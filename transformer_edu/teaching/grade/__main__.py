@@ -22,10 +22,11 @@ from transformer_edu.teaching.grade.outcomes import (
     CORRECT,
     NOT_GRADED,
     Row,
+    as_csv,
+    as_page,
     course_exercises,
     grade_notebook,
 )
-from transformer_edu.teaching.grade.table import as_csv, as_page
 from transformer_edu.training.machine.failures import with_told_errors
 from transformer_edu.training.machine.whole_file import replace_file, require_writable
 

@@ -27,6 +27,7 @@ from transformer_edu.teaching.inspect.inside_probes import (
     undisturbed,
 )
 from transformer_edu.teaching.inspect.probes import PROBES
+from transformer_edu.teaching.inspect.recording import removed_at_the_end
 from transformer_edu.training.data.batches import Batch, make_batch
 from transformer_edu.training.machine.device import device_of, pick_device
 
@@ -57,28 +58,19 @@ class Findings(tuple[ProbeResult, ...]):
     __repr__ = __str__
 
 
-def examine(
-    model: Model, source_ids: Tensor | None = None, target_ids: Tensor | None = None
-) -> Findings:
+def examine(model: nn.Module) -> Findings:
     """Ask a model thirteen questions; it may be fresh or trained, and it is not changed.
 
     Args:
-        model: Answers (source_ids, target_ids) with logits.
-        source_ids: Shape (batch, source position), two rows or more; None invents four rows.
-        target_ids: Shape (batch, target position); None if source_ids is None.
+        model: Answers (source_ids, target_ids) with logits; it gets four rows of random words.
 
     Returns:
         One row for each question: passed, failed, or not applicable to this model.
 
     Raises:
-        TypeError, ValueError: If the sample shows nothing, or half of it is given.
+        ValueError: If the model has no embedding, or fewer than two words.
     """
-    require_callable("model", model)
-    if (source_ids is None) != (target_ids is None):
-        raise ValueError("source_ids and target_ids must be given together, got one of them")
-    if source_ids is None:
-        source_ids, target_ids = _invented_sample(model)
-    sample = (source_ids, target_ids)
+    sample = _invented_sample(model)
     repeatable = _asked(_probe_repeatable, model, *sample)
     rows = [repeatable]
     why = "raise an error" if repeatable.measured is None else "differ from call to call"
@@ -110,13 +102,11 @@ def _asked(probe: Callable[..., ProbeResult], model: Model, *sample: Tensor) -> 
         return ProbeResult(name, False, None, f"{type(error).__name__}: {str(error)[:100]}")
 
 
-def _invented_sample(model: Model) -> tuple[Tensor, Tensor]:
+def _invented_sample(model: nn.Module) -> tuple[Tensor, Tensor]:
     """Random words of the model's vocabulary in four rows of different lengths."""
-    tables = (
-        [m for m in model.modules() if isinstance(m, nn.Embedding)] if _is_module(model) else []
-    )
+    tables = [each for each in model.modules() if isinstance(each, nn.Embedding)]
     if not tables:
-        raise ValueError("model has no nn.Embedding: give source_ids and target_ids")
+        raise ValueError("model has no nn.Embedding")
     size = min(table.num_embeddings for table in tables)
     if size < FIRST_WORD + 2:
         raise ValueError(f"model must know at least two words, got a vocabulary of {size}")
@@ -130,10 +120,6 @@ def _invented_sample(model: Model) -> tuple[Tensor, Tensor]:
     ]
     batch = make_batch(pairs, model).to(device_of(model))
     return batch.source_ids, batch.decoder_input_ids
-
-
-def _is_module(model: Model) -> bool:
-    return isinstance(model, nn.Module)
 
 
 def _probe_repeatable(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeResult:
@@ -228,15 +214,10 @@ def _probe_scale(model: Model, source_ids: Tensor, target_ids: Tensor) -> ProbeR
         if added > 0:
             seen.append((given[0].norm() / added).item())
 
-    modules = dict(model.named_modules()) if _is_module(model) else {}
-    positions = [module for path, module in modules.items() if path.endswith("positions")]
+    positions = [module for path, module in model.named_modules() if path.endswith("positions")]
     hooks = [module.register_forward_hook(measure) for module in positions]
-    try:
-        with undisturbed(model):
-            answer(model, source_ids, target_ids, training=False)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with removed_at_the_end(hooks), undisturbed(model):
+        answer(model, source_ids, target_ids, training=False)
     if not seen:
         return ProbeResult(name, None, None, "No positions are added by a module of their own.")
     ratio = max(seen)

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.teaching.inspect.one_head import WORD_START
+from transformer_edu.teaching.inspect.recording import record_inputs, words_of
+from transformer_edu.training.machine.device import device_of
 
 COLORS = frozenset({"red", "blue", "green", "yellow", "white", "brown", "black", "orange"})
 SEARCHED = (  # the unit is chosen by these sentences, in which four colors occur …
@@ -139,29 +140,19 @@ def read_sentence(translator: Translator, sentence: str, network: str) -> Readin
 
 def _read(translator: Translator, sentence: str) -> dict[str, Reading]:
     """Every feed-forward network of the encoder, by its name."""
-    inputs: dict[str, Tensor] = {}
+    model, ids = translator.model, translator.tokenizer.encode(sentence)
     networks = {
         name: module
-        for name, module in translator.model.named_modules()
+        for name, module in model.named_modules()
         if isinstance(module, FeedForward) and name.startswith("encoder.")
     }
-    hooks = [
-        network.register_forward_pre_hook(
-            lambda _, given, name=name: inputs.update({name: given[0][0].detach()})
-        )
-        for name, network in networks.items()
-    ]
-    ids = translator.tokenizer.encode(sentence)
-    device = next(translator.model.parameters()).device
-    with torch.no_grad():
-        translator.model.encode(torch.tensor([ids], device=device))
-    for hook in hooks:
-        hook.remove()
-    words = [each.removeprefix(WORD_START) for each in translator.tokenizer.tokens(ids)]
+    with record_inputs(networks) as inputs:
+        model.encode(torch.tensor([ids], device=device_of(model)))
+    words = words_of(translator, ids)
     return {
         name: Reading(
             words,
-            inputs[name],
+            inputs[name][0][0],
             network.widen.weight.detach().T,
             network.widen.bias.detach(),
             network.narrow.weight.detach().T,

@@ -1,20 +1,24 @@
-"""What a translator's decoder expects next, given the source and the beginning of a target.
+"""What a decoder expects next, given the source and the beginning of a target.
 
-Used in notebooks/08_decoder.ipynb.
+Also: how many later predictions one wrong token of the beginning changes. Used in
+notebooks/08_decoder.ipynb, 11_diagnosis.ipynb and 12_generation.ipynb.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
-from transformer_edu.teaching.inspect.recording import record_attention
+from transformer_edu.model.vocabulary import PADDING_ID, SPECIAL_TOKENS
+from transformer_edu.teaching.inspect.recording import WORD_START, record_attention
+from transformer_edu.training.data.batches import make_batch
+from transformer_edu.training.data.toy_tasks import Pair
+from transformer_edu.training.machine.device import device_of
 
-WORD_START = "▁"  # how Tokenizer.tokens writes the space before a word
 NUM_CANDIDATES = 5  # of a step
 MOST_STEPS = 16  # of a sentence in a figure: more rows have no room
 
@@ -65,9 +69,8 @@ def next_word(translator: Translator, source: str, beginning: str) -> dict[str, 
         beginning: The words that are written already, as whole words.
     """
     model, tokenizer = translator.model, translator.tokenizer
-    device = next(model.parameters()).device
     source_ids, target_ids = (
-        torch.tensor([ids], device=device)
+        torch.tensor([ids], device=device_of(model))
         for ids in (
             tokenizer.encode(source),
             [start_id_of(model), *translator.target_ids(beginning)],
@@ -90,7 +93,7 @@ def decoding_steps(translator: Translator, source: str, beginning: str) -> list[
         beginning: The words that are put in before the model chooses; "" for none.
     """
     model, tokenizer = translator.model, translator.tokenizer
-    device = next(model.parameters()).device
+    device = device_of(model)
     source_ids = torch.tensor([tokenizer.encode(source)], device=device)
     given, ids, steps = translator.target_ids(beginning), [start_id_of(model)], []
     while ids[-1] != end_id_of(model) and len(steps) < MOST_STEPS:
@@ -113,3 +116,49 @@ def decoding_steps(translator: Translator, source: str, beginning: str) -> list[
         steps.append(DecodingStep(read, attention, list(candidates), chosen, is_given))
         ids.append(next_id)
     return steps
+
+
+FARTHEST = 4  # the largest distance to score
+
+
+def accuracy_by_distance(
+    model: nn.Module,
+    pairs: Sequence[Pair],
+    *,
+    vocabulary_size: int,
+) -> dict[int, float]:
+    """Replace one token of the decoder's input by a wrong one, and score the predictions near it.
+
+    Every position but the first is replaced in turn. Distance -1 is the prediction of the replaced
+    token, made before it is read; distance 0 is the first prediction after it.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits.
+        pairs: Source and target ids.
+        vocabulary_size: Number of tokens; no token is replaced by a special one.
+
+    Returns:
+        Token accuracy by distance, from -4 to 4, as far as there are predictions.
+    """
+    batch = make_batch(pairs).to(device_of(model))
+    given, labels = batch.decoder_input_ids, batch.label_ids
+    generator = torch.Generator().manual_seed(0)
+    words = vocabulary_size - len(SPECIAL_TOKENS)
+    found: dict[int, list[float]] = {}
+    with evaluation_mode(model):
+        for place in range(1, given.size(1)):
+            there = given[:, place] != PADDING_ID
+            # Any other word: the true one plus 1 … words - 1, counted round.
+            size = (len(given),)
+            jump = torch.randint(1, words, size, generator=generator, device="cpu").to(given.device)
+            exchanged = given.clone()
+            number = given[:, place] - len(SPECIAL_TOKENS) + jump
+            exchanged[:, place] = number % words + len(SPECIAL_TOKENS)
+            exchanged[~there] = given[~there]
+            right = model(batch.source_ids, exchanged).argmax(dim=-1) == labels
+            counted = (labels != PADDING_ID) & there.unsqueeze(1)
+            for position in range(given.size(1)):
+                if abs(position - place) <= FARTHEST:
+                    scores = right[counted[:, position], position].tolist()
+                    found.setdefault(position - place, []).extend(scores)
+    return {distance: sum(found[distance]) / len(found[distance]) for distance in sorted(found)}

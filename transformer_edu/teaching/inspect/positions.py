@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.teaching.inspect.one_head import WORD_START
+from transformer_edu.teaching.inspect.recording import words_of
 
 
 class Reading(NamedTuple):
@@ -82,8 +82,7 @@ def read_at(
     Raises:
         ValueError: If there is not one position for each token.
     """
-    tokenizer = translator.tokenizer
-    words = [each.removeprefix(WORD_START) for each in tokenizer.tokens(tokenizer.encode(text))]
+    words = words_of(translator, translator.tokenizer.encode(text))
     if positions == "usual":
         positions = range(len(words))
     with source_positions(translator.model, positions):

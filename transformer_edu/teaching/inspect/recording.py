@@ -1,14 +1,18 @@
-"""Recording attention weights with hooks, from outside the layers."""
+"""What goes on in a forward pass, seen from outside: attention weights, inputs, words by layer."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
+from transformer_edu.training.machine.device import device_of
 
+WORD_START = "▁"  # how Tokenizer.tokens writes the space before a word
 Handle = torch.utils.hooks.RemovableHandle
 
 
@@ -42,6 +46,27 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     ]
     with removed_at_the_end(hooks):
         yield recorded
+
+
+@contextmanager
+def record_inputs(modules: Mapping[str, nn.Module]) -> Iterator[dict[str, tuple[Tensor, ...]]]:
+    """Collect what goes into some modules of a model while it runs, without gradients.
+
+    Args:
+        modules: By name; such as attentions_of returns them.
+
+    Yields:
+        The positional arguments of each module's last call, by its name; filled as the model runs.
+    """
+    inputs: dict[str, tuple[Tensor, ...]] = {}
+    hooks = [
+        module.register_forward_pre_hook(
+            lambda _, given, name=name: inputs.update({name: given})  # None: the input stays
+        )
+        for name, module in modules.items()
+    ]
+    with removed_at_the_end(hooks), torch.no_grad():
+        yield inputs
 
 
 @contextmanager
@@ -100,3 +125,75 @@ def _recorder(name: str, recorded: dict[str, Tensor]) -> Callable[..., None]:
             recorded[name] = weights
 
     return record
+
+
+def words_of(translator: Translator, token_ids: Sequence[int]) -> list[str]:
+    """Tokens as a reader writes them, without the space before a word.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        token_ids: Of one sentence.
+    """
+    return [each.removeprefix(WORD_START) for each in translator.tokenizer.tokens(token_ids)]
+
+
+def vectors_by_layer(translator: Translator, text: str) -> tuple[list[str], Tensor]:
+    """The vectors of all words of a sentence on their way through the encoder.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        text: The sentence that the encoder reads.
+
+    Returns:
+        The tokens as a reader writes them; and the vectors before the first layer and after
+        each, shape (layers + 1, word, d_model).
+    """
+    model, token_ids = translator.model, translator.tokenizer.encode(text)
+    with evaluation_mode(model):
+        x = model.positions(
+            model.source_embedding(torch.tensor([token_ids], device=device_of(model)))
+        )
+        vectors = [x[0]]
+        for layer in model.encoder.layers:
+            x = layer(x)
+            vectors.append(x[0])
+    return words_of(translator, token_ids), torch.stack(vectors)
+
+
+def word_in_sentences(translator: Translator, texts: Sequence[str], word: str) -> Tensor:
+    """The vectors of one word in several sentences, layer by layer.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        texts: The sentences, each with the word as a token of its own.
+        word: The first such token counts.
+
+    Returns:
+        Shape (layers + 1, sentence, d_model).
+
+    Raises:
+        ValueError: If a sentence has no such token.
+    """
+    found = []
+    for text in texts:
+        words, vectors = vectors_by_layer(translator, text)
+        if word not in words:
+            raise ValueError(f"text must have the token {word!r}, got {text!r}")
+        found.append(vectors[:, words.index(word)])
+    return torch.stack(found, dim=1)
+
+
+def nearest_of_its_kind(vectors: Tensor, kinds: Sequence[str]) -> list[int]:
+    """After each layer: how many vectors have a nearest neighbor of their own kind.
+
+    Args:
+        vectors: Shape (layer, sentence, d_model).
+        kinds: One for each sentence.
+    """
+    distances = torch.cdist(vectors, vectors)
+    itself = torch.eye(len(kinds), dtype=torch.bool, device=vectors.device)
+    nearest = distances.masked_fill(itself, float("inf")).argmin(dim=-1)  # (layer, sentence)
+    return [
+        sum(kinds[near] == kind for near, kind in zip(row, kinds, strict=True))
+        for row in nearest.tolist()
+    ]

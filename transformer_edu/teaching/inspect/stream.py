@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.model.encoder import Encoder, EncoderLayer
+from transformer_edu.training.machine.device import device_of
 
 
 class Addition(NamedTuple):
@@ -95,12 +96,11 @@ def untrained_twins(encoder: Encoder) -> dict[str, Encoder]:
         "num_heads": first.self_attention.num_heads,
         "d_ff": first.feed_forward.widen.out_features,
     }
-    device = next(encoder.parameters()).device
     twins = {}
     with torch.random.fork_rng(devices=[]):
         for order in ("pre-norm", "post-norm"):
             torch.manual_seed(0)
             options = {"norm_first": order == "pre-norm"}
             layers = [EncoderLayer(**sizes, **options) for _ in encoder.layers]
-            twins[f"{order}, untrained"] = Encoder(layers).to(device)
+            twins[f"{order}, untrained"] = Encoder(layers).to(device_of(encoder))
     return twins

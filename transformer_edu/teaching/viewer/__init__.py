@@ -3,6 +3,5 @@
 frame  one HTML page that needs nothing else, and its frame (live.css)
 live   live figures: one script each on top of live.js, whose first lines say how they are written
 show   publish the attention viewer: every layer and head
-page   the attention viewer's page (viewer*.js, viewer.css)
-still  its first state as a figure, for readers without scripts
+page   the attention viewer's page (viewer*.js, viewer.css), and its first state as a figure
 """

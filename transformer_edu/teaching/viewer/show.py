@@ -26,9 +26,9 @@ from transformer_edu.teaching.viewer.page import (
     Start,
     frame_height,
     place_in_words,
+    plot_still,
     viewer_page,
 )
-from transformer_edu.teaching.viewer.still import plot_still
 
 MODEL_TITLE = "What every token attends to"
 MOST_TOKENS_IN_WORDS = 12  # in the alternative text
