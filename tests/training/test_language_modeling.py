@@ -53,6 +53,11 @@ def test_windows_are_pieces_of_the_text_by_seed():
     assert all(map(torch.equal, batches, again))
 
 
+def test_windows_reach_the_first_token_and_the_last():
+    (batch,) = windows(torch.arange(8), length=7, batch_size=50, steps=1, seed=0)
+    assert set(batch[:, 0].tolist()) == {0, 1}
+
+
 class Successor(nn.Module):
     """Is sure that after token i comes i + 1; the width of its table is the vocabulary."""
 

@@ -77,7 +77,7 @@ def windows(
     generator = torch.Generator().manual_seed(seed)
     reach = torch.arange(length)
     for _ in range(steps):
-        starts = torch.randint(len(token_ids) - length, (batch_size, 1), generator=generator)
+        starts = torch.randint(len(token_ids) - length + 1, (batch_size, 1), generator=generator)
         yield token_ids[starts + reach]
 
 
