@@ -128,6 +128,11 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
         bos_token_id=None,
         eos_token_id=None,
     )
+    return _filled(GPT2LMHeadModel(theirs), _gpt2_weights(model), like=model)
+
+
+def _gpt2_weights(model: LanguageModel) -> dict[str, Tensor]:
+    """The same numbers under GPT-2's names and in its shapes."""
     weights = {
         "transformer.wte.weight": model.embedding.weight,
         "transformer.wpe.weight": model.positions.weight,
@@ -150,7 +155,7 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
     for name, group in linears.items():  # stored as (in, out), queries, keys and values in one
         weights[f"{name}.weight"] = torch.cat([each.weight for each in group]).T
         weights[f"{name}.bias"] = torch.cat([each.bias for each in group])
-    return _filled(GPT2LMHeadModel(theirs), weights, like=model)
+    return weights
 
 
 def _require_switches(
