@@ -9,7 +9,8 @@ from tests.devices.watching import run_on_pretend_device
 from tools.notebooks import LessonError
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import display
-from transformer_edu.training import loop
+from transformer_edu.teaching.inspect import costs
+from transformer_edu.training import language_modeling, loop
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data import batches
 from transformer_edu.training.data.toy_tasks import reverse_task
@@ -84,6 +85,9 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (loop, "_seed_dropout"),
         (loop, "evaluate"),
         (loop, "WORTH_A_BUDGET"),
+        (language_modeling, "windows"),
+        (costs, "seconds"),
+        (costs, "losses_of_a_run"),
         (batches, "epoch"),
         (display, "_image"),
     ):
@@ -106,3 +110,6 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
     assert changed == [True, True, False, False, False]
     generator = torch.Generator().manual_seed(0)
     assert len(list(batches.epoch(task.train, batch_size=2, generator=generator))) == 3
+    calls = []
+    costs.seconds(lambda: calls.append(0) or torch.ones(1), rounds=7)
+    assert len(calls) == 1
