@@ -26,10 +26,12 @@ from transformer_edu.training import language_modeling, loop
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data import batches
 from transformer_edu.training.data.batches import Batch
+from transformer_edu.training.data.everyday import pairs
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import TrainingRun
 
 ADVICE = "again"  # run … again
+FEWER_PAIRS = 24_000
 
 
 class Shortened(ast.NodeTransformer):
@@ -72,7 +74,7 @@ def shorten(steps: int) -> None:
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
     ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that
     only count. What a lesson times is called once; what it starts in processes of its own computes
-    on the CPU, and is left out.
+    on the CPU, and is left out. Fewer sentences are generated.
     """
     windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
@@ -110,6 +112,7 @@ def shorten(steps: int) -> None:
     loop.find_gradients, loop._seed_dropout = find_first_gradients, seed_first_dropout
     loop.evaluate, loop.WORTH_A_BUDGET = evaluate_while_it_changes, math.inf  # nothing is timed
     costs.seconds = lambda call, rounds=1: seconds(call, rounds=1)
+    pairs.everyday_pairs = functools.partial(pairs.everyday_pairs, count=FEWER_PAIRS)
     costs.losses_of_a_run = lambda options, processes: None
     batches.epoch, display._image = begin_epoch, _blank
 

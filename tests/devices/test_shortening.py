@@ -13,6 +13,7 @@ from transformer_edu.teaching.inspect import costs
 from transformer_edu.training import language_modeling, loop
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data import batches
+from transformer_edu.training.data.everyday import pairs
 from transformer_edu.training.data.toy_tasks import reverse_task
 
 MODEL = """\
@@ -88,13 +89,14 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (language_modeling, "windows"),
         (costs, "seconds"),
         (costs, "losses_of_a_run"),
+        (pairs, "everyday_pairs"),
         (batches, "epoch"),
         (display, "_image"),
     ):
         monkeypatch.setattr(place, name, getattr(place, name))  # put back afterwards
     shorten(3)
-    pairs = {"train_size": 60, "validation_size": 8, "test_size": 8}
-    task = reverse_task(num_symbols=5, shortest=2, longest=4, **pairs)
+    parts = {"train_size": 60, "validation_size": 8, "test_size": 8}
+    task = reverse_task(num_symbols=5, shortest=2, longest=4, **parts)
     sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.0}
     model = Transformer(TransformerConfig(vocabulary_size=len(task.vocabulary), **sizes))
     weights = []
