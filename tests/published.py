@@ -24,7 +24,12 @@ def caught_bundles(patch: pytest.MonkeyPatch, display: ModuleType) -> list[dict]
 
 def published_page(show: Callable[..., None], *given: object, **named: object) -> str:
     """The page out of the frame that a call publishes."""
-    (srcdoc,) = re.findall(r'srcdoc="([^"]*)"', published_element(show, *given, **named))
+    return page_in(published_element(show, *given, **named))
+
+
+def page_in(element: str) -> str:
+    """The page out of this frame."""
+    (srcdoc,) = re.findall(r'srcdoc="([^"]*)"', element)
     return html.unescape(srcdoc)
 
 

@@ -7,12 +7,13 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import pytest
 import torch
 
-from tests.published import published_element, published_page
+from tests.published import page_in, published_element, published_page
 from tests.small_translator import PAIRS, small_translator
 from transformer_edu.generation.sampling import candidate_probabilities
 from transformer_edu.model.embeddings import sinusoidal_positions
@@ -112,6 +113,7 @@ class Live(NamedTuple):
     key: Callable
     hostile: Callable[[list[str]], dict] | None = None  # data with these texts, where they are free
     script: str = ""  # the name of its script, where hostile is given
+    keys: tuple[tuple[str, str, str], ...] = ()  # from the last control: focused then, and said
 
 
 def named(page, label: str):
@@ -257,9 +259,25 @@ FIGURES = {
         show_decoder,
         mouse=lambda page: page.get_by_role("button", name="Next").click(),
         touch=lambda page: named(page, "Eine").tap(),
-        key=lambda page: named(page, "tokens read").press("ArrowLeft"),
+        key=lambda page: page.get_by_role("button", name="Back").press("ArrowLeft"),
         hostile=decoder_with,
         script="decoder",
+        keys=(
+            ("Shift+Tab", "← Back", "(row "),
+            ("Shift+Tab", "tokens read", "(row "),
+            ("Home", "tokens read", "Read: <s> (row 1 of the mask allows 1 position)"),
+            ("Tab", "← Back", "(row 1 of"),
+            ("ArrowLeft", "← Back", "(row 1 of"),
+            ("ArrowRight", "← Back", "(row 2 of the mask allows 2 positions)"),
+            ("Tab", "Next →", "(row 2 of"),
+            ("ArrowRight", "Next →", "(row 3 of"),
+            ("ArrowLeft", "Next →", "(row 2 of"),
+            ("Enter", "Next →", "(row 3 of"),
+            ("Shift+Tab", "← Back", "(row 3 of"),
+            ("Space", "← Back", "(row 2 of"),
+            ("Shift+Tab", "tokens read", "(row 2 of"),
+            ("End", "tokens read", "It is the last one of the sentence."),
+        ),
     ),
     "map": Live(
         lambda: show_map_live(models(), *IDS),
@@ -287,9 +305,22 @@ FIGURES = {
         show_masks,
         mouse=lambda page: cell(page, 6).click(),
         touch=lambda page: cell(page, 14).tap(),
-        key=lambda page: cell(page, 14).press("Enter"),
+        key=lambda page: cell(page, 14).press("ArrowDown"),
         hostile=lambda texts: mask_with(texts, [[0] * len(texts)] * len(texts)),
         script="mask",
+        keys=(
+            ("Tab", "15: query Hunde, key <s>", "The row “Hunde” attends to"),
+            ("ArrowRight", "16: query Hunde, key Zwei", "The row “Hunde” attends to"),
+            ("ArrowDown", "23: query rennen, key Zwei", "The row “rennen” attends to"),
+            ("ArrowLeft", "22: query rennen, key <s>", "The row “rennen” attends to"),
+            ("ArrowUp", "15: query Hunde, key <s>", "The row “Hunde” attends to"),
+            ("Home", "1: query <s>, key <s>", "The row “<s>” attends to “<s>”"),
+            ("ArrowUp", "1: query <s>, key <s>", "25 of 49 cells are allowed."),
+            ("Enter", "1: query <s>, key <s>", "The row “<s>” may attend to nothing."),
+            ("Space", "1: query <s>, key <s>", "25 of 49 cells are allowed."),
+            ("End", "49: query <pad>, key <pad>", "The row “<pad>” (no. 7) attends to"),
+            ("ArrowDown", "49: query <pad>, key <pad>", "25 of 49 cells are allowed."),
+        ),
     ),
     "patient": Live(
         show_patients_live,
@@ -335,6 +366,17 @@ FIGURES = {
 every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
 
 
+@cache
+def element_of(show: Callable[[], None]) -> str:
+    """What a figure publishes, made once for all tests."""
+    return published_element(show)
+
+
+def page_of(show: Callable[[], None]) -> str:
+    """The page of a figure."""
+    return page_in(element_of(show))
+
+
 def readout(page) -> str:
     return page.locator("[data-part=readout]").inner_text()
 
@@ -352,7 +394,7 @@ def picture(page) -> str:
 @pytest.mark.parametrize("act", ["mouse", "key", "touch"])
 def test_every_act_changes_the_picture_and_what_is_said(opened, live, act):
     options = {"has_touch": True, "viewport": PHONE} if act == "touch" else {}
-    page = opened(published_page(live.show), **options)
+    page = opened(page_of(live.show), **options)
     before = picture(page), readout(page)
     assert page.locator("[data-part=readout][aria-live=polite]").count() == 1
     getattr(live, act)(page)
@@ -360,15 +402,25 @@ def test_every_act_changes_the_picture_and_what_is_said(opened, live, act):
     assert readout(page) != before[1]
 
 
+@pytest.mark.parametrize("name", [name for name, live in FIGURES.items() if live.keys])
+def test_every_key_goes_where_it_should_and_it_is_said(opened, name):
+    page = opened(page_of(FIGURES[name].show))
+    page.locator("[data-part=controls] :is(input, button)").last.focus()
+    for key, label, said in FIGURES[name].keys:
+        page.keyboard.press(key)
+        assert focused(page) == label
+        assert said in readout(page)
+
+
 @every_figure
 def test_a_page_is_small(live):
-    assert len(published_page(live.show).encode()) <= MOST_BYTES
+    assert len(page_of(live.show).encode()) <= MOST_BYTES
 
 
 @every_figure
 @pytest.mark.parametrize("window", [WIDE, PHONE, {"width": 1024, "height": 768}], ids=str)
 def test_nothing_is_cut_off_and_letters_can_be_read(opened, live, window):
-    page = opened(published_page(live.show), viewport=window)
+    page = opened(page_of(live.show), viewport=window)
     wider = "e => e.scrollWidth - e.clientWidth"
     assert page.locator("html").evaluate(wider) <= 0
     assert page.locator("[data-part=figure]").evaluate(wider) <= 0
@@ -378,11 +430,10 @@ def test_nothing_is_cut_off_and_letters_can_be_read(opened, live, window):
                     .map(([size, m]) => size * Math.hypot(m.a, m.b))"""
     )
     assert min(letters) >= 8.9  # of headings; all else is larger
-    drawn = page.locator("[data-part=figure] svg").first.bounding_box()
-    for text in page.locator("[data-part=figure] text").all():
-        box = text.bounding_box()
-        assert box["x"] >= drawn["x"] - 1
-        assert box["x"] + box["width"] <= drawn["x"] + drawn["width"] + 1
+    edges = "all => all.map(e => e.getBoundingClientRect()).map(box => [box.left, box.right])"
+    left, right = page.locator("[data-part=figure] svg").evaluate_all(edges)[0]
+    for word in page.locator("[data-part=figure] text").evaluate_all(edges):
+        assert left - 1 <= word[0] and word[1] <= right + 1
 
 
 @pytest.mark.parametrize("name", [name for name, live in FIGURES.items() if live.hostile])
@@ -398,7 +449,7 @@ def test_hostile_labels_are_shown_and_never_run(opened, name):
 
 @every_figure
 def test_without_scripts_the_words_stand_in_the_pictures_place(opened, live):
-    page = opened(published_page(live.show), java_script_enabled=False)
+    page = opened(page_of(live.show), java_script_enabled=False)
     assert "need a script" in readout(page)
     assert len(page.locator("[data-part=figure]").inner_text()) > 20
     assert page.locator("[data-part=controls]").is_hidden()
@@ -421,7 +472,7 @@ def as_percent(weight: float) -> str:
 @pytest.mark.parametrize("is_divided", [False, True], ids=["not divided", "divided"])
 @pytest.mark.parametrize("steps", [0, 2, 4])
 def test_the_plane_says_the_weights_and_the_output_that_torch_computes(opened, steps, is_divided):
-    page = opened(published_page(show_plane_live))
+    page = opened(page_of(show_plane_live))
     named(page, "query").press("ArrowUp")
     named(page, "query").press("Shift+ArrowLeft")
     named(page, "key of cross").press("ArrowRight")
@@ -444,8 +495,31 @@ def test_the_plane_says_the_weights_and_the_output_that_torch_computes(opened, s
     torch.testing.assert_close(torch.tensor(widths) / sum(widths), weights, atol=1e-4, rtol=0)
 
 
+def test_tab_comes_to_every_point_of_the_plane_and_each_arrow_key_moves_it_as_it_points(opened):
+    page = opened(page_of(show_plane_live))
+    query, key, value = (torch.tensor(each) for each in (PLANE_QUERY, PLANE_KEY, PLANE_VALUE))
+    points = {"query": query} | {f"key of {w}": k for w, k in zip(PLANE_WORDS, key, strict=True)}
+    points |= {f"value of {w}": v for w, v in zip(PLANE_WORDS, value, strict=True)}
+    arrows = {"Left": (-1, 0), "Right": (1, 0), "Up": (0, 1), "Down": (0, -1)}
+    page.get_by_role("button", name="Start again").focus()
+    for label, point in points.items():
+        page.keyboard.press("Tab")
+        assert focused(page) == label
+        for (name, way), (shift, step) in product(arrows.items(), {"Shift+": 1, "": 0.1}.items()):
+            page.keyboard.press(f"{shift}Arrow{name}")
+            point += step * torch.tensor(way)
+            point.clamp_(-3, 3)
+            place = page.locator(":focus").get_attribute("aria-valuetext")
+            numbers = re.findall(r"-?[\d.]+", place.replace("−", "-"))
+            assert [*map(float, numbers)] == pytest.approx(point.tolist(), abs=0.006)
+        weights = (key @ query).softmax(dim=0)
+        shares, output = spoken(page, PLANE_WORDS)
+        assert [*shares.values()] == [as_percent(each) for each in weights.tolist()]
+        assert output == pytest.approx((weights @ value).tolist(), abs=0.006)
+
+
 def test_divided_scores_give_the_same_weights_at_every_width_and_the_reset_takes_all_back(opened):
-    page = opened(published_page(show_plane_live))
+    page = opened(page_of(show_plane_live))
     first = spoken(page, PLANE_WORDS)
     named(page, "divide the scores by √d_k").check()
     divided = spoken(page, PLANE_WORDS)
@@ -462,7 +536,7 @@ def test_divided_scores_give_the_same_weights_at_every_width_and_the_reset_takes
 
 @pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
 def test_the_longest_words_of_the_plane_have_room(opened, window):
-    page = opened(published_page(show_plane_live), viewport=window)
+    page = opened(page_of(show_plane_live), viewport=window)
     named(page, "numbers in a vector, d_k").press("End")
     named(page, "divide the scores by √d_k").check()
     named(page, "query").press("Shift+ArrowRight")
@@ -471,7 +545,7 @@ def test_the_longest_words_of_the_plane_have_room(opened, window):
 
 
 def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opened):
-    page = opened(published_page(show_plane_live))
+    page = opened(page_of(show_plane_live))
     query = named(page, "query")
     before = middle(query)
     drag(page, query, -70, 30)
@@ -487,7 +561,7 @@ def test_a_point_of_the_plane_stays_under_the_pointer_and_inside_the_plane(opene
 
 @pytest.mark.parametrize("beginning", BEGINNINGS, ids=str)
 def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
-    page = opened(published_page(show_decoder), viewport=PHONE)
+    page = opened(page_of(show_decoder), viewport=PHONE)
     named(page, beginning or "the model's choice").check()
     named(page, "tokens read").press("Home")
     model, tokenizer = translator().model, translator().tokenizer
@@ -527,7 +601,7 @@ def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
 def test_the_decoder_is_moved_by_buttons_slider_and_arrow_keys_alike_and_stays_in_the_sentence(
     opened,
 ):
-    page = opened(published_page(show_decoder))
+    page = opened(page_of(show_decoder))
     slider = named(page, "tokens read")
     for act, change in (
         (lambda: page.get_by_role("button", name="Next").click(), 1),
@@ -558,7 +632,7 @@ def test_the_last_step_says_whether_the_sentence_ends(opened, is_cut):
 
 @pytest.mark.parametrize("name", ["small", "base"])
 def test_the_map_says_of_every_box_what_torch_counts(opened, name):
-    page = opened(published_page(lambda: show_map_live(models(), *IDS)))
+    page = opened(page_of(FIGURES["map"].show))
     named(page, name).check()
     model = models()[name]
     ids = [each.to(next(model.parameters()).device) for each in IDS]
@@ -597,7 +671,10 @@ def said_of(box: str) -> str:
 
 
 def focused(page) -> str:
-    return page.evaluate("document.activeElement.getAttribute('aria-label')")
+    """The name of what has the focus: its label, or what is written on it."""
+    return page.evaluate(
+        "(e => e.getAttribute('aria-label') ?? e.textContent)(document.activeElement)"
+    )
 
 
 def stops(page) -> list[str]:
@@ -608,7 +685,7 @@ def stops(page) -> list[str]:
 
 @pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
 def test_keys_go_through_the_map_as_data_does_and_never_lose_the_focus(opened, window):
-    page = opened(published_page(lambda: show_map_live(models(), *IDS)), viewport=window)
+    page = opened(page_of(FIGURES["map"].show), viewport=window)
     page.locator("[data-part=figure] [aria-pressed=true]").press("Home")
     for box in map(said_of, box_names()):
         assert focused(page) == box
@@ -620,7 +697,7 @@ def test_keys_go_through_the_map_as_data_does_and_never_lose_the_focus(opened, w
 
 
 def test_up_and_down_go_to_the_next_box_in_the_column(opened):
-    page = opened(published_page(lambda: show_map_live(models(), *IDS)))
+    page = opened(page_of(FIGURES["map"].show))
     for start, key, end in (
         ("Memory, source", "ArrowUp", "Memory, source"),
         ("Self-attention, source", "ArrowUp", "Add & Norm around Self-attention, source"),
@@ -632,7 +709,7 @@ def test_up_and_down_go_to_the_next_box_in_the_column(opened):
 
 
 def test_on_a_phone_the_map_shows_the_half_of_the_chosen_box(opened):
-    page = opened(published_page(lambda: show_map_live(models(), *IDS)), viewport=PHONE)
+    page = opened(page_of(FIGURES["map"].show), viewport=PHONE)
     assert page.get_by_text("Memory").count() == 0
     named(page, "encoder").check()
     assert page.get_by_text("Memory").is_visible()
@@ -646,7 +723,7 @@ def picture_in_pixels(page) -> bytes:
 
 @every_figure
 def test_the_focus_of_the_keyboard_is_seen_in_the_picture(opened, live):
-    page = opened(published_page(live.show))
+    page = opened(page_of(live.show))
     elements = page.locator("[data-part=figure] svg [tabindex='0']")
     if not elements.count():
         pytest.skip("nothing in this picture takes the focus")
@@ -660,7 +737,7 @@ def test_the_focus_of_the_keyboard_is_seen_in_the_picture(opened, live):
 
 @every_figure
 def test_an_element_that_is_clicked_becomes_the_stop_of_tab_of_its_group(opened, live):
-    page = opened(published_page(live.show))
+    page = opened(page_of(live.show))
     elements = page.locator("[data-part=figure] .roving")
     if not elements.count():
         pytest.skip("nothing in this picture is chosen by keys")
@@ -682,7 +759,7 @@ KEYS = {
 @pytest.mark.parametrize("more", ["Control", "Alt", "Meta"])
 @pytest.mark.parametrize(("show", "element", "key"), KEYS.values(), ids=KEYS)
 def test_keys_with_ctrl_alt_or_meta_are_the_browsers(opened, show, element, key, more):
-    page = opened(published_page(show))
+    page = opened(page_of(show))
     element(page).focus()
     before, place = readout(page), focused(page)
     page.evaluate("addEventListener('keydown', (event) => (window.taken = event.defaultPrevented))")
@@ -702,7 +779,7 @@ def test_keys_with_ctrl_alt_or_meta_are_the_browsers(opened, show, element, key,
 
 
 def test_the_right_button_of_a_mouse_drags_nothing(opened):
-    page = opened(published_page(show_plane_live))
+    page = opened(page_of(show_plane_live))
     query, said = named(page, "query"), readout(page)
     x, y = middle(query)
     for button in ("right", "middle", "left"):
@@ -717,7 +794,7 @@ def test_the_right_button_of_a_mouse_drags_nothing(opened):
 @pytest.mark.parametrize("name", ["readout", "figure"])
 @every_figure
 def test_keys_scroll_what_does_not_fit_and_tab_stops_only_there(opened, live, name):
-    page = opened(published_page(live.show))
+    page = opened(page_of(live.show))
     region = page.locator(f"[data-part={name}][role=region][aria-label]")
     more = region.evaluate("e => e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth")
     assert region.get_attribute("tabindex") == ("0" if more else None)
@@ -732,7 +809,7 @@ def test_keys_scroll_what_does_not_fit_and_tab_stops_only_there(opened, live, na
 
 @every_figure
 def test_a_figure_lives_in_the_frame_of_a_page(opened, live):
-    page = opened(published_element(live.show))
+    page = opened(element_of(live.show))
     inside = page.frame_locator("iframe")
     before = readout(inside)
     live.key(inside)
@@ -750,7 +827,7 @@ THEMES = {
 
 @pytest.mark.parametrize(("start", "is_dark"), THEMES.values(), ids=THEMES)
 def test_the_page_in_the_frame_follows_the_theme_around_it(opened, start, is_dark):
-    text = f"<!DOCTYPE html>{start}{published_element(show_plane_live)}"
+    text = f"<!DOCTYPE html>{start}{element_of(show_plane_live)}"
     # No preference is played to the page: a played one would reach the frame instead.
     page = opened(text, color_scheme="null")
     inside = page.frames[1]
@@ -761,7 +838,7 @@ def test_the_page_in_the_frame_follows_the_theme_around_it(opened, start, is_dar
 
 @pytest.mark.parametrize("runs", [True, False], ids=["with a script", "without"])
 def test_the_still_picture_is_seen_where_no_script_may_run(opened, runs):
-    page = opened(published_element(show_plane_live), java_script_enabled=runs)
+    page = opened(element_of(show_plane_live), java_script_enabled=runs)
     assert page.locator("iframe").is_visible() == runs
     assert page.locator("iframe + img").is_visible() != runs
 
@@ -784,7 +861,7 @@ def test_the_mask_shows_the_softmax_of_the_scores_that_it_leaves(opened):
 
 
 def test_a_mask_that_was_clicked_is_no_longer_one_of_the_ready_ones(opened):
-    page = opened(published_page(show_masks))
+    page = opened(page_of(show_masks))
     chosen = page.locator("input[name=mask]:checked")
     assert chosen.count() == 1
     cell(page, 8).click()
@@ -794,7 +871,7 @@ def test_a_mask_that_was_clicked_is_no_longer_one_of_the_ready_ones(opened):
 
 
 def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened):
-    page = opened(published_page(show_masks))
+    page = opened(page_of(show_masks))
     named(page, "read True as hidden").check()
     last = len(TARGET) ** 2 - 1
     said = {}
@@ -811,7 +888,7 @@ def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened)
 
 
 def test_every_patient_has_the_numbers_of_its_stored_run_and_can_be_named(opened):
-    page = opened(published_page(show_patients_live))
+    page = opened(page_of(show_patients_live))
     sheets = set()
     for number in range(1, len(DIAGNOSES) + 1):
         sheet = readout(page)
@@ -830,7 +907,7 @@ def test_every_patient_has_the_numbers_of_its_stored_run_and_can_be_named(opened
 
 
 def test_what_a_patient_should_write_and_writes_is_said_too(opened):
-    page = opened(published_page(show_patients_live), viewport=PHONE)
+    page = opened(page_of(show_patients_live), viewport=PHONE)
     for _ in DIAGNOSES:
         sheet = readout(page)
         assert hidden_words(page) <= 0
@@ -843,7 +920,7 @@ def test_what_a_patient_should_write_and_writes_is_said_too(opened):
 
 
 def test_the_slider_of_a_patient_goes_back_in_training(opened):
-    page = opened(published_page(show_patients_live))
+    page = opened(page_of(show_patients_live))
     named(page, "up to step").press("Home")
     page.get_by_role("radio", name="correct", exact=True).check(force=True)
     (name,) = page.locator("[data-part=readout] b").all_text_contents()
@@ -854,7 +931,7 @@ def test_the_slider_of_a_patient_goes_back_in_training(opened):
 
 
 def test_a_click_on_a_head_shows_and_says_the_result_of_its_removal(opened):
-    page = opened(published_page(FIGURES["removals"].show))
+    page = opened(page_of(FIGURES["removals"].show))
     data = removals(small_translator(), PAIRS)
     tiles = page.locator("[role=button]")
     page.get_by_role("radio", name=PAIRS[1][0]).check(force=True)
@@ -881,7 +958,7 @@ def test_a_click_on_a_head_shows_and_says_the_result_of_its_removal(opened):
 
 
 def test_a_second_click_escape_and_the_button_switch_all_heads_on(opened):
-    page = opened(published_page(FIGURES["removals"].show))
+    page = opened(page_of(FIGURES["removals"].show))
     first = picture(page), readout(page)
     row = named(page, "cross-attention, layer 2, all heads")
     for back in (
@@ -897,7 +974,7 @@ def test_a_second_click_escape_and_the_button_switch_all_heads_on(opened):
 
 
 def test_arrow_keys_go_from_tile_to_tile_and_switch_nothing(opened):
-    page = opened(published_page(FIGURES["removals"].show))
+    page = opened(page_of(FIGURES["removals"].show))
     said = readout(page)
     named(page, "encoder self-attention, layer 1, all heads").focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
@@ -986,7 +1063,7 @@ def said_of_sampling(page) -> tuple[int, str, str]:
     ids=str,
 )
 def test_sampling_keeps_the_tokens_that_torch_keeps(opened, choice):
-    page = opened(published_page(show_steps))
+    page = opened(page_of(show_steps))
     for name, value in choice.items():
         set_to(page, name.replace("_", "-"), value)
     wanted = {"top_p": 0.9} | choice
@@ -1016,7 +1093,7 @@ def times_drawn(page) -> list[int]:
 
 
 def test_only_tokens_that_are_kept_are_drawn_and_all_draws_are_counted(opened):
-    page = opened(published_page(show_steps))
+    page = opened(page_of(show_steps))
     set_to(page, "top-k", 3)
     for name in ("Draw 100", "Draw 100", "Draw a token"):
         press(page, name)
@@ -1031,7 +1108,7 @@ def test_only_tokens_that_are_kept_are_drawn_and_all_draws_are_counted(opened):
 
 
 def test_tokens_are_drawn_as_often_as_their_probability_says(opened):
-    page = opened(published_page(show_steps))
+    page = opened(page_of(show_steps))
     set_to(page, "top-k", 2)
     set_to(page, "top-p", 0)
     for _ in range(40):
@@ -1049,7 +1126,7 @@ def curve(page) -> str:
 
 
 def test_the_dot_product_is_torchs_and_moves_with_p_for_sines_alone(opened):
-    page = opened(published_page(show_clocks_live))
+    page = opened(page_of(show_clocks_live))
     table = sinusoidal_positions(81, 8).double()
     first, later = named(page, "position p"), named(page, "position p + k")
     later.press("ArrowRight")
@@ -1090,7 +1167,7 @@ def rounded(path: str) -> str:
 
 @pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)
 def test_the_clocks_have_room_and_bounds_at_the_ends_of_the_ruler(opened, window):
-    page = opened(published_page(show_clocks_live), viewport=window)
+    page = opened(page_of(show_clocks_live), viewport=window)
     first, later = named(page, "position p"), named(page, "position p + k")
     for _ in range(9):
         first.press("Shift+ArrowRight")

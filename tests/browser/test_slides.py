@@ -23,6 +23,10 @@ MISFITS = f"""() => {{ {HERE}
     ...[...page.querySelectorAll('.picture img')].filter(small),
   ].map((each) => each.outerHTML.slice(0, 200));
 }}"""
+SHOW_A_FRAME = """() => {
+  const { h, v } = Reveal.getIndices(document.querySelector('.page iframe').closest('section'));
+  Reveal.slide(h, v);
+}"""
 SMALLEST_CODE = f"""() => {{ {HERE}
   const code = [...page.querySelectorAll('pre, code')].filter((each) => !each.closest('aside'));
   return Math.min(99, ...code.map((each) => parseFloat(getComputedStyle(each).fontSize)));
@@ -123,7 +127,7 @@ def test_an_outcome_is_hidden_until_it_is_asked_for_and_the_keys_lead_back(decks
 
 def test_a_live_figure_works_on_a_slide(decks, open_page):
     page = open_page(decks[LIVE], **SCREEN)
-    press_until(page, "ArrowRight", "iframe")
+    page.evaluate(SHOW_A_FRAME)
     frame = page.frame_locator(f"{PRESENT} iframe")
     before = frame.locator("[data-part=place]").inner_text()
     frame.get_by_role("button", name="Encoder self-attention, layer 1, head 1", exact=True).click()

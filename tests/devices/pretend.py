@@ -19,6 +19,8 @@ CPU = torch.device("cpu")
 aten = torch.ops.aten
 COPIES = {aten._to_copy.default, aten.copy_.default}
 JOINS = {aten.cat.default, aten.stack.default}
+CHOICE = aten._fused_sdp_choice.default
+PLAIN = {int, float, bool, type(None), torch.dtype, torch.device}  # most arguments
 INDEXING = {
     aten.index.Tensor,
     aten.index_put.default,
@@ -31,7 +33,6 @@ class PretendTensor(Tensor):
     """A tensor on the device; ``numbers`` holds the same on the CPU."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl
-    computations = 0  # so many operations other than copies have been computed on the device
 
     @staticmethod
     def __new__(cls, numbers: Tensor) -> "PretendTensor":
@@ -79,25 +80,29 @@ class PretendTensor(Tensor):
 
 def compute(operation: Callable, args: tuple, kwargs: dict) -> object:
     """Compute on the CPU, and answer with tensors of the device where a GPU would."""
-    if operation is aten._fused_sdp_choice.default:
+    if operation is CHOICE:
         return 0  # attention is written out
     there: list[PretendTensor] = []
     here: list[Tensor] = []
-    plain_args = _numbers_of(args, there, here)
-    plain_kwargs = {name: _numbers_of(item, there, here) for name, item in kwargs.items()}
+    plain_args = [_numbers_of(item, there, here) for item in args]
     goes_there = True
-    if kwargs.get("device") is not None:
-        goes_there = kwargs["device"].type == NAME
-        plain_kwargs["device"] = CPU
-    if here and operation not in COPIES:
+    if kwargs:
+        kwargs = {name: _numbers_of(item, there, here) for name, item in kwargs.items()}
+        if kwargs.get("device") is not None:
+            goes_there = kwargs["device"].type == NAME
+            kwargs["device"] = CPU
+    copies = operation in COPIES
+    if here and not copies:
         _require_one_device(operation, args, here)
-    result = operation(*plain_args, **plain_kwargs)
-    PretendTensor.computations += operation not in COPIES
+    result = operation(*plain_args, **kwargs)
+    Backend.computations += not copies
     return _answer(result, there, here if goes_there else None)
 
 
 def _numbers_of(item: object, there: list[PretendTensor], here: list[Tensor]) -> object:
     """What the CPU computes with; the tensors met on the way are added to the two lists."""
+    if type(item) in PLAIN:
+        return item
     if isinstance(item, PretendTensor):
         there.append(item)
         return item.numbers
@@ -112,14 +117,14 @@ def _numbers_of(item: object, there: list[PretendTensor], here: list[Tensor]) ->
 
 def _answer(result: object, there: list[PretendTensor], here: list[Tensor] | None) -> object:
     """The CPU's result as the device's; here is None for what is to stay on the CPU."""
-    if isinstance(result, list | tuple):
-        return type(result)(_answer(each, there, here) for each in result)
     if not isinstance(result, Tensor):
+        if isinstance(result, list | tuple):
+            return type(result)(_answer(each, there, here) for each in result)
         return result
     for tensor in there:
         if result is tensor.numbers:  # an operation in place answers with its argument
             return tensor
-    if here is None or any(result is tensor for tensor in here):
+    if here is None or (here and any(result is tensor for tensor in here)):
         return result
     return PretendTensor(result)
 
@@ -139,6 +144,7 @@ class Backend:
     """What torch asks a kind of device for, beside computing."""
 
     available = False
+    computations = 0  # so many operations other than copies have been computed on the device
 
     def is_available(self) -> bool:
         return self.available

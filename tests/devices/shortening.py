@@ -21,14 +21,17 @@ from PIL import Image
 from torch import nn
 
 from transformer_edu.teaching import display
+from transformer_edu.teaching.inspect import costs
 from transformer_edu.training import language_modeling, loop
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data import batches
 from transformer_edu.training.data.batches import Batch
+from transformer_edu.training.data.everyday import pairs
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import TrainingRun
 
 ADVICE = "again"  # run … again
+FEWER_PAIRS = 24_000
 
 
 class Shortened(ast.NodeTransformer):
@@ -70,11 +73,12 @@ def shorten(steps: int) -> None:
     ``fit`` takes all its steps, with whatever belongs to them, but the later ones change no weight,
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
     ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that
-    only count.
+    only count. What a lesson times is called once; what it starts in processes of its own computes
+    on the CPU, and is left out. Fewer sentences are generated.
     """
     windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
-    evaluate, evaluated = loop.evaluate, {}
+    evaluate, evaluated, seconds = loop.evaluate, {}, costs.seconds
 
     @functools.wraps(find_gradients)
     def find_first_gradients(
@@ -107,6 +111,9 @@ def shorten(steps: int) -> None:
     language_modeling.windows = lambda *text, **options: islice(windows(*text, **options), steps)
     loop.find_gradients, loop._seed_dropout = find_first_gradients, seed_first_dropout
     loop.evaluate, loop.WORTH_A_BUDGET = evaluate_while_it_changes, math.inf  # nothing is timed
+    costs.seconds = lambda call, rounds=1: seconds(call, rounds=1)
+    pairs.everyday_pairs = functools.partial(pairs.everyday_pairs, count=FEWER_PAIRS)
+    costs.losses_of_a_run = lambda options, processes: None
     batches.epoch, display._image = begin_epoch, _blank
 
 

@@ -26,7 +26,6 @@ OTHER_STEPS = {
     "07_encoder": 100,  # draws all 100
     "00_start_here": 20,  # two answers of its model must differ
     "10_training": 20,  # draws means of 10 steps, and compares 20
-    "16_looking_inside": 350,  # looks for the first sharp attention map, and 100 steps after it
 }
 
 

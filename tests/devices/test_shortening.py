@@ -9,9 +9,11 @@ from tests.devices.watching import run_on_pretend_device
 from tools.notebooks import LessonError
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import display
-from transformer_edu.training import loop
+from transformer_edu.teaching.inspect import costs
+from transformer_edu.training import language_modeling, loop
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.data import batches
+from transformer_edu.training.data.everyday import pairs
 from transformer_edu.training.data.toy_tasks import reverse_task
 
 MODEL = """\
@@ -84,13 +86,17 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (loop, "_seed_dropout"),
         (loop, "evaluate"),
         (loop, "WORTH_A_BUDGET"),
+        (language_modeling, "windows"),
+        (costs, "seconds"),
+        (costs, "losses_of_a_run"),
+        (pairs, "everyday_pairs"),
         (batches, "epoch"),
         (display, "_image"),
     ):
         monkeypatch.setattr(place, name, getattr(place, name))  # put back afterwards
     shorten(3)
-    pairs = {"train_size": 60, "validation_size": 8, "test_size": 8}
-    task = reverse_task(num_symbols=5, shortest=2, longest=4, **pairs)
+    parts = {"train_size": 60, "validation_size": 8, "test_size": 8}
+    task = reverse_task(num_symbols=5, shortest=2, longest=4, **parts)
     sizes = {"d_model": 16, "num_heads": 2, "num_layers": 1, "d_ff": 24, "dropout": 0.0}
     model = Transformer(TransformerConfig(vocabulary_size=len(task.vocabulary), **sizes))
     weights = []
@@ -106,3 +112,6 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
     assert changed == [True, True, False, False, False]
     generator = torch.Generator().manual_seed(0)
     assert len(list(batches.epoch(task.train, batch_size=2, generator=generator))) == 3
+    calls = []
+    costs.seconds(lambda: calls.append(0) or torch.ones(1), rounds=7)
+    assert len(calls) == 1

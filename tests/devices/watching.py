@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from tests.devices.pretend import DEVICE, NAME, PretendTensor, switch_on
+from tests.devices.pretend import DEVICE, NAME, Backend, switch_on
 from tests.devices.shortening import shorten
 from tools.notebooks import KERNEL_SETTINGS, ROOT, LessonError
 from transformer_edu.training.machine.device import DEVICE_VARIABLE
@@ -85,7 +85,7 @@ def _run(sources: dict[int, str], name: str, steps: int | None) -> Report:
         if warned.getvalue().strip():
             raise LessonError(f"{name}, cell {index + 1} warns: {warned.getvalue().strip()}")
         printed[index] = written.getvalue()
-    return Report(printed, sorted(strangers | _left_behind(namespace)), PretendTensor.computations)
+    return Report(printed, sorted(strangers | _left_behind(namespace)), Backend.computations)
 
 
 def _left_behind(namespace: dict[str, object]) -> set[str]:

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from experiments import swaps
 from experiments.swaps import SEEDS, configs, main
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
 from transformer_edu.training import language_modeling
@@ -189,9 +190,12 @@ def test_the_stored_row_belongs_to_the_models_of_the_command():
 
 
 @pytest.mark.slow
-def test_the_command_stores_what_it_measures(tmp_path, capsys):
+def test_the_command_stores_what_it_measures(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(swaps, "SEEDS", (4, 5))
+    monkeypatch.setattr(swaps, "PIECES", dict.fromkeys(swaps.PIECES, 4))
     assert main(["--steps", "1", "--file", str(tmp_path / "swaps.json")]) == 0
     stored = stored_swaps(tmp_path / "swaps.json")
     assert [swap.name for swap in stored] == [swap.name for swap in stored_swaps()]
+    assert {len(set(swap.losses)) for swap in stored} == {2}
     printed = capsys.readouterr().out
     assert all(swap.name in printed and f"{swap.losses[0]:.4f}" in printed for swap in stored)
