@@ -3,7 +3,7 @@
 ``Decoder`` with a cache computes the same numbers, and is the one to read. A search runs a decoder
 a hundred times for a few vectors: calling modules, checking tensors and making masks then takes
 longer than multiplying. This class does that work once, before the first step. A test
-(test_stepwise.py) ties the two.
+(test_stepwise.py) checks that both give the same numbers.
 """
 
 from collections.abc import Callable
@@ -78,7 +78,7 @@ class StepwiseDecoder:
             layer.keep(rows, self.length)
         if same_sources:
             return
-        # The hypotheses of a source are so many queries to the same keys, which need no copies.
+        # The hypotheses of a source are several queries to the same keys, which need no copies.
         self.sources = self.sources[rows]
         places, counts = self.sources.unique_consecutive(return_counts=True)
         places = places if (counts == counts[0]).all() else self.sources
@@ -90,7 +90,7 @@ class StepwiseDecoder:
         self.sources = torch.arange(len(places), device=rows.device).repeat_interleave(beams)
 
 
-class Around:
+class StepwiseAddAndNorm:
     """``AddAndNorm`` with its parameters at hand: a module looks each of them up again."""
 
     def __init__(self, wrapped: AddAndNorm) -> None:
@@ -115,15 +115,16 @@ class StepwiseLayer:
 
     def __init__(self, layer: DecoderLayer, memory: Tensor) -> None:
         own, across, inner = layer.self_attention, layer.cross_attention, layer.feed_forward
-        self.around_own = Around(layer.around_self_attention)
-        self.around_across = Around(layer.around_cross_attention)
-        self.around_inner = Around(layer.around_feed_forward)
-        self.packed = packed(own.query_projection, own.key_projection, own.value_projection)
-        self.own_output, self.query = of(own.output_projection), of(across.query_projection)
-        self.across_output = of(across.output_projection)
-        self.widen, self.narrow = of(inner.widen), of(inner.narrow)
+        self.around_own = StepwiseAddAndNorm(layer.around_self_attention)
+        self.around_across = StepwiseAddAndNorm(layer.around_cross_attention)
+        self.around_inner = StepwiseAddAndNorm(layer.around_feed_forward)
+        self.packed = pack(own.query_projection, own.key_projection, own.value_projection)
+        self.own_output = weight_and_bias(own.output_projection)
+        self.query = weight_and_bias(across.query_projection)
+        self.across_output = weight_and_bias(across.output_projection)
+        self.widen, self.narrow = weight_and_bias(inner.widen), weight_and_bias(inner.narrow)
         self.activation, self.num_heads = inner.activation, own.num_heads
-        both = packed(across.key_projection, across.value_projection)
+        both = pack(across.key_projection, across.value_projection)
         # Keys and values, (2, source, heads, source position, d_head)
         of_sources = F.linear(memory, *both).unflatten(-1, (2, across.num_heads, -1))
         self.of_sources = of_sources.permute(2, 0, 3, 1, 4).contiguous()
@@ -175,14 +176,14 @@ class StepwiseLayer:
         self.of_sources = self.of_sources.index_select(1, places)
 
 
-def packed(*projections: nn.Linear) -> tuple[Tensor, Tensor | None]:
+def pack(*projections: nn.Linear) -> tuple[Tensor, Tensor | None]:
     """The weight and bias of one projection that does the work of several."""
     biases = [each.bias for each in projections if each.bias is not None]
     weight = torch.cat([each.weight for each in projections])
     return weight, torch.cat(biases) if biases else None
 
 
-def of(projection: nn.Linear) -> tuple[Tensor, Tensor | None]:
+def weight_and_bias(projection: nn.Linear) -> tuple[Tensor, Tensor | None]:
     """What F.linear takes."""
     return projection.weight, projection.bias
 
@@ -193,7 +194,7 @@ def as_scores(mask: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def can_step(model: nn.Module) -> bool:
-    """Whether ``StepwiseDecoder`` computes what the model's own ``decode`` does.
+    """Whether ``StepwiseDecoder`` computes what ``decode`` does in evaluation mode.
 
     Each part must be the package's own. None may have hooks, which record or change attention,
     and autocast must be off.

@@ -1,7 +1,7 @@
 """A running text of everyday sentences; train a language model on it, judge it and let it write.
 
-Used in notebooks/19_from_2017_to_today.ipynb. What its eight models reached is in swaps.json, which
-experiments/swaps.py writes.
+Used in notebooks/19_from_2017_to_today.ipynb. The results of its eight models are in
+swaps.json, which experiments/swaps.py writes.
 """
 
 import json
@@ -41,7 +41,7 @@ class RunningText(NamedTuple):
 
 @cache
 def everyday_text(*, sentences: int = 24_000, vocabulary_size: int = 600) -> RunningText:
-    """English sentences of the everyday grammar, in an order by chance; the same every time.
+    """English sentences of the everyday grammar, in random order; the same every time.
 
     Args:
         sentences: How many different ones; a tenth is held out.
@@ -108,7 +108,7 @@ def train_language_model(
     seed: int = 0,
     progress: bool = False,
 ) -> list[float]:
-    """Train on random pieces of the text; the rate rises for WARM_UP steps, then falls to 0.
+    """Train on random pieces of the text; the rate rises for WARM_UP steps, then falls to nearly 0.
 
     Args:
         model: Takes token ids (batch, position) and returns logits.
@@ -116,7 +116,7 @@ def train_language_model(
         loss_of: From the model and a batch of pieces, (BATCH_SIZE, LENGTH + 1), to what is made
             smaller.
         steps: Number of batches.
-        seed: Decides the pieces.
+        seed: Decides the pieces; torch's own state decides what a loss draws.
         progress: Whether to show a progress bar.
 
     Returns:
@@ -196,15 +196,15 @@ def fill_gap(
 ) -> list[str]:
     """The likeliest tokens between two pieces of a sentence, for a model of masked_token_loss.
 
-    The same letters at the beginning of a word and inside it are two tokens, which are spelt alike.
-    Only the likelier one is named, so that all names differ.
+    The same letters at the beginning of a word and inside it are two tokens that are spelled
+    alike. Only the likelier one is named, so that all names differ.
 
     Args:
         model: Reads the tokens on both sides.
         tokenizer: The text's.
         before: What stands before the gap.
         after: What stands after it.
-        count: How many tokens that are spelt differently.
+        count: How many tokens that are spelled differently.
     """
     device = next(model.parameters()).device
     left, right = [END_ID, *tokenizer.encode(before)], [*tokenizer.encode(after), END_ID]
@@ -216,7 +216,7 @@ def fill_gap(
 
 @dataclass(frozen=True, kw_only=True)
 class Swap:
-    """One model of the row from 2017 to today, and what it reached.
+    """One model of the series from 2017 to today, and what it reached.
 
     Args:
         name: What was swapped, after all models before it.

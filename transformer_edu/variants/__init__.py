@@ -1,5 +1,6 @@
 """What came after the paper: Transformers that change its model or leave out a part.
 
-language_model  the decoder alone, as in GPT and Llama, one switch for each change (lesson 19)
-marian          the published translation models of OPUS-MT: their settings and weights (lesson 20)
+language_model  the decoder alone, as in GPT and Llama: rotary positions, grouped-query attention,
+                RMSNorm, SwiGLU, one switch for each (lesson 19)
+marian          OPUS-MT's published translators: their settings and tensors as ours (lesson 20)
 """

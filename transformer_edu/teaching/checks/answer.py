@@ -77,7 +77,7 @@ def ask(function: object, *args: object, **kwargs: object) -> object:
 
 
 def require_class(answer: object, name: str) -> None:
-    """Refuse, with an AnswerError, what is not a class of modules.
+    """Raise AnswerError unless the answer is a class of modules.
 
     Args:
         answer: What the learner gave.
@@ -145,7 +145,7 @@ def refuse_mistakes(
 
 
 def refuse_numbers(answer: float, hints: Mapping[float, str], *, within: float = 0.0) -> None:
-    """Raise the hint of the usual wrong number that this answer is, if there is one.
+    """Raise a hint if the answer is a known wrong number.
 
     Args:
         answer: What the learner gave.

@@ -1,4 +1,5 @@
-"""Vectors as grids of signed numbers: tables, cosines, layer normalization, rows of embeddings."""
+"""Vectors as grids of signed numbers: tables, cosines, layer normalization, rows of embeddings;
+and bars of the words that are nearest by cosine."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -208,7 +209,7 @@ SCALE_HOLDS = 0.9  # of the numbers drawn: the few largest would make all others
 def plot_neighbors(neighbors: Sequence[Neighbors]) -> Figure:
     """Draw for each word the words whose vectors point most nearly the same way.
 
-    Title and label name the nearest word of each.
+    The title names the nearest word of each, the label all of them.
 
     Args:
         neighbors: One to four words, the nearest neighbors first, with cosines of at least 0.
@@ -228,8 +229,8 @@ def plot_neighbors(neighbors: Sequence[Neighbors]) -> Figure:
         axes.set_xlim(0, 1)
         axes.set_title(literal(each.token), fontsize=13)
         axes.set_xlabel("cosine")
-    nearest = (f"{literal(each.nearest[0][0])} to {literal(each.token)}" for each in neighbors)
-    title_above(figure, "Nearest in direction: " + ", ".join(nearest))
+    pairs = (f"{literal(each.nearest[0][0])} to {literal(each.token)}" for each in neighbors)
+    title_above(figure, "Nearest in direction: " + ", ".join(pairs))
     said = (f"{each.token}: {', '.join(name for name, _ in each.nearest)}" for each in neighbors)
     figure.set_label("bars of the nearest words, the nearest first. " + "; ".join(said))
     return figure
@@ -264,7 +265,7 @@ def plot_rows(vectors: Tensor, *, words: Sequence[str], token_ids: Sequence[int]
     for place in again:
         axes.add_patch(Rectangle((place - 0.5, -0.5), 1, drawn.size(1), **frame))
     same = all(
-        drawn[one].equal(drawn[other])
+        vectors[one].equal(vectors[other])
         for one in again
         for other in again
         if token_ids[one] == token_ids[other]

@@ -1,8 +1,9 @@
 """Heads of a translator, found by what they do, with what they read and their matrices.
 
 One head for a sentence or for a batch with its mask, all heads of a layer, and a task for which
-one head is too few. Used in lessons 00 to 05, 16 and 17, where a reader computes attention by hand.
-The lessons hold for any weights of the shipped translator.
+one head is too few (which neighbor does a key hide?). Used in lessons 00, 02 to 05, 16 and 17,
+where a reader computes attention by hand. The lessons hold for any weights of the shipped
+translator.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -134,6 +135,8 @@ def _one_row(model: nn.Module, token_ids: Sequence[int]) -> Tensor:
 
 def _position(tokens: list[str], word: str) -> int:
     """Where a word is, or the first of its tokens."""
+    if word in tokens:
+        return tokens.index(word)
     return next(place for place, token in enumerate(tokens) if word.startswith(token))
 
 

@@ -1,7 +1,8 @@
-"""What can end a run early, and how it is told: an interrupt, too little memory, a wrong input.
+"""What can end a run early, and what is said then: an interrupt, too little memory, wrong input.
 
 Ctrl-C, or *Interrupt the kernel*, takes effect between two steps, never inside a step. A lack of
-memory is one sentence instead of torch's own. A command tells every error in one sentence.
+memory is one sentence instead of torch's own. A command reports the errors
+that it expects in one sentence.
 """
 
 import io
@@ -39,7 +40,8 @@ def noted_interrupts() -> Iterator[list[int]]:
     received: list[int] = []
     previous = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or previous is None:  # None: not set by Python, which could not restore it
+    # None: not set by Python, which could not restore it. Who ignores interrupts goes on doing so.
+    if not is_main or previous in (None, signal.SIG_IGN):
         yield received
         return
     signal.signal(signal.SIGINT, lambda number, frame: received.append(number))

@@ -30,7 +30,7 @@ DAYTIMES = {"am", "pm", "mid"}
 STATES = {"is", "feel", "likes", "fear"}  # tags of what is said in few modes
 TOGETHER = ({"ich", "wir"}, {"du", "ihr", "Sie"})  # persons that may be the same people
 OWN = "portable clothing vehicle pet home device document bedding mail luggage stationery"
-NEGATIVE_MODES = {"must", "would like to", "could you", "need to"}  # not negated
+NEVER_NEGATED = {"must", "would like to", "could you", "need to"}
 PLAIN_OBJECTS = "language subject lack needmass illness"
 TENSE_OF_MODE = {"past": "past", "had to": "past", "wanted to": "past", "could": "past"}
 

@@ -181,7 +181,7 @@ def with_object(row: dict[str, str], thing: NounPhrase, *, bare: bool = False) -
     lead, form, pronoun = " ".join(words), thing.german[case], ""
     if preposition:
         complement = f"{lead} {preposition} {form}".strip()
-        negative = f"kein{'e' if lead else ''} {complement}" if lead else f"nicht {complement}"
+        negative = f"keine {complement}" if lead else f"nicht {complement}"
     elif thing.is_pronoun:
         complement, negative, pronoun = "", "nicht", form
     elif bare:

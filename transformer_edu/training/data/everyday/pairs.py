@@ -25,7 +25,7 @@ GROUPS = (
     *sentences_times.TEMPLATES,
     *sentences_joined.TEMPLATES,
 )
-FRUITLESS = 2_000  # so many tries in a row without a new sentence mean that there are no more
+FRUITLESS = 2_000  # this many tries in a row without a new sentence mean that there are no more
 
 
 @cache
@@ -47,8 +47,8 @@ def everyday_pairs(
     Args:
         seed: Decides the sentences and their parts.
         count: How many pairs in all.
-        validation_size: At least so many of them to choose by.
-        test_size: At least so many of them to be judged by.
+        validation_size: About how many of them to choose by.
+        test_size: About how many of them to be judged by.
 
     Raises:
         TypeError, ValueError: If seed is not a whole number of at least 0, a size is not one of

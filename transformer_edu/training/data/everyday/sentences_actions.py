@@ -5,7 +5,7 @@ from functools import cache
 from random import Random
 
 from transformer_edu.training.data.everyday.choices import (
-    NEGATIVE_MODES,
+    NEVER_NEGATED,
     STATES,
     TENSE_OF_MODE,
     any_action,
@@ -66,7 +66,7 @@ def clause_about(rng: Random, subject: NounPhrase, tags: str = "", mode: str = "
     extra = ("", "")
     if "social" in action.tags and rng.random() < 0.3:
         extra = company(rng, subject)
-    never = adverb[0] or extra[0] or mode in NEGATIVE_MODES or tense == "now"
+    never = adverb[0] or extra[0] or mode in NEVER_NEGATED or tense == "now"
     never = never or (mode == "should" and "bad" not in action.tags)
     negative = not never and rng.random() < 0.22
     return Clause(subject, action, mode, negative, time, adverb, extra, rng.random() < 0.75)
