@@ -90,7 +90,8 @@ def compute(operation: Callable, args: tuple, kwargs: dict) -> object:
         kwargs = {name: _numbers_of(item, there, here) for name, item in kwargs.items()}
         if kwargs.get("device") is not None:
             goes_there = kwargs["device"].type == NAME
-            kwargs["device"] = CPU
+            if goes_there:
+                kwargs["device"] = CPU
     copies = operation in COPIES
     if here and not copies:
         _require_one_device(operation, args, here)
