@@ -215,6 +215,8 @@ def test_a_row_is_read_up_to_its_end_without_start_and_padding():
         ([1, *range(4, 12), *range(4, 12), *range(4, 11)], [11]),  # as long as is watched
         ([1, *range(4, 13), *range(4, 13), *range(4, 12)], []),
         ([1], []),
+        ([7, 7], [7]),  # no token before the first n-gram
+        ([7, 8, 7, 8, 7], [8]),
     ],
 )
 def test_a_token_that_makes_an_n_gram_stand_three_times_is_found(row, loops):

@@ -12,6 +12,7 @@ from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
 from transformer_edu.generation.stepwise import INITIAL_CAPACITY, StepwiseDecoder, can_step
+from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.faults import SoftmaxOverQueries, WithoutCausalMask, WithoutResidual
 
@@ -177,12 +178,51 @@ def with_another_dropout(model: Transformer) -> Transformer:
     return model
 
 
+def hooked_before(model: Transformer) -> Transformer:
+    model.decoder.layers[1].feed_forward.register_forward_pre_hook(lambda *call: None)
+    return model
+
+
+def with_another_table(model: Transformer) -> Transformer:
+    class Table(nn.Embedding):
+        pass
+
+    model.target_embedding.table = Table(13, 12)
+    return model
+
+
+def with_another_embedding(model: Transformer) -> Transformer:
+    class Embedding(TokenEmbedding):
+        pass
+
+    model.target_embedding = Embedding(vocabulary_size=13, d_model=12)
+    return model
+
+
+def with_other_positions(model: Transformer) -> Transformer:
+    class Positions(PositionalEncoding):
+        pass
+
+    model.positions = Positions(d_model=12, max_length=40)
+    return model
+
+
 def with_another_method(model: Transformer) -> Transformer:
     model.decode = copy.copy(model.decode)
     return model
 
 
-CHANGES = [hooked, patched, exchanged, with_another_dropout, with_another_method]
+CHANGES = [
+    hooked,
+    hooked_before,
+    patched,
+    exchanged,
+    with_another_dropout,
+    with_another_table,
+    with_another_embedding,
+    with_other_positions,
+    with_another_method,
+]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -195,6 +235,12 @@ def test_a_changed_part_is_called_as_a_module(change):
 def test_another_model_is_not_stepped(kind):
     assert not can_step(kind(CONFIG))
     assert not can_step(nn.Linear(2, 3))
+
+
+@pytest.mark.parametrize("name", ["decode", "_embed", "_target_mask"])
+def test_a_subclass_with_another_method_is_not_stepped(name):
+    kind = type("Kind", (Transformer,), {name: lambda *given, **named: None})
+    assert not can_step(kind(CONFIG))
 
 
 def test_autocast_is_the_modules_matter():

@@ -190,6 +190,20 @@ def test_a_call_that_was_interrupted_can_be_repeated():
     torch.testing.assert_close(rest, model.decode(target_ids, memory, source_mask=None)[:, 2:])
 
 
+@torch.no_grad()
+def test_a_first_call_that_was_interrupted_leaves_nothing_of_its_source():
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    model, cache = build().eval(), new_cache()
+    memory, target_ids = model.encode(SOURCE_IDS[:1]), TARGET_IDS[:1, :2]
+    hook = model.decoder.layers[1].register_forward_pre_hook(interrupt)
+    with hook, pytest.raises(KeyboardInterrupt):
+        model.decode(target_ids, -memory, source_mask=None, cache=cache)
+    found = model.decode(target_ids, memory, source_mask=None, cache=cache)
+    torch.testing.assert_close(found, model.decode(target_ids, memory, source_mask=None))
+
+
 def test_an_attention_with_a_cache_attends_to_what_earlier_calls_brought():
     torch.manual_seed(0)
     attention = MultiHeadAttention(d_model=12, num_heads=3)

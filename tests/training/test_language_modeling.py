@@ -12,7 +12,9 @@ from experiments.swaps import SEEDS, configs, main
 from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
 from transformer_edu.training import language_modeling
 from transformer_edu.training.language_modeling import (
+    LEARNING_RATE,
     LENGTH,
+    WARM_UP,
     everyday_text,
     fill_gap,
     loss_by_position,
@@ -81,6 +83,30 @@ def test_the_loss_compares_each_position_with_the_next_token():
     ids = torch.arange(4, 9).unsqueeze(0)
     assert next_token_loss(Successor(12), ids) < 1e-6
     assert next_token_loss(Successor(12), ids.flip(1)) > 10
+
+
+def test_the_rate_rises_from_its_first_step_and_then_falls_to_0(text):
+    model, steps = nn.Linear(1, 1, bias=False).double(), 2 * WARM_UP
+    weights = train_language_model(
+        model, text, loss_of=lambda model, batch: model.weight.sum(), steps=steps
+    )
+    rates = -torch.tensor(weights).diff() / LEARNING_RATE  # Adam's steps, where nothing changes
+    assert rates[0] == pytest.approx(1 / WARM_UP, rel=1e-3)
+    top = int(rates.argmax())
+    torch.testing.assert_close(
+        rates[:top].diff(), torch.full((top - 1,), 1 / WARM_UP), rtol=0.01, atol=1e-5
+    )
+    falling = rates[top:].diff()
+    torch.testing.assert_close(falling, torch.full_like(falling, -1 / steps), rtol=0.01, atol=1e-5)
+    assert rates[-1] == pytest.approx(2 / steps, rel=1e-2)  # of the step before the last
+
+
+def test_every_step_follows_its_own_gradient_alone(text):
+    model = nn.Linear(1, 1, bias=False)
+    train_language_model(
+        model, text, loss_of=lambda model, batch: 0.1 * model.weight.sum(), steps=3
+    )
+    assert model.weight.grad.item() == pytest.approx(0.1)
 
 
 def test_by_position_every_loss_has_its_place():

@@ -336,6 +336,20 @@ def test_batch_loss_goes_the_simple_way_with_few_tokens_or_a_model_of_another_ki
     assert called
 
 
+@pytest.mark.parametrize("name", ["forward", "project"])
+def test_batch_loss_calls_a_method_that_was_exchanged(in_chunks, name):
+    model, called = Transformer(CONFIG), []
+    own = getattr(model, name)
+
+    def exchanged(*given: object) -> Tensor:
+        called.append(True)
+        return own(*given)
+
+    setattr(model, name, exchanged)
+    batch_loss(model, BATCH_OF_THREE)
+    assert called
+
+
 def test_a_run_in_chunks_is_the_run_by_logits(monkeypatch):
     task = reverse_task(
         num_symbols=5, shortest=2, longest=6, train_size=60, validation_size=8, test_size=8
