@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID
+from transformer_edu.teaching.inspect import one_head
 from transformer_edu.teaching.inspect.one_head import (
     LENGTH,
     NUM_SYMBOLS,
@@ -180,3 +181,8 @@ def test_without_its_mask_every_word_attends_to_hidden_keys(heads, stack):
     hidden = scores.softmax(dim=-1).masked_fill(head.mask, 0.0).sum(dim=-1)
     hides = ~head.mask.all(dim=-1).expand(hidden.shape) & (head.token_ids != PADDING_ID)
     assert hidden[hides].min() > 0.05
+
+
+def test_a_word_is_found_as_a_token_before_a_shorter_token_that_begins_it():
+    assert one_head._position(["I", "saw", "a", "apple"], "apple") == 3
+    assert one_head._position(["a", "gui", "tar"], "guitar") == 1

@@ -143,3 +143,13 @@ def test_no_file_is_opened_under_the_number_of_a_closed_stream():
     )
     closed = ["sh", "-c", '"$0" -c "$1" 0<&- 2>&-', sys.executable, program]
     assert subprocess.run(closed, cwd=ROOT, stdout=subprocess.PIPE).stdout == b"True\n"
+
+
+def test_ignored_interrupts_stay_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with noted_interrupts() as received:
+            signal.raise_signal(signal.SIGINT)
+        assert received == []
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -40,7 +40,7 @@ def noted_interrupts() -> Iterator[list[int]]:
     received: list[int] = []
     previous = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
-    # None: not set by Python, which could not restore it. Who ignores interrupts goes on doing so.
+    # None: not set by Python, which could not restore it. Ignored interrupts stay ignored.
     if not is_main or previous in (None, signal.SIG_IGN):
         yield received
         return
