@@ -75,6 +75,7 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     monkeypatch.setattr(run_task, "load_multi30k", lambda: captions)
     monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday)
     monkeypatch.setattr(run_task, "phrases", lambda: {"Hello!": "Hallo!"})
+    monkeypatch.setattr(run_task, "words", lambda: {"to glitter": "glitzern"})
     settings = RunSettings(
         task="multi30k+everyday", vocabulary_size=300, copies=3, bpe_dropout=0.1, evaluate_on=4
     )
@@ -85,6 +86,8 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     targets = [target for _, target in task.texts.train]
     assert all(targets.count(german) >= 3 for _, german in captions.train[:20])
     assert targets.count("Hallo!") > 3  # what everybody says is read more often
+    sources = [source for source, target in task.texts.train if target == "glitzern"]
+    assert set(sources) == {"to glitter", "To glitter"}  # as people type a word alone
     assert set(targets) > {german for _, german in captions.train}
 
 

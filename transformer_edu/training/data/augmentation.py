@@ -12,7 +12,7 @@ from transformer_edu.training.data.tokenizer import ALPHABET, Tokenizer
 
 TextPair = tuple[str, str]  # a source text and its translation
 SMALL = 0.15  # share of the sources in small letters
-UNMARKED = 0.15  # share of the sources without their final mark
+UNMARKED = 0.25  # share of the sources without their final mark
 RENAMED = 0.5  # share of the pairs with a name that get an invented one
 SPLIT = 0.5  # share of the sentences whose words are split at random
 LETTERS = {letter[0]: letter for letter in ALPHABET}

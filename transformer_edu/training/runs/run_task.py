@@ -5,7 +5,12 @@ from random import Random
 
 from transformer_edu.generation.translator import TextCoder
 from transformer_edu.training.data.augmentation import vary
-from transformer_edu.training.data.everyday.pairs import everyday_pairs, given_names, phrases
+from transformer_edu.training.data.everyday.pairs import (
+    everyday_pairs,
+    given_names,
+    phrases,
+    words,
+)
 from transformer_edu.training.data.multi30k import load_multi30k
 from transformer_edu.training.data.parallel_text import (
     PARTS,
@@ -22,7 +27,7 @@ from transformer_edu.training.runs.presets import EVERYDAY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder, load_translator
 from transformer_edu.training.runs.watching import BleuJudge, ExactMatchJudge, Judge
 
-READINGS_OF_PHRASES = 5  # in an epoch, more than of a generated sentence: people say them
+READINGS = 5  # in an epoch, of what people say and type most, more than of a generated sentence
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
 
 
@@ -79,7 +84,8 @@ def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
     if EVERYDAY not in settings.task:
         return replace(texts, train=texts.train * settings.copies)
     captions = len(texts.train) - len(everyday_pairs().train)
-    fixed = list(phrases().items()) * READINGS_OF_PHRASES
+    alone = {english[0].upper() + english[1:]: german for english, german in words().items()}
+    fixed = [*phrases().items(), *(words() | alone).items()] * READINGS
     copied = texts.train[:captions] * settings.copies + texts.train[captions:] + fixed
     return replace(texts, train=vary(copied, Random(settings.seed), given_names()))
 

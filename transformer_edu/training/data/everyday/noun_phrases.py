@@ -236,6 +236,17 @@ def given_name(rng: Random) -> NounPhrase:
     return named(rng.choice(names(kind)), "she" if kind == "f" else "he")
 
 
+def two_together(rng: Random) -> NounPhrase:
+    """Two people, one of them by name: Tom and Anna, my aunt and Paul."""
+    second = given_name(rng)
+    first = given_name(rng) if rng.random() < 0.6 else relative(rng)
+    if first.english == second.english:
+        return second
+    german = {case: f"{first.german[case]} und {second.german[case]}" for case in second.german}
+    english = f"{first.english} and {second.english}"
+    return NounPhrase(english, english, "they", german, "sie_pl")
+
+
 def titled(rng: Random) -> NounPhrase:
     """Mr. or Ms. and a family name: Herr Weber, Herrn Weber."""
     english, nominative, oblique, person, german_person = rng.choice(TITLES)
@@ -268,12 +279,14 @@ def any_pronoun(rng: Random) -> NounPhrase:
 
 
 def somebody(rng: Random) -> NounPhrase:
-    """A subject: a pronoun mostly, else a name, a relative or a person."""
+    """A subject: a pronoun mostly, else a name, two people, a relative or a person."""
     kind = rng.random()
-    if kind < 0.62:
+    if kind < 0.6:
         return any_pronoun(rng)
-    if kind < 0.76:
+    if kind < 0.72:
         return given_name(rng)
+    if kind < 0.77:
+        return two_together(rng)
     if kind < 0.92:
         return relative(rng)
     return titled(rng) if kind < 0.95 else people(rng)

@@ -82,8 +82,12 @@ def held_out() -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @cache
 def words() -> dict[str, str]:
-    """Adjectives and nouns, alone and with an article, German by English: what is typed first."""
-    found = {adjective.english: adjective.german for adjective in adjectives()}
+    """Words and short expressions alone, German by English: what is typed first.
+
+    Those of their own table, then adjectives, then nouns alone and with an article.
+    """
+    found = {row["english"]: row["german"] for row in read_table("words")}
+    found |= {adjective.english: adjective.german for adjective in adjectives()}
     for noun in nouns():
         forms = [phrase(noun, determiner) for determiner in ("", "the", "a")]
         if noun.german_plural and noun.english_plural:
