@@ -103,6 +103,8 @@ def test_one_of_several_accepted_translations_is_right():
         ("Ich sehe, sehe Anna.", False),  # twice may be meant
         ("Ich sehe sehe sehe Anna.", True),
         ("Ich sehe Anna, sehe Anna, sehe Anna.", True),
+        (" ".join(["Anna sehe ich I"] * 3), True),
+        (" ".join(["Anna sehe ich I see"] * 3), False),  # a refrain of five words
         ("Ich", False),
     ],
 )

@@ -45,7 +45,6 @@ MODES = {
     "could": ("could", "past", "können", "past"),
     "could you": ("could", "present", "könnten", "present"),
     "must": ("must", "present", "müssen", "present"),
-    "must not": ("must", "present", "dürfen", "present"),
     "have to": ("have to", "present", "müssen", "present"),
     "had to": ("have to", "past", "müssen", "past"),
     "need to": ("need to", "present", "müssen", "present"),
