@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from transformer_edu.training.bleu import Bleu
-from transformer_edu.training.checkpoint import load_model
+from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.data.everyday.pairs import held_out
 from transformer_edu.training.data.parallel_text import ParallelText
 from transformer_edu.training.runs import export as module
@@ -64,9 +64,34 @@ def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, k
     for step, bleu in ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None)):
         run.append_record(record | {"step": step, "bleu": bleu})
     assert weights_of(run, replace(run.read_settings(), keep=keep)) == {
-        f"the average of the weights at the last {last}": run.model,
-        "the weights at step 6,000": run.best,
+        f"the average of the weights at the last {last}": (run.model,),
+        "the weights at step 6,000": (run.best,),
     }
+
+
+def test_so_may_what_is_half_way_from_a_model_of_the_same_sizes_and_tokens(
+    exported, text_run, tmp_path, monkeypatch
+):
+    run, to = RunFolder(text_run), RunFolder(tmp_path / "to")
+    begun = RunFolder(shutil.copytree(exported.path, tmp_path / "begun"))
+    before, after = load_model(run.best), load_model(run.model)
+    save_model(begun.model, before)
+    settings = replace(run.read_settings(), begin_with=str(begun.path))
+    name = f"half-way to that average from {begun.path}"
+    assert weights_of(run, settings)[name] == (begun.model, run.model)
+
+    monkeypatch.setattr(RunFolder, "read_settings", lambda _: settings)
+    monkeypatch.setattr(module, "best_of", lambda trials: trials[-1])
+    export(run, to)
+    pairs = zip(before.parameters(), after.parameters(), strict=True)
+    for half, (one, other) in zip(load_model(to.model).parameters(), pairs, strict=True):
+        assert torch.allclose(half, (one + other) / 2, rtol=1e-3, atol=1e-6)
+    assert f"- {name}: α 0.6 " in (to.path / CARD).read_text("utf-8")
+
+    begun.tokenizer_file.write_text("{}", "utf-8")
+    assert len(weights_of(run, settings)) == 2
+    begun.model.unlink()
+    assert len(weights_of(run, settings)) == 2
 
 
 @pytest.mark.parametrize("missing", ["model", "best"])

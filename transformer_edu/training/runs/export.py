@@ -19,6 +19,7 @@ from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.machine.device import keep_freed_memory
 from transformer_edu.training.machine.failures import with_told_errors
 from transformer_edu.training.runs.card import Trial, best_of, describe_run
+from transformer_edu.training.runs.command import average_models
 from transformer_edu.training.runs.presets import EVERYDAY, RunSettings, settings_record
 from transformer_edu.training.runs.run_folder import (
     CARD,
@@ -91,15 +92,20 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
     return size
 
 
-def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, Path]:
+def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, tuple[Path, ...]]:
     """The weights of a run that may be published.
+
+    A run that began with a trained model learns the new texts and forgets some of the old ones.
+    Half-way between the two models is often better than both (Wortsman et al. 2022, "Robust
+    fine-tuning of zero-shot models").
 
     Args:
         run: A finished run.
         settings: Its choices.
 
     Returns:
-        The average and the best: the file, by what the card says of it.
+        The average, the best, and where tokens and sizes stayed, what is half-way from the
+        beginning to the average: the files to be averaged, by what the card says of them.
 
     Raises:
         OSError: If one of the files is missing.
@@ -112,13 +118,23 @@ def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, Path]:
     averaged = min(settings.keep, len(scored))
     last = "evaluation" if averaged == 1 else f"{averaged} evaluations"
     candidates = {
-        f"the average of the weights at the last {last}": run.model,
-        f"the weights at step {best['step']:,}": run.best,
+        f"the average of the weights at the last {last}": (run.model,),
+        f"the weights at step {best['step']:,}": (run.best,),
     }
-    for file in candidates.values():
+    for (file,) in candidates.values():
         if not file.exists():
             raise FileNotFoundError(f"run must be a finished one, with {file}")
+    if settings.begin_with is not None and _is_like(RunFolder(settings.begin_with), run):
+        begun = RunFolder(settings.begin_with).model
+        candidates[f"half-way to that average from {settings.begin_with}"] = (begun, run.model)
     return candidates
+
+
+def _is_like(begun: RunFolder, run: RunFolder) -> bool:
+    """Whether each weight of one run's average means the same in the other's."""
+    if not begun.model.exists() or load_model(begun.model).config != load_model(run.model).config:
+        return False
+    return begun.tokenizer_file.read_bytes() == run.tokenizer_file.read_bytes()
 
 
 def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
@@ -150,7 +166,7 @@ def _write_draft(
     run: RunFolder,
     draft: RunFolder,
     settings: RunSettings,
-    candidates: dict[str, Path],
+    candidates: dict[str, tuple[Path, ...]],
     machine: str | None,
 ) -> None:
     """Choose by validation, look at test once, and write all four files."""
@@ -159,8 +175,8 @@ def _write_draft(
     texts, *_ = corpora.values()  # judged by BLEU
     everyday = EverydayJudge(corpora) if EVERYDAY in corpora else None
     trials = []
-    for weights, file in candidates.items():
-        translator = _write_weights(file, draft)
+    for weights, files in candidates.items():
+        translator = _write_weights(files, draft)
         for alpha in ALPHAS:
             exact = everyday.validate(translator, WIDTH, alpha) if everyday else None
             scores = score_translator(translator, texts.validation, alpha=alpha)
@@ -184,9 +200,9 @@ def _write_draft(
     (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
 
 
-def _write_weights(file: Path, draft: RunFolder) -> Translator:
+def _write_weights(files: tuple[Path, ...], draft: RunFolder) -> Translator:
     """What is judged is what was written: half precision, read back."""
-    save_model(draft.model, load_model(file), dtype=torch.float16)
+    save_model(draft.model, average_models(files), dtype=torch.float16)
     size = draft.model.stat().st_size + draft.tokenizer_file.stat().st_size
     if size > LARGEST:
         raise ValueError(f"model and tokenizer must take at most {LARGEST:,} bytes, got {size:,}")
