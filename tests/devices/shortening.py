@@ -31,7 +31,7 @@ from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import TrainingRun
 
 ADVICE = "again"  # run … again
-FEWER_PAIRS = 30_000
+FEWER_PAIRS = 40_000
 
 
 class Shortened(ast.NodeTransformer):

@@ -37,13 +37,14 @@ SMALL = [
 SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
 TOGETHER = """
 import sys
+from contextlib import nullcontext
 import torch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.machine.processes import joined_processes
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.loop import fit
 from transformer_edu.training.data.toy_tasks import copy_task
-from transformer_edu.training.runs.command import main
+from transformer_edu.training.runs import command
 
 with joined_processes() as processes:
     number = processes.number
@@ -60,7 +61,10 @@ with joined_processes() as processes:
     weights = torch.cat([weight.detach().flatten() for weight in model.parameters()])
     losses = [step.loss for step in run.steps]
     print((rows, nothing, total, mean, losses, run.evaluations, weights.tolist()), flush=True)
-sys.exit(main(sys.argv[1:]))
+    # Connected once: a second connection of the same processes may find the first one's addresses.
+    command.joined_processes = lambda: nullcontext(processes)
+    status = command.main(sys.argv[1:])
+sys.exit(status)
 """
 
 

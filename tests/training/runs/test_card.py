@@ -113,7 +113,8 @@ def test_a_card_tells_how_many_everyday_sentences_are_right(tmp_path):
     everyday = {("written by hand", 5): EverydayScore(count=155, exact=0.5, unbroken=0.975)}
     card = describe_run(run, TINY, trials, {}, everyday=everyday)
     assert "- the best: α 1 30.0 and 50.0%" in card
-    assert "is published, with α 1." in card
+    assert "Of these 2, 1 are at most 1 percentage point below" in card
+    assert "The best BLEU of them is published, with α 1." in card
     assert (
         "- written by hand, beam 5: **50.0%** of 155 exactly right, 97.5% without an unknown word"
         in card

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.data.everyday.pairs import held_out
@@ -69,7 +70,7 @@ def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, k
     }
 
 
-def test_so_may_what_is_half_way_from_a_model_of_the_same_sizes_and_tokens(
+def test_so_may_the_mean_with_a_model_of_the_same_sizes_and_tokens(
     exported, text_run, tmp_path, monkeypatch
 ):
     run, to = RunFolder(text_run), RunFolder(tmp_path / "to")
@@ -77,8 +78,9 @@ def test_so_may_what_is_half_way_from_a_model_of_the_same_sizes_and_tokens(
     before, after = load_model(run.best), load_model(run.model)
     save_model(begun.model, before)
     settings = replace(run.read_settings(), begin_with=str(begun.path))
-    name = f"half-way to that average from {begun.path}"
-    assert weights_of(run, settings)[name] == (begun.model, run.model)
+    *_, (name, files) = weights_of(run, settings).items()
+    assert name.startswith(f"the mean of the weights of {begun.path} and of the last ")
+    assert files == (begun.model, run.model)
 
     monkeypatch.setattr(RunFolder, "read_settings", lambda _: settings)
     monkeypatch.setattr(module, "best_of", lambda trials: trials[-1])
@@ -88,6 +90,9 @@ def test_so_may_what_is_half_way_from_a_model_of_the_same_sizes_and_tokens(
         assert torch.allclose(half, (one + other) / 2, rtol=1e-3, atol=1e-6)
     assert f"- {name}: α 0.6 " in (to.path / CARD).read_text("utf-8")
 
+    save_model(begun.model, Transformer(replace(before.config, d_ff=1)))
+    assert len(weights_of(run, settings)) == 2
+    save_model(begun.model, before)
     begun.tokenizer_file.write_text("{}", "utf-8")
     assert len(weights_of(run, settings)) == 2
     begun.model.unlink()

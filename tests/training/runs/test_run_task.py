@@ -88,6 +88,7 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     assert targets.count("Hallo!") > 3  # what everybody says is read more often
     sources = [source for source, target in task.texts.train if target == "glitzern"]
     assert set(sources) == {"to glitter", "To glitter"}  # as people type a word alone
+    assert len(sources) == 2 * run_task.EXTRA_READINGS
     assert set(targets) > {german for _, german in captions.train}
 
 

@@ -208,7 +208,7 @@ def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: fl
     for hint, how in mistakes.items():
         if _near(got, _moved(model, *sample, **how)) and not _near(right, got):
             return hint
-    if got == 0:
+    if got < SAME:
         return (
             "Your probe finds nothing in a model whose source padding is visible: pad the source, "
             "not the target."

@@ -96,16 +96,17 @@ def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, tuple[Path, .
     """The weights of a run that may be published.
 
     A run that began with a trained model learns the new texts and forgets some of the old ones.
-    Half-way between the two models is often better than both (Wortsman et al. 2022, "Robust
-    fine-tuning of zero-shot models").
+    The mean of the two models is often better than either (Wortsman et al. 2022,
+    https://arxiv.org/abs/2109.01903).
 
     Args:
         run: A finished run.
         settings: Its choices.
 
     Returns:
-        The average, the best, and where tokens and sizes stayed, what is half-way from the
-        beginning to the average: the files to be averaged, by what the card says of them.
+        The files of each candidate by its name on the card; several are to be averaged. They are
+        the average and the best, and if the run began with a model of the same sizes and tokens,
+        that model with the average.
 
     Raises:
         OSError: If one of the files is missing.
@@ -124,13 +125,14 @@ def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, tuple[Path, .
     for (file,) in candidates.values():
         if not file.exists():
             raise FileNotFoundError(f"run must be a finished one, with {file}")
-    if settings.begin_with is not None and _is_like(RunFolder(settings.begin_with), run):
+    if settings.begin_with is not None and _can_be_averaged(RunFolder(settings.begin_with), run):
         begun = RunFolder(settings.begin_with).model
-        candidates[f"half-way to that average from {settings.begin_with}"] = (begun, run.model)
+        name = f"the mean of the weights of {settings.begin_with} and of the last {last}"
+        candidates[name] = (begun, run.model)
     return candidates
 
 
-def _is_like(begun: RunFolder, run: RunFolder) -> bool:
+def _can_be_averaged(begun: RunFolder, run: RunFolder) -> bool:
     """Whether each weight of one run's average means the same in the other's."""
     if not begun.model.exists() or load_model(begun.model).config != load_model(run.model).config:
         return False

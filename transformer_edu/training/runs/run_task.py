@@ -27,7 +27,7 @@ from transformer_edu.training.runs.presets import EVERYDAY, RunSettings
 from transformer_edu.training.runs.run_folder import RunFolder, load_translator
 from transformer_edu.training.runs.watching import BleuJudge, ExactMatchJudge, Judge
 
-READINGS = 5  # in an epoch, of what people say and type most, more than of a generated sentence
+EXTRA_READINGS = 5  # in an epoch, of each phrase and word: people type these most
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
 
 
@@ -84,8 +84,8 @@ def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
     if EVERYDAY not in settings.task:
         return replace(texts, train=texts.train * settings.copies)
     captions = len(texts.train) - len(everyday_pairs().train)
-    alone = {english[0].upper() + english[1:]: german for english, german in words().items()}
-    fixed = [*phrases().items(), *(words() | alone).items()] * READINGS
+    capitalized = {english[0].upper() + english[1:]: german for english, german in words().items()}
+    fixed = [*phrases().items(), *(words() | capitalized).items()] * EXTRA_READINGS
     copied = texts.train[:captions] * settings.copies + texts.train[captions:] + fixed
     return replace(texts, train=vary(copied, Random(settings.seed), given_names()))
 

@@ -237,7 +237,10 @@ def given_name(rng: Random) -> NounPhrase:
 
 
 def two_together(rng: Random) -> NounPhrase:
-    """Two people, one of them by name: Tom and Anna, my aunt and Paul."""
+    """Somebody and a person by name, together: Tom and Anna, my aunt and Paul.
+
+    If both have the same name, they are one.
+    """
     second = given_name(rng)
     first = given_name(rng) if rng.random() < 0.6 else relative(rng)
     if first.english == second.english:
