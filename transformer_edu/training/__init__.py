@@ -7,6 +7,7 @@ evaluation  loss, teacher-forced accuracy and greedy exact match on held-out pai
 bleu        BLEU by sacreBLEU, with its signature
 state       what a run is made of: its history, and what its next step depends on
 checkpoint  weights, optimizer, history and choices: stop today, continue with the same bits
+averaging   the mean of the last weights of a run (§6.1)
 budget      how long a run will take here
 language_modeling  a language model learns from a running text, and what eight of them reached
 faults      published bugs of models, training steps, decoding and scores, for the lessons

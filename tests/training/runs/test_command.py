@@ -15,10 +15,11 @@ import torch
 from tests.small_model import same, weights
 from tools.notebooks import ROOT
 from transformer_edu.training import loop
+from transformer_edu.training.averaging import average_models
 from transformer_edu.training.checkpoint import load_history, load_model
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.runs import command
-from transformer_edu.training.runs.command import INTERRUPTED, average_models, main
+from transformer_edu.training.runs.command import INTERRUPTED, main
 from transformer_edu.training.runs.presets import TINY
 from transformer_edu.training.runs.run_folder import RunFolder
 from transformer_edu.training.runs.watching import Watcher

@@ -1,6 +1,6 @@
 """What ``python -m transformer_edu.training`` is made of.
 
-command → options, presets    the command line; the settings of a run; averaged weights
+command → options, presets    the command line; the settings of a run
 command → run_task, watching  what is learned; progress bar, scores and history
 run_folder                    what a folder holds, its translator; the lock against others
 fine_tuning                   go on from a trained translator, with more tokens

@@ -13,6 +13,7 @@ import torch
 
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.refusals import require_whole
+from transformer_edu.training.averaging import average_models
 from transformer_edu.training.checkpoint import load_history, load_model, save_model
 from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import evaluate
@@ -32,7 +33,6 @@ from transformer_edu.training.machine.processes import (
     joined_processes,
     process_count,
 )
-from transformer_edu.training.machine.whole_file import CheckpointError
 from transformer_edu.training.runs.fine_tuning import with_more_tokens
 from transformer_edu.training.runs.options import PROGRAM, build_parser, read_settings
 from transformer_edu.training.runs.presets import RunSettings
@@ -192,39 +192,6 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)
     return scores
-
-
-def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
-    """The Transformer in which every weight is the mean of that weight in several files (§6.1).
-
-    A learning rate that never falls to zero leaves the weights moving around a minimum; their mean
-    is nearer to it. The paper averages the last 5 checkpoints of its base model, 20 of big.
-
-    Args:
-        paths: What save_model or save_checkpoint wrote, of one model at different steps.
-
-    Returns:
-        A new model on the CPU, in evaluation mode.
-
-    Raises:
-        ValueError: If there are no paths.
-        OSError: If a file cannot be read.
-        CheckpointError: If a file is damaged, or holds a different model than the first.
-    """
-    if len(paths) == 0:
-        raise ValueError("paths must hold at least one path, got none")
-    average = load_model(paths[0])
-    sums = [weight.detach().double() for weight in average.parameters()]
-    for path in paths[1:]:
-        model = load_model(path)
-        if model.config != average.config:
-            raise CheckpointError(f"{path} must hold the model of {paths[0]}, got another config")
-        for total, weight in zip(sums, model.parameters(), strict=True):
-            total += weight.detach()
-    with torch.no_grad():
-        for weight, total in zip(average.parameters(), sums, strict=True):
-            weight.copy_(total / len(paths))
-    return average
 
 
 def describe(model: Transformer, task: Task) -> str:

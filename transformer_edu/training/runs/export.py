@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 import torch
 
 from transformer_edu.generation.translator import Translator
+from transformer_edu.training.averaging import average_models
 from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.machine.device import keep_freed_memory
 from transformer_edu.training.machine.failures import with_told_errors
 from transformer_edu.training.runs.card import Trial, best_of, describe_run
-from transformer_edu.training.runs.command import average_models
 from transformer_edu.training.runs.presets import EVERYDAY, RunSettings, settings_record
 from transformer_edu.training.runs.run_folder import (
     CARD,
