@@ -194,7 +194,7 @@ BATCH_OF_THREE = Batch(  # 11 real labels are two chunks of d_model 8
     label_ids=torch.tensor([[4, 5, 6, 7, 2], [22, 9, 2, 0, 0], [8, 9, 2, 0, 0]]),
 )
 each_precision = pytest.mark.parametrize(
-    ("dtype", "error"), [(torch.float32, 1e-6), (torch.float64, 1e-12)]
+    ("dtype", "error"), [(torch.float32, 1e-5), (torch.float64, 1e-12)]
 )
 
 
@@ -316,7 +316,7 @@ def test_batch_loss_is_close_under_autocast(in_chunks):
     assert {gradient.dtype for gradient in found} == {torch.float32}
     assert found[0] != exact[0]
     for wide, simple, chunked in zip(exact, expected, found, strict=True):
-        assert (chunked - wide).norm() <= 1.2 * (simple - wide).norm() + 2**-8 * wide.norm()
+        assert (chunked - wide).norm() <= 2 * (simple - wide).norm() + 2**-8 * wide.norm()
 
 
 def test_batch_loss_goes_the_simple_way_with_few_tokens_or_a_model_of_another_kind(

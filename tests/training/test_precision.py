@@ -41,7 +41,7 @@ def gradients(model: nn.Module, **changes: object) -> tuple[float, Tensor]:
 
 
 @pytest.mark.parametrize("parts", [2, 5, 21, 100])
-@pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 def test_accumulated_gradients_equal_the_large_batch_s(model, parts, dtype, error):
     model.to(dtype)
     expected_loss, expected = gradients(model, label_smoothing=0.1)

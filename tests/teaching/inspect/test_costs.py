@@ -159,10 +159,9 @@ def test_the_error_of_a_run_is_told(processes, program, reason, monkeypatch, cap
 
 @pytest.mark.slow
 def test_the_error_of_a_process_is_told_and_not_the_report_of_torchrun(capsys):
-    for processes in (1, 2):
-        assert losses_of_a_run([*SMALL, "--heads", "3"], processes=processes) is None
-        said = capsys.readouterr().out
-        assert "failed here: error: num_heads must divide d_model, got 3 and 8. The" in said
+    assert losses_of_a_run([*SMALL, "--heads", "3"], processes=2) is None
+    said = capsys.readouterr().out
+    assert "failed here: error: num_heads must divide d_model, got 3 and 8. The" in said
 
 
 STUBBORN = """

@@ -259,7 +259,7 @@ class Answers(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         if self.path == "/silent":
-            time.sleep(3 * PATIENCE)
+            time.sleep(20 * PATIENCE)
             return
         self.send_response(200)
         self.send_header("Content-Length", str(len(CONTENT) + (self.path == "/large")))
@@ -267,7 +267,7 @@ class Answers(BaseHTTPRequestHandler):
         if self.path == "/cut":
             self.wfile.write(CONTENT[:100])
         elif self.path == "/slow":
-            for byte in CONTENT[:30]:  # always a byte more before anybody loses patience
+            for byte in CONTENT[:300]:  # always a byte more before anybody loses patience
                 self.wfile.write(bytes([byte]))
                 time.sleep(PATIENCE / 10)
         else:

@@ -35,6 +35,8 @@ import torch
 from transformer_edu.training.machine.whole_file import read_checkpoint_file, write_checkpoint_file
 
 torch.set_num_threads(1)
+sync = os.fsync
+os.fsync = lambda file: (time.sleep(0.01), sync(file))  # there is time to kill it in the middle
 path, moment, number = sys.argv[1], random.Random(0), 0.0
 for kill in range(int(sys.argv[2])):
     ready, tell = os.pipe()

@@ -83,7 +83,7 @@ def test_old_texts_are_read_as_before(before, after):
     grown = with_more_tokens(model, before, after, config(after)).eval()
     ids = torch.tensor([before.encode("the dog runs")])
     with torch.no_grad():
-        assert torch.allclose(grown(ids, ids)[..., : len(before)], model(ids, ids), atol=1e-6)
+        assert torch.allclose(grown(ids, ids)[..., : len(before)], model(ids, ids), atol=1e-5)
 
 
 def test_new_hidden_units_change_nothing_at_first(before):
@@ -92,7 +92,7 @@ def test_new_hidden_units_change_nothing_at_first(before):
     grown = with_more_tokens(model, before, before, config(before, d_ff=40)).eval()
     ids = torch.tensor([before.encode("the dog runs")])
     logits = grown(ids, ids)
-    assert torch.allclose(logits, model(ids, ids), atol=1e-6)
+    assert torch.allclose(logits, model(ids, ids), atol=1e-5)
     logits[..., 5].sum().backward()
     feed_forward = grown.decoder.layers[0].feed_forward
     assert feed_forward.widen.weight.shape == (40, 16)
@@ -140,7 +140,7 @@ def test_the_command_goes_on_from_a_folder(tmp_path, text_files, before):
     assert len(before) < len(translator.tokenizer) <= 300
     old = load_translator(begun.path).model.target_embedding.table.weight
     new = translator.model.target_embedding.table.weight[: len(old)]
-    assert torch.allclose(new, old, atol=1e-6)
+    assert torch.allclose(new, old, atol=1e-5)
     assert RunFolder(tmp_path / "run").read_settings().begin_with == str(begun.path)
     shutil.rmtree(begun.path)  # what is resumed has weights of its own
     assert main(["--out", str(tmp_path / "run"), "--resume"]) == 0

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -67,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RuntimeError as error:
         if not is_of_a_lost_process(error):
             raise
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's may come before the sentence
         print(
             f"error: another of the {process_count()} processes of this run has ended; "
             f"to go on from the last evaluation: {PROGRAM} --out {folder.path} --resume",
