@@ -877,12 +877,12 @@ def test_a_mask_that_was_clicked_is_no_longer_one_of_the_ready_ones(opened):
 
 def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened):
     page = opened(page_of(show_masks))
-    named(page, "read True as hidden").check()
+    named(page, "invert the mask").check()
     last = len(TARGET) ** 2 - 1
     said = {}
     for way in ("−∞", "the most negative number", "that number, then weight 0"):
         page.get_by_role("radio", name=way, exact=True).check(force=True)
-        named(page, "read True as hidden").set_checked(True)
+        named(page, "invert the mask").set_checked(True)
         page.get_by_role("radio", name="none", exact=True).check(force=True)
         cell(page, last).focus()
         said[way] = readout(page)

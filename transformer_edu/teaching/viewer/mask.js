@@ -106,7 +106,7 @@ controls.append(ready,
   choices({ label: "a hidden score becomes", name: "way", value: way,
     options: Object.entries(ways).map(([name, { label }]) => [name, [label], label]),
     change: (to) => ((way = to), redraw()) }),
-  toggle({ label: "read True as hidden", value: isInverted,
+  toggle({ label: "invert the mask", value: isInverted,
     change: (to) => ((isInverted = to), redraw()) }),
 );
 start(names.at(-1));
