@@ -7,7 +7,7 @@ from tests.browser.jupyterlab import Server
 
 NOTEBOOK = ".jp-NotebookPanel .jp-Notebook"
 SECONDS_TO_RUN = 1200  # ends what hangs, as the limit of a cell does
-SECONDS_TO_CHANGE = 5  # a step may leave the picture as it is: then so long is waited
+SECONDS_TO_CHANGE = 10  # a step may leave the picture as it is: then so long is waited
 SECONDS_TO_RETURN = 60  # what must come may take long on a busy machine
 
 RUN_ALL = """async (seconds) => {
@@ -71,6 +71,11 @@ class LabPage:
         """Free its memory."""
         self.page.evaluate(END_KERNEL)
 
+    def wait_for(self, count: int) -> None:
+        """Wait until so many explorers, viewers and live figures are on the page."""
+        script = "([css, count]) => document.querySelectorAll(css).length >= count"
+        self.page.wait_for_function(script, arg=[MOVING, count])
+
     def explorers(self) -> list["Explorer"]:
         """All that have controls, from top to bottom."""
         boxes = self.page.locator(f"{NOTEBOOK} .widget-vbox:has(> .widget-html)")
@@ -90,6 +95,9 @@ class LabPage:
 
 
 LIVE = ".live-figure:not(.attention-viewer) > iframe"
+MOVING = f"""{NOTEBOOK} :is(
+    .widget-vbox:has(> .widget-html), .attention-viewer > iframe, .jp-RenderedHTML {LIVE}
+)"""
 PICTURE = ":scope > .widget-html :is(img, svg, iframe)"  # a live one is drawn as SVG or framed
 SOURCE = "(shown?.srcdoc ?? shown?.src ?? shown?.outerHTML ?? '')"
 

@@ -118,8 +118,8 @@ def test_every_cell_runs_and_every_control_changes_the_picture(open_lesson, path
     lesson = open_lesson(path.name)
     lesson.run_all()
     assert lesson.failures() == []
+    lesson.wait_for(len(interactive_cells(read(path))))
     explorers, viewers, live = lesson.explorers(), lesson.viewers(), lesson.live_figures()
-    assert len(explorers) + len(viewers) + len(live) >= len(interactive_cells(read(path)))
     for number, explorer in enumerate(explorers, start=1):
         name = f"{path.stem[:2]}-explorer-{number}"
         keep(explorer.box, f"{name}-0")
@@ -149,6 +149,7 @@ def move_by_keyboard(frame, name: str) -> None:
     keep(frame, f"{name}-0")
     drawn = frame.content_frame.locator(".draggable, .roving")
     controls = frame.content_frame.locator("[data-part=controls] input")
+    drawn.or_(controls).first.wait_for(state="attached")
     # The browser itself answers keys on a control, so what is drawn comes first.
     first, keys = drawn, ("ArrowRight",)
     if not drawn.count():

@@ -80,6 +80,14 @@ def test_a_loop_that_counts_is_cut_where_it_trains_and_nowhere_else():
     assert (len(names["steps"]), len(names["seen"])) == (3, 9)
 
 
+def test_what_is_timed_several_times_is_timed_once_and_nothing_else_is_cut():
+    cell = "runs = [seconds(4) for _ in range(3)]\nmodels = [model for _ in range(3)]"
+    (cell,) = shortened(notebook_of(cell), steps=3).cells
+    names = {"seconds": float, "model": "model"}
+    exec(cell.source, names)
+    assert (names["runs"], len(names["models"])) == ([4.0], 3)
+
+
 def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkeypatch):
     for place, name in (
         (loop, "find_gradients"),

@@ -1,6 +1,9 @@
 """The stored runs are those that the code gives: same settings, same numbers."""
 
+import re
+
 import pytest
+import torch
 
 from experiments.reference_runs import look, main, rebuild, train_once
 from experiments.reference_settings import REFERENCES, SEEDS, ReferenceSettings
@@ -54,6 +57,8 @@ def test_the_stored_numbers_are_complete_and_in_range(variant):
 @pytest.mark.parametrize("variant", ["softmax over queries", "copy, as published"])
 def test_the_beginning_of_a_run_gives_the_stored_numbers_again(variant):
     settings, stored = REFERENCES[variant], load_runs(variant)
+    if settings.sizes["dropout"] and not torch.backends.mkl.is_available():
+        pytest.skip("MKL draws other dropout than PyTorch does without it")
     points = 2
     task = settings.build_task()
     with use_one_thread():
@@ -96,7 +101,7 @@ def test_the_command_rebuilds_what_it_is_told_where_it_is_told(tmp_path, monkeyp
     printed = capsys.readouterr().out
     assert "1 variants × 3 seeds, about 0.0 minutes" in printed
     assert printed.count("tiny ") == 3
-    assert "rebuilt in 0.0 CPU-minutes" in printed
+    assert re.search(r"rebuilt in \d+\.\d CPU-minutes", printed)
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.json"]
     assert load_runs("tiny", folder=tmp_path).settings == TINY.record()
     assert "tiny" not in stored_variants(folder=FOLDER)

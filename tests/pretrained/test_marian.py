@@ -172,6 +172,8 @@ def test_a_trained_model_translates_as_the_library_does(folder, width):
     found = translator.translate_all(TEXTS, width=width, alpha=0.0)
     assert found == expected == [target for _, target in PAIRS]
     # Of sentences that it has not learned it makes nonsense, but the same nonsense.
+    translator.model.double()
+    with_exact_positions(marian)
     strange = ["Die Frau isst im Garten einen Apfel.", "WO IST DIE KATZE?", "☃ rennt"]
     source_ids = padded(translator, strange)
     if width == 1:

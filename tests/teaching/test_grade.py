@@ -19,6 +19,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tools.exercises import exercise_indices, solution_of, with_answer
 from tools.notebooks import ROOT, read
 from transformer_edu.teaching import checks
+from transformer_edu.teaching.grade import limited_run
 from transformer_edu.teaching.grade.__main__ import main
 from transformer_edu.teaching.grade.limited_run import Limits
 from transformer_edu.teaching.grade.outcomes import (
@@ -108,9 +109,9 @@ def test_a_right_a_wrong_and_a_missing_answer(grade):
 def test_an_endless_loop_too_much_memory_and_a_flood_of_output_stop_nothing_else(grade):
     hog = "answer = bytearray(3 * 2**30)"
     flood = "for _ in range(100):\n    print('x' * 100_000)\nanswer = 'five'"
-    limits = Limits(cell_seconds=5, seconds=300, memory=1)
+    limits = Limits(cell_seconds=10, seconds=300, memory=1)
     assert grade(answered("while True:\n    answer = 5", hog, flood), limits) == [
-        ("7.1", "error", "It was stopped after 5 seconds."),
+        ("7.1", "error", "It was stopped after 10 seconds."),
         ("7.2", "error", "It needs more than 1 GB of memory."),
         ("7.3", "correct", ""),
         ("", "remark", "Cell 8 wrote 10 MB; only the end was read."),
@@ -150,13 +151,14 @@ def test_what_a_process_that_ends_has_answered_counts(grade):
     ]
 
 
-def test_a_notebook_ends_in_time_although_its_cells_refuse_to(grade):
+def test_a_notebook_ends_in_time_although_its_cells_refuse_to(grade, monkeypatch):
+    monkeypatch.setattr(limited_run, "SECONDS_FOR_OUTPUT", 4)
     stubborn = "while True:\n    try:\n        import time; time.sleep(9)\n    except: ..."
-    limits = Limits(cell_seconds=4, seconds=6, memory=1)
+    limits = Limits(cell_seconds=6, seconds=8, memory=1)
     assert grade(answered("5", f"{stubborn}\nanswer = 6", WAITING), limits)[:3] == [
         ("7.1", "correct", ""),
-        ("7.2", "error", "It was stopped after 4 seconds."),
-        ("7.3", "not run", "The notebook took more than 6 seconds."),
+        ("7.2", "error", "It was stopped after 6 seconds."),
+        ("7.3", "not run", "The notebook took more than 8 seconds."),
     ]
 
 

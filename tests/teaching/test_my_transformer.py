@@ -2,6 +2,7 @@
 
 import linecache
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -233,7 +234,7 @@ def test_an_unfinished_class_is_kept_when_a_later_one_is_there_already(capsys):
     keep(written_in_a_cell(WITHOUT_MASK))
     assert capsys.readouterr().out == f"Your Attention is in {FILE}, next to this lesson.\n"
     assert WITHOUT_MASK in kept() and "FeedForward: yours" in kept()
-    run_alone()
+    runpy.run_path(FILE)
 
 
 def test_a_class_under_another_name_is_not_kept_and_its_reader_told_why(capsys):

@@ -1,7 +1,6 @@
 """A Marian model's weights in our Transformer compute what Hugging Face's library computes."""
 
 import copy
-import itertools
 from dataclasses import replace
 
 import pytest
@@ -26,7 +25,7 @@ from transformer_edu.variants.marian import config_from_marian, from_marian, to_
 DEPTHS = [(2, 2), (3, 1), (1, 2)]
 each_depth = pytest.mark.parametrize(
     ("seed", "encoder_layers", "decoder_layers"),
-    [(seed, *depth) for seed, depth in itertools.product((0, 1, 2), DEPTHS)],
+    [(seed, *depth) for seed, depth in enumerate(DEPTHS)],
 )
 REAL = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]]).bool()
 
@@ -184,7 +183,7 @@ def test_without_a_bias_of_the_logits_it_is_zero():
     del tensors["final_logits_bias"]
     ours = from_marian(marian.config.to_dict(), tensors)
     marian.final_logits_bias.zero_()
-    torch.testing.assert_close(ours(SOURCE_IDS, TARGET_IDS), logits_of(marian))
+    torch.testing.assert_close(ours(SOURCE_IDS, TARGET_IDS), logits_of(marian), rtol=0, atol=1e-4)
 
 
 def test_the_model_is_a_copy_with_one_table_and_draws_no_random_number():

@@ -24,14 +24,14 @@ every_kind = pytest.mark.parametrize(("change", "theirs"), KINDS.values(), ids=K
 @every_kind
 def test_both_give_the_same_logits(change, theirs):
     gap = logit_gap(random_model(change), theirs, IDS)
-    assert 0 <= gap <= 1e-5
+    assert 0 <= gap <= 1e-4
 
 
 @every_kind
 def test_a_padded_batch_gives_the_same_logits_where_the_tokens_are_real(change, theirs):
     model = random_model(change)
     other = theirs(model)(IDS, attention_mask=REAL.long()).logits
-    torch.testing.assert_close(model(IDS)[REAL], other[REAL], atol=1e-5, rtol=0)
+    torch.testing.assert_close(model(IDS)[REAL], other[REAL], atol=1e-4, rtol=0)
 
 
 @every_kind

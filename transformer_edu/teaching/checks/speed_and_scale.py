@@ -82,9 +82,9 @@ def _wrong_steps(attention: MultiHeadAttention, x: Tensor) -> dict[str, Tensor]:
 @exercise("18.2")
 def check_crossing(answer: float) -> None:
     """Exercise 18.2: from which length on the translator's attention costs more than its FFN."""
+    length = require_number(answer)
     config = load_pretrained().model.config
     d_model, d_ff = config.d_model, config.d_ff
-    length = require_number(answer)
     if length == d_ff - 2 * d_model:
         return
     refuse_numbers(

@@ -34,7 +34,7 @@ PARTS = {
     "embedding_dropout": "an nn.Dropout: the paper drops the sums of tokens and positions, too",
     "output_projection": "an nn.Linear",
 }
-SAME = 1e-5
+SAME = 1e-4
 PADDING_PROBE = "padding does not matter"
 
 
