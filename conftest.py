@@ -1,4 +1,4 @@
-"""How pytest treats lessons: what it compares, and how long each took."""
+"""How pytest treats lessons: what it compares, and how long each took; slow tests come first."""
 
 import os
 from collections import defaultdict
@@ -19,6 +19,11 @@ def pytest_collectstart(collector):
         os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
         os.environ["TQDM_DISABLE"] = "1"  # progress bars never look the same twice
         collector.skip_compare += ("text/html", "image/svg+xml")
+
+
+def pytest_collection_modifyitems(items):
+    """Slow tests come first: when only short ones are left, all processes end together."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,4 +1,4 @@
-"""Colab, as far as it can be had without Colab: its versions, our set-up cell, two lessons.
+"""Colab, as far as it can be had without Colab: its versions, our set-up cell, the first lesson.
 
 The environment is kept in .venv-colab and made anew when a version changes.
 """
@@ -20,7 +20,6 @@ ENVIRONMENT = ROOT / ".venv-colab"
 PYTHON = ENVIRONMENT / "bin" / "python"
 STAMP = ENVIRONMENT / ".ready"
 PINS = ROOT / "tests" / "colab-pins.txt"
-LESSONS = ("00_", "02_")
 NEWEST_PYTHON = (3, 13)  # Colab's; newer ones find no wheels of its old versions
 NO_NETWORK = ("connection", "name resolution", "timed out", "No matching distribution")
 
@@ -94,7 +93,7 @@ def repository(tmp_path_factory) -> Path:
     return clone
 
 
-def test_the_setup_cell_adds_our_package_alone_and_the_lessons_run(colab, repository):
+def test_the_setup_cell_adds_our_package_alone_and_the_first_lesson_runs(colab, repository):
     before = freeze(colab)
     cell = colab / "setup_cell.py"
     cell.write_text(setup_cell_source(repository.as_uri()), encoding="utf-8")
@@ -103,9 +102,8 @@ def test_the_setup_cell_adds_our_package_alone_and_the_lessons_run(colab, reposi
     assert [line.split()[0] for line in after - before] == ["transformer-edu"]
     assert before <= after, "a version of Colab's was replaced"
 
-    lessons = [path for path in lesson_paths() if path.name.startswith(LESSONS)]
-    assert len(lessons) == len(LESSONS)
-    for path in [ROOT / "conftest.py", *lessons]:
+    first, *_ = lesson_paths()
+    for path in (ROOT / "conftest.py", first):
         shutil.copy(path, colab)
     nbval = (
         "--nbval",
@@ -114,4 +112,4 @@ def test_the_setup_cell_adds_our_package_alone_and_the_lessons_run(colab, reposi
         "-p",
         "no:cacheprovider",
     )
-    run(PYTHON, "-m", "pytest", *nbval, *(path.name for path in lessons), folder=colab)
+    run(PYTHON, "-m", "pytest", *nbval, first.name, folder=colab)
