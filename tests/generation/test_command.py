@@ -136,6 +136,7 @@ def test_lines_end_at_line_feeds_only():
     assert list(read_lines(io.BytesIO("a\u2028b\nc\rd".encode()))) == ["a\u2028b", "c\rd"]
 
 
+@pytest.mark.slow
 def test_the_command_answers_while_its_input_is_open(run, translator):
     process = subprocess.Popen(
         [*COMMAND, str(run.path)],

@@ -126,6 +126,7 @@ def test_a_training_step_under_autocast_is_near_the_one_in_float32(model, half):
         assert weight.grad.isfinite().all(), name
 
 
+@pytest.mark.slow
 def test_attention_still_compiles_into_one_graph_under_autocast(attention):
     torch.compiler.reset()
     x = torch.randn(BATCH, QUERY, D_MODEL)

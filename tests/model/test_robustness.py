@@ -71,6 +71,7 @@ def test_loading_by_assignment_keeps_the_tie(model):
     assert len(list(other.parameters())) == len(list(model.parameters()))
 
 
+@pytest.mark.slow
 def test_a_compiled_model_can_still_be_looked_into(model, ids):
     compiled = torch.compile(model, backend="eager")
     compiled(ids, ids)

@@ -275,6 +275,7 @@ def test_the_same_seed_drops_the_same_numbers():
 # Compilation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm_first", [True, False])
 @pytest.mark.parametrize("training", [True, False])
 def test_the_whole_model_compiles_into_one_graph(norm_first, training):

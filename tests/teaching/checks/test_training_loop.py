@@ -1,5 +1,6 @@
 """Lesson 09's training loop: right loops pass, and each usual mistake is named."""
 
+import pytest
 import torch
 import torch.nn.functional as F
 
@@ -10,6 +11,7 @@ from transformer_edu.teaching.checks import training_loop
 from transformer_edu.teaching.checks.training_loop import check_learn, our_learn
 
 CHECKS = checks_of(training_loop)
+pytestmark = pytest.mark.slow  # every answer is trained
 
 
 def loop(model, batches, *, reads="decoder_input_ids", labels="label_ids", pad=0, order="zbs"):
