@@ -717,8 +717,8 @@ def test_on_a_phone_the_map_shows_the_half_of_the_chosen_box(opened):
     assert page.get_by_text("Softmax").count() == 0
 
 
-def next_pictures(page) -> None:
-    """Wait until the page was drawn twice."""
+def next_picture(page) -> None:
+    """Wait until the page was drawn again."""
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
@@ -734,7 +734,7 @@ def test_the_focus_of_the_keyboard_is_seen_in_the_picture(opened, live):
         pytest.skip("nothing in this picture takes the focus")
     page.locator("main").press("Tab")  # from now on the focus is shown
     elements.first.focus()
-    next_pictures(page)
+    next_picture(page)
     shown = picture_in_pixels(page)
     page.evaluate("document.activeElement.blur()")
     assert picture_in_pixels(page) != shown
@@ -804,7 +804,7 @@ def test_keys_scroll_what_does_not_fit_and_tab_stops_only_there(opened, live, na
     more = region.evaluate("e => e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth")
     assert region.get_attribute("tabindex") == ("0" if more else None)
     page.set_viewport_size({"width": 250, "height": 300})
-    next_pictures(page)  # what does not fit is known when it is drawn
+    next_picture(page)  # what does not fit is known when it is drawn
     if name == "readout" and not hidden_words(page):
         pytest.skip("all words fit")
     region.focus()

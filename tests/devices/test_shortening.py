@@ -81,11 +81,11 @@ def test_a_loop_that_counts_is_cut_where_it_trains_and_nowhere_else():
 
 
 def test_what_is_timed_several_times_is_timed_once_and_nothing_else_is_cut():
-    cell = "runs = [seconds(4) for _ in range(3)]\nmodels = [model for _ in range(3)]"
-    (cell,) = shortened(notebook_of(cell), steps=3).cells
-    names = {"seconds": float, "model": "model"}
+    timed = "[seconds(4) for _ in range(3)], [seconds(n) for n in (4, 5)]"
+    (cell,) = shortened(notebook_of(f"found = [{timed}, [n for n in range(3)]]"), steps=3).cells
+    names = {"seconds": float}
     exec(cell.source, names)
-    assert (names["runs"], len(names["models"])) == ([4.0], 3)
+    assert names["found"] == [[4.0], [4.0, 5.0], [0, 1, 2]]
 
 
 def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkeypatch):

@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 import torch.nn.functional as F
 
@@ -11,7 +10,6 @@ from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.teaching.checks import pattern as lesson_13
 
 CHECKS = checks_of(lesson_13)
-pytestmark = pytest.mark.slow  # every answer is trained
 
 
 def torch_masks(source_ids, target_ids):

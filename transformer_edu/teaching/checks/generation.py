@@ -21,7 +21,7 @@ from transformer_edu.teaching.checks.answer import (
 from transformer_edu.teaching.inspect.table_model import END_TOKEN, TableModel
 
 PROBABILITIES = (0.1, 0.42, 0.05, 0.28, 0.15)
-SHARES = (0.6, 0.3, 0.9, 0.75)  # no sum of PROBABILITIES: rounding decides nothing
+SHARES = (0.6, 0.3, 0.9, 0.75)  # no sum of the likeliest: rounding decides nothing
 LITTLE = 1e-6  # of probability
 LONGEST = 6  # tokens of a sentence in the languages that try out a beam search
 
