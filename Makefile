@@ -11,8 +11,6 @@ endif
 READY := .venv/.ready
 READY_FOR_TESTS := .venv/.ready-for-tests
 JOBS ?= 2
-# Unit tests often wait, for a browser or for another process: one more fills the time.
-UNIT_JOBS ?= $(shell expr $(JOBS) + 1)
 FIRST_LESSON := $(notdir $(firstword $(wildcard notebooks/00_*.ipynb)))
 # The PyTorch to install first: tools/install.py says what it may be.
 export TORCH ?=
@@ -72,7 +70,7 @@ lint: $(READY_FOR_TESTS) ## check the style of the code, in notebooks too
 # there with short trainings (a few minutes), in `devices` whole, with all that is claimed of trained
 # models (about 20 minutes).
 unit: $(READY_FOR_TESTS) ## the unit tests, the rules for notebooks, lessons on another device (shortened)
-	$(BIN)/python -m pytest tests -n $(UNIT_JOBS) --dist worksteal
+	$(BIN)/python -m pytest tests -n $(JOBS) --dist worksteal
 
 devices: export WHOLE_LESSONS := 1
 devices: $(READY_FOR_TESTS) ## the whole lessons on another device: no training is shortened (slow)

@@ -7,7 +7,7 @@ from tests.browser.jupyterlab import Server
 
 NOTEBOOK = ".jp-NotebookPanel .jp-Notebook"
 SECONDS_TO_RUN = 1200  # ends what hangs, as the limit of a cell does
-SECONDS_TO_CHANGE = 10  # a step may leave the picture as it is: then so long is waited
+SECONDS_TO_CHANGE = 4  # to show what has been computed; a step may leave the picture as it is
 SECONDS_TO_RETURN = 60  # what must come may take long on a busy machine
 
 RUN_ALL = """async (seconds) => {

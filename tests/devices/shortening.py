@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from PIL import Image
 from torch import nn
 
+from transformer_edu.generation.translator import Translator
 from transformer_edu.teaching import display
 from transformer_edu.teaching.inspect import costs
 from transformer_edu.training import language_modeling, loop
@@ -34,6 +35,7 @@ ADVICE = "again"  # run … again
 TIMES = "seconds"
 CHANGED = (ADVICE, TIMES, ".backward(")
 FEWER_PAIRS = 40_000
+LARGE = 512  # one batch holds all sentences
 
 
 class Shortened(ast.NodeTransformer):
@@ -83,7 +85,8 @@ def shorten(steps: int) -> None:
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
     ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that
     only count. What a lesson times is called once; what it starts in processes of its own computes
-    on the CPU, and is left out. Fewer sentences are generated.
+    on the CPU, and is left out. Fewer sentences are generated. Translations are made in one batch:
+    on the pretend device, the number of operations counts, and not their size.
     """
     windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
@@ -120,6 +123,7 @@ def shorten(steps: int) -> None:
     language_modeling.windows = lambda *text, **options: islice(windows(*text, **options), steps)
     loop.find_gradients, loop._seed_dropout = find_first_gradients, seed_first_dropout
     loop.evaluate, loop.WORTH_A_BUDGET = evaluate_while_it_changes, math.inf  # nothing is timed
+    Translator.translate_all.__kwdefaults__["batch_size"] = LARGE
     costs.seconds = lambda call, rounds=1: seconds(call, rounds=1)
     pairs.everyday_pairs = functools.partial(pairs.everyday_pairs, count=FEWER_PAIRS)
     costs.losses_of_a_run = lambda options, processes: None

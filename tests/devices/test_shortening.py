@@ -7,6 +7,7 @@ import torch
 from tests.devices.shortening import shorten, shortened
 from tests.devices.watching import run_on_pretend_device
 from tools.notebooks import LessonError
+from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.teaching import display
 from transformer_edu.teaching.inspect import costs
@@ -102,6 +103,8 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (display, "_image"),
     ):
         monkeypatch.setattr(place, name, getattr(place, name))  # put back afterwards
+    options = Translator.translate_all.__kwdefaults__
+    monkeypatch.setitem(options, "batch_size", options["batch_size"])
     shorten(3)
     parts = {"train_size": 60, "validation_size": 8, "test_size": 8}
     task = reverse_task(num_symbols=5, shortest=2, longest=4, **parts)
