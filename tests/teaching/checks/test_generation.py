@@ -94,10 +94,22 @@ def spoilt(probabilities, p):
     return probabilities
 
 
+def added_in_a_loop(probabilities, p):
+    """Adds numbers of Python, with other rounding than a tensor's sums."""
+    kept, total = torch.zeros_like(probabilities), 0.0
+    for token in probabilities.argsort(descending=True).tolist():
+        if total >= p:
+            break
+        kept[token] = probabilities[token]
+        total += probabilities[token].item()
+    return kept / kept.sum()
+
+
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
         ("12.1", keep_top_p),
+        ("12.1", added_in_a_loop),
         ("12.2", MISLEADING),
         ("12.3", my_search),
         ("12.3", returned_as_tensors),
