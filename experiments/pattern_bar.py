@@ -12,15 +12,15 @@ from collections.abc import Sequence
 
 import torch
 
-from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.pattern import (
+from transformer_course.pattern_with_torch.pattern import (
     PROMPTS,
     continue_pattern,
     pattern_task,
     write_continuations,
 )
-from transformer_edu.training.data.vocabulary import Vocabulary
+from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit
 from transformer_edu.training.machine.device import use_one_thread

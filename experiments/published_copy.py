@@ -7,10 +7,10 @@ the positions, and the accuracy is that of the batch just learned from, with dro
 import torch
 from torch import Tensor
 
+from transformer_edu.data.toy_tasks import Task
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import Evaluation, evaluate
 from transformer_edu.training.loop import endless_batches, paper_adam
 from transformer_edu.training.loss import token_accuracy, token_loss

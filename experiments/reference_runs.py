@@ -19,13 +19,13 @@ from torch import Tensor
 from experiments.bars import check_bars
 from experiments.published_copy import train_as_published
 from experiments.reference_settings import REFERENCES, SEEDS, ReferenceSettings
+from transformer_course.curves.stored_runs import FOLDER, Glance, SeedRun, StoredRuns, save_runs
+from transformer_edu.data.batches import make_batch
+from transformer_edu.data.toy_tasks import Task
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.training.data.batches import make_batch
-from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.loop import fit
 from transformer_edu.training.machine.device import use_one_thread
-from transformer_edu.training.runs.stored_runs import FOLDER, Glance, SeedRun, StoredRuns, save_runs
 
 ABOUT = "Rebuild the stored training runs, or check what is promised about training."
 

@@ -7,11 +7,11 @@ from functools import partial
 import torch
 from torch import nn
 
+from transformer_course.breaking.faults import FAULTS, StandardNormalEmbeddings
+from transformer_edu.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.config import TrainingConfig, linear_decay
-from transformer_edu.training.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
-from transformer_edu.training.faults import FAULTS, StandardNormalEmbeddings
 
 SEEDS = (0, 1, 2)
 TASKS: dict[str, Callable[..., Task]] = {

@@ -16,7 +16,7 @@ from statistics import median
 
 import torch
 
-from transformer_edu.training.language_modeling import (
+from transformer_course.from_2017_to_today.language_modeling import (
     BATCH_SIZE,
     LENGTH,
     STEPS,

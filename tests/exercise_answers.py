@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from transformer_edu.teaching.checks.answer import AnswerError
+from transformer_course.asking.answer import AnswerError
 
 Check = Callable[..., None]
 

@@ -20,7 +20,7 @@ PUBLISHERS = frozenset({"explore", "_publish_viewer", "show_live"})
 def interactive_functions(known: frozenset[str] = PUBLISHERS) -> frozenset[str]:
     """The package's explorers and viewers: what calls a known one, perhaps by a neighbor."""
     found = {"explore"}
-    for path in (ROOT / "transformer_edu").rglob("*.py"):
+    for path in (ROOT / "transformer_course").rglob("*.py"):
         body = ast.parse(path.read_text(encoding="utf-8")).body
         calls = {node.name: called(node) for node in body if isinstance(node, ast.FunctionDef)}
         publishers = set(known)

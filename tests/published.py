@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from transformer_edu.teaching import display as display_module
+from transformer_course.drawing import display as display_module
 
 
 def caught_bundles(patch: pytest.MonkeyPatch, display: ModuleType) -> list[dict]:

@@ -22,7 +22,7 @@ CELLS = [
     ("markdown", "Where we are on the map."),
     (
         "code",
-        "from transformer_edu.teaching.figures.architecture import plot_architecture\n"
+        "from transformer_course.drawing.course_map import plot_architecture\n"
         "\nplot_architecture()",
     ),
     ("markdown", "## 1 · Scores\n\nEach pair has a score."),
@@ -51,7 +51,7 @@ CELLS = [
     ("markdown", "## 4 · Exercises\n\n### Exercise 2.1 · Build (3 minutes)\n\nHide one word."),
     (
         "exercise",
-        "from transformer_edu.teaching.checks import check_mask\n\n"
+        "from transformer_course.asking import check_mask\n\n"
         "# Your answer:\nmask = ...\n\ncheck_mask(mask)",
     ),
     (
@@ -61,7 +61,7 @@ CELLS = [
     ("markdown", "### Exercise 2.2 · Predict (1 minute)\n\nHow many rows?"),
     (
         "exercise",
-        "from transformer_edu.teaching.checks import check_rows\n\n"
+        "from transformer_course.asking import check_rows\n\n"
         "# Your answer:\nrows = ...\n\ncheck_rows(rows)",
     ),
     ("markdown", "<details><summary>Solution</summary>\n\n```python\nrows = 3\n```\n</details>"),

@@ -104,9 +104,7 @@ def test_a_page_of_the_classic_template_keeps_the_words_too():
 
 # Below: what these tests rely on, shown to notice what is missing.
 
-EXPLORING = (
-    "from transformer_edu.teaching.explorers.attention import show_plane_live\n\nshow_plane_live()"
-)
+EXPLORING = "from transformer_course.attention import show_plane_live\n\nshow_plane_live()"
 
 
 def lesson_with(*outputs: NotebookNode) -> NotebookNode:

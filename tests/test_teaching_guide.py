@@ -12,7 +12,7 @@ from tools.lesson import Lesson, headings
 from tools.notebooks import ROOT
 from tools.rules import all_lessons
 from tools.skeleton_rules import front
-from transformer_edu.teaching.predict import OUTCOME
+from transformer_course.asking.predict import OUTCOME
 
 GUIDE = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
 LESSONS = all_lessons()

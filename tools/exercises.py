@@ -3,7 +3,7 @@
 The cell is tagged ``exercise``. Its answer stands between the comment ``# Your answer:`` and the
 first line after it that begins with ``check_``. Everything else in the cell stays as it is:
 
-    from transformer_edu.teaching.checks.attention import check_hides_one_word
+    from transformer_course.attention.checks import check_hides_one_word
 
     # Your answer:
     mask = ...

@@ -18,9 +18,9 @@ from torch import Tensor
 
 from tools.colab import write_if_changed
 from tools.notebooks import ROOT
+from transformer_course.drawing.attention_flow import QUIET_WORDS, plot_marked_links
+from transformer_course.looking.one_head import aligning_head
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.teaching.figures.attention_flow import QUIET_WORDS, plot_marked_links
-from transformer_edu.teaching.inspect.one_head import aligning_head
 
 ENGLISH = "Yesterday I bought a red car."
 GERMAN = "Gestern habe ich ein rotes Auto gekauft."

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tools.reader_rules import READER_RULES
 from tools.skeleton_rules import SKELETON_RULES
 from tools.source_rules import constants, definitions
 
+PACKAGES = ("transformer_edu", "transformer_course")
 RULES: list[Rule] = [*CELL_RULES, *OUTPUT_RULES, *SKELETON_RULES, *READER_RULES]
 
 
@@ -22,20 +24,22 @@ def broken_rules(lesson: Lesson) -> list[str]:
     return [f"{rule.__name__}: {complaint}" for rule in RULES for complaint in rule(lesson)]
 
 
-def package_names(package: Path) -> frozenset[str]:
-    """Every public class and function that the package defines at the top of a module."""
+def package_names(packages: Sequence[Path]) -> frozenset[str]:
+    """Every public class and function that the packages define at the top of a module."""
     return frozenset(
         definition.name
+        for package in packages
         for path in package.rglob("*.py")
         for definition in definitions(ast.parse(path.read_text(encoding="utf-8")))
         if not definition.name.startswith("_")
     )
 
 
-def package_constants(package: Path) -> frozenset[str]:
-    """Every public constant that a module of the package sets, as ``NAME = value``."""
+def package_constants(packages: Sequence[Path]) -> frozenset[str]:
+    """Every public constant that a module of the packages sets, as ``NAME = value``."""
     return frozenset(
         constant
+        for package in packages
         for path in package.rglob("*.py")
         for constant in constants(ast.parse(path.read_text(encoding="utf-8")))
     )
@@ -45,8 +49,8 @@ def all_lessons(root: Path = ROOT) -> list[Lesson]:
     """Every lesson of the course, in order."""
     paths = lesson_paths(root)
     address = repository_address((root / "pyproject.toml").read_text(encoding="utf-8"))
-    package = root / "transformer_edu"
-    names, values = package_names(package), package_constants(package)
+    packages = [root / name for name in PACKAGES]
+    names, values = package_names(packages), package_constants(packages)
     return [
         load(path, following=following, address=address, names=names, constants=values)
         for path, following in zip_longest(paths, paths[1:])

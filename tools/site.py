@@ -17,8 +17,8 @@ from nbformat import NotebookNode
 
 from tools.editions import EditionError, edition_command
 from tools.notebooks import ROOT, lesson_paths, read
-from transformer_edu.teaching.display import image_tag
-from transformer_edu.teaching.predict import OUTCOME
+from transformer_course.asking.predict import OUTCOME
+from transformer_course.drawing.display import image_tag
 
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "transformer_edu"

@@ -94,7 +94,7 @@ def the_map_is_shown(lesson: Lesson) -> Iterator[str]:
     """One of the first code cells draws the architecture map of the package."""
     early = lesson.code_cells[1:4]
     if not any(
-        "architecture" in cell.source and "transformer_edu" in cell.source for cell in early
+        "architecture" in cell.source and "transformer_course" in cell.source for cell in early
     ):
         yield "no cell near the top draws the architecture map"
 
@@ -104,7 +104,7 @@ def the_package_is_met(lesson: Lesson) -> Iterator[str]:
     code = "\n".join(
         cell.source for cell in section(lesson, "Meet the package") if cell.cell_type == "code"
     )
-    if "transformer_edu." not in code or "assert" not in code:
+    if "from transformer_edu import" not in code or "assert" not in code:
         yield "no section 'Meet the package' that imports it and asserts that it agrees"
 
 

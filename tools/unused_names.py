@@ -14,6 +14,7 @@ from pathlib import Path
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.source_rules import definitions
 
+PACKAGES = ("transformer_edu", "transformer_course")
 WORD = re.compile(r"\w+")
 
 
@@ -51,7 +52,7 @@ def unused_names(modules: dict[str, ast.Module], words: set[str]) -> list[str]:
 
 def unused_in(root: Path) -> list[str]:
     """The unused public names of the package in a checkout."""
-    paths = sorted((root / "transformer_edu").rglob("*.py"))
+    paths = sorted(path for name in PACKAGES for path in (root / name).rglob("*.py"))
     modules = {
         str(path.relative_to(root)): ast.parse(path.read_text(encoding="utf-8")) for path in paths
     }

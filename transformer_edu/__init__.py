@@ -1,16 +1,21 @@
-"""The Transformer of "Attention Is All You Need", taught in notebooks, with this package behind it.
+"""The Transformer of "Attention Is All You Need", as a small library.
 
-The map, one folder for each question:
+Users import from here: ``from transformer_edu import Transformer, fit, load_pretrained``. Each name
+is loaded when it is asked for; ``__init__.pyi`` lists them with their modules. The map, one folder
+for each question:
 
 - ``model``: what is it? The paper's §3, in plain PyTorch.
 - ``variants``: what came after it? Language models, published translation models.
 - ``generation``: how does it write? Greedy, beam search, sampling (§6.1).
-- ``training``: how does it learn? Tasks, loss, schedule, loop (§5).
+- ``data``: what does it read? Toy tasks, parallel text, tokens, batches.
+- ``training``: how does it learn? Loss, schedule, loop (§5).
+- ``runs``: what ``python -m transformer_edu.training`` is made of.
 - ``pretrained``: a small translator, ready to use.
-- ``refusals``: the few sentences that refuse bad input at the doors.
-- ``teaching``: how is it shown? Figures, explorers and exercise checks for the notebooks.
 
-Every name has one import path: ``from transformer_edu.model.attention import MultiHeadAttention``.
+The course that teaches it is the package beside this one, ``transformer_course``.
 """
 
+import lazy_loader
+
 __version__ = "0.1.0"
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

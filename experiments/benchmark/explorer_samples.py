@@ -9,10 +9,10 @@ from functools import partial
 
 import torch
 
+from transformer_edu.data.number_words import ENGLISH_WORDS, GERMAN_WORDS, english_words
+from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.training.data.number_words import ENGLISH_WORDS, GERMAN_WORDS, english_words
-from transformer_edu.training.data.vocabulary import Vocabulary
 
 WORDS = english_words(342)
 SHORT, LONG = 7, 12  # tokens of a translation: of WORDS, and of a large number
@@ -36,7 +36,7 @@ def made_box(sample: Callable[[], None]) -> object:
         A VBox of ipywidgets.
     """
     # Here and not above: importing the benchmark needs no plotting library.
-    from transformer_edu.teaching.display import explorers_kept_back
+    from transformer_course.drawing.display import explorers_kept_back
 
     with explorers_kept_back() as kept:
         sample()
@@ -45,8 +45,15 @@ def made_box(sample: Callable[[], None]) -> object:
 
 def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
-    from transformer_edu.teaching.explorers import attention, generation, removals, translation
-    from transformer_edu.teaching.figures import pieces
+    from transformer_course.exploring import (
+        attention_explorer as attention,
+    )
+    from transformer_course.exploring import (
+        search_explorer as generation,
+    )
+    from transformer_course.start_here import explorer as translation
+    from transformer_course.tokenization import pieces
+    from transformer_course.what_can_be_removed import explorer as removals
 
     vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
     tokens = vocabulary.tokens

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from experiments.benchmark.explorer_samples import explorer_samples, made_box
 from experiments.benchmark.timing import machine, markdown_table
-from transformer_edu.refusals import require_whole
+from transformer_edu.model.refusals import require_whole
 
 ROUNDS = 3
 STATES = 6  # of a control with more of them: the first, the last, and some between

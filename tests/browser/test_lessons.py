@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from tests.lesson_widgets import exported, interactive_cells, with_needed_cells
 from tests.published import caught_bundles
 from tools.notebooks import lesson_paths, read
-from transformer_edu.teaching import display as display_module
+from transformer_course.drawing import display as display_module
 
 # This one runs from top to bottom; of the others, only what their explorers need.
 WHOLE = ("00",)

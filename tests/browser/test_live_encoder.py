@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from tests.published import published_page
+from transformer_course.exploring.stream_explorer import show_reach_live, show_stream_live
+from transformer_course.viewer.live import live_page
 from transformer_edu.model.encoder import Encoder, EncoderLayer
-from transformer_edu.teaching.explorers.encoder import show_reach_live, show_stream_live
-from transformer_edu.teaching.viewer.live import live_page
 
 WIDE = {"width": 800, "height": 640}
 WORDS = ["one", "two", "three", "two", "five"]

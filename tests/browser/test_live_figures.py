@@ -15,11 +15,9 @@ import torch
 
 from tests.published import page_in, published_element, published_page
 from tests.small_translator import PAIRS, small_translator
-from transformer_edu.generation.sampling import candidate_probabilities
-from transformer_edu.model.embeddings import sinusoidal_positions
-from transformer_edu.model.vocabulary import START_ID
-from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.teaching.explorers.attention import (
+from transformer_course.curves.stored_runs import load_runs
+from transformer_course.diagnosis.explorer import DIAGNOSES, show_patients_live
+from transformer_course.exploring.attention_explorer import (
     MOST_NUMBERS,
     PLANE_KEY,
     PLANE_QUERY,
@@ -31,35 +29,37 @@ from transformer_edu.teaching.explorers.attention import (
     show_mask_live,
     show_plane_live,
 )
-from transformer_edu.teaching.explorers.diagnosis import DIAGNOSES, show_patients_live
-from transformer_edu.teaching.explorers.encoder import show_reach_live, show_stream_live
-from transformer_edu.teaching.explorers.generation import (
+from transformer_course.exploring.search_explorer import (
     NAMED,
     SETTINGS,
     show_decoder_live,
     show_sampling_live,
 )
-from transformer_edu.teaching.explorers.model_map import (
+from transformer_course.exploring.stream_explorer import show_reach_live, show_stream_live
+from transformer_course.looking.next_words import decoding_steps, token_words
+from transformer_course.looking.recording import record_attention, vectors_by_layer
+from transformer_course.looking.stream import untrained_twins
+from transformer_course.our_transformer import Transformer
+from transformer_course.start_here.explorer import explore_links
+from transformer_course.texts.sentences import FIRST_SENTENCES
+from transformer_course.transformer.model_map import (
     box_names,
     lesson_of,
     model_parts,
     show_map_live,
 )
-from transformer_edu.teaching.explorers.removals import (
+from transformer_course.viewer.live import MOST_BYTES, live_page
+from transformer_course.what_can_be_removed.explorer import (
     MOST_HEADS,
     MOST_LAYERS,
     explore_removals,
     kinds_in_a_row,
     removals,
 )
-from transformer_edu.teaching.explorers.translation import explore_links
-from transformer_edu.teaching.inspect.next_words import decoding_steps, token_words
-from transformer_edu.teaching.inspect.recording import record_attention, vectors_by_layer
-from transformer_edu.teaching.inspect.stream import untrained_twins
-from transformer_edu.teaching.our_transformer import Transformer
-from transformer_edu.teaching.texts.sentences import FIRST_SENTENCES
-from transformer_edu.teaching.viewer.live import MOST_BYTES, live_page
-from transformer_edu.training.runs.stored_runs import load_runs
+from transformer_edu.generation.sampling import candidate_probabilities
+from transformer_edu.model.embeddings import sinusoidal_positions
+from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.pretrained.loading import load_pretrained
 
 HOSTILE = [
     "<script>window.ran=1</script>",

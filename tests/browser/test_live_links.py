@@ -6,13 +6,9 @@ import pytest
 import torch
 
 from tests.published import published_element, published_page
+from transformer_course.start_here.explorer import explore_links, translate_text, word_attention
+from transformer_course.viewer.live import live_page
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.teaching.explorers.translation import (
-    explore_links,
-    translate_text,
-    word_attention,
-)
-from transformer_edu.teaching.viewer.live import live_page
 
 SENTENCES = [("short", "Two dogs."), ("long", "A man is playing the guitar on the old street.")]
 PLACE = {"layer": 3, "head": 1}

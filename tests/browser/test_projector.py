@@ -17,8 +17,8 @@ CODE = "\n".join(("# " + "words " * 20)[:columns] for columns in (LONGEST, TOO_L
 FIGURES = """\
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
-from transformer_edu.teaching.display import explore, show
-from transformer_edu.teaching.predict import predict
+from transformer_course.drawing.display import explore, show
+from transformer_course.asking.predict import predict
 
 def draw(**values):
     figure, axes = plt.subplots(figsize=(4, 3))

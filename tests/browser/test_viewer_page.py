@@ -9,10 +9,10 @@ import torch
 from nbconvert import HTMLExporter
 
 from tests.published import caught_bundles, published_page
-from transformer_edu.teaching import display as display_module
-from transformer_edu.teaching.inspect.attention_maps import STEPS
-from transformer_edu.teaching.viewer.page import COLORS, SIZES
-from transformer_edu.teaching.viewer.show import view_attention, view_weights
+from transformer_course.drawing import display as display_module
+from transformer_course.looking.attention_maps import STEPS
+from transformer_course.viewer.page import COLORS, SIZES
+from transformer_course.viewer.show import view_attention, view_weights
 
 SOURCE_TOKENS = ["the", "old", "house", "on", "the", "hill"]
 TARGET_TOKENS = ["<s>", "das", "alte", "Haus"]

@@ -20,14 +20,15 @@ from nbformat import NotebookNode
 from PIL import Image
 from torch import nn
 
+from transformer_course.drawing import display
+from transformer_course.from_2017_to_today import language_modeling
+from transformer_course.speed_and_scale import costs
+from transformer_edu.data import batches
+from transformer_edu.data.batches import Batch
+from transformer_edu.data.everyday import pairs
 from transformer_edu.generation.translator import Translator
-from transformer_edu.teaching import display
-from transformer_edu.teaching.inspect import costs
-from transformer_edu.training import language_modeling, loop
+from transformer_edu.training import loop
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data import batches
-from transformer_edu.training.data.batches import Batch
-from transformer_edu.training.data.everyday import pairs
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import TrainingRun
 

@@ -8,6 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests.devices.pretend import NAME
+from transformer_course.pattern_with_torch.pattern import pattern_task
+from transformer_edu.data.batches import make_batch
+from transformer_edu.data.toy_tasks import copy_task, number_words_task, reverse_task
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
@@ -18,9 +21,6 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.batches import make_batch
-from transformer_edu.training.data.pattern import pattern_task
-from transformer_edu.training.data.toy_tasks import copy_task, number_words_task, reverse_task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit
 from transformer_edu.training.loss import token_accuracy, token_loss

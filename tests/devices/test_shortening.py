@@ -7,15 +7,16 @@ import torch
 from tests.devices.shortening import shorten, shortened
 from tests.devices.watching import run_on_pretend_device
 from tools.notebooks import LessonError
+from transformer_course.drawing import display
+from transformer_course.from_2017_to_today import language_modeling
+from transformer_course.speed_and_scale import costs
+from transformer_edu.data import batches
+from transformer_edu.data.everyday import pairs
+from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching import display
-from transformer_edu.teaching.inspect import costs
-from transformer_edu.training import language_modeling, loop
+from transformer_edu.training import loop
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data import batches
-from transformer_edu.training.data.everyday import pairs
-from transformer_edu.training.data.toy_tasks import reverse_task
 
 MODEL = """\
 import torch

@@ -11,24 +11,23 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from tests.published import published_page
-from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.checks.answer import AnswerError, close, exercise, require_shape
-from transformer_edu.teaching.explorers.translation import cross_attention
-from transformer_edu.teaching.figures.attention import (
+from transformer_course.asking.answer import AnswerError, close, exercise, require_shape
+from transformer_course.breaking.faults import WithoutCausalMask
+from transformer_course.drawing.attention_flow import plot_attention_flow
+from transformer_course.drawing.attention_grid import (
     plot_attention,
     plot_heads,
     plot_links,
     plot_mask_row,
 )
-from transformer_edu.teaching.figures.attention_flow import plot_attention_flow
-from transformer_edu.teaching.figures.heads import plot_head_split
-from transformer_edu.teaching.figures.layers import plot_by_layer, plot_one_word
-from transformer_edu.teaching.figures.next_words import (
+from transformer_course.drawing.head_charts import plot_head_split
+from transformer_course.drawing.layer_maps import plot_by_layer, plot_one_word
+from transformer_course.drawing.next_word_bars import (
     describe_candidates,
     plot_candidates,
     plot_influence,
 )
-from transformer_edu.teaching.figures.vectors import (
+from transformer_course.drawing.vector_pictures import (
     nearest,
     plot_normalization,
     plot_rows,
@@ -36,20 +35,21 @@ from transformer_edu.teaching.figures.vectors import (
     plot_tables,
     plot_values,
 )
-from transformer_edu.teaching.inspect.ablation import heads_made_uniform, heads_switched_off
-from transformer_edu.teaching.inspect.head_roles import (
+from transformer_course.looking.ablation import heads_made_uniform, heads_switched_off
+from transformer_course.looking.head_roles import (
     join_pieces,
     position_cells,
     record_pairs,
     share_on,
 )
-from transformer_edu.teaching.inspect.next_words import accuracy_by_distance
-from transformer_edu.teaching.inspect.probes import run_probes
-from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.trace import trace
-from transformer_edu.teaching.viewer.show import view_attention
-from transformer_edu.training.data.batches import make_batch
-from transformer_edu.training.faults import WithoutCausalMask
+from transformer_course.looking.next_words import accuracy_by_distance
+from transformer_course.looking.probes import run_probes
+from transformer_course.looking.recording import record_attention
+from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.start_here.explorer import cross_attention
+from transformer_course.viewer.show import view_attention
+from transformer_edu.data.batches import make_batch
+from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 PAIRS = [([4, 5, 6, 7], [7, 6, 5]), ([8, 9], [9, 8, 10, 11, 12]), ([13, 14, 15], [4])]
 QUERIES, KEYS = ["eins", "zwei", "drei"], ["one", "two", "three", "four"]

@@ -8,14 +8,14 @@ from experiments.pattern_bar import (
     main,
     pattern_config,
 )
-from transformer_edu.model.transformer import Transformer
-from transformer_edu.training.data.pattern import (
+from transformer_course.pattern_with_torch.pattern import (
     PROMPTS,
     UNSEEN_LENGTHS,
     continue_pattern,
     pattern_vocabulary,
     write_continuations,
 )
+from transformer_edu.model.transformer import Transformer
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import torch
 
 from experiments.published_copy import published_labels, train_as_published
 from tests.small_model import small_transformer
+from transformer_edu.data.batches import make_batch
+from transformer_edu.data.toy_tasks import Task, copy_task
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.batches import make_batch
-from transformer_edu.training.data.toy_tasks import Task, copy_task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loss import token_loss
 

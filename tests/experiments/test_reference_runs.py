@@ -7,13 +7,8 @@ import torch
 
 from experiments.reference_runs import look, main, rebuild, train_once
 from experiments.reference_settings import REFERENCES, SEEDS, ReferenceSettings
+from transformer_course.curves.stored_runs import FOLDER, MEASURES, load_runs, stored_variants
 from transformer_edu.training.machine.device import use_one_thread
-from transformer_edu.training.runs.stored_runs import (
-    FOLDER,
-    MEASURES,
-    load_runs,
-    stored_variants,
-)
 
 every_variant = pytest.mark.parametrize("variant", REFERENCES)
 TINY = ReferenceSettings(

@@ -14,9 +14,9 @@ from experiments.reference_settings import (
     SmallerProjections,
 )
 from tests.small_model import same, weights
+from transformer_course.breaking.faults import FAULTS
+from transformer_course.curves.stored_runs import file_name
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.training.faults import FAULTS
-from transformer_edu.training.runs.stored_runs import file_name
 
 
 def test_there_are_three_seeds_and_each_variant_has_its_own_file():

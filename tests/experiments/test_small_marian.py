@@ -3,8 +3,8 @@
 import pytest
 
 from experiments.small_marian import main
+from transformer_course.a_published_model.small_marian import PAIRS
 from transformer_edu.pretrained.marian import load_marian
-from transformer_edu.pretrained.small_marian import PAIRS
 
 pytest.importorskip("sentencepiece")
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
+from transformer_course.breaking.faults import FAULTS
 from transformer_edu.generation import continuation
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
@@ -24,7 +25,6 @@ from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.training.faults import FAULTS
 
 CONFIG = TransformerConfig(
     vocabulary_size=13, d_model=12, num_heads=3, num_layers=2, d_ff=20, max_length=9

@@ -7,6 +7,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from transformer_course.breaking.faults import (
+    SoftmaxOverQueries,
+    WithoutCausalMask,
+    WithoutResidual,
+)
 from transformer_edu.generation import continuation
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
@@ -14,7 +19,6 @@ from transformer_edu.generation.sampling import sample
 from transformer_edu.generation.stepwise import INITIAL_CAPACITY, StepwiseDecoder, can_step
 from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.faults import SoftmaxOverQueries, WithoutCausalMask, WithoutResidual
 
 CONFIG = TransformerConfig(
     vocabulary_size=13, d_model=12, num_heads=3, num_layers=2, d_ff=20, max_length=40

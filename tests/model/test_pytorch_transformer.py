@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from transformer_course.looking.probes import run_probes
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.pytorch import PytorchTransformer, to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.inspect.probes import run_probes
 
 SIZES = {"d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20, "vocabulary_size": 13}
 SOURCE_IDS = torch.tensor([[4, 5, 6, 7, 8], [5, 4, 7, 0, 0]])

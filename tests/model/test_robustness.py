@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from transformer_course.looking.recording import record_attention
+from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights
 from transformer_edu.model.embeddings import PositionalEncoding, sinusoidal_positions
 from transformer_edu.model.encoder import EncoderLayer
@@ -15,8 +17,6 @@ from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.pytorch import to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.teaching.inspect.recording import record_attention
-from transformer_edu.teaching.inspect.trace import trace
 
 CONFIG = TransformerConfig(
     vocabulary_size=11, d_model=8, num_heads=2, num_layers=2, d_ff=12, max_length=20, dropout=0.0

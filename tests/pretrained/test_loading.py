@@ -12,7 +12,7 @@ from transformer_edu.pretrained.loading import (
     model_card,
     training_history,
 )
-from transformer_edu.training.runs.run_folder import HISTORY, RunFolder
+from transformer_edu.runs.run_folder import HISTORY, RunFolder
 
 WEIGHTS = RunFolder(FOLDER).model
 README = FOLDER.parents[1] / "README.md"

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tests.random_marian import generate, random_marian, transformers, with_exact_positions
+from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
 from transformer_edu.generation.__main__ import main
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
@@ -19,14 +20,13 @@ from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian import (
-    FILES,
+    MARIAN_FILES,
     MarianTokenizer,
     fetch_marian,
     load_marian,
     save_marian,
     train_marian_tokenizer,
 )
-from transformer_edu.pretrained.small_marian import PAIRS, train_marian, untrained_marian
 from transformer_edu.training.machine.whole_file import CheckpointError
 
 pytest.importorskip("sentencepiece")
@@ -421,7 +421,7 @@ def test_only_files_without_code_of_one_commit_are_fetched(monkeypatch):
     assert hub.asked == {
         "name": "owner/name",
         "revision": COMMIT,
-        "allow_patterns": [*FILES, "generation_config.json"],
+        "allow_patterns": [*MARIAN_FILES, "generation_config.json"],
         "local_files_only": False,
     }
     fetched = hub.asked["allow_patterns"]

@@ -9,16 +9,16 @@ from torch import Tensor, nn
 from experiments.pattern_bar import (
     pattern_config,
 )
-from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.model.embeddings import PositionalEncoding
-from transformer_edu.model.pytorch import PytorchTransformer
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID
-from transformer_edu.training.data.batches import epoch
-from transformer_edu.training.data.pattern import (
+from transformer_course.pattern_with_torch.pattern import (
     PatternTask,
     pattern_task,
     pattern_vocabulary,
 )
+from transformer_edu.data.batches import epoch
+from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.model.embeddings import PositionalEncoding
+from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID
 
 
 def count(module: nn.Module) -> int:

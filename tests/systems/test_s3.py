@@ -10,6 +10,7 @@ from torch import nn
 from experiments.bars import BARS
 from experiments.published_copy import train_as_published
 from experiments.reference_settings import REFERENCES, ReferenceSettings
+from transformer_course.curves.stored_runs import load_runs
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.embeddings import (
@@ -20,7 +21,6 @@ from transformer_edu.model.masks import causal_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit, paper_adam
-from transformer_edu.training.runs.stored_runs import load_runs
 
 
 def count(module: nn.Module) -> int:

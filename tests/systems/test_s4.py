@@ -2,8 +2,8 @@
 
 import torch
 
+from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_edu.model.encoder import EncoderLayer
-from transformer_edu.teaching.inspect.trace import trace
 
 S4_BATCH, S4_LENGTH, S4_WIDTH, S4_HEADS = 2, 10, 512, 8
 

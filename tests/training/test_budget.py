@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from tests.small_model import same, small_transformer, weights
+from transformer_edu.data.toy_tasks import copy_task
 from transformer_edu.training import budget, loop
 from transformer_edu.training.budget import TRIAL_STEPS, describe_seconds, estimate_seconds
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.toy_tasks import copy_task
 from transformer_edu.training.loop import fit
 
 TASK = copy_task(num_symbols=5, longest=3, shortest=2, train_size=9, validation_size=3, test_size=2)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.small_model import same, small_transformer, weights
+from transformer_edu.data.toy_tasks import copy_task, reverse_task
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.checkpoint import (
@@ -23,7 +24,6 @@ from transformer_edu.training.checkpoint import (
     save_model,
 )
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.toy_tasks import copy_task, reverse_task
 from transformer_edu.training.loop import fit, paper_adam
 from transformer_edu.training.machine.failures import NotEnoughMemoryError
 from transformer_edu.training.machine.whole_file import (

@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from tests.small_model import same, small_transformer, weights
+from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
-from transformer_edu.training.data.toy_tasks import reverse_task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import NotFiniteError, endless_batches, fit, paper_adam
 from transformer_edu.training.machine.failures import NotEnoughMemoryError

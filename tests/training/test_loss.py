@@ -9,13 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer_course.breaking.faults import TargetNotShifted
+from transformer_edu.data.batches import Batch
+from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training import loss
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.batches import Batch
-from transformer_edu.training.data.toy_tasks import reverse_task
-from transformer_edu.training.faults import TargetNotShifted
 from transformer_edu.training.loop import fit
 from transformer_edu.training.loss import (
     batch_loss,

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from tests.small_model import small_transformer
+from transformer_edu.data.batches import make_batch
+from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.batches import make_batch
-from transformer_edu.training.data.toy_tasks import reverse_task
 from transformer_edu.training.loop import NotFiniteError, find_gradients, fit
 from transformer_edu.training.machine.device import gradient_scaler
 from transformer_edu.training.state import TrainingRun

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from transformer_edu.data.toy_tasks import Task, copy_task
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.toy_tasks import Task, copy_task
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 TASK = copy_task(num_symbols=5, longest=3, shortest=2, train_size=9, validation_size=3, test_size=2)

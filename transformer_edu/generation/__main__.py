@@ -11,14 +11,14 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from transformer_edu.data.parallel_text import BYTE_ORDER_MARK
 from transformer_edu.generation.continuation import require_width
 from transformer_edu.generation.translator import TextTooLongError, Translator
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian import load_marian
-from transformer_edu.training.data.parallel_text import BYTE_ORDER_MARK
+from transformer_edu.runs.run_folder import load_translator
 from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
 from transformer_edu.training.machine.failures import with_told_errors
-from transformer_edu.training.runs.run_folder import load_translator
 
 ABOUT = "Translate standard input line by line with a trained model."
 

@@ -22,7 +22,7 @@ from transformer_edu.generation.hypotheses import (
     require_alpha,
 )
 from transformer_edu.generation.ranking import best_first, require_possible
-from transformer_edu.refusals import require_callable, require_whole
+from transformer_edu.model.refusals import require_callable, require_whole
 
 
 def beam_search(

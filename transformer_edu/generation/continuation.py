@@ -13,9 +13,9 @@ from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding
+from transformer_edu.model.refusals import require_flag, require_token_ids, require_whole
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.refusals import require_flag, require_token_ids, require_whole
 
 
 class Continuation:

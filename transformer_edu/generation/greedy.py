@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.refusals import require_callable
+from transformer_edu.model.refusals import require_callable
 
 
 def greedy_search(

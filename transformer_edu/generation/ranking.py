@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from transformer_edu.refusals import require_whole
+from transformer_edu.model.refusals import require_whole
 
 
 def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.ranking import best_first, require_possible
-from transformer_edu.refusals import require_whole
+from transformer_edu.model.refusals import require_whole
 
 LARGEST_SEED = 2**63 - 1
 

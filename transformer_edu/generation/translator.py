@@ -14,7 +14,7 @@ from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import padding_id_of, require_model, require_width
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
-from transformer_edu.refusals import require_whole
+from transformer_edu.model.refusals import require_whole
 
 BATCH_SIZE = 32  # sources; beams of more than a hundred rows leave a processor's cache
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.model.cache import KeyValueCache, with_earlier
-from transformer_edu.refusals import require_attention, require_heads
+from transformer_edu.model.refusals import require_attention, require_heads
 
 
 def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None) -> Tensor:

@@ -10,7 +10,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.refusals import require_choice
+from transformer_edu.model.refusals import require_choice
 
 # The axis along which sine and cosine of each frequency are put together, from the end.
 POSITION_ORDERS = {"interleaved": -1, "halves": -2}

@@ -6,7 +6,7 @@ Built in notebooks/06_feed_forward_add_and_norm.ipynb.
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.refusals import require_choice
+from transformer_edu.model.refusals import require_choice
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
 

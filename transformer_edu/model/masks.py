@@ -8,8 +8,8 @@ notebooks/03_masks.ipynb.
 import torch
 from torch import Tensor
 
+from transformer_edu.model.refusals import require_token_ids, require_whole
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID
-from transformer_edu.refusals import require_token_ids, require_whole
 
 LARGEST_MASK = 65_536  # positions; a larger square mask takes more than 4 GiB
 

@@ -13,8 +13,7 @@ from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import POSITION_ORDERS, PositionalEncoding, TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 from transformer_edu.model.feed_forward import ACTIVATIONS
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
-from transformer_edu.refusals import (
+from transformer_edu.model.refusals import (
     require_choice,
     require_heads,
     require_mask,
@@ -23,6 +22,7 @@ from transformer_edu.refusals import (
     require_token_ids,
     require_whole,
 )
+from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import torch
 
 from transformer_edu.generation.translator import Translator
-from transformer_edu.training.runs.presets import RunSettings
-from transformer_edu.training.runs.run_folder import CARD, HISTORY, load_translator, read_json
+from transformer_edu.runs.presets import RunSettings
+from transformer_edu.runs.run_folder import CARD, HISTORY, load_translator, read_json
 
 FOLDER = Path(__file__).parent
 # By what a translator has learned from. The captions of the first have terms of their own, told on

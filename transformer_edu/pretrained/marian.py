@@ -22,22 +22,22 @@ from urllib.request import getproxies
 import safetensors.torch
 from safetensors import SafetensorError
 
+from transformer_edu.data.multi30k import import_extra
 from transformer_edu.generation.translator import Translator
-from transformer_edu.refusals import require_whole
-from transformer_edu.training.data.multi30k import import_extra
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.runs.run_folder import read_json
 from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.machine.whole_file import (
     CheckpointError,
     replace_file,
     require_path,
 )
-from transformer_edu.training.runs.run_folder import read_json
 from transformer_edu.variants.marian import from_marian, to_marian
 
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
 GENERATION = "generation_config.json"  # what transformers' own generate asks for
 CUTTERS = ("source.spm", "target.spm")  # the SentencePiece models of the two languages
-FILES = (CONFIG, WEIGHTS, VOCABULARY, *CUTTERS)
+MARIAN_FILES = (CONFIG, WEIGHTS, VOCABULARY, *CUTTERS)
 PICKLE = "pytorch_model.bin"
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 SPACE = "▁"  # how SentencePiece writes it
@@ -177,7 +177,7 @@ def fetch_marian(name: str, *, revision: str, timeout: float = 5) -> Path:
             socket.create_connection(address, timeout).close()
         except OSError:
             is_known = True
-    files = [*FILES, GENERATION]
+    files = [*MARIAN_FILES, GENERATION]
     wanted = {"revision": revision, "allow_patterns": files, "local_files_only": is_known}
     try:
         return Path(hub.snapshot_download(name, **wanted))
@@ -272,7 +272,7 @@ def _require_files(folder: Path) -> None:
             f"{folder} must hold {WEIGHTS}, got only {PICKLE}, a pickle, which can run code when "
             "it is read: take a revision of the model that has safetensors"
         )
-    for name in FILES:
+    for name in MARIAN_FILES:
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} must hold {name}, got none")
 

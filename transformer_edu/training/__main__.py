@@ -2,7 +2,7 @@
 
 import sys
 
-from transformer_edu.training.runs.command import main
+from transformer_edu.runs.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

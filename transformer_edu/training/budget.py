@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from torch import nn
 
-from transformer_edu.refusals import require_whole
+from transformer_edu.data.toy_tasks import Task
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.toy_tasks import Task
 
 TIMED_STEPS = 5
 TRIAL_STEPS = TIMED_STEPS + 2  # the first warms up, the last comes with an evaluation

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer_edu.refusals import require_whole
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.loss import require_smoothing
 from transformer_edu.training.machine.device import require_precision
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from transformer_edu.data.batches import make_batch, pad
+from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.refusals import require_whole
-from transformer_edu.training.data.batches import make_batch, pad
-from transformer_edu.training.data.toy_tasks import Pair
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.loss import token_accuracy, token_loss
 from transformer_edu.training.machine.device import device_of, suitable_threads
 from transformer_edu.training.machine.processes import ALONE, OneProcess

@@ -15,18 +15,13 @@ from torch.optim import Adam, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
+from transformer_edu.data.batches import Batch, make_batch, plan_batches, plan_token_batches
+from transformer_edu.data.toy_tasks import Task
 from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.budget import describe_seconds, estimate_seconds
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.batches import (
-    Batch,
-    make_batch,
-    plan_batches,
-    plan_token_batches,
-)
-from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loss import batch_loss
 from transformer_edu.training.machine.device import (

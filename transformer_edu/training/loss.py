@@ -10,10 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from transformer_edu.data.batches import Batch
+from transformer_edu.model.refusals import require_probability, require_token_ids, require_whole
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
-from transformer_edu.refusals import require_probability, require_token_ids, require_whole
-from transformer_edu.training.data.batches import Batch
 
 LARGE_VOCABULARY = 1000  # tokens; from here on projected_loss is faster than logits in one piece
 

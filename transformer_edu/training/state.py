@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from transformer_edu.data.toy_tasks import Task
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.data.toy_tasks import Task
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.machine.device import gradient_scaler
 from transformer_edu.training.machine.processes import ALONE, OneProcess

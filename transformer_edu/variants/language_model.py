@@ -18,7 +18,7 @@ from transformer_edu.model.cache import KeyValueCache, with_earlier
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import causal_mask
-from transformer_edu.refusals import (
+from transformer_edu.model.refusals import (
     require_choice,
     require_flag,
     require_heads,

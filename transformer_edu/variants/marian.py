@@ -52,7 +52,7 @@ SIZES = {  # each field of our config, and the settings that must agree on it
 }
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 # In this order: a norm's name holds the name of the attention before it.
-NAMES = {
+MARIAN_NAMES = {
     "around_self_attention.norm": "self_attn_layer_norm",
     "around_cross_attention.norm": "encoder_attn_layer_norm",
     "around_feed_forward.norm": "final_layer_norm",
@@ -178,7 +178,7 @@ def _marian_name(name: str) -> str:
         return LOGITS_BIAS
     if not name.startswith(("encoder", "decoder")):  # the tied table
         return TABLES[0]
-    for ours, theirs in NAMES.items():
+    for ours, theirs in MARIAN_NAMES.items():
         name = name.replace(ours, theirs)
     return f"model.{name}"
 

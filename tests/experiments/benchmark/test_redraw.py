@@ -15,7 +15,7 @@ from experiments.benchmark.redraw import (
     report_redraw,
     states,
 )
-from transformer_edu.teaching.display import explore
+from transformer_course.drawing.display import explore
 
 
 class Clock:

@@ -13,10 +13,13 @@ import torch.distributed as dist
 from torch.nn.utils import parameters_to_vector
 
 from tools.notebooks import ROOT
+from transformer_edu.data.batches import Batch, make_batch
 from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.runs.command import INTERRUPTED, main
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.watching import Watcher
 from transformer_edu.training import loop
 from transformer_edu.training.checkpoint import load_history, load_model
-from transformer_edu.training.data.batches import Batch, make_batch
 from transformer_edu.training.machine import processes as module
 from transformer_edu.training.machine.processes import (
     JoinedProcesses,
@@ -24,9 +27,6 @@ from transformer_edu.training.machine.processes import (
     is_of_a_lost_process,
     joined_processes,
 )
-from transformer_edu.training.runs.command import INTERRUPTED, main
-from transformer_edu.training.runs.run_folder import RunFolder
-from transformer_edu.training.runs.watching import Watcher
 from transformer_edu.training.state import TrainingRun
 
 BATCH = make_batch([([4] * n, [5] * (2 * n % 5)) for n in range(1, 8)])
@@ -44,8 +44,8 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.machine.processes import joined_processes
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.loop import fit
-from transformer_edu.training.data.toy_tasks import copy_task
-from transformer_edu.training.runs import command
+from transformer_edu.data.toy_tasks import copy_task
+from transformer_edu.runs import command
 
 with joined_processes() as processes:
     number = processes.number

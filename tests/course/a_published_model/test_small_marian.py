@@ -1,0 +1,40 @@
+"""The small Marian model learns its ten sentences, the same way each time."""
+
+import pytest
+import torch
+
+from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
+
+pytest.importorskip("sentencepiece")
+
+
+def test_it_learns_to_translate_its_sentences_from_german():
+    translator = untrained_marian()
+    losses = train_marian(translator)
+    assert losses[-1] < 0.02 < 2 < losses[0]
+    sources, targets = zip(*PAIRS, strict=True)
+    assert translator.translate_all(sources) == list(targets)
+    assert sources[0].startswith("Ein Hund") and targets[0].startswith("A dog")
+
+
+def test_the_seed_decides_the_weights_and_changes_are_the_configs():
+    first, same, other = (untrained_marian(seed=seed, d_ff=20) for seed in (3, 3, 4))
+    weights, again, different = (each.model.state_dict() for each in (first, same, other))
+    assert all(torch.equal(weight, again[name]) for name, weight in weights.items())
+    assert not all(torch.equal(weight, different[name]) for name, weight in weights.items())
+    assert first.model.config.d_ff == 20 and first.model.config.decoder_depth == 1
+
+
+def test_a_step_of_training_follows_the_mean_loss_of_the_real_tokens():
+    translator = untrained_marian()
+    model, target = translator.model, translator.target_ids
+    logs, count = 0.0, 0
+    with torch.no_grad():
+        for source, english in PAIRS:
+            labels = torch.tensor([*target(english), model.config.end_id])
+            read = torch.tensor([[model.config.start_id, *target(english)]])
+            logits = model(torch.tensor([translator.tokenizer.encode(source)]), read)[0]
+            logs -= logits.log_softmax(dim=-1)[range(len(labels)), labels].sum().item()
+            count += len(labels)
+    (loss,) = train_marian(translator, steps=1)
+    assert loss == pytest.approx(logs / count, rel=1e-4)

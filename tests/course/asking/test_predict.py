@@ -1,0 +1,139 @@
+"""A question comes with its answers, and the outcome stays closed until the reader opens it."""
+
+import base64
+import re
+import sys
+
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+from IPython.display import display
+from IPython.testing.globalipapp import start_ipython
+from nbconvert import HTMLExporter
+
+from tests.published import caught_bundles
+from transformer_course.asking import predict as module
+from transformer_course.asking.predict import OPEN, OUTCOME, predict
+from transformer_course.drawing.display import show
+
+QUESTION, ANSWERS = "Is 2 < 3 & 4?", ("yes, <b>it</b> is", "no")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shell():
+    """What a notebook has: figures are captured where IPython publishes them."""
+    return start_ipython()
+
+
+@pytest.fixture
+def published(monkeypatch) -> list[dict]:
+    return caught_bundles(monkeypatch, module)
+
+
+def outcome_of(page: str) -> str:
+    return re.search(r"<details[^>]*>(.*)</details>", page, re.DOTALL)[1]
+
+
+def show_a_bar() -> None:
+    figure, axes = plt.subplots(figsize=(2, 1))
+    axes.bar([0], [1])
+    show(figure, alt='one "bar"')
+
+
+def test_one_output_has_the_question_the_answers_and_a_closed_outcome(published, capsys):
+    with predict(QUESTION, *ANSWERS):
+        print("2 < 3")
+    ((page, plain, outcome),) = (each["data"].values() for each in published)
+    assert "<p><b>Is 2 &lt; 3 &amp; 4?</b></p>" in page
+    assert page.count('<input type="radio"') == len(ANSWERS)
+    assert "yes, &lt;b&gt;it&lt;/b&gt; is" in page
+    assert "<details" in page and "<details open" not in page
+    assert outcome_of(page).endswith(f"{OPEN}</summary><pre>2 &lt; 3\n</pre>")
+    assert plain == "Is 2 < 3 & 4?\n( ) yes, <b>it</b> is\n( ) no"
+    assert outcome == "2 < 3\n"
+    assert capsys.readouterr().out == ""
+
+
+def test_only_one_answer_of_a_question_can_be_chosen_and_questions_do_not_disturb_each_other(
+    published,
+):
+    for question in ("One?", "Two?", "One?"):
+        with predict(question, *ANSWERS):
+            pass
+    names = [set(re.findall('name="([^"]+)"', each["data"]["text/html"])) for each in published]
+    assert [len(each) for each in names] == [1, 1, 1]
+    assert names[0] != names[1]
+    assert names[0] == names[2]
+
+
+def test_a_figure_is_in_the_outcome_with_its_words_and_nowhere_else(published):
+    with predict(QUESTION, *ANSWERS):
+        show_a_bar()
+        print("printed")
+    (bundle,) = published
+    page = bundle["data"]["text/html"]
+    png = re.search(r'<img[^>]* src="data:image/png;base64,([^"]+)"', outcome_of(page))[1]
+    assert base64.b64decode(png).startswith(b"\x89PNG")
+    assert 'alt="one &quot;bar&quot;"' in outcome_of(page)
+    assert bundle["data"].keys() == {"text/html", "text/plain", OUTCOME}
+    assert bundle["data"][OUTCOME] == "printed\n"
+
+
+def test_html_and_plain_text_are_shown_too(published):
+    with predict(QUESTION, *ANSWERS):
+        publish_html("<table></table>")
+    with predict(QUESTION, *ANSWERS):
+        publish_plain("a < b")
+    first, second = (outcome_of(each["data"]["text/html"]) for each in published)
+    assert first.endswith("<table></table>")
+    assert second.endswith("<pre>a &lt; b</pre>")
+
+
+def publish_html(text: str) -> None:
+    display({"text/html": text, "text/plain": "a table"}, raw=True)
+
+
+def publish_plain(text: str) -> None:
+    display({"text/plain": text}, raw=True)
+
+
+def test_an_error_in_the_block_is_raised_and_nothing_is_published(published):
+    with pytest.raises(ZeroDivisionError), predict(QUESTION, *ANSWERS):
+        print(1 / 0)
+    assert published == []
+
+
+def test_a_warning_stays_visible(published, capsys):
+    with predict(QUESTION, *ANSWERS):
+        print("careful", file=sys.stderr)
+    assert capsys.readouterr().err == "careful\n"
+
+
+@pytest.mark.parametrize("answers", [(), ("one",), ("a", "b", "c", "d", "e"), ("a", "a")])
+def test_too_few_too_many_or_equal_answers_are_refused(answers):
+    with (
+        pytest.raises(ValueError, match="two to four different texts"),
+        predict("Which?", *answers),
+    ):
+        pass
+
+
+def test_a_question_without_words_is_refused():
+    with (
+        pytest.raises(ValueError, match="question must be a sentence, got ' '"),
+        predict(" ", "a", "b"),
+    ):
+        pass
+
+
+def test_an_exported_page_keeps_question_answers_and_outcome(published):
+    with predict(QUESTION, *ANSWERS):
+        show_a_bar()
+    output = nbformat.v4.new_output("display_data", data=published[0]["data"])
+    cell = nbformat.v4.new_code_cell("with predict(): ...", outputs=[output])
+    exported, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    (page,) = re.findall("<fieldset.*</fieldset>", exported, re.DOTALL)
+    assert "Is 2 &lt; 3 &amp; 4?" in page
+    assert len(re.findall('<input [^>]*type="radio"', page)) == len(ANSWERS)
+    png = re.search('base64,([^"]+)"', published[0]["data"]["text/html"])[1]
+    assert png in outcome_of(page)

@@ -1,0 +1,25 @@
+"""Units are drawn as dark as they are active, and a sum beside its parts."""
+
+import torch
+
+from transformer_course.feed_forward_add_and_norm.units import plot_active_words, plot_unit_sums
+
+X = torch.linspace(0, 1, 5)
+
+
+def test_the_most_active_word_is_the_darkest_and_is_named():
+    sentences = [(["a", "red"], torch.tensor([0.0, 2.0])), (["car"], torch.tensor([0.5]))]
+    figure = plot_active_words(sentences, title="t")
+    boxes = figure.axes[0].patches
+    light = [sum(box.get_facecolor()[:3]) for box in boxes]
+    assert light[1] < light[2] < light[0]
+    assert figure.get_label() == "2 sentences; the darkest words are red"
+
+
+def test_every_unit_and_the_output_is_drawn_and_the_closest_is_named():
+    near = (torch.stack([X, X], dim=1) / 2, X)
+    far = (torch.zeros(5, 3), torch.zeros(5))
+    figure = plot_unit_sums(X, X, {"near": near, "far": far})
+    assert [len(axes.lines) for axes in figure.axes] == [4, 5]
+    assert figure.get_suptitle() == "near come closest"
+    assert "far 1.0" in figure.get_label()

@@ -1,0 +1,113 @@
+"""Hugging Face's Llama and GPT-2 give our logits, with padding and with a cache of their own."""
+
+import sys
+
+import pytest
+import torch
+
+from tests.variants.test_language_model import GPT2, IDS, REAL, SO_FAR, random_model
+from transformer_course.from_2017_to_today.hugging_face import as_gpt2, as_llama, logit_gap
+
+pytest.importorskip("transformers")
+
+LLAMA = SO_FAR["up to no biases"]
+KINDS = {
+    "Llama": (LLAMA, as_llama),
+    "Llama with two tables": (LLAMA | {"tie_embeddings": False}, as_llama),
+    "Llama without groups": (LLAMA | {"num_key_value_heads": None}, as_llama),
+    "Llama with biases": (LLAMA | {"feed_forward_bias": True, "attention_bias": True}, as_llama),
+    "GPT-2": (GPT2, as_gpt2),
+}
+every_kind = pytest.mark.parametrize(("change", "theirs"), KINDS.values(), ids=KINDS)
+
+
+@every_kind
+def test_both_give_the_same_logits(change, theirs):
+    gap = logit_gap(random_model(change), theirs, IDS)
+    assert 0 <= gap <= 1e-4
+
+
+@every_kind
+def test_a_padded_batch_gives_the_same_logits_where_the_tokens_are_real(change, theirs):
+    model = random_model(change)
+    other = theirs(model)(IDS, attention_mask=REAL.long()).logits
+    torch.testing.assert_close(model(IDS)[REAL], other[REAL], atol=1e-4, rtol=0)
+
+
+@every_kind
+def test_both_give_the_same_gradients(change, theirs):
+    model = random_model(change)
+    other = theirs(model).train(False)
+    ours = [model.embedding.weight, model.layers[1].self_attention.query_projection.weight]
+    wte = other.get_input_embeddings().weight
+    first, *_ = torch.autograd.grad(model(IDS)[REAL].sin().sum(), ours)
+    (second,) = torch.autograd.grad(other(IDS).logits[REAL].sin().sum(), [wte])
+    torch.testing.assert_close(first, second, atol=1e-4, rtol=1e-4)
+
+
+def test_in_float64_both_agree_to_ten_digits_with_exact_angles_and_norms(monkeypatch):
+    from transformers.models.llama import modeling_llama
+
+    torch.set_default_dtype(torch.float64)
+    try:
+        model = random_model(LLAMA)
+        llama = as_llama(model)
+
+        def angles(self, x, position_ids):
+            frequency = 10_000.0 ** (-torch.arange(0, 4, 2) / 4)
+            angle = (position_ids[..., None] * frequency).repeat(1, 1, 2)
+            return angle.cos(), angle.sin()
+
+        def norm(self, x):
+            return self.weight * x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt()
+
+        monkeypatch.setattr(modeling_llama.LlamaRotaryEmbedding, "forward", angles)
+        monkeypatch.setattr(modeling_llama.LlamaRMSNorm, "forward", norm)
+        ours, theirs = model(IDS), llama(IDS).logits
+        torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=0)
+        (mine,) = torch.autograd.grad(ours.sin().sum(), [model.embedding.weight])
+        (other,) = torch.autograd.grad(theirs.sin().sum(), [llama.model.embed_tokens.weight])
+        torch.testing.assert_close(mine, other, atol=1e-10, rtol=0)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_in_float64_gpt2_agrees_to_ten_digits():
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert logit_gap(random_model(GPT2), as_gpt2, IDS) <= 1e-10
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_without_the_library_the_comparison_is_skipped_in_a_sentence(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert logit_gap(random_model(LLAMA), as_llama, IDS) is None
+    assert "transformers is not installed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("theirs", "change", "refusal"),
+    [
+        (as_llama, {"norm_first": False}, "norm_first must be True in Llama, got False"),
+        (as_llama, {"norm": "layer"}, "norm must be rms in Llama, got layer"),
+        (as_llama, {"positions": "learned"}, "positions must be rotary in Llama, got learned"),
+        (as_llama, {"feed_forward": "gelu"}, "feed_forward must be swiglu in Llama, got gelu"),
+        (as_gpt2, {"norm_first": False}, "norm_first must be True in GPT-2, got False"),
+        (as_gpt2, {"norm": "rms"}, "norm must be layer in GPT-2, got rms"),
+        (as_gpt2, {"positions": "rotary"}, "positions must be learned in GPT-2, got rotary"),
+        (as_gpt2, {"feed_forward": "relu"}, "feed_forward must be gelu in GPT-2, got relu"),
+        (as_gpt2, {"tie_embeddings": False}, "tie_embeddings must be True in GPT-2, got False"),
+        (
+            as_gpt2,
+            {"feed_forward_bias": False},
+            "feed_forward_bias must be True in GPT-2, got False",
+        ),
+        (as_gpt2, {"attention_bias": False}, "attention_bias must be True in GPT-2, got False"),
+        (as_gpt2, {"num_key_value_heads": 2}, "num_key_value_heads must be 6 in GPT-2, got 2"),
+    ],
+)
+def test_a_model_with_another_switch_is_refused(theirs, change, refusal):
+    model = random_model((LLAMA if theirs is as_llama else GPT2) | change)
+    with pytest.raises(ValueError, match=f"^{refusal}$"):
+        theirs(model)

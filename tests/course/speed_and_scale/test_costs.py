@@ -1,0 +1,185 @@
+"""Operations, bytes and runs are counted rightly, and what cannot run is told in a sentence."""
+
+import subprocess
+import sys
+import threading
+from functools import partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from transformer_course.speed_and_scale import costs
+from transformer_course.speed_and_scale.costs import (
+    compiled,
+    losses_of_a_run,
+    operations,
+    saved_bytes,
+    seconds,
+)
+
+
+def test_a_matrix_product_needs_2mnp_operations():
+    assert operations(lambda: torch.ones(3, 5) @ torch.ones(5, 7)) == 2 * 3 * 5 * 7
+
+
+def test_the_fused_kernel_counts_as_two_products():
+    query, key, value = torch.ones(1, 2, 5, 4), torch.ones(1, 2, 7, 4), torch.ones(1, 2, 7, 4)
+    found = operations(lambda: F.scaled_dot_product_attention(query, key, value))
+    assert found == 2 * (2 * 2 * 5 * 7 * 4)
+
+
+def test_the_call_is_repeated_and_takes_time():
+    calls = []
+    assert seconds(lambda: calls.append(0) or torch.ones(2, 3), rounds=4) > 0
+    assert len(calls) == 4
+
+
+def test_autograd_keeps_each_tensor_once_and_weights_do_not_count():
+    layer, x = nn.Linear(5, 7), torch.ones(3, 5, requires_grad=True)
+    kept = 4 * x.numel()  # bytes: the backward pass of the product needs its input
+    assert saved_bytes(lambda: layer(x), layer) == kept
+    assert saved_bytes(lambda: layer(x)) == kept + 4 * layer.weight.numel()
+    assert saved_bytes(lambda: layer(x) + layer(x), layer) == kept
+    with torch.no_grad():
+        assert saved_bytes(lambda: layer(x), layer) == 0
+
+
+def test_views_of_one_storage_count_as_that_storage():
+    x = torch.ones(6, 5, requires_grad=True)
+    whole = 4 * x.numel()
+    assert saved_bytes(lambda: x[1:] * x[:-1]) == whole
+    assert saved_bytes(lambda: (x.sin(), x[:2].sin())) == whole
+    assert saved_bytes(lambda: torch.ones(1, 5).expand(6, 5) * x) == 4 * 5
+    layer = nn.Linear(5, 7)
+    assert saved_bytes(lambda: torch.ones(3, 5) @ layer.weight[2:].T, layer) == 4 * 3 * 5
+
+
+NO_COMPILER = """CppCompileError: C++ compile error
+
+Command:
+g++ x.cpp
+Output:
+x.cpp:3: fatal error: omp.h: No such file
+compilation terminated.
+
+Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("no compiler", "no compiler"),
+        ("", "RuntimeError"),
+        (NO_COMPILER, "x.cpp:3: fatal error: omp.h: No such file"),
+    ],
+)
+def test_where_compiling_fails_the_error_is_told(said, reason, monkeypatch, capsys):
+    def fail(*given):
+        raise RuntimeError(said)
+
+    monkeypatch.setattr(torch, "compile", lambda function, **options: fail)
+    assert compiled(torch.sin, torch.ones(2)) is None
+    assert f"does not work here: {reason}.\n" in capsys.readouterr().out
+    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
+    assert compiled(torch.sin, torch.ones(2)) is torch.sin
+
+
+def test_compiling_that_hangs_is_waited_for_no_longer(monkeypatch, capsys):
+    hangs = threading.Event()
+    monkeypatch.setattr(torch, "compile", lambda function, **options: lambda *x: hangs.wait(60))
+    monkeypatch.setattr(costs, "LONGEST_WAIT", 0.1)
+    assert compiled(torch.sin, torch.ones(2)) is None
+    hangs.set()
+    assert "it takes more than 0.1 seconds" in capsys.readouterr().out
+
+
+def test_a_function_compiled_in_its_own_thread_is_ready_in_this_one(monkeypatch):
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
+    torch._dynamo.reset()
+    counts, x = torch._dynamo.utils.counters["stats"], torch.randn(5, 7)
+    fast = compiled(torch.nn.GELU(), x)
+    graphs = counts["unique_graphs"]
+    torch.testing.assert_close(fast(x), F.gelu(x))
+    assert counts["unique_graphs"] == graphs > 0
+
+
+SMALL = [
+    *("--task", "copy", "--steps", "2", "--evaluate-every", "2", "--evaluate-on", "2"),
+    *("--d-model", "8", "--heads", "2", "--layers", "1", "--d-ff", "8", "--batch-size", "4"),
+]
+
+
+@pytest.mark.slow
+def test_a_run_in_two_processes_has_the_losses_of_a_run_in_one():
+    options = [*SMALL, "--dropout", "0", "--threads", "1", "--precision", "float32"]
+    one, two = (losses_of_a_run(options, processes=number) for number in (1, 2))
+    assert len(one) == 2
+    assert two == pytest.approx(one, abs=1e-4)
+
+
+def start_instead(monkeypatch, program, *, processes, ready=False):
+    """Have losses_of_a_run start another program; if ready, wait for its first line."""
+    start, started = subprocess.Popen, []
+
+    def begin(command, **settings):
+        assert ("--nproc-per-node" in command) == (processes > 1)
+        started.append(start([sys.executable, "-c", program], **settings))
+        if ready:
+            started[0].stdout.readline()
+        return started[0]
+
+    monkeypatch.setattr(costs.subprocess, "Popen", begin)
+    return started
+
+
+def say(text):
+    return f"print({text!r})\nraise SystemExit(3)"
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("raise SystemExit(3)", "exit status 3"),
+        (say("step 1\nerror: --steps must be at least 1\n"), "error: --steps must be at least 1"),
+        ("raise OSError('no port')", "OSError: no port"),
+        (say("No module named x"), "No module named x"),
+        (say("E1123 08:00:00.1 12 torch/distributed/elastic/multiprocessing/api.py:10] f\n==="),
+         "exit status 3"),
+    ],
+)  # fmt: skip
+def test_the_error_of_a_run_is_told(processes, program, reason, monkeypatch, capsys):
+    start_instead(monkeypatch, program, processes=processes)
+    assert losses_of_a_run(SMALL, processes=processes) is None
+    assert f" failed here: {reason}. The text below" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_error_of_a_process_is_told_and_not_the_report_of_torchrun(capsys):
+    assert losses_of_a_run([*SMALL, "--heads", "3"], processes=2) is None
+    said = capsys.readouterr().out
+    assert "failed here: error: num_heads must divide d_model, got 3 and 8. The" in said
+
+
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+POLITE = STUBBORN.replace("signal.SIG_IGN", "lambda *_: exit(0)")
+
+
+@pytest.mark.parametrize(("program", "patience"), [(POLITE, 60), (STUBBORN, 0.1)])
+def test_a_run_that_hangs_is_ended(program, patience, monkeypatch, capsys):
+    started = start_instead(monkeypatch, program, processes=2, ready=True)
+    monkeypatch.setattr(costs, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(costs, "LONGEST_END", patience)
+    assert losses_of_a_run(SMALL, processes=2) is None
+    assert started[0].poll() is not None
+    assert "2 processes failed here: no end within 0.1 seconds" in capsys.readouterr().out

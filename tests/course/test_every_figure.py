@@ -1,0 +1,459 @@
+"""What holds for every figure: title, labels, colors, and names that are drawn as written."""
+
+import inspect
+from dataclasses import replace
+from functools import cache, partial
+from importlib import import_module
+from pkgutil import iter_modules
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from matplotlib.cbook import is_math_text
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from torch import nn
+
+from transformer_course import drawing as figures
+from transformer_course.curves import run_figures as runs
+from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns
+from transformer_course.drawing import (
+    attention_flow,
+    charts,
+)
+from transformer_course.drawing import (
+    attention_grid as attention,
+)
+from transformer_course.drawing import (
+    course_map as architecture,
+)
+from transformer_course.drawing import (
+    head_charts as heads,
+)
+from transformer_course.drawing import (
+    layer_maps as layers,
+)
+from transformer_course.drawing import (
+    next_word_bars as next_words,
+)
+from transformer_course.drawing import (
+    position_charts as positions,
+)
+from transformer_course.drawing import (
+    search_tree as search,
+)
+from transformer_course.drawing import (
+    vector_pictures as vectors,
+)
+from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
+from transformer_course.drawing.vector_pictures import Neighbors
+from transformer_course.feed_forward_add_and_norm import units
+from transformer_course.from_2017_to_today import swaps
+from transformer_course.from_2017_to_today.language_modeling import Swap
+from transformer_course.generation.table_model import TableModel
+from transformer_course.looking.next_words import DecodingStep
+from transformer_course.looking.one_head import BatchHead
+from transformer_course.looking.position_scores import Reading
+from transformer_course.multi_head_attention import shape_walk
+from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.start_here import history
+from transformer_course.tokenization import pieces
+from transformer_course.translation import ngrams
+from transformer_edu.data.tokenizer import Tokenizer
+from transformer_edu.generation.beam import beam_search
+from transformer_edu.model.encoder import EncoderLayer
+from transformer_edu.training.evaluation import Evaluation
+
+NAME = "$q$"  # mathtext would draw an italic letter without its dollars
+TITLE = "What to see"
+WEIGHTS = torch.tensor([[0.1, 0.2, 0.7], [0.0, 0.4, 0.6]])
+TOKENS = {"query_tokens": ["a", NAME], "key_tokens": ["c", "d", NAME]}
+WORDS = ["c", "d", NAME]
+LINKS = {"query_words": ["a", NAME], "key_words": WORDS, "marked": 1}
+MASK = WEIGHTS > 0.3
+GRID = torch.tensor([[1.0, -3.0, 0.5], [0.0, 2.0, 0.25]])
+EVALUATIONS = (Evaluation(10, 1.0, 0.5, 0.25), Evaluation(20, 0.5, 1.0, 0.75))
+STORED = StoredRuns(
+    variant=NAME,
+    settings={},
+    runs=(SeedRun(seed=0, evaluations=EVALUATIONS),),
+    glance=Glance(
+        source=("a", NAME), target=("b",), written=(), head=0, weights=((0.5, 0.5), (1.0, 0.0))
+    ),
+)
+ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
+RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
+STEP = DecodingStep(["<s>", NAME], WEIGHTS[0], [("a", 0.5), (NAME, 0.25)], 0, False)
+LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
+HEAD = BatchHead(
+    words=[["a", NAME]],
+    token_ids=torch.tensor([[4, 5]]),
+    x=torch.ones(1, 2, 3),
+    w_query=torch.ones(3, 2),
+    w_key=torch.ones(3, 2),
+    w_value=torch.ones(3, 2),
+    mask=torch.tensor([[[True, False], [True, True]]]),
+)
+
+
+def searched() -> list:
+    """The steps of a beam search."""
+    steps: list = []
+    beam_search(LANGUAGE, LANGUAGE.source_ids, width=2, after_step=steps.append)
+    return steps
+
+
+LOSS, STEPS, WEIGHT = "loss (nats per token)", "training step", "attention weight"
+# Each figure with sample input in which NAME occurs, and the labels of all its axes.
+SWAP = Swap(
+    name=NAME,
+    parameters=9,
+    cache=8,
+    losses=(1.0, 2.0),
+    lengths=(4, 8),
+    by_range=((1.0, 2.0), (1.5, 2.5)),
+    tokens_per_second=(700, 900),
+)
+FIGURES = {
+    "plot_active_words": (
+        partial(units.plot_active_words, [(["a", NAME], torch.tensor([0.0, 1.0]))]),
+        {units.ACTIVATION},
+    ),
+    "plot_architecture": (partial(architecture.plot_architecture), set()),
+    "plot_attention": (
+        partial(attention.plot_attention, WEIGHTS, **TOKENS),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_attention_flow": (
+        partial(
+            attention_flow.plot_attention_flow, GRID, GRID.repeat(2, 1)[:3], WEIGHTS.T, **LINKS
+        ),
+        set(),
+    ),
+    "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_differences": (
+        partial(
+            charts.plot_differences,
+            {NAME: 1e-6, "b": 2.0},
+            words={NAME: NAME, "b": "c"},
+            equal=1e-4,
+            x_label="width",
+        ),
+        {"width"},
+    ),
+    "plot_grouped_bars": (
+        partial(charts.plot_grouped_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
+        {"width"},
+    ),
+    "plot_beam_tree": (
+        partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
+        {"step (numbers: log-probability; in round boxes the score)", "rank"},
+    ),
+    "plot_by_layer": (
+        partial(
+            layers.plot_by_layer,
+            {NAME: WEIGHTS},
+            words=["a", "b", NAME],
+            rows=["input", NAME],
+            bar="change",
+        ),
+        {"word", "change"},
+    ),
+    "plot_candidates": (
+        partial(next_words.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        {"probability"},
+    ),
+    "plot_first_gradients": (
+        partial(layers.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
+        {STEPS, "length of the gradient"},
+    ),
+    "plot_gradient_path": (
+        partial(layers.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
+        {"after layer (0: the input)", "gradient length (output: 1)"},
+    ),
+    "plot_removals": (
+        partial(heads.plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
+        {
+            "layer",
+            "the head that is off. Points by which the probability of a correct token changes:\n"
+            r"“\$q\$”",
+        },
+    ),
+    "plot_head_roles": (
+        partial(heads.plot_head_roles, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
+        {"layer", "head", "share"},
+    ),
+    "plot_head_split": (
+        partial(
+            heads.plot_head_split,
+            {"split": torch.arange(4).view(2, 2)},
+            tokens=["a", NAME],
+            d_model=2,
+        ),
+        {"component"},
+    ),
+    "plot_head_sum": (partial(heads.plot_head_sum, {NAME: GRID}), set()),
+    "plot_heads": (
+        partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_heads_of_word": (
+        partial(heads.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
+        set(),
+    ),
+    "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
+    "plot_layer_order": (
+        partial(architecture.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
+        set(),
+    ),
+    "plot_lengths": (
+        partial(search.plot_lengths, {NAME: (2, -1.5), "b": (5, -2.0)}, alpha=0.6),
+        {"length in tokens, the end token included", "log-probability in nats"},
+    ),
+    "plot_lines": (
+        partial(charts.plot_lines, {NAME: [1, 2], "b": [2, 1]}, x=[0, 1], x_label="x", y_label="y"),
+        {"x", "y"},
+    ),
+    "plot_links": (partial(attention.plot_links, WEIGHTS, **TOKENS), set()),
+    "plot_loss_by_position": (
+        partial(swaps.plot_loss_by_position, {NAME: SWAP, "b": SWAP}),
+        {"loss (nats per token)"},
+    ),
+    "plot_losses": (
+        partial(runs.plot_losses, [2.0, 1.0], {NAME: 0.5}, steps=4),
+        {STEPS, LOSS},
+    ),
+    "plot_lookup": (
+        partial(
+            attention_flow.plot_lookup,
+            GRID[0, :2],
+            WEIGHTS.T,
+            WEIGHTS.T,
+            words=WORDS,
+            features=[NAME, "b"],
+        ),
+        {NAME, "b"},
+    ),
+    "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
+    "plot_lookups": (
+        partial(heads.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
+        {"fraction right"},
+    ),
+    "plot_mask_row": (
+        partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
+        {QUERY_AXIS, KEY_AXIS},
+    ),
+    "plot_masked_heads": (
+        partial(attention.plot_masked_heads, {NAME: (HEAD, 0)}),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_merge_steps": (
+        partial(pieces.plot_merge_steps, [(b"$", b"q"), (b"$q", b"$")], NAME),
+        {"the word, from left to right", "number of the merge"},
+    ),
+    "plot_neighbors": (
+        partial(vectors.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
+        {"cosine"},
+    ),
+    "plot_ngrams": (partial(ngrams.plot_ngrams, WORDS, ["c", NAME]), set()),
+    "plot_normalization": (
+        partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
+        {"component"},
+    ),
+    "plot_one_word": (
+        partial(
+            layers.plot_one_word,
+            torch.stack([0 * GRID + 1, GRID, 2 * GRID + 1]).repeat(1, 2, 1),
+            word=NAME,
+            labels=[NAME, "b", "c", "d"],
+            kinds=["k", NAME, "k", NAME],
+        ),
+        set(),
+    ),
+    "plot_padding_share": (
+        partial(
+            attention.plot_padding_share,
+            WEIGHTS[:, :2],
+            ["a", NAME],
+            real=torch.tensor([True, False]),
+        ),
+        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
+    "plot_influence": (
+        partial(next_words.plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
+        {"reads → predicts", "change of the prediction (largest in its row: 1)"},
+    ),
+    "plot_decoding_step": (
+        partial(next_words.plot_decoding_step, WORDS, STEP),
+        set(),
+    ),
+    "plot_next_words": (
+        partial(next_words.plot_next_words, {NAME: {"a": 0.5, NAME: 0.25}}),
+        {"probability of the next word"},
+    ),
+    "plot_progress": (
+        partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
+        {STEPS, LOSS, "BLEU"},
+    ),
+    "plot_rows": (
+        partial(vectors.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
+        {"token and its id", "number within the vector", "value"},
+    ),
+    "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
+    "plot_position_products": (
+        partial(positions.plot_position_products, {NAME: GRID}),
+        {"position", "dot product (largest = 1)"},
+    ),
+    "plot_readings": (
+        partial(positions.plot_readings, [Reading(WORDS, [0, 2, 1], NAME)]),
+        set(),
+    ),
+    "plot_clocks": (partial(positions.plot_clocks, WORDS, d_model=4), set()),
+    "plot_turning_hands": (partial(positions.plot_turning_hands, 3, 2, d_model=4), set()),
+    "plot_schedules": (
+        partial(runs.plot_schedules, [(512, 4000), (256, 4000)]),
+        {"step", "learning rate"},
+    ),
+    "plot_scores": (partial(runs.plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
+    "plot_shape_walk": (
+        partial(
+            shape_walk.plot_shape_walk,
+            trace(nn.ModuleDict({NAME: nn.Linear(2, 3)})[NAME], torch.ones(4, 2)),
+        ),
+        set(),
+    ),
+    "plot_similarities": (
+        partial(vectors.plot_similarities, GRID, item="word", names=["a", NAME]),
+        {"word", "cosine"},
+    ),
+    "plot_stream": (
+        partial(layers.plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
+        {"after sub-layer (0: the input)", "length"},
+    ),
+    "plot_stacked_bars": (
+        partial(charts.plot_stacked_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
+        {"width"},
+    ),
+    "plot_swaps": (
+        partial(swaps.plot_swaps, [SWAP, replace(SWAP, name="b", losses=(0.5, 0.7))]),
+        {"validation loss (nats per token)"},
+    ),
+    "plot_today": (swaps.plot_today, set()),
+    "plot_symptoms": (
+        partial(runs.plot_symptoms, [STORED]),
+        {"loss", "fraction\ncorrect", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
+    ),
+    "plot_tables": (
+        partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
+        {"row", "column", "value"},
+    ),
+    "plot_unit_sums": (
+        partial(
+            units.plot_unit_sums,
+            GRID[0],
+            GRID[0],
+            {NAME: (GRID.T, GRID[0]), "b": (GRID.T, GRID[1])},
+        ),
+        {"input", "output"},
+    ),
+    "plot_values": (
+        partial(
+            vectors.plot_values,
+            GRID,
+            row_label="row",
+            column_label="column",
+            row_names=["a", NAME],
+        ),
+        {"row", "column", "value"},
+    ),
+}
+WITHOUT_NAMES = {
+    "plot_architecture",
+    "plot_gradient_path",
+    "plot_layer_order",
+    "plot_schedules",
+    "plot_shape_walk",
+    "plot_today",
+    "plot_turning_hands",
+}
+OF_EVERY = pytest.mark.parametrize("name", FIGURES)
+
+
+@cache
+def drawn(name: str) -> Figure:
+    """The figure of the table, laid out once, with TITLE if it takes a title."""
+    draw = FIGURES[name][0]
+    takes_title = "title" in inspect.signature(draw).parameters
+    figure = draw(**({"title": TITLE} if takes_title else {}))
+    figure.draw_without_rendering()
+    return figure
+
+
+def as_written(text: Text) -> str:
+    """What a reader sees of a text that is not mathematics."""
+    return text.get_text().replace(r"\$", "$") if text.get_parse_math() else text.get_text()
+
+
+def test_every_plot_function_is_in_the_table():
+    modules = [
+        import_module(f"{figures.__name__}.{each.name}") for each in iter_modules(figures.__path__)
+    ]
+    found = {name for module in modules for name in vars(module) if name.startswith("plot_")}
+    assert found == set(FIGURES)
+
+
+@OF_EVERY
+def test_a_figure_has_its_title(name):
+    figure = drawn(name)
+    titles = {axes.get_title(loc) for axes in figure.axes for loc in ("left", "center", "right")}
+    titles = (titles | {figure.get_suptitle()}) - {""}
+    takes_title = "title" in inspect.signature(FIGURES[name][0]).parameters
+    assert any(TITLE in each for each in titles) if takes_title else titles
+
+
+@OF_EVERY
+def test_every_axis_has_its_label(name):
+    figure = drawn(name)
+    labels = {figure.get_supxlabel(), figure.get_supylabel()}
+    for axes in figure.axes:
+        labels |= {as_written(axis.label) for axis in (axes.xaxis, axes.yaxis)}
+    assert labels - {""} == FIGURES[name][1]
+
+
+@OF_EVERY
+def test_a_name_is_drawn_as_it_is_written_and_never_as_mathematics(name):
+    texts = drawn(name).findobj(Text)
+    mathematics = [
+        each for each in texts if each.get_parse_math() and is_math_text(each.get_text())
+    ]
+    assert not any("q" in each.get_text() for each in mathematics)
+    written = [as_written(each) for each in texts if each not in mathematics]
+    assert name in WITHOUT_NAMES or any(NAME in each for each in written)
+
+
+@OF_EVERY
+def test_weights_are_colored_from_zero_to_one_and_signed_numbers_around_zero(name):
+    for image in (image for axes in drawn(name).axes for image in axes.images):
+        low, high = image.get_clim()
+        if image.get_cmap().name == "PuOr":
+            assert low == -high
+        else:
+            assert (low, high) == (0, 1)
+
+
+@OF_EVERY
+def test_lines_differ_in_more_than_color(name):
+    for axes in drawn(name).axes:
+        lines = [line for line in axes.lines if not line.get_label().startswith("_")]
+        looks = {
+            (line.get_marker(), line.get_linestyle(), line.get_markerfacecolor() == "white")
+            for line in lines
+        }
+        assert len(looks) == len(lines)
+
+
+@OF_EVERY
+def test_a_figure_leaves_the_settings_of_matplotlib_alone(name):
+    before = dict(plt.rcParams)
+    assert drawn(name).axes and dict(plt.rcParams) == before

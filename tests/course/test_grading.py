@@ -1,0 +1,360 @@
+"""Grading students' notebooks: right, wrong and missing answers, and every kind of bad input."""
+
+import csv
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tools.exercises import exercise_indices, solution_of, with_answer
+from tools.notebooks import ROOT, read
+from transformer_course import asking as checks
+from transformer_course.grading import limited_run
+from transformer_course.grading.__main__ import main
+from transformer_course.grading.limited_run import Limits
+from transformer_course.grading.outcomes import (
+    LONGEST_HINT,
+    Row,
+    as_csv,
+    as_page,
+    course_exercises,
+    grade_notebook,
+)
+
+# The checks of a lesson that needs no library, so that its process starts fast.
+CHECKS = """\
+class AnswerError(AssertionError): ...
+
+
+def checked(number, right):
+    def check(answer, **given):
+        if answer is ...:
+            print(f"Exercise {number} is waiting for you: replace the three dots.")
+        elif answer != right:
+            raise AnswerError(f"{answer} is wrong. <b>Count</b> again.")
+        else:
+            print(f"Exercise {number} is correct.")
+    return check
+
+
+for number, (name, right) in enumerate({"sum": 5, "product": 6, "word": "five"}.items(), start=1):
+    globals()["check_" + name] = checked(f"7.{number}", right)
+"""
+CALLS = ("check_sum(answer)", "check_product(answer, of=(2, 3))", "check_word(answer)")
+WAITING = "..."
+LIMITS = Limits(cell_seconds=60, seconds=300, memory=1)
+
+
+def cell_of(place: int, answer: str) -> str:
+    """The cell of an exercise; the answer is an expression, or code that sets answer."""
+    code = answer if "\n" in answer or "answer" in answer else f"answer = {answer}"
+    return f"# Your answer:\n{code}\n\n{CALLS[place]}"
+
+
+def lesson(*cells: str) -> NotebookNode:
+    """A small lesson with these cells for its exercises."""
+    notebook = new_notebook(cells=[new_markdown_cell("# 7 · How much?"), new_code_cell(CHECKS)])
+    for place, cell in enumerate(cells, start=1):
+        heading = f"### Exercise 7.{place} · Build (1 minute)"
+        exercise = new_code_cell(cell, metadata={"tags": ["exercise"]})
+        notebook.cells += [new_markdown_cell(heading), exercise]
+    return notebook
+
+
+def answered(*answers: str) -> NotebookNode:
+    """The small lesson with these answers."""
+    return lesson(*(cell_of(place, answer) for place, answer in enumerate(answers)))
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """The folder of a course that is the small lesson."""
+    folder = tmp_path_factory.mktemp("course")
+    nbformat.write(answered(WAITING, WAITING, WAITING), folder / "07_how_much.ipynb")
+    return folder
+
+
+@pytest.fixture
+def grade(course, tmp_path):
+    """Grades a notebook: exercise, outcome and hint of every row."""
+
+    def grade(notebook: NotebookNode, limits: Limits = LIMITS) -> list[tuple[str, str, str]]:
+        file = str(tmp_path / "hers.ipynb")
+        nbformat.write(notebook, file)
+        rows = grade_notebook(file, course_exercises(course), limits)
+        assert {row.file for row in rows} == {file}
+        return [(row.exercise, row.outcome, row.hint) for row in rows]
+
+    return grade
+
+
+def test_a_right_a_wrong_and_a_missing_answer(grade):
+    assert grade(answered("5", "7", WAITING)) == [
+        ("7.1", "correct", ""),
+        ("7.2", "hint", "7 is wrong. <b>Count</b> again."),
+        ("7.3", "waiting", ""),
+    ]
+
+
+def test_an_endless_loop_too_much_memory_and_a_flood_of_output_stop_nothing_else(grade):
+    hog = "answer = bytearray(3 * 2**30)"
+    flood = "for _ in range(100):\n    print('x' * 100_000)\nanswer = 'five'"
+    limits = Limits(cell_seconds=10, seconds=300, memory=1)
+    assert grade(answered("while True:\n    answer = 5", hog, flood), limits) == [
+        ("7.1", "error", "It was stopped after 10 seconds."),
+        ("7.2", "error", "It needs more than 1 GB of memory."),
+        ("7.3", "correct", ""),
+        ("", "remark", "Cell 8 wrote 10 MB; only the end was read."),
+    ]
+
+
+def test_a_deleted_a_changed_and_a_silenced_check_are_told_apart(grade):
+    changed = "answer = 6\nif answer == 6:\n    check_product(answer, of=(2, 3))"
+    silenced = cell_of(2, "check_word = lambda answer: None\nanswer = 'no'")
+    found = grade(lesson("answer = 5", changed, silenced))
+    assert [outcome for _, outcome, _ in found] == ["deleted", "check changed", "check changed"]
+    assert [hint for _, _, hint in found] == [
+        "No cell calls check_sum.",
+        "The cell must call its check like this: check_product(answer, of=(2, 3))",
+        "The cell ran, but check_word said nothing.",
+    ]
+
+
+def test_a_cell_that_fails_before_its_check_and_one_elsewhere_are_named(grade):
+    notebook = answered("5", "nonsense = = 6\nanswer", f"answer = {'x' * 2000}")
+    notebook.cells.insert(2, new_code_cell("1 / 0"))
+    sums, product, word, remark = grade(notebook)
+    assert sums == ("7.1", "correct", "")
+    assert product[1] == "error" and product[2].startswith("SyntaxError: ")
+    assert word[1] == "error" and len(word[2]) <= LONGEST_HINT + 2
+    assert remark == ("", "remark", "Cell 3: ZeroDivisionError: division by zero")
+
+
+def test_what_a_process_that_ends_has_answered_counts(grade):
+    ends = "import os\nos._exit(1)\nanswer = 6"
+    reason = "Python ended in cell 6: no memory left, or a crash."
+    assert grade(answered("5", ends, "'five'")) == [
+        ("7.1", "correct", ""),
+        ("7.2", "not run", reason),
+        ("7.3", "not run", reason),
+        ("", "remark", reason),
+    ]
+
+
+def test_a_notebook_ends_in_time_although_its_cells_refuse_to(grade, monkeypatch):
+    monkeypatch.setattr(limited_run, "SECONDS_FOR_OUTPUT", 4)
+    stubborn = "while True:\n    try:\n        import time; time.sleep(9)\n    except: ..."
+    limits = Limits(cell_seconds=6, seconds=8, memory=1)
+    assert grade(answered("5", f"{stubborn}\nanswer = 6", WAITING), limits)[:3] == [
+        ("7.1", "correct", ""),
+        ("7.2", "error", "It was stopped after 6 seconds."),
+        ("7.3", "not run", "The notebook took more than 8 seconds."),
+    ]
+
+
+def test_a_notebook_reaches_its_own_computer_and_no_other(grade):
+    own = "import socket\nwith socket.create_server(('localhost', 0)) as door:\n"
+    own += "    socket.create_connection(door.getsockname()).close()\nanswer = 5"
+    by_name = "from urllib.request import urlopen\nurlopen('http://example.com')\nanswer = 6"
+    by_number = "import socket\nsocket.create_connection(('192.0.2.1', 80))\nanswer = 'five'"
+    found = grade(answered(own, by_name, by_number))
+    assert found[0] == ("7.1", "correct", "")
+    for _, outcome, hint in found[1:3]:
+        assert outcome == "error" and "has no network while it is graded" in hint
+
+
+def test_the_last_of_several_cells_counts_and_spaces_at_the_ends_of_lines_do_not(grade):
+    notebook = answered("5", "6", "'six'")
+    notebook.cells.append(new_code_cell(cell_of(2, "'five'").replace("\n", "  \n") + "\n\nanswer"))
+    assert [outcome for _, outcome, _ in grade(notebook)] == ["correct"] * 3
+
+
+def test_an_answer_runs_as_it_is_stored(grade):
+    text = "text = '''five  \n'''\nanswer = 'five' if text == 'five  ' + chr(10) else text"
+    assert grade(answered("5", "6", text))[2] == ("7.3", "correct", "")
+
+
+NOT_NOTEBOOKS = {
+    "There is no such file.": None,
+    "This is not a notebook: the file is damaged, or not JSON.": b'{"cells": [',
+    "This is not a notebook of format 4: it has no cells.": b'{"worksheets": []}',
+    "The notebook has no exercise of the course.": b'{"cells": []}',
+}
+
+
+@pytest.mark.parametrize(("hint", "content"), NOT_NOTEBOOKS.items())
+def test_a_file_that_cannot_be_graded_gets_one_row(hint, content, tmp_path):
+    file = tmp_path / "hers.ipynb"
+    if content is not None:
+        file.write_bytes(content)
+    assert grade_notebook(str(file), course_exercises(ROOT / "notebooks"), LIMITS) == [
+        Row(str(file), "", "not graded", hint)
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff\xfe\x00", b"[]", b"7", b"[" * 100_000, b'{"cells": 3}', b'{"cells": [{}]}']
+    + [json.dumps({"cells": [{"cell_type": "code", "source": it}]}).encode() for it in (7, [7])],
+)
+def test_no_content_of_a_file_stops_the_grading(content, tmp_path):
+    (tmp_path / "hers.ipynb").write_bytes(content)
+    (row,) = grade_notebook(str(tmp_path / "hers.ipynb"), [], LIMITS)
+    assert (row.exercise, row.outcome) == ("", "not graded")
+    (row,) = grade_notebook(str(tmp_path), [], LIMITS)
+    assert row.hint.startswith("The file could not be read: ")
+
+
+def test_the_exercises_of_the_course_are_those_that_have_a_check():
+    modules = [
+        importlib.import_module(f"{checks.__name__}.{each.name}")
+        for each in pkgutil.iter_modules(checks.__path__)
+    ]
+    there = {
+        (check.exercise, name)
+        for module in modules
+        for name, check in vars(module).items()
+        if hasattr(check, "exercise")
+    }
+    found = course_exercises(ROOT / "notebooks")
+    assert [(each.number, each.check) for each in found] == sorted(
+        there, key=lambda pair: [*map(int, pair[0].split("."))]
+    )
+    assert all(each.call.startswith(f"{each.check}(") for each in found)
+
+
+def test_the_command_grades_what_it_can_and_names_the_rest(course, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    nbformat.write(answered("5", "6", "'five'"), "b.ipynb")
+    nbformat.write(new_notebook(cells=[new_code_cell("check_sums(5)")]), "[b].ipynb")
+    assert main(["[b].ipynb", "b.*", "c.ipynb", "--course", str(course)]) == 1
+    printed = capsys.readouterr()
+    assert printed.err.splitlines() == [
+        "error: [b].ipynb: The notebook has no exercise of the course.",
+        "error: c.ipynb: There is no such file.",
+    ]
+    assert printed.out.splitlines()[0] == "b.ipynb: 3 of 3 correct"
+    with open("grades.csv", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["file"], row["exercise"], row["outcome"]) for row in rows] == [
+        ("[b].ipynb", "", "not graded"),
+        *(("b.ipynb", f"7.{number}", "correct") for number in (1, 2, 3)),
+        ("c.ipynb", "", "not graded"),
+    ]
+    assert Path("grades.html").read_text(encoding="utf-8").count(">b.ipynb<") == 3
+
+
+def test_a_lesson_that_is_not_asked_for_is_not_run(course, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    nbformat.write(answered("5", "6", "open('ran', 'w')"), "hers.ipynb")
+    assert main(["hers.ipynb", "--lesson", "2", "--course", str(course)]) == 1
+    assert capsys.readouterr().err == "error: hers.ipynb: This is lesson 7, not lesson 2.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--jobs", "0"], "jobs must be at least 1, got 0"),
+        (["--cell-seconds", "-1"], "cell_seconds must be at least 1, got -1"),
+        (["--csv", "no/grades.csv"], "csv must lie in a folder that exists, got no/grades.csv"),
+        (["--course", "."], "course must be the folder of the lessons, got ."),
+    ],
+)
+def test_bad_options_are_refused_before_anything_runs(
+    options, message, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["hers.ipynb", *options]) == 1
+    assert capsys.readouterr().err == f"error: {message}\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_spreadsheet_takes_nothing_for_a_formula():
+    row = Row("=cmd()|a.ipynb", "2.1", "hint", '-1 is wrong, "look"\nagain')
+    (_, cells) = csv.reader(as_csv([row]).splitlines(keepends=True))
+    assert cells == ["'=cmd()|a.ipynb", "2.1", "hint", '\'-1 is wrong, "look"\nagain']
+
+
+def test_the_page_counts_outcomes_and_shows_no_ones_markup():
+    hostile = '<img src=x onerror="alert(1)">'
+    rows = [
+        Row(hostile, "10.1", "hint", hostile),
+        Row("b", "9.4", "correct"),
+        Row("c", "9.4", "hint"),
+    ]
+    page = as_page(rows)
+    assert "<img" not in page and page.count("&lt;img") == 2
+    assert page.index('<th scope="row">9.4') < page.index('<th scope="row">10.1')
+    summary = page[page.index('<th scope="row">9.4') :].partition("\n")[0]
+    assert summary.endswith("<td>1</td><td>1</td><td>0</td></tr>")  # correct, hint, waiting
+    for part in ('<html lang="en">', "<caption>", "prefers-color-scheme: dark", "<script"):
+        assert (part in page) == (part != "<script")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT to send")
+def test_ctrl_c_keeps_what_is_graded_and_leaves_no_process(course, tmp_path):
+    nbformat.write(answered("5", "6", "'five'"), tmp_path / "a.ipynb")
+    sleeper = (
+        "import os, time\nopen(PLACE, 'w').write(str(os.getpid()))\ntime.sleep(600)\nanswer = 5"
+    )
+    place = tmp_path / "pid"
+    nbformat.write(
+        answered(sleeper.replace("PLACE", repr(str(place))), "6", "7"), tmp_path / "b.ipynb"
+    )
+    command = [sys.executable, "-m", "transformer_course.grading", "a.ipynb", "b.ipynb"]
+    command += ["--course", str(course)]
+    process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    wait_until(lambda: place.exists() and place.read_text())
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    wait_until(lambda: not is_running(int(place.read_text())))
+    assert (tmp_path / "grades.csv").read_text(encoding="utf-8-sig").count("correct") == 3
+
+
+def wait_until(it_is_so) -> None:
+    """Wait for something that happens soon, on a busy machine too."""
+    end = time.monotonic() + 120
+    while not it_is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process does something; one that nobody has waited for does not."""
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True
+    )
+    return state.stdout.strip() not in ("", "Z", "Zs", "Zsl")
+
+
+@pytest.mark.slow
+def test_a_lesson_of_the_course_with_a_right_a_wrong_and_no_answer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notebook = read(ROOT / "notebooks" / "02_attention.ipynb")
+    first, second, _ = exercise_indices(notebook)
+    for place, answer in (
+        (first, solution_of(notebook, first)),
+        (second, "reordered = key, value"),
+    ):
+        notebook.cells[place].source = with_answer(notebook.cells[place].source, answer)
+    nbformat.write(notebook, "hers.ipynb")
+    assert main(["hers.ipynb", "--lesson", "2"]) == 0
+    with open("grades.csv", encoding="utf-8-sig") as file:
+        rows = [tuple(row.values()) for row in csv.DictReader(file)]
+    assert rows == [
+        ("hers.ipynb", "2.1", "correct", ""),
+        ("hers.ipynb", "2.2", "hint", "Nothing has moved: every row must leave its place."),
+        ("hers.ipynb", "2.3", "waiting", ""),
+    ]
+    assert not list(tmp_path.glob("my_transformer*")), "a graded class was kept"

@@ -1,0 +1,102 @@
+"""Training pairs in the forms that people type, and words in the pieces that BPE dropout leaves."""
+
+from random import Random
+
+import pytest
+
+from transformer_edu.data.augmentation import RandomSplits, invent_name, replace_name, vary
+from transformer_edu.data.parallel_text import ParallelText, translation_task
+from transformer_edu.data.tokenizer import train_tokenizer
+
+LINES = ["Eine Frau liest.", "Ein Mann liest ein Buch.", "Drei Hunde rennen über die Straße."] * 3
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return train_tokenizer(LINES, vocabulary_size=320)
+
+
+def test_some_sources_lose_capitals_or_the_final_mark_and_no_target_does():
+    pairs = [("Where is Anna?", "Wo ist Anna?")] * 400
+    varied = vary(pairs, Random(0))
+    assert {target for _, target in varied} == {"Wo ist Anna?"}
+    sources = [source for source, _ in varied]
+    assert set(sources) == {"Where is Anna?", "where is anna?", "Where is Anna", "where is anna"}
+    assert 200 < sources.count("Where is Anna?") < 400
+
+
+def test_half_of_the_pairs_with_a_name_get_the_same_invented_one_on_both_sides():
+    pairs = [("Eva knows Paul.", "Eva kennt Paul.")] * 400
+    varied = vary(pairs, Random(0), {"Eva", "Paul"})
+    kept = sum("Eva" in target for _, target in varied)
+    assert 150 < kept < 250
+    for source, target in varied:
+        names = target.removesuffix(".").split(" kennt ")
+        assert source.rstrip(".").lower() == " knows ".join(names).lower()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("Eva is here.", "Sie ist hier."),  # only one side has it
+        ("Eva is here. Eva's car is here.", "Evas Auto ist hier. Eva ist hier."),  # it is declined
+    ],
+)
+def test_a_name_that_the_sides_do_not_share_stays(source, target):
+    assert replace_name(source, target, "Eva", "Trolei") == (source, target)
+
+
+def test_invented_names_differ_and_begin_with_a_capital():
+    rng = Random(0)
+    names = {invent_name(rng) for _ in range(200)}
+    assert len(names) > 190
+    assert all(name.isalpha() and name.istitle() for name in names)
+
+
+def test_the_same_seed_varies_alike():
+    pairs = [(f"Eva has {n} books.", f"Eva hat {n} Bücher.") for n in range(50)]
+    varied = [vary(pairs, Random(seed), {"Eva"}) for seed in (0, 0, 1)]
+    assert varied[0] == varied[1] != varied[2]
+
+
+@pytest.mark.parametrize("text", ["", *LINES[:3], "naïve ▁ TWO  dogs\n", "日本"])
+def test_random_splits_spell_the_same_text(tokenizer, text):
+    splits = RandomSplits(tokenizer, 0.3, Random(0))
+    assert {tokenizer.decode(splits.encode(text)) for _ in range(20)} == {text}
+
+
+def test_without_dropout_the_split_is_the_tokenizers(tokenizer):
+    splits = RandomSplits(tokenizer, 0.0, Random(0))
+    for text in LINES[:3]:
+        assert splits.encode(text) == tokenizer.encode(text)
+
+
+def test_more_dropout_gives_more_pieces_and_other_ones(tokenizer):
+    text = LINES[2]
+    lengths = {}
+    for dropout in (0.0, 0.1, 0.5):
+        splits = RandomSplits(tokenizer, dropout, Random(0))
+        drawn = [tuple(splits.encode(text)) for _ in range(50)]
+        lengths[dropout] = sum(map(len, drawn))
+        assert (len(set(drawn)) > 1) == (dropout > 0)
+    assert lengths[0.0] < lengths[0.1] < lengths[0.5]
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.0])
+def test_dropout_is_a_probability_below_one(tokenizer, dropout):
+    with pytest.raises(ValueError, match="dropout must be from 0 to below 1"):
+        RandomSplits(tokenizer, dropout, Random(0))
+
+
+def test_a_task_splits_half_of_its_training_sentences_and_nothing_else(tokenizer):
+    pairs = [(LINES[n % 3], LINES[(n + 1) % 3]) for n in range(60)]
+    parallel = ParallelText(pairs, pairs[:5], pairs[:5])
+    plain = translation_task(parallel, tokenizer)
+    task = translation_task(parallel, tokenizer, bpe_dropout=0.3, seed=1)
+    same = sum(one == other for one, other in zip(task.train, plain.train, strict=True))
+    assert 5 < same < 30  # a quarter has neither side split
+    assert (task.validation, task.test) == (plain.validation, plain.test)
+    again, other = (
+        translation_task(parallel, tokenizer, bpe_dropout=0.3, seed=seed) for seed in (1, 2)
+    )
+    assert task.train == again.train != other.train

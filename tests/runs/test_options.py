@@ -1,0 +1,84 @@
+"""The options of the training command become settings; a resumed run keeps its own."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from transformer_edu.runs.options import OPTIONS, build_parser, read_settings
+from transformer_edu.runs.presets import TINY, TOY, RunSettings
+from transformer_edu.runs.run_folder import RunFolder
+
+
+def read(text: str, folder: RunFolder) -> RunSettings:
+    return read_settings(build_parser().parse_args([*text.split(), "--out", "x"]), folder)
+
+
+@pytest.fixture
+def new(tmp_path) -> RunFolder:
+    return RunFolder(tmp_path / "new")
+
+
+@pytest.fixture
+def begun(tmp_path) -> RunFolder:
+    folder = RunFolder(tmp_path / "begun")
+    folder.make()
+    folder.write_settings(replace(TOY, seed=4), {})
+    return folder
+
+
+def test_without_options_it_is_the_preset(new):
+    assert read("", new) == read("--preset tiny", new) == TINY
+    assert read("--task numbers", new) == TOY
+
+
+def test_every_setting_has_an_option(new):
+    parser = build_parser()
+    options = {action.dest for action in parser._actions}
+    assert {field.name for field in fields(RunSettings)} <= options
+    named = {option for action in parser._actions for option in action.option_strings}
+    assert set(OPTIONS.values()) <= named
+
+
+def test_every_number_can_be_given(new):
+    settings = read(
+        "--learning-rate 1e-3 --warmup 7 --batch-tokens 99 --dropout 0 --vocabulary 400 "
+        "--layers 2 --norm-first --patience 3 --seed 5",
+        new,
+    )
+    assert settings == replace(
+        TINY,
+        learning_rate=1e-3,
+        warmup_steps=7,
+        batch_tokens=99,
+        dropout=0.0,
+        vocabulary_size=400,
+        num_layers=2,
+        norm_first=True,
+        patience=3,
+        seed=5,
+    )
+
+
+def test_a_resumed_run_keeps_its_settings(begun):
+    assert read("--resume", begun) == replace(TOY, seed=4)
+    assert read("--resume --seed 4 --preset toy --task numbers", begun) == replace(TOY, seed=4)
+    assert read("--resume --patience 2", begun).patience == 2  # alone may change
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--resume --steps 9", "steps must be 500 as in .*begun, got 9"),
+        ("--resume --no-norm-first --seed 0", "seed must be 4 as in .*begun, got 0"),
+        ("--resume --preset tiny", "preset must be toy as in .*begun, got tiny"),
+        ("", "out must be the folder of a new run, got .*begun, which holds one: add --resume"),
+    ],
+)
+def test_another_run_in_the_folder_is_refused(begun, options, message):
+    with pytest.raises(ValueError, match=message):
+        read(options, begun)
+
+
+def test_there_must_be_a_run_to_resume(new):
+    with pytest.raises(FileNotFoundError, match="run must be the folder of a run, got .*new"):
+        read("--resume", new)

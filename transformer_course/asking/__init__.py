@@ -1,0 +1,1 @@
+"""Questions to the reader: Predict, and the three outcomes of an exercise."""

@@ -1,0 +1,1 @@
+"""Broken on purpose: faults of models, training steps and scores."""

@@ -1,0 +1,1 @@
+"""Training runs that were stored, and how they are drawn."""

@@ -1,0 +1,1 @@
+"""How the course draws: data in, a figure out; display shows it."""

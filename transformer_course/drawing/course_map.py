@@ -1,0 +1,322 @@
+"""The map of the Transformer (paper Figure 1), and where one of its layers puts its norms.
+
+The map stands at the top of every lesson. Tokens go down the two outer columns and up through the
+two stacks; the memory crosses from the encoder to the decoder. A white square of a mask is hidden.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from transformer_course.drawing.pen import MASKS, QUIET, QUIET_WASH, STRONG_WASH, Box, Pen
+from transformer_course.drawing.style import BLUE, styled, title_above
+from transformer_edu.model.encoder import EncoderLayer
+
+COMPONENTS = (
+    "tokens",
+    "token embedding",
+    "positional encoding",
+    "self-attention",
+    "masked self-attention",
+    "cross-attention",
+    "attention",  # all three
+    "heads",
+    "padding mask",
+    "causal mask",
+    "add & norm",
+    "residual connection",
+    "feed-forward",
+    "encoder",
+    "memory",
+    "decoder",
+    "output projection",
+    "softmax",
+    "transformer",  # everything
+)
+
+SUBLAYERS = {
+    "encoder": ("Self-attention", "Feed-forward"),
+    "decoder": ("Masked\nself-attention", "Cross-attention", "Feed-forward"),
+}
+
+WIDTH, HEIGHT, TITLE_HEIGHT = 7.4, 4.36, 0.4  # inches: the drawing's own unit is the inch
+TITLE_SIZE = 14
+SIDE_WIDTH, SOURCE_LEFT, TARGET_LEFT = 1.26, 0.03, 6.11
+LAYER_WIDTH, ENCODER_LEFT, DECODER_LEFT = 1.72, 1.67, 4.0
+FRAME_BOTTOM, STACK_BOTTOM, WAY_IN, HEADROOM = 0.5, 0.84, 0.29, 0.36
+MARGIN, LANE = 0.13, 0.17  # inside a layer's frame; where a residual connection passes
+GAP, FORK = 0.25, 0.14  # below a sub-layer; how far below it the residual connection leaves
+LEGEND_TOP, LEGEND_STEP, LEGEND_TEXT = 3.8, 0.3, 0.36
+
+
+@styled
+def plot_architecture(highlight: str | Sequence[str] = (), *, title: str | None = None) -> Figure:
+    """Draw the whole model with some of its components in a strong color and bold.
+
+    Args:
+        highlight: One of COMPONENTS, or several.
+        title: What the reader should see, drawn as it is written.
+
+    Returns:
+        A new figure.
+
+    Raises:
+        ValueError: If highlight names a component that the map does not have.
+    """
+    pen = Pen(_axes(title), _require_components(highlight))
+    pen.axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT), aspect="equal")
+    pen.axes.set_axis_off()
+    if title is not None:
+        pen.axes.set_title(title, fontsize=TITLE_SIZE, loc="left", x=0.005, parse_math=False)
+    draw_map(pen)
+    return pen.axes.figure
+
+
+def draw_map(pen: Pen) -> None:
+    """Draw everything but the title with a pen, on paper of WIDTH and HEIGHT."""
+    encoder = _draw_layer(pen, "encoder", ENCODER_LEFT)
+    decoder = _draw_layer(pen, "decoder", DECODER_LEFT)
+    _draw_way_in(pen, "Source\ntokens", SOURCE_LEFT, encoder)
+    _draw_way_in(pen, "Target tokens\n(shifted right)", TARGET_LEFT, decoder)
+    _draw_memory(pen, encoder, decoder)
+    _draw_way_out(pen, decoder)
+    _draw_legend(pen)
+
+
+def describe_architecture(highlight: str | Sequence[str] = ()) -> str:
+    """The map in words, for its alternative text; takes and refuses what plot_architecture does."""
+    names = _require_components(highlight)
+    marked = ", ".join(name for name in COMPONENTS if name in names) or "nothing"
+    way_in = "token embedding × √d_model, positional encoding"
+    return (
+        f"Map of the Transformer. Left: source tokens, {way_in}, then N encoder layers of "
+        "self-attention, Add & Norm, feed-forward, Add & Norm, which write the memory. Right: "
+        f"target tokens (shifted right), {way_in}, then N decoder layers of masked "
+        "self-attention, Add & Norm, cross-attention to the memory, Add & Norm, feed-forward, "
+        "Add & Norm; output projection and softmax give the next token. A residual connection "
+        f"goes round every sub-layer. Highlighted: {marked}."
+    )
+
+
+def _require_components(highlight: str | Sequence[str]) -> set[str]:
+    names = (highlight,) if isinstance(highlight, str) else highlight
+    for name in names:
+        if name not in COMPONENTS:
+            known = ", ".join(COMPONENTS)
+            raise ValueError(
+                f"highlight must be a component of the map, got {name!r}; it has {known}"
+            )
+    return set(names)
+
+
+def _axes(title: str | None) -> Axes:
+    height = HEIGHT if title is None else HEIGHT + TITLE_HEIGHT
+    figure = plt.figure(figsize=(WIDTH, height), layout="none")
+    return figure.add_axes((0, 0, 1, HEIGHT / height))
+
+
+def _draw_layer(pen: Pen, stack: str, left: float) -> list[Box]:
+    """One layer, bottom to top, and its frame; residual connections pass on the outer side."""
+    boxes, bottom = [], STACK_BOTTOM
+    for label in SUBLAYERS[stack]:
+        component = label.replace("\n", " ").lower()
+        kinds = (component, "attention") if component in MASKS else (component,)
+        height = 0.28 + 0.19 * label.count("\n")
+        boxes.append(Box(label, left, bottom, LAYER_WIDTH, height, (*kinds, stack)))
+        bottom += height + (0.2 if component in MASKS else 0.14)  # a pile of heads is higher
+        boxes.append(Box("Add & Norm", left, bottom, LAYER_WIDTH, 0.25, ("add & norm", stack)))
+        bottom += 0.25 + GAP
+    outward, edge = (-1, left) if stack == "encoder" else (1, left + LAYER_WIDTH)
+    _draw_frame(pen, stack, boxes, left=min(left, left + outward * LANE) - MARGIN)
+    for lower, upper in pairwise(boxes):
+        pen.arrow((lower.x, lower.top), (upper.x, upper.bottom))
+    strong, lane = pen.is_strong("residual connection", stack), edge + outward * LANE
+    for sublayer, norm in zip(boxes[::2], boxes[1::2], strict=True):
+        fork = sublayer.bottom - FORK
+        pen.arrow((norm.x, fork), (lane, fork), (lane, norm.y), (edge, norm.y), strong=strong)
+    for box in boxes:
+        pen.box(box)
+    return boxes
+
+
+def _draw_frame(pen: Pen, stack: str, boxes: list[Box], *, left: float) -> None:
+    """What is repeated N times; its two words leave room for the arrow between them."""
+    strong = pen.is_strong(stack)
+    height = boxes[-1].top + HEADROOM - FRAME_BOTTOM
+    frame = Box("", left, FRAME_BOTTOM, LAYER_WIDTH + LANE + 2 * MARGIN, height)
+    pen.rounded(frame, strong, fill=STRONG_WASH if strong else QUIET_WASH, layer=1)
+    y = frame.top - HEADROOM / 2
+    pen.words(stack.capitalize(), boxes[0].left, y, strong=strong, align="left")
+    pen.words("N layers", boxes[0].right, y, strong=strong, align="right")
+
+
+def _draw_way_in(pen: Pen, tokens: str, left: float, stack: list[Box]) -> None:
+    """An outer column, top to bottom: tokens, their vectors, their positions; then the stack."""
+    rows = (
+        (tokens, 1.74, "tokens"),
+        ("Token\nembedding\n× √d_model", 0.89, "token embedding"),
+        ("+ Positional\nencoding", 0.07, "positional encoding"),
+    )
+    boxes = [
+        Box(label, left, bottom, SIDE_WIDTH, 0.25 + 0.19 * label.count("\n"), (name,))
+        for label, bottom, name in rows
+    ]
+    for box in boxes:
+        pen.box(box)
+    for upper, lower in pairwise(boxes):
+        pen.arrow((upper.x, upper.bottom), (lower.x, lower.top))
+    first = stack[0]
+    edge = boxes[-1].right if left < first.left else left
+    pen.arrow((edge, WAY_IN), (first.x, WAY_IN), (first.x, first.bottom))
+
+
+def _draw_memory(pen: Pen, encoder: list[Box], decoder: list[Box]) -> None:
+    """Out of the encoder, over, and into every decoder layer's cross-attention."""
+    last, cross_attention = encoder[-1], decoder[2]
+    bottom = last.top + HEADROOM + 0.24
+    memory = Box("Memory", last.left, bottom, LAYER_WIDTH, 0.28, ("memory",))
+    between = (memory.right + cross_attention.left) / 2
+    strong = pen.is_strong("memory")
+    pen.arrow((last.x, last.top), (memory.x, memory.bottom), strong=strong)
+    pen.arrow(
+        (memory.right, memory.y),
+        (between, memory.y),
+        (between, cross_attention.y),
+        (cross_attention.left, cross_attention.y),
+        strong=strong,
+    )
+    pen.box(memory)
+
+
+def _draw_way_out(pen: Pen, decoder: list[Box]) -> None:
+    """Out of the decoder, up and over: a score for every token, then probabilities."""
+    last = decoder[-1]
+    projection = Box(
+        "Output\nprojection", TARGET_LEFT, 3.44, SIDE_WIDTH, 0.44, ("output projection",)
+    )
+    softmax = Box("Softmax", TARGET_LEFT, 2.94, SIDE_WIDTH, 0.25, ("softmax",))
+    above = last.top + HEADROOM + 0.12
+    pen.arrow(
+        (last.x, last.top), (last.x, above), (projection.x, above), (softmax.x, projection.top)
+    )
+    pen.arrow((projection.x, projection.bottom), (softmax.x, softmax.top))
+    pen.arrow((softmax.x, softmax.bottom), (softmax.x, softmax.bottom - 0.17))
+    pen.words("next token", softmax.x, softmax.bottom - 0.28, strong=False)
+    for box in (projection, softmax):
+        pen.box(box)
+
+
+def _draw_legend(pen: Pen) -> None:
+    """The small signs in words, in the free corner."""
+    rows = ("padding mask", "causal mask", "heads", "residual\nconnection")
+    for row, label in enumerate(rows):
+        y = LEGEND_TOP - LEGEND_STEP * row - 0.095 * label.count("\n")
+        strong = pen.is_strong(label.replace("\n", " "))
+        pen.words(label, LEGEND_TEXT, y, strong=strong, align="left")
+        if label.endswith("mask"):
+            pen.mask(label, SOURCE_LEFT, y)
+        elif label == "heads":
+            sheet = Box("", SOURCE_LEFT, y - 0.1, 0.17, 0.12)
+            pen.pile(sheet)
+            pen.rounded(sheet, strong, fill=QUIET, layer=3)
+        else:
+            pen.arrow((0.05, y - 0.12), (0.05, y + 0.08), (0.29, y + 0.08), strong=strong)
+
+
+PANEL_WIDTH, BLOCK, FOOT, TOP = 4.1, 2.0, 0.35, 0.4  # inches: the drawing's own unit
+STREAM, BRANCH = 1.0, 2.95  # where the residual path and the sub-layers stand
+BRANCH_WIDTH, NORM_WIDTH, BRANCH_HEIGHT, PLUS = 1.6, 0.8, 0.32, 0.14
+BRANCH_FORK = 0.07  # above a block's foot, where the branch leaves the stream
+
+
+@styled
+def plot_layer_order(*layers: EncoderLayer, title: str) -> Figure:
+    """Draw where each layer puts its norms: the residual stream upwards, sub-layers as branches.
+
+    Args:
+        layers: The layers, one panel each.
+        title: What the reader should see, as a sentence.
+
+    Returns:
+        A new figure.
+    """
+    height = FOOT + BLOCK * len(SUBLAYERS["encoder"]) + TOP
+    figure, row = plt.subplots(
+        1, len(layers), figsize=(PANEL_WIDTH * len(layers), height + 0.8), squeeze=False
+    )
+    for axes, layer in zip(row[0], layers, strict=True):
+        axes.set(xlim=(0, PANEL_WIDTH), ylim=(0, height), aspect="equal")
+        axes.set_axis_off()
+        switches = [layer.around_self_attention.norm_first, layer.around_feed_forward.norm_first]
+        _draw_order(axes, switches)
+        name = "pre-norm" if all(switches) else "post-norm, the paper's"
+        axes.set_title(f"norm_first={switches[0]}: {name}", fontsize=13)
+    title_above(figure, title)
+    return figure
+
+
+def describe_layer_order(layer: EncoderLayer) -> str:
+    """The drawing of one layer in words, for its alternative text."""
+    if layer.around_self_attention.norm_first:
+        return (
+            "norm_first=True: the stream runs straight up through two plus signs; each branch "
+            "goes through norm, sub-layer and dropout before it is added"
+        )
+    return (
+        "norm_first=False: each branch goes through sub-layer and dropout and is added to the "
+        "stream; after each plus sign a norm stands on the stream itself"
+    )
+
+
+def _draw_order(axes: Axes, switches: list[bool]) -> None:
+    """The blocks, bottom to top, and the stream through all of them."""
+    pen = Pen(axes, {"norm", "stream"})
+    pen.words("x", STREAM, FOOT - 0.2, strong=True)
+    stops = [(STREAM, FOOT - 0.1)]
+    for number, norm_first in enumerate(switches):
+        sublayer = SUBLAYERS["encoder"][number]
+        stops += _draw_block(pen, sublayer, norm_first, FOOT + number * BLOCK)
+    stops.append((STREAM, FOOT + BLOCK * len(SUBLAYERS["encoder"]) + 0.12))
+    pen.arrow(*stops, strong=True)
+    pen.words("out", STREAM, stops[-1][1] + 0.14, strong=True)
+
+
+def _draw_block(
+    pen: Pen, sublayer: str, norm_first: bool, foot: float
+) -> list[tuple[float, float]]:
+    """One Add & Norm around its sub-layer; returns the points where the stream passes."""
+    labels = [sublayer, "Dropout"]
+    if norm_first:
+        labels.insert(0, "Norm")
+    boxes = []
+    for number, label in enumerate(labels):
+        width = NORM_WIDTH if label == "Norm" else BRANCH_WIDTH
+        components = ("norm",) if label == "Norm" else ()
+        bottom = foot + 0.22 + number * 0.5
+        boxes.append(Box(label, BRANCH - width / 2, bottom, width, BRANCH_HEIGHT, components))
+    plus = boxes[-1].y
+    fork = foot + BRANCH_FORK
+    pen.arrow((STREAM, fork), (BRANCH, fork), (BRANCH, boxes[0].bottom))
+    for lower, upper in pairwise(boxes):
+        pen.arrow((lower.x, lower.top), (upper.x, upper.bottom))
+    pen.arrow((boxes[-1].left, plus), (STREAM + PLUS, plus))
+    _draw_plus(pen.axes, plus)
+    if not norm_first:
+        bottom = plus + PLUS + 0.13
+        left = STREAM - NORM_WIDTH / 2
+        boxes.append(Box("Norm", left, bottom, NORM_WIDTH, BRANCH_HEIGHT, ("norm",)))
+    for box in boxes:
+        pen.box(box)
+    return [(STREAM, plus)]
+
+
+def _draw_plus(axes: Axes, y: float) -> None:
+    """The plus sign where a branch is added to the stream."""
+    axes.add_patch(Circle((STREAM, y), PLUS, facecolor="white", edgecolor=BLUE, lw=2, zorder=4))
+    for across, up in ((PLUS * 0.6, 0), (0, PLUS * 0.6)):
+        ends = [STREAM - across, STREAM + across], [y - up, y + up]
+        axes.plot(*ends, color=BLUE, marker="", linewidth=2, zorder=5)

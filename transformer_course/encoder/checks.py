@@ -1,0 +1,272 @@
+"""Checks of lesson 7: the encoder layer, the stack, how far words reach, and layers in use."""
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+
+import torch
+from torch import Tensor, nn
+
+from transformer_course.asking.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_class,
+    require_number,
+    require_shape,
+)
+from transformer_course.my_transformer import keep
+from transformer_edu.model.encoder import Encoder, EncoderLayer
+
+# Every length is different, so that no axis passes for another.
+BATCH, LENGTH, D_MODEL, NUM_HEADS, D_FF, LAYERS = 2, 5, 6, 3, 8, 4
+DROPOUT = 0.25
+BOTH = "both AddAndNorm(d_model, dropout)"
+PARTS = ("self_attention", "feed_forward", "around_self_attention", "around_feed_forward")
+WORDS, NEIGHBORS = 10, 2
+
+
+@exercise("7.1")
+def check_encoder_layer(answer: type[nn.Module]) -> None:
+    """Exercise 7.1: a class EncoderLayer, which gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    layer = build_module(answer, "EncoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
+    x, mask = _inputs()
+    ask(layer, x, mask)
+    _require_parts(layer)
+    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
+    package = _layers()[0]
+    carry_over(package, layer)
+    received = require_shape(ask(layer, x, mask), tuple(x.shape), "(batch, position, d_model)")
+    if not close(received, package(x, mask=mask)):
+        _refuse_layer(received, package, x, mask)
+    if not close(ask(layer, x), package(x)):
+        raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
+    keep(answer)
+
+
+def _require_parts(layer: nn.Module) -> None:
+    """Refuse missing parts and one Add & Norm that is used twice."""
+    for name in PARTS:
+        if not isinstance(getattr(layer, name, None), nn.Module):
+            raise AnswerError(f"__init__ must set self.{name} to a module of an earlier lesson.")
+    if layer.around_self_attention is layer.around_feed_forward:
+        raise AnswerError("Each sub-layer needs an AddAndNorm of its own: build two.")
+
+
+def require_dropout(module: nn.Module, places: str) -> None:
+    """Refuse a module, built with DROPOUT, that does not hand its dropout on to these places."""
+    found = {each.p for each in module.modules() if isinstance(each, nn.Dropout)}
+    if found != {DROPOUT}:
+        raise AnswerError(f"dropout does not arrive: {places} need it.")
+
+
+def _refuse_layer(received: Tensor, package: EncoderLayer, x: Tensor, mask: Tensor) -> None:
+    """Say what is wrong in a layer of the right shape."""
+    attend, feed = package.self_attention, package.feed_forward
+    first, second = package.around_self_attention, package.around_feed_forward
+
+    def attention(y: Tensor) -> Tensor:
+        return attend(y, y, y, mask=mask)
+
+    attended = first(x, attention)
+    wrong = {
+        "The mask does not reach the attention: call self.self_attention(y, y, y, mask).": (
+            package(x)
+        ),
+        "The feed-forward network is missing.": attended,
+        "The self-attention does not arrive: give its output to the feed-forward network.": (
+            second(x, feed)
+        ),
+        "The order is reversed: self-attention first, then the feed-forward network.": first(
+            second(x, feed), attention
+        ),
+        "The two AddAndNorm are exchanged.": first(second(x, attention), feed),
+        "Add & Norm is missing around the sub-layers.": feed(attention(x)),
+        "There is no norm: use self.around_self_attention and self.around_feed_forward.": (
+            x + attention(x) + feed(x + attention(x))
+        ),
+    }
+    refuse_mistakes(received, wrong)
+    raise AnswerError(
+        "The shape is right, the numbers are not. Add & Norm around self-attention of y with "
+        "itself, then Add & Norm around the feed-forward network."
+    )
+
+
+@exercise("7.2")
+def check_encoder(answer: type[nn.Module]) -> None:
+    """Exercise 7.2: a class Encoder, a stack of the reader's layers with the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    encoder = build_module(answer, "Encoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
+    x, mask = _inputs()
+    ask(encoder, x, mask)
+    require_layers(encoder, LAYERS, "EncoderLayer")
+    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
+    package = Encoder(_layers())
+    for own, theirs in zip(encoder.layers, package.layers, strict=True):
+        carry_over(theirs, own)
+    received = require_shape(ask(encoder, x, mask), tuple(x.shape), "(batch, position, d_model)")
+    if not close(received, package(x, mask=mask)):
+        _refuse_stack(received, list(package.layers), x, mask)
+    if not close(ask(encoder, x), package(x)):
+        raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
+    keep(answer)
+
+
+def require_layers(stack: nn.Module, count: int, name: str) -> None:
+    """Refuse a stack that is not registered, of another length, or one layer several times."""
+    layers = getattr(stack, "layers", None)
+    if isinstance(layers, list | tuple):
+        kind = type(stack).__name__.lower()
+        raise AnswerError(
+            f"PyTorch does not look into Python lists: your {kind} has 0 parameters. "
+            "There is an nn.Module that holds a list of modules."
+        )
+    if not isinstance(layers, nn.ModuleList | nn.Sequential):
+        raise AnswerError("__init__ must set self.layers to an nn.ModuleList.")
+    if len(layers) != count:
+        raise AnswerError(f"There must be {count} layers; yours has {len(layers)}.")
+    if any(one is other for one, other in combinations(layers, 2)):
+        raise AnswerError(
+            f"Two entries are the same layer, with the same weights: call {name}(*sizes) "
+            "once for each."
+        )
+
+
+def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, mask: Tensor) -> None:
+    """Say what is wrong in a loop over the layers."""
+    wrong = {
+        "No layer has changed x: is the loop's result returned?": x,
+        "Every layer starts again from the first x, so that only the last one counts: give each "
+        "layer the output of the previous layer.": _through(x, layers[-1:], mask),
+        "Only the first layer has run: is the return inside the loop?": _through(
+            x, layers[:1], mask
+        ),
+        "The mask is missing: every layer needs it.": _through(x, layers, None),
+        "The layers run from last to first.": _through(x, layers[::-1], mask),
+    }
+    refuse_mistakes(received, wrong)
+    raise AnswerError("The numbers differ: run each layer once, in order, with the mask.")
+
+
+@exercise("7.3")
+def check_layers_needed(answer: object) -> None:
+    """Exercise 7.3: how many layers of reach two join the first of ten words to the last."""
+    answer = require_number(answer, whole=True)
+    steps = WORDS - 1
+    hints = {
+        1: "One layer is enough only when every word may attend to every other.",
+        steps: "That would be right for one neighbor to each side; a layer carries two steps.",
+        WORDS: "Count steps, not words: from word 1 to word 10 there are nine, and each layer "
+        "carries two.",
+        steps
+        // NEIGHBORS: "After four layers word 1 depends on words 1 to 9: one step is missing.",
+    }
+    refuse_numbers(answer, hints)
+    if answer != math.ceil(steps / NEIGHBORS):
+        raise AnswerError("Count the steps from word 1 to word 10; each layer carries two.")
+
+
+class _Stack(nn.Module):
+    """Layers, and a choice of the steps that are made through them."""
+
+    def __init__(self, run: Callable[[Tensor, nn.ModuleList], Tensor]) -> None:
+        super().__init__()
+        self.layers, self.run = nn.ModuleList(_layers()), run
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.run(x, self.layers)
+
+
+@exercise("7.4")
+def check_used_layers(answer: object) -> None:
+    """Exercise 7.4: a function that counts the layers that an encoder's output depends on."""
+    x, _ = _inputs()
+    stacks = {
+        "whose every layer starts again from the first x": (1, lambda x, all_: all_[-1](x)),
+        "that returns inside the loop": (1, lambda x, all_: all_[0](x)),
+        "that runs only three": (3, lambda x, all_: _through(x, list(all_)[:3], None)),
+    }
+    healthy = _Stack(lambda x, all_: _through(x, list(all_), None))
+    found = require_number(_count(answer, healthy, x), whole=True)
+    if found != LAYERS:
+        raise AnswerError(f"In a healthy encoder all {LAYERS} layers count; you found {found}.")
+    for words, (expected, run) in stacks.items():
+        found = require_number(_count(answer, _Stack(run), x), whole=True)
+        if found == LAYERS:
+            raise AnswerError(
+                f"For an encoder of {LAYERS} layers {words}, you found {found}: that is the number "
+                "of layers that it holds. Leave out one layer and compare the outputs."
+            )
+        if found != expected:
+            raise AnswerError(
+                f"For an encoder of {LAYERS} layers {words}, {expected} must be found; "
+                f"you found {found}."
+            )
+
+
+def _count(answer: object, encoder: _Stack, x: Tensor) -> object:
+    """Ask the reader's function, and refuse one that leaves the encoder changed."""
+    with torch.no_grad():
+        before = encoder(x)
+        found = ask(answer, encoder, x)
+        if len(encoder.layers) != LAYERS or not close(encoder(x), before):
+            raise AnswerError(
+                "Your test leaves the encoder changed: put back every layer before you return."
+            )
+    return found
+
+
+def build_module(answer: object, name: str, *sizes: float) -> nn.Module:
+    """An object of the reader's class."""
+    require_class(answer, name)
+    return answer(*sizes)
+
+
+def carry_over(package: nn.Module, own: nn.Module) -> None:
+    """Copy the package's weights into a layer of the reader's, by name."""
+    weights = package.state_dict()
+    missing = [name for name in weights if name not in own.state_dict()]
+    if missing:
+        raise AnswerError(
+            f"Your layer has no {missing[0]}. Use the names of the scaffold and the classes of "
+            "the lessons before."
+        )
+    own.load_state_dict(weights)
+
+
+def _through(x: Tensor, layers: list[nn.Module], mask: Tensor | None) -> Tensor:
+    for layer in layers:
+        x = layer(x, mask=mask)
+    return x
+
+
+def _inputs() -> tuple[Tensor, Tensor]:
+    """Vectors and a mask of the check's own, the same every time."""
+    generator = torch.Generator().manual_seed(7)
+    x = torch.randn(BATCH, LENGTH, D_MODEL, generator=generator)
+    return x, torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
+
+
+def _layers() -> list[EncoderLayer]:
+    return package_layers(EncoderLayer, LAYERS, seed=7)
+
+
+def package_layers(kind: type[nn.Module], count: int, *, seed: int) -> list[nn.Module]:
+    """Layers whose norms differ, too, without touching the reader's random numbers."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        sizes = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF, "dropout": 0.0}
+        layers = [kind(**sizes) for _ in range(count)]
+        for norm in (each for layer in layers for each in layer.modules()):
+            if isinstance(norm, nn.LayerNorm):
+                nn.init.uniform_(norm.weight, 0.5, 2)
+    return layers

@@ -1,0 +1,1 @@
+"""Figures with controls that several lessons show."""

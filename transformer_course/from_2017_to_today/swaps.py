@@ -1,0 +1,176 @@
+"""From 2017 to today: what each swap is worth, and both layers beside each other.
+
+Used in notebooks/19_from_2017_to_today.ipynb.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from transformer_course.drawing.charts import plot_grouped_bars
+from transformer_course.drawing.pen import INK, Box, Pen
+from transformer_course.drawing.style import BLUE, GRAY, literal, styled, title_above
+from transformer_course.from_2017_to_today.language_modeling import Swap
+
+COLUMNS = ("parameters", "cache\n(numbers per token)", "training\n(tokens/s)")
+
+
+@styled
+def plot_swaps(swaps: Sequence[Swap]) -> Figure:
+    """Draw the validation loss of every seed and its median, and beside it sizes and speed.
+
+    Args:
+        swaps: From top to bottom, at least one; the title names the one with which the loss falls
+            most.
+
+    Returns:
+        A new figure; its label says the same in words.
+    """
+    figure, (axes, table) = plt.subplots(
+        1, 2, figsize=(10.6, 1.7 + 0.4 * len(swaps)), width_ratios=(5, 5), sharey=True
+    )
+    middles = [median(swap.losses) for swap in swaps]
+    axes.plot(middles, range(len(swaps)), color=GRAY, marker="", linewidth=1.5, zorder=1)
+    for row, swap in enumerate(swaps):
+        axes.plot(swap.losses, [row] * len(swap.losses), "o", color=BLUE, alpha=0.55, markersize=7)
+        axes.plot(middles[row], row, "|", color=BLUE, markersize=18, markeredgewidth=2.5)
+        speed = round(median(swap.tokens_per_second), -3)
+        texts = f"{swap.parameters:,}", f"{swap.cache}", f"{speed:,.0f}"
+        for place, text in enumerate(texts):
+            table.text(place + 0.5, row, text, ha="center", va="center", fontsize=12)
+    for place, name in enumerate(COLUMNS):
+        table.text(place + 0.5, -0.75, name, ha="center", va="bottom", fontsize=11, color=INK)
+    names = [("+ " if row else "") + swap.name for row, swap in enumerate(swaps)]
+    axes.set_yticks(range(len(swaps)), [literal(name, longest=None) for name in names])
+    axes.set(ylim=(len(swaps) - 0.5, -0.6), xlabel="validation loss (nats per token)")
+    table.set_xlim(0, len(COLUMNS))
+    table.set_axis_off()
+    falls = [before - after for before, after in pairwise(middles)]
+    title = f"Validation loss of {swaps[0].name}: {middles[0]:.2f} nats"
+    if falls:
+        most = max(range(len(falls)), key=falls.__getitem__)
+        title = f"The loss falls most with {swaps[most + 1].name}: by {falls[most]:.2f} nats"
+    title_above(figure, literal(title, longest=None))
+    said = "; ".join(f"{n} {loss:.2f}" for n, loss in zip(names, middles, strict=True))
+    figure.set_label(f"{title}. Validation loss, median of the seeds: {said}")
+    return figure
+
+
+@styled
+def plot_loss_by_position(swaps: Mapping[str, Swap]) -> Figure:
+    """Draw the loss within and beyond the length of training, medians of the seeds.
+
+    Args:
+        swaps: At least one model by its name in the figure, all with the same ranges of positions,
+            at most three. The title compares every later range with the first.
+
+    Returns:
+        A new figure; its label says the same in words.
+    """
+    ends = next(iter(swaps.values())).lengths
+    spans = [f"{a + 1} – {b}" for a, b in zip((0, *ends), ends, strict=False)]
+    losses = {
+        name: list(map(median, zip(*swap.by_range, strict=True))) for name, swap in swaps.items()
+    }
+    lines = [f"The loss at positions {spans[0]}"]
+    if spans[1:]:
+        lines = [f"Change of the loss in nats, compared with positions {spans[0]}"]
+    for place, span in enumerate(spans[1:], start=1):
+        rises = (f"{name} {each[place] - each[0]:+z.2f}" for name, each in losses.items())
+        lines.append(f"{span}: {', '.join(rises)}")
+    bars = {
+        name: {f"positions {span}": loss for span, loss in zip(spans, each, strict=True)}
+        for name, each in losses.items()
+    }
+    title = "\n".join(literal(line, longest=None) for line in lines)
+    figure = plot_grouped_bars(bars, x_label="loss (nats per token)", title=title)
+    words = (
+        f"{name}: " + ", ".join(f"{loss:.2f} at {span}" for span, loss in bar.items())
+        for name, bar in bars.items()
+    )
+    figure.set_label(f"{'; '.join(lines)}. The loss in nats: {'; '.join(words)}")
+    return figure
+
+
+# From the output down to the tokens: 2017, today, what changed and who proposed it.
+ROWS = (
+    ("Output projection", "Output projection", ""),
+    ("", "RMSNorm", "one norm at the end, because of pre-norm"),
+    ("Add & LayerNorm", "Add", "pre-norm: the stream itself is never normalized"),
+    (
+        "Feed-forward, ReLU",
+        "SwiGLU, no biases",
+        "Shazeer, 2020: a gate\nChowdhery et al., 2022: no biases",
+    ),
+    ("", "RMSNorm", "Zhang and Sennrich, 2019: less to compute"),
+    ("Add & LayerNorm", "", ""),
+    ("Cross-attention", "", "Liu et al., 2018; Radford et al., 2018: only one text"),
+    ("Add & LayerNorm", "Add", ""),
+    (
+        "Masked self-attention",
+        "Masked self-attention:\nrotary, grouped queries",
+        "Ainslie et al., 2023: a smaller cache\nSu et al., 2021: distances, not places",
+    ),
+    ("", "RMSNorm", "Xiong et al., 2020: pre-norm, for deep stacks"),
+    ("+ sinusoidal positions", "", "the rotation has taken their place"),
+    ("Embedding × √d_model", "Embedding", "nothing is added, so no factor is needed"),
+)
+FIRST, LAST = 2, 9  # rows of one layer
+WIDTH, HEIGHT, STEP, BOX = 10.2, 6.5, 0.47, 0.32
+LEFT, RIGHT, NOTES, BOX_WIDTH = 0.35, 2.95, 5.45, 2.25
+
+
+@styled
+def plot_today() -> Figure:
+    """Draw a decoder layer of 2017 and one of today, row by row, with what changed and why.
+
+    Returns:
+        A new figure; its label says the same in words.
+    """
+    figure = plt.figure(figsize=(WIDTH, HEIGHT), layout="none")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT), aspect="equal")
+    axes.set_axis_off()
+    title = "From 2017 to today: the layer kept its plan, and nearly every box changed"
+    title_above(figure, title)
+    pen = Pen(axes, {"changed"})
+    heights = [HEIGHT - 0.95 - STEP * row for row in range(len(ROWS))]
+    for left, name in ((LEFT, "2017"), (RIGHT, "today")):
+        _draw_layer_frame(pen, left, heights)
+        pen.words(name, left + BOX_WIDTH / 2, HEIGHT - 0.6, strong=True)
+    pen.words(
+        "what changed, and where it comes from", NOTES, HEIGHT - 0.6, strong=True, align="left"
+    )
+    for (old, new, note), y in zip(ROWS, heights, strict=True):
+        for left, label in ((LEFT, old), (RIGHT, new)):
+            if label:
+                tall = BOX + 0.16 * label.count("\n")
+                changed = ("changed",) if left == RIGHT and new != old else ()
+                pen.box(Box(label, left, y - tall / 2, BOX_WIDTH, tall, changed))
+        axes.text(NOTES, y, note, va="center", fontsize=10.5, color=INK)
+    for left, column in ((LEFT, 0), (RIGHT, 1)):
+        _draw_stream(pen, left + BOX_WIDTH / 2, [row[column] for row in ROWS], heights)
+    rows = "; ".join(f"{old or 'nothing'} → {new or 'nothing'}" for old, new, _ in ROWS)
+    figure.set_label(f"{title}. From the output down: {rows}")
+    return figure
+
+
+def _draw_layer_frame(pen: Pen, left: float, heights: Sequence[float]) -> None:
+    """What is repeated N times."""
+    top, bottom = heights[FIRST] + STEP / 2, heights[LAST] - STEP / 2
+    frame = Box("", left - 0.13, bottom, BOX_WIDTH + 0.26, top - bottom)
+    pen.rounded(frame, False, fill="#F6F8FA", layer=1)
+
+
+def _draw_stream(pen: Pen, x: float, labels: Sequence[str], heights: Sequence[float]) -> None:
+    """Arrows upwards between the boxes that are there."""
+    there = [
+        (y, BOX + 0.16 * label.count("\n"))
+        for label, y in zip(labels, heights, strict=True)
+        if label
+    ]
+    for (upper, tall), (lower, low) in pairwise(there):
+        pen.arrow((x, lower + low / 2), (x, upper - tall / 2))

@@ -1,0 +1,50 @@
+"""What notebooks/05_positional_encoding.ipynb imports, besides the library."""
+
+from transformer_course.asking.predict import predict
+from transformer_course.drawing.attention_grid import plot_heads
+from transformer_course.drawing.charts import plot_lines
+from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.display import show
+from transformer_course.drawing.position_charts import (
+    plot_clocks,
+    plot_position_products,
+    plot_readings,
+)
+from transformer_course.drawing.vector_pictures import plot_values
+from transformer_course.exploring.attention_explorer import show_clocks_live
+from transformer_course.looking.one_head import previous_token_head
+from transformer_course.looking.position_scores import found_again, read_at, source_positions
+from transformer_course.looking.probes import probe_order
+from transformer_course.my_transformer import my_parts
+from transformer_course.positional_encoding.checks import (
+    check_add_positions,
+    check_nearest_position,
+    check_positional_encoding,
+    check_turn,
+)
+from transformer_course.texts.sentences import CAPTION_PAIRS
+
+__all__ = [
+    "CAPTION_PAIRS",
+    "check_add_positions",
+    "check_nearest_position",
+    "check_positional_encoding",
+    "check_turn",
+    "describe_architecture",
+    "found_again",
+    "my_parts",
+    "plot_architecture",
+    "plot_clocks",
+    "plot_heads",
+    "plot_lines",
+    "plot_position_products",
+    "plot_readings",
+    "plot_values",
+    "predict",
+    "previous_token_head",
+    "probe_order",
+    "read_at",
+    "show",
+    "show_clocks_live",
+    "source_positions",
+]

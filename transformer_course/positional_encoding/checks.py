@@ -1,0 +1,207 @@
+"""Checks of lesson 5: positional encoding."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from transformer_course.asking.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    require_class,
+    require_number,
+    require_shape,
+)
+from transformer_course.my_transformer import keep
+from transformer_edu.model.embeddings import PositionalEncoding, sinusoidal_positions
+
+NEAREST, LAST = 44, 50
+TURNS = ((3, 0.4), (1, 1.0), (10, 0.05))  # shift, frequency
+BATCH, LENGTH, D_MODEL = 3, 5, 8
+LONGEST = 20  # positions in the table of exercise 5.1
+
+
+@exercise("5.1")
+def check_positional_encoding(answer: type[nn.Module]) -> None:
+    """Exercise 5.1: a class PositionalEncoding(d_model, max_length), kept in the reader's file."""
+    require_class(answer, "PositionalEncoding")
+    positions = answer(D_MODEL, LONGEST)
+    x = torch.randn(BATCH, LENGTH, D_MODEL, generator=torch.Generator().manual_seed(5))
+    try:
+        answered = ask(positions, x.clone())
+    except RuntimeError as error:
+        raise AnswerError(
+            f"The shapes do not fit: {error}. Add the first x.size(1) rows of the table, which has "
+            "the shape (max_length, d_model)."
+        ) from None
+    received = require_shape(answered, tuple(x.shape), "(batch, position, d_model)")
+    if received.dtype != x.dtype:
+        raise AnswerError(f"x is {x.dtype}, your output {received.dtype}: end with .float().")
+    table = sinusoidal_positions(LONGEST, D_MODEL)
+    if not close(received, x + table[:LENGTH]):
+        raise AnswerError(_encoding_hint(received, x, table))
+    _require_table(positions, table)
+    try:
+        answer(D_MODEL)
+    except TypeError:
+        raise AnswerError("Give max_length a default value: max_length=5000.") from None
+    positions.load_state_dict(PositionalEncoding(d_model=D_MODEL).state_dict())
+    keep(answer)
+
+
+def _require_table(positions: nn.Module, table: Tensor) -> None:
+    """Refuse a table that is learned, saved, left behind when the model moves, or too short."""
+    if list(positions.parameters()):
+        raise AnswerError("The table is not learned: use register_buffer, not a parameter.")
+    if "table" not in dict(positions.named_buffers()):
+        raise AnswerError(
+            'Store the table with self.register_buffer("table", …): then it moves with the model '
+            "to another device."
+        )
+    if positions.state_dict():
+        raise AnswerError(
+            "The table would be saved with the weights. It follows from a formula: pass "
+            "persistent=False to register_buffer."
+        )
+    if positions.table.shape != table.shape:
+        raise AnswerError(
+            f"The table must have the shape (max_length, d_model) = {tuple(table.shape)}; yours is "
+            f"{tuple(positions.table.shape)}."
+        )
+
+
+def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
+    """What an output of the right shape with wrong numbers comes from."""
+    sine, cosine = table[:, 0::2], table[:, 1::2]
+    known_mistakes = {
+        "x is unchanged: the positions are not added.": torch.zeros_like(table),
+        "Positions count from 0: the first row of the table is for the first word.": (
+            table.roll(-1, dims=0)
+        ),
+        "All sines come first, then all cosines. In the formula they alternate: stack the two "
+        "along a new last axis, then flatten the last two axes.": torch.cat([sine, cosine], -1),
+        "Sine and cosine are exchanged: the sine comes first.": _alternate(cosine, sine),
+        "even is already 2i: do not multiply it by 2 again.": _encode(lambda even: 2 * even),
+        "The exponent is 2i / d_model; yours is i / d_model.": _encode(lambda even: even / 2),
+        "The exponent is missing its minus, or you multiplied: divide the position by "
+        "10000^(2i / d_model).": _encode(lambda even: -even),
+        "The angle is divided by 10000^(2i / d_model); yours is the position itself.": (
+            _encode(lambda even: 0 * even)
+        ),
+        "The cosine has a frequency of its own. A pair shares one angle, with the exponent "
+        "2i / d_model.": _alternate(sine, _encode(lambda even: even + 1)[:, 1::2]),
+    }
+    for hint, wrong in known_mistakes.items():
+        if close(received, x + wrong[:LENGTH]):
+            return hint
+    added = received - x
+    if close(received, table[:LENGTH].expand(x.shape)):
+        return "You return the encoding alone: add it to x."
+    if close(added, table[:BATCH].unsqueeze(1).expand(x.shape)):
+        return "The positions are added along the batch: use x.size(1), and no unsqueeze."
+    if close(added, added[:, :1].expand(x.shape)):
+        return "Every position gets the same numbers: use row p of the table for position p."
+    return (
+        "The shape is right, the numbers are not. Print the table for d_model = 6 and compare it "
+        "with section 3."
+    )
+
+
+def _encode(exponent: Callable[[Tensor], Tensor]) -> Tensor:
+    """The table with another exponent: from 0, 2, 4, … to what is divided by d_model."""
+    even = torch.arange(0, D_MODEL, 2, dtype=torch.float64)
+    position = torch.arange(LONGEST, dtype=torch.float64).unsqueeze(1)
+    angle = position / 10_000 ** (exponent(even) / D_MODEL)
+    return _alternate(angle.sin(), angle.cos()).float()
+
+
+def _alternate(first: Tensor, second: Tensor) -> Tensor:
+    """Columns of both in turn."""
+    return torch.stack([first, second], dim=-1).flatten(-2)
+
+
+@exercise("5.2")
+def check_nearest_position(answer: int) -> None:
+    """Exercise 5.2: the position from 1 to 50 where pair 0 is most similar to position 0."""
+    place = require_number(answer, whole=True)
+    if not 1 <= place <= LAST:
+        raise AnswerError(f"The answer is a position from 1 to {LAST}; yours is {place}.")
+    if place == 22:
+        raise AnswerError(
+            "The sine of 22 is almost 0, as at position 0; but its cosine is -1: "
+            "the pair is on the "
+            "opposite side of the circle."
+        )
+    turns = place / (2 * math.pi)
+    if place != NEAREST:
+        raise AnswerError(
+            f"{place} radians are {turns:.2f} turns. Find the position that is nearest to a "
+            "whole number of turns."
+        )
+
+
+@exercise("5.3")
+def check_turn(answer: Callable[[int, float], Tensor]) -> None:
+    """Exercise 5.3: a function (k, frequency) → the matrix that shifts a pair by k positions."""
+    for k, frequency in TURNS:
+        matrix = require_shape(ask(answer, k, frequency), (2, 2), "(2, 2)").double()
+        known_mistakes = {
+            "Your pair rotates backwards, to the position k before. Which of the two sines is "
+            "negative?": -k * frequency,
+            "Your pair rotates by one position only, whatever k is.": frequency,
+            "Your pair rotates by k radians, whatever the frequency is.": float(k),
+        }
+        if close(matrix, _turn(k * frequency)):
+            continue
+        refuse_mistakes(matrix, {hint: _turn(angle) for hint, angle in known_mistakes.items()})
+        if close(matrix.flip(0), _turn(k * frequency)):
+            raise AnswerError("The two rows are swapped: the pair is (sine, cosine).")
+        raise AnswerError(
+            f"For k = {k} and frequency {frequency} the matrix does not shift the pair. Its "
+            "first row makes the new sine, its second row the new cosine."
+        )
+
+
+@exercise("5.4")
+def check_add_positions(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """Exercise 5.4: a function (x, table) → x with the positions added along the sequence."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(BATCH, LENGTH, D_MODEL, generator=generator)
+    table = sinusoidal_positions(2 * LENGTH, D_MODEL)
+    shape = (BATCH, LENGTH, D_MODEL)
+    try:
+        answered = ask(answer, x.clone(), table)
+    except RuntimeError as error:
+        raise AnswerError(
+            f"The shapes do not fit: {error}. Take as many rows of the table as x has positions, "
+            "shape (position, d_model); without unsqueeze they fit every sentence of the batch."
+        ) from None
+    added = require_shape(answered, shape, "(batch, position, d_model)") - x
+    if close(added, torch.zeros_like(x)):
+        raise AnswerError("x is unchanged: the positions are not added.")
+    if close(added, table[:BATCH].unsqueeze(1).expand(shape)):
+        raise AnswerError(
+            "The positions are added along the batch: equal rows of a batch must stay equal."
+        )
+    if close(added, table[1 : LENGTH + 1].expand(shape)):
+        raise AnswerError(
+            "Positions count from 0: the first row of the table is for the first word."
+        )
+    if not close(added, added[:1].expand(shape)):
+        raise AnswerError(
+            "Equal rows of a batch become different: a position is not the number of a row."
+        )
+    if close(added, added[:, :1].expand(shape)):
+        raise AnswerError("Every position gets the same numbers: which axis of x is the position?")
+    if not close(added, table[:LENGTH].expand(shape)):
+        raise AnswerError("Row p of the table belongs to position p of every sentence.")
+
+
+def _turn(angle: float) -> Tensor:
+    """The matrix that turns (sine, cosine) by an angle."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    return torch.tensor([[cosine, sine], [-sine, cosine]], dtype=torch.float64)

@@ -1,0 +1,185 @@
+"""What a computation costs: operations, seconds and bytes; and two ways to make it faster.
+
+Used in notebooks/18_speed_and_scale.ipynb.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.training.checkpoint import load_history
+
+LONGEST_WAIT = 300  # seconds for a run or for compiling
+LONGEST_END = 40  # seconds for a run to end when asked to; torchrun gives its processes 30
+# Where torchrun begins to report on its processes, after all that they have said.
+REPORT = re.compile(r"^[EW]\d{4} .*/elastic/multiprocessing/api\.py", re.MULTILINE)
+
+
+def operations(call: Callable[[], object]) -> int:
+    """The multiplications and additions of all matrix products while ``call`` runs.
+
+    A product of matrices (m, n) and (n, p) has 2 · m · n · p. Attention is written out, because the
+    fused kernel of a CPU is not counted. The number is the same on every device.
+
+    Args:
+        call: What to count.
+    """
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        call()
+    return counter.get_total_flops()
+
+
+def seconds(call: Callable[[], Tensor], *, rounds: int = 5) -> float:
+    """The seconds of the fastest of several calls.
+
+    Args:
+        call: Returns a tensor. One of its numbers is read, so that a GPU has to finish.
+        rounds: How often to call, at least 1.
+    """
+    durations = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call().detach().flatten()[0].item()
+        durations.append(time.perf_counter() - start)
+    return min(durations)
+
+
+def saved_bytes(call: Callable[[], object], model: nn.Module | None = None) -> int:
+    """The bytes that autograd keeps for the backward pass while ``call`` runs.
+
+    A view keeps the whole storage that it shares with other tensors; each storage counts once.
+
+    Args:
+        call: Returns what the backward pass would begin with.
+        model: Its weights do not count.
+    """
+    weights = model.parameters() if model is not None else ()
+    own = {StorageWeakRef(weight.untyped_storage()) for weight in weights}
+    kept: dict[StorageWeakRef, int] = {}  # a reference, because an address may be used again
+
+    def note(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        kept[StorageWeakRef(storage)] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        _result = call()  # as long as it lives, so do the tensors that it needs
+    return sum(size for storage, size in kept.items() if storage not in own)
+
+
+def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., Tensor] | None:
+    """The function as ``torch.compile`` translates it for these arguments.
+
+    Args:
+        function: What to compile.
+        given: What it is called with once, because compiling happens at the first call.
+
+    Returns:
+        The compiled function. None where compiling fails or takes more than LONGEST_WAIT seconds,
+        and a printed sentence says so.
+    """
+    fast = torch.compile(function, fullgraph=True)  # the whole function, or an error
+    reasons = [f"it takes more than {LONGEST_WAIT:g} seconds"]
+
+    def call() -> None:
+        try:
+            fast(*given)
+            reasons.clear()
+        except Exception as error:  # without a compiler, each system fails with its own error
+            said = str(error).partition("\nSet TORCHDYNAMO_VERBOSE")[0]  # advice to developers
+            reasons[:] = [_last_error(said) or type(error).__name__]
+
+    thread = threading.Thread(target=call, daemon=True)  # the program may end before it does
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        thread.start()
+        thread.join(LONGEST_WAIT)
+    if reasons:
+        print(f"torch.compile, which needs a compiler, does not work here: {reasons[0]}.")
+        return None
+    return fast
+
+
+def losses_of_a_run(options: Sequence[str], *, processes: int) -> list[float] | None:
+    """The losses of ``python -m transformer_edu.training``; ``torchrun`` starts several processes.
+
+    The processes compute on the CPU, with one thread each. The run's folder is deleted.
+
+    Args:
+        options: Those of the command, without ``--out``.
+        processes: How many share the work, at least 1.
+
+    Returns:
+        The loss of every step. None where the run fails or takes more than LONGEST_WAIT seconds,
+        and a printed sentence says so.
+    """
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
+    launcher = [*torchrun, "--nproc-per-node", str(processes)] if processes > 1 else []
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, *launcher, "-m", "transformer_edu.training", *options]
+        process = subprocess.Popen(
+            [*command, "--out", str(Path(folder, "run"))],
+            env=os.environ | _settings(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        try:
+            said, _ = process.communicate(timeout=LONGEST_WAIT)
+            reason = _last_error(REPORT.split(said)[0]) or f"exit status {process.returncode}"
+            if process.returncode == 0:
+                reason = ""
+        except subprocess.TimeoutExpired:
+            reason = f"no end within {LONGEST_WAIT:g} seconds"
+        finally:
+            _end(process)
+        if reason:
+            count = "one process" if processes == 1 else f"{processes} processes"
+            print(f"The run in {count} failed here: {reason}. The text below says what it shows.")
+            return None
+        run = load_history(RunFolder(Path(folder, "run")).checkpoint)
+    return [step.loss for step in run.steps]
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a process if it still runs, first by asking."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(LONGEST_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _last_error(said: str) -> str:
+    """The last line that names an error, such as ``ValueError: …``, or else the last line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if "rror: " in line), "".join(lines[-1:]))
+
+
+def _settings() -> dict[str, str]:
+    """Environment variables of the processes of a run."""
+    here = str(Path(__file__).parents[3])  # so that each process finds this package
+    folders = [here, os.environ.get("PYTHONPATH", "")]
+    return {
+        "TRANSFORMER_EDU_DEVICE": "cpu",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, folders)),
+        "USE_LIBUV": "0",  # torch for Windows is built without it
+    }

@@ -1,0 +1,86 @@
+"""The loss of a loop, drawn while it runs; the stop button ends the loop after a whole step.
+
+Used in notebooks/10_training.ipynb.
+"""
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from IPython.display import display
+
+from transformer_course.curves.run_figures import plot_losses
+from transformer_course.drawing.display import DOTS_PER_INCH, SHOWN_AT, encode_png, shown_width
+from transformer_edu.training.budget import describe_seconds
+from transformer_edu.training.machine.failures import noted_interrupts
+
+LEAST_PAUSE = 0.5  # seconds between two pictures
+PAUSE = 9  # times as long as the last picture took: drawing takes a tenth of the time
+
+Batch = TypeVar("Batch")
+
+
+def live_curve(
+    batches: Sequence[Batch], losses: Sequence[float], levels: Mapping[str, float] | None = None
+) -> Iterator[Batch]:
+    """Hand out batches one by one, and redraw the losses so far with the time that is left.
+
+    ::
+
+        for batch in live_curve(batches, losses):
+            ...
+            losses.append(loss.item())
+
+    An interrupt ends the loop after the step that it falls into, and is told in a sentence.
+
+    Args:
+        batches: One for each step.
+        losses: Where the loop writes the loss of every step.
+        levels: Losses to compare with, by name: dashed lines.
+    """
+    curve = _Curve(losses, len(losses) + len(batches), levels or {})
+    begin = time.perf_counter()
+    with noted_interrupts() as interrupts:
+        for number, batch in enumerate(batches):
+            if interrupts:
+                break
+            if number:
+                seconds = (time.perf_counter() - begin) * (len(batches) / number - 1)
+                left = describe_seconds(seconds).removesuffix("here")
+                curve.redraw(f"Step {len(losses)} of {curve.steps}, {left}left")
+            yield batch
+    if len(losses) < curve.steps:
+        curve.redraw(f"Stopped after step {len(losses)} of {curve.steps}", at_once=True)
+        print("You stopped the training. The model keeps what it has learned so far.")
+    else:
+        ends = f"from {losses[0]:.2f} to {losses[-1]:.2f}"
+        curve.redraw(f"{curve.steps} steps: the loss goes {ends}", at_once=True)
+
+
+class _Curve:
+    """One picture, which the next one replaces."""
+
+    def __init__(self, losses: Sequence[float], steps: int, levels: Mapping[str, float]) -> None:
+        self.losses, self.steps, self.levels = losses, steps, levels
+        self.name, self.is_shown = uuid.uuid4().hex, False
+        self.due = time.perf_counter() + LEAST_PAUSE
+
+    def redraw(self, title: str, *, at_once: bool = False) -> None:
+        """Show the losses so far if it is time, or at once."""
+        begin = time.perf_counter()
+        if begin < self.due and not at_once:
+            return
+        figure = plot_losses(self.losses, self.levels, steps=self.steps, title=title)
+        words = figure.get_label()
+        png = encode_png(figure, DOTS_PER_INCH if at_once else SHOWN_AT)  # sharp at the end
+        display(
+            {"image/png": png, "text/plain": words},
+            metadata={"image/png": {"alt": words, "width": shown_width(png)}},
+            raw=True,
+            display_id=self.name,
+            update=self.is_shown,
+        )
+        self.is_shown = True
+        end = time.perf_counter()
+        self.due = end + max(LEAST_PAUSE, PAUSE * (end - begin))

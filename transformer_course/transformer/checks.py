@@ -1,0 +1,334 @@
+"""Checks of lesson 9: your Transformer. Its training loop is in training_loop.py."""
+
+import copy
+import inspect
+
+import torch
+from torch import Tensor, nn
+
+from transformer_course.asking.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    require_shape,
+)
+from transformer_course.looking.probes import run_probes
+from transformer_course.my_transformer import keep
+from transformer_edu.model.pytorch import to_pytorch
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import PADDING_ID
+
+# Every length is different, so that no axis passes for another.
+SIZES = {"vocabulary_size": 23, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}
+SOURCE_IDS = torch.tensor([[5, 6, 7, 8, 2, 9], [9, 4, 2, 0, 0, 0]])
+TARGET_IDS = torch.tensor([[1, 10, 11, 12], [1, 13, 14, 0]])
+REAL = TARGET_IDS != PADDING_ID
+PARTS = {
+    "encoder": "the Encoder",
+    "decoder": "the Decoder",
+    "source_embedding": "a TokenEmbedding",
+    "target_embedding": "the same TokenEmbedding",
+    "positions": "a PositionalEncoding",
+    "embedding_dropout": "an nn.Dropout: the paper drops the sums of tokens and positions, too",
+    "output_projection": "an nn.Linear",
+}
+SAME = 1e-4
+PADDING_PROBE = "padding does not matter"
+
+
+@exercise("9.1")
+def check_transformer(answer: type[nn.Module]) -> None:
+    """Exercise 9.1: the class Transformer, which gets the package's and PyTorch's weights.
+
+    It is kept in the reader's own file.
+    """
+    _require_class(answer, "Transformer", nn.Module)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(9)
+        model = answer(**SIZES, dropout=0.5)
+        _require_written(model)
+        _require_tied(model)
+        _require_start(answer)
+        package = _package_model()
+    _load(model, package)
+    with torch.no_grad():
+        model.eval()
+        shape = (*TARGET_IDS.shape, SIZES["vocabulary_size"])
+        axes = "(batch, target, vocabulary)"
+        received = require_shape(ask(model, SOURCE_IDS, TARGET_IDS), shape, axes)
+        refuse_mistakes(received, _mistakes(package), same=_same_where_real)
+        for other, expected in _expected(package).items():
+            if not torch.allclose(received[REAL], expected[REAL], rtol=0, atol=SAME):
+                raise AnswerError(
+                    f"The shapes are right, but {other} computes different logits from the same "
+                    "weights. Follow the map: embed, encode, decode, project."
+                )
+        _require_same_in_steps(model, received)
+    for result in run_probes(model, SOURCE_IDS, TARGET_IDS):
+        if result.passed is False:  # None: it does not apply
+            raise AnswerError(f"A probe fails, {result.name}: {result.sentence}")
+    keep(answer)
+
+
+def _require_class(answer: object, name: str, parent: type) -> None:
+    if not (isinstance(answer, type) and issubclass(answer, parent)):
+        raise AnswerError(
+            f"The answer is the class {name} itself, a subclass of {parent.__name__}."
+        )
+
+
+def _require_written(model: nn.Module) -> None:
+    """Refuse missing parts and methods; wait while there are none, or one returns the dots."""
+    if not any(hasattr(model, name) for name in PARTS):
+        ask(lambda: ...)
+    for name, what in PARTS.items():
+        if not isinstance(getattr(model, name, None), nn.Module):
+            raise AnswerError(f"__init__ must set self.{name} to {what}.")
+    for name in ("source_mask", "embed", "encode", "decode", "project"):
+        if not callable(getattr(model, name, None)):
+            raise AnswerError(f"The method {name} is missing: generation needs it.")
+    mask = ask(model.source_mask, SOURCE_IDS)
+    expected = (SOURCE_IDS != PADDING_ID)[:, None, None, :]
+    mask = require_shape(mask, tuple(expected.shape), "(batch, 1, 1, source)")
+    if mask.dtype != torch.bool or mask.equal(~expected):
+        raise AnswerError(
+            "source_mask is boolean, and True where a token is real: its id is not 0."
+        )
+    ask(model.embed, SOURCE_IDS)
+    memory = ask(model.encode, SOURCE_IDS, source_mask=mask)
+    ask(model.project, ask(model.decode, TARGET_IDS, memory, source_mask=mask))
+
+
+def _require_tied(model: nn.Module) -> None:
+    """Refuse several tables, with the hint of how they came to be."""
+    tables = {
+        "target_embedding": model.target_embedding.table.weight,
+        "output_projection": model.output_projection.weight,
+    }
+    source = model.source_embedding.table.weight
+    for name, weight in tables.items():
+        if weight is source:
+            continue
+        if weight.data_ptr() == source.data_ptr():
+            raise AnswerError(
+                f"{name} shares the memory of source_embedding, but it is a parameter of its own: "
+                "the optimizer would update it twice. Assign the parameter, not its .data."
+            )
+        if close(weight.detach(), source.detach()):
+            raise AnswerError(
+                f"{name} holds a copy of the table. After one training step the two differ. "
+                "Assign the parameter itself."
+            )
+        raise AnswerError(f"{name} has a table of its own; the paper uses one for all three.")
+
+
+def _require_start(answer: type[nn.Module]) -> None:
+    """Refuse matrices of the stacks that are not Xavier's, and a table that is."""
+    wide = answer(vocabulary_size=900, d_model=60, num_heads=2, num_layers=1, d_ff=240)
+    table = wide.source_embedding.table.weight.std() * 60**0.5
+    if not 0.9 < table < 1.1:
+        raise AnswerError(
+            "The table no longer starts with a standard deviation of 1/√d_model (lesson 1). Let "
+            "the loop over the parameters run before the embedding is made, and tie the output to "
+            "the embedding's table, not the other way round."
+        )
+    for name, weight in (*wide.encoder.named_parameters(), *wide.decoder.named_parameters()):
+        expected = (2 / sum(weight.shape)) ** 0.5 if weight.dim() == 2 else 0
+        if expected and not 0.9 < weight.std() / expected < 1.1:
+            raise AnswerError(
+                f"{name} does not start with Xavier's standard deviation: call "
+                "nn.init.xavier_uniform_ on every matrix of the two stacks."
+            )
+
+
+def _package_model() -> Transformer:
+    """A small model of the package, whose biases are not zero."""
+    package = Transformer(TransformerConfig(**SIZES)).eval()
+    for weight in package.parameters():
+        if weight.dim() == 1:
+            nn.init.normal_(weight, mean=weight.detach().mean().item(), std=0.5)
+    return package
+
+
+def _load(model: nn.Module, package: Transformer) -> None:
+    """Carry the package's weights over."""
+    found = model.load_state_dict(package.state_dict(), strict=False)
+    if found.missing_keys or found.unexpected_keys:
+        kind, names = "lacks", found.unexpected_keys
+        if not names:
+            kind, names = "has, and the package does not,", found.missing_keys
+        raise AnswerError(f"Your model {kind} {names[0]}: keep the names of the scaffold.")
+
+
+@torch.no_grad()
+def _expected(package: Transformer) -> dict[str, Tensor]:
+    """The logits of the package and of nn.Transformer between its embeddings and projection."""
+    hidden, length = SOURCE_IDS == PADDING_ID, TARGET_IDS.size(1)
+    embedded = [
+        package.positions(package.source_embedding(ids)) for ids in (SOURCE_IDS, TARGET_IDS)
+    ]
+    decoded = to_pytorch(package).eval()(
+        *embedded,
+        src_key_padding_mask=hidden,
+        memory_key_padding_mask=hidden,
+        tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
+    )
+    return {
+        "the package": package(SOURCE_IDS, TARGET_IDS),
+        "nn.Transformer": package.project(decoded),
+    }
+
+
+def _mistakes(package: Transformer) -> dict[str, Tensor]:
+    """What usual mistakes compute, by their hints."""
+    mask, everything = package.source_mask(SOURCE_IDS), torch.ones(1, 1, 1, 6, dtype=torch.bool)
+    right = package(SOURCE_IDS, TARGET_IDS)
+
+    def logits(
+        model: Transformer, encode_mask: Tensor = mask, decode_mask: Tensor = mask, **more: Tensor
+    ) -> Tensor:
+        memory = model.encode(SOURCE_IDS, source_mask=encode_mask)
+        return model.project(model.decode(TARGET_IDS, memory, source_mask=decode_mask, **more))
+
+    without_positions, only_source = copy.deepcopy(package), copy.deepcopy(package)
+    without_positions.positions = nn.Identity()
+    only_source.positions = _Alternating(package.positions)
+    unscaled = copy.deepcopy(package)
+    for embedding in {unscaled.source_embedding, unscaled.target_embedding}:
+        embedding.register_forward_hook(lambda *given: given[-1] / SIZES["d_model"] ** 0.5)
+    padding_only = package.source_mask(TARGET_IDS)
+    without_memory = package.decode(
+        TARGET_IDS, package.source_embedding(SOURCE_IDS), source_mask=mask
+    )
+    return {
+        "The target sees its own future: target_mask needs .tril() of ones, (target, target).": (
+            logits(package, target_mask=padding_only)
+        ),
+        "Neither stack gets a mask for the source: its padding receives attention.": logits(
+            package, everything, everything
+        ),
+        "The decoder's cross-attention sees the padding: pass source_mask to decode.": logits(
+            package, decode_mask=everything
+        ),
+        "The encoder sees the padding: pass source_mask to the encoder.": logits(
+            package, encode_mask=everything
+        ),
+        "The positions are missing: embed must add self.positions.": logits(without_positions),
+        "The target has no positions: use embed for both sides.": logits(only_source),
+        "The embeddings are not multiplied by √d_model: call the TokenEmbedding, not its table.": (
+            logits(unscaled)
+        ),
+        "The decoder attends to the source's embeddings: encode them first.": package.project(
+            without_memory
+        ),
+        "The model returns logits; the softmax belongs to the loss and to the search.": (
+            right.softmax(dim=-1)
+        ),
+        "The model returns logits; the log-softmax belongs to the loss.": right.log_softmax(dim=-1),
+    }
+
+
+class _Alternating(nn.Module):
+    """Positions for the first of two calls only: the source's."""
+
+    def __init__(self, positions: nn.Module) -> None:
+        super().__init__()
+        self.positions, self.calls = positions, 0
+
+    def forward(self, x: Tensor, **more: object) -> Tensor:
+        self.calls += 1
+        return self.positions(x, **more) if self.calls % 2 else x
+
+
+def _same_where_real(answer: Tensor, mistake: Tensor) -> bool:
+    return close(answer[REAL], mistake[REAL])
+
+
+def _require_same_in_steps(model: nn.Module, logits: Tensor) -> None:
+    """Refuse a model that computes something different when a search calls its halves."""
+    mask = model.source_mask(SOURCE_IDS)
+    memory = model.encode(SOURCE_IDS, source_mask=mask)
+    decoded = model.decode(TARGET_IDS, memory, source_mask=mask)
+    if not _same_where_real(model.project(decoded), logits):
+        raise AnswerError("encode, decode and project, one after the other, differ from forward.")
+
+
+@exercise("9.3")
+def check_one_probe_fails(answer: type[nn.Module]) -> None:
+    """Exercise 9.3: a Transformer with one overridden method that lets padding matter."""
+    if isinstance(answer, type) and not any(map(inspect.isfunction, vars(answer).values())):
+        ask(lambda: ...)
+    _require_class(answer, "Broken", nn.Module)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(9)
+        model = answer(**SIZES, dropout=0.0)
+    ask(model, SOURCE_IDS, TARGET_IDS)
+    results = run_probes(model, SOURCE_IDS, TARGET_IDS)
+    failed = [each.name for each in results if each.passed is False]  # None: it does not apply
+    if not failed:
+        raise AnswerError("All probes still pass: nothing is broken yet.")
+    if PADDING_PROBE not in failed:
+        raise AnswerError(
+            f"You broke something different: {failed[0]}. Which method decides what padding may do?"
+        )
+    if len(failed) > 1:
+        others = ", ".join(name for name in failed if name != PADDING_PROBE)
+        raise AnswerError(f"Padding matters, but more is broken: {others}. Break only one thing.")
+
+
+@exercise("9.4")
+def check_learned_positions(answer: tuple[type[nn.Module], dict[str, list[float]]]) -> None:
+    """Exercise 9.4: a class LearnedPositions(d_model, max_length), and what was measured with it.
+
+    Args:
+        answer: The class, and the fraction of exact matches of every seed, by the kind of
+            positions: "sinusoids" and "learned".
+    """
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise AnswerError(
+            "The answer is a pair: the class, and the dictionary of what you measured."
+        )
+    positions, measured = answer
+    if positions is ... or measured is ...:
+        ask(lambda: ...)
+    _require_class(positions, "LearnedPositions", nn.Module)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(9)
+        _require_learned(positions(12, 9))
+    if not isinstance(measured, dict) or set(measured) != {"sinusoids", "learned"}:
+        raise AnswerError('The dictionary needs two entries: "sinusoids" and "learned".')
+    for name, values in measured.items():
+        values = values if isinstance(values, list | tuple) else [values]
+        numbers = [float(value) for value in values]
+        if len(numbers) < 3:
+            raise AnswerError(f"{name}: {len(numbers)} seed is not enough. Measure at least three.")
+        if not all(0 <= number <= 1 for number in numbers):
+            raise AnswerError(f"{name}: give fractions between 0 and 1, not counts.")
+
+
+def _require_learned(positions: nn.Module) -> None:
+    """Refuse positions that are not learned, not added, or not counted along the sequence."""
+    if not list(positions.parameters()):
+        raise AnswerError(
+            "The positions have no parameters: register_buffer does not learn. Use nn.Embedding "
+            "or nn.Parameter."
+        )
+    x = torch.zeros(2, 5, 12)
+    added = require_shape(ask(positions, x), (2, 5, 12), "(batch, position, d_model)")
+    if not close(positions(x + 1).detach(), added.detach() + 1):
+        raise AnswerError("Add the rows to x: forward returns x + positions.")
+    if not close(added[0].detach(), added[1].detach()):
+        raise AnswerError("The rows of the batch get different positions: count along dim 1.")
+    if close(added[:, :1].expand_as(added).detach(), added.detach()):
+        raise AnswerError(
+            "Every position gets the same vector. Start the table with random numbers, and take "
+            "the rows 0, 1, 2, …"
+        )
+    if not close(positions(torch.zeros(2, 3, 12)).detach(), added[:, :3].detach()):
+        raise AnswerError("A shorter sequence must get the first rows of the same table.")
+    sum_of_weights = added.sum()
+    sum_of_weights.backward()
+    if all(weight.grad is None for weight in positions.parameters()):
+        raise AnswerError("No gradient reaches the table: do not detach it.")

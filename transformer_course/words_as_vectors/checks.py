@@ -1,0 +1,180 @@
+"""Checks of lesson 1: words as vectors."""
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_course.asking.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    refuse_mistakes,
+    refuse_numbers,
+    require_number,
+    require_shape,
+)
+from transformer_course.my_transformer import keep
+from transformer_edu.model.embeddings import TokenEmbedding
+
+# Every length is different, so that no axis passes for another.
+VOCABULARY_SIZE, D_MODEL = 130, 16
+TOKEN_IDS = [[7, 3, 129], [0, 7, 12]]  # (batch, position)
+SMALL_SIZE, SMALL_WIDTH = 20, 9
+LARGEST_ERROR = 0.1  # of the table's standard deviation: six times what 2,080 numbers vary
+
+# Row 3 has the direction of row 0. Row 1 is long, row 2 is opposite, row 4 ends nearest to row 0.
+TABLE = torch.tensor(
+    [[1.0, 0.2, 0.0], [8.0, 9.0, 0.0], [-1.0, -0.2, 0.0], [4.0, 1.0, 0.0], [0.6, 0.5, 0.0]],
+    device="cpu",
+)
+APART = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [-0.5, -1.0]], device="cpu")  # obtuse angles only
+
+
+@exercise("1.1")
+def check_token_embedding(answer: type[nn.Module]) -> None:
+    """Exercise 1.1: a class TokenEmbedding(vocabulary_size, d_model).
+
+    It is kept in the reader's own file.
+    """
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        raise AnswerError("The answer is the class TokenEmbedding itself, made from nn.Module.")
+    token_ids = torch.tensor(TOKEN_IDS)
+    try:
+        embedding = answer(VOCABULARY_SIZE, D_MODEL)
+    except AttributeError as error:
+        if "__init__() call" in str(error):
+            raise AnswerError("Begin __init__ with super().__init__().") from None
+        raise
+    ask(embedding, token_ids)
+    _require_table(embedding)
+    _require_initialization(embedding.table.weight.detach())
+    _require_vectors(embedding, token_ids)
+    small = answer(SMALL_SIZE, SMALL_WIDTH)
+    some = token_ids % SMALL_SIZE
+    if not close(ask(small, some), small.table.weight[some] * math.sqrt(SMALL_WIDTH)):
+        raise AnswerError("Right for one width, wrong for another: compute √d_model from d_model.")
+    keep(answer)
+
+
+def _require_table(embedding: nn.Module) -> None:
+    """Refuse a table of the wrong name, kind or shape, each with its hint."""
+    table = getattr(embedding, "table", None)
+    if not isinstance(table, nn.Embedding):
+        raise AnswerError(
+            f"__init__ must set self.table to an nn.Embedding; yours is {type(table).__name__}."
+        )
+    shape = tuple(table.weight.shape)
+    if shape == (D_MODEL, VOCABULARY_SIZE):
+        raise AnswerError("The table is turned around: a row for each token, d_model numbers wide.")
+    if shape != (VOCABULARY_SIZE, D_MODEL):
+        raise AnswerError(f"The table must be (vocabulary_size, d_model); yours is {shape}.")
+
+
+def _require_initialization(weight: Tensor) -> None:
+    """Refuse a table that does not start as N(0, 1/d_model), with the usual reasons."""
+    mean, std, right = float(weight.mean()), float(weight.std()), D_MODEL**-0.5
+    if abs(mean) > LARGEST_ERROR * std:
+        raise AnswerError(f"The numbers of the table should have the mean 0; yours is {mean:.2f}.")
+    hints = {
+        1.0: (
+            "The numbers have standard deviation 1, the default of nn.Embedding. Draw them again: "
+            "nn.init.normal_(self.table.weight, std=…)."
+        ),
+        1 / D_MODEL: "1/d_model is the variance. The standard deviation is its root.",
+        D_MODEL**0.5: "√d_model is the factor of forward; the standard deviation is 1/√d_model.",
+        VOCABULARY_SIZE**-0.5: "Use the width of a row, d_model, not the number of rows.",
+    }
+    for wrong, hint in hints.items():
+        refuse_numbers(std, {wrong: hint}, within=LARGEST_ERROR * wrong)
+    if abs(std - right) > LARGEST_ERROR * right:
+        raise AnswerError(
+            f"The standard deviation at the start should be 1/√d_model = {right:.2f}; yours is "
+            f"{std:.2f}."
+        )
+
+
+def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
+    """Refuse other vectors than the package's, with the same table, and name the usual reasons."""
+    package = TokenEmbedding(vocabulary_size=VOCABULARY_SIZE, d_model=D_MODEL)
+    try:
+        embedding.load_state_dict(package.state_dict())
+    except RuntimeError:
+        raise AnswerError(
+            "The only parameter is the table, named table.weight: remove the others."
+        ) from None
+    shape = (*token_ids.shape, D_MODEL)
+    received = require_shape(ask(embedding, token_ids), shape, "(batch, position, d_model)")
+    if not received.requires_grad:
+        raise AnswerError("The result has no gradient, so the table cannot learn: use self.table.")
+    rows = package.table.weight[token_ids]
+    refuse_mistakes(
+        received,
+        {
+            "The factor is missing: multiply the rows by √d_model.": rows,
+            "You multiplied by d_model; the factor is its root.": rows * D_MODEL,
+            "You divided by √d_model; the paper multiplies.": rows / math.sqrt(D_MODEL),
+            "You divided by d_model; multiply by its root.": rows / D_MODEL,
+            "You multiplied by √vocabulary_size; the factor is √d_model.": (
+                rows * math.sqrt(VOCABULARY_SIZE)
+            ),
+            "The rows are scaled to one length. Keep their lengths, and multiply by √d_model.": (
+                F.normalize(rows, dim=-1) * math.sqrt(D_MODEL)
+            ),
+        },
+    )
+    if not close(received, rows * math.sqrt(D_MODEL)):
+        raise AnswerError("The numbers differ: take each id's row of the table, times √d_model.")
+
+
+@exercise("1.2")
+def check_most_similar(answer: Callable[[Tensor, int], int]) -> None:
+    """Exercise 1.2: a function (table, token_id) → the other row with the largest cosine."""
+    found = require_number(ask(answer, TABLE.clone(), 0), whole=True)
+    hints = {
+        0: "That is the word itself; every word is most similar to itself.",
+        1: "A long row wins because of its length: divide every row by its length first.",
+        2: "That row points the opposite way, with the smallest cosine.",
+        4: "That row has the smallest distance. The cosine compares directions, not distances.",
+    }
+    refuse_numbers(found, hints)
+    if found != 3:
+        raise AnswerError(f"The answer is the id of a row of the table, from 0 to 4; got {found}.")
+    if require_number(ask(answer, TABLE.clone(), 3), whole=True) != 0:
+        raise AnswerError("Right for one word, wrong for another: use the id that is given.")
+    if require_number(ask(answer, APART.clone(), 0), whole=True) != 2:
+        raise AnswerError(
+            "Right in one table, wrong in another: all cosines with other words can be negative. "
+            "Give the word itself a number below -1, not 0."
+        )
+
+
+@exercise("1.3")
+def check_changed_row(answer: Tensor, *, table: Tensor) -> None:
+    """Exercise 1.3: the same directions, but the last row has the largest product with the first.
+
+    Args:
+        answer: What the reader gave.
+        table: The rows of cat, dog and soup, shape (3, 2).
+    """
+    changed = require_shape(answer, tuple(table.shape), "(word, 2)")
+    if close(changed, table):
+        raise AnswerError("The table has not changed: multiply one row by a number.")
+    before, after = (F.normalize(rows, dim=1) for rows in (table, changed))
+    cosines = after @ after.T
+    if not close(cosines, before @ before.T):
+        if close(cosines.abs(), (before @ before.T).abs()):
+            raise AnswerError("A negative number turns a vector around: use a positive one.")
+        raise AnswerError(
+            "The cosines have changed. Multiply a whole row by one number: that changes its "
+            "length and keeps its direction."
+        )
+    products = changed @ changed[0]
+    if not products[2] > products[1]:
+        raise AnswerError(
+            f"cat · dog is {products[1]:.1f} and cat · soup is {products[2]:.1f}. A longer row has "
+            "larger products with all others. Which row must be longer, or shorter?"
+        )

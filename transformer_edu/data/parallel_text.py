@@ -1,0 +1,250 @@
+"""Sentences in two languages: read from two files, line by line, and cut into three parts."""
+
+import gzip
+import io
+import os
+import warnings
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from transformer_edu.data.augmentation import RandomSplits, TextPair
+from transformer_edu.data.tokenizer import Tokenizer
+from transformer_edu.data.toy_tasks import Pair, Task
+from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.vocabulary import SPECIAL_TOKENS
+from transformer_edu.training.machine.whole_file import require_path
+
+LARGEST_PART = 1000  # pairs that are held out for watching, and for judging, if nobody says more
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors begin a file with it
+
+
+@dataclass(frozen=True)
+class ParallelText:
+    """Texts and their translations, in three parts.
+
+    Args:
+        train: Pairs to learn from.
+        validation: Pairs to watch by, and to choose by.
+        test: Pairs to be judged by at the end.
+    """
+
+    train: list[TextPair]
+    validation: list[TextPair]
+    test: list[TextPair]
+
+
+def read_parallel(source_path: str | os.PathLike, target_path: str | os.PathLike) -> list[TextPair]:
+    """Read two files of which each line of one is the translation of the other's.
+
+    Lines may be of any length. Spaces around a line are cut off, everything else stays as it is:
+    HTML is text. A pair with an empty side is left out, and a warning says how many there were.
+
+    Args:
+        source_path: A text file in UTF-8, or one packed with gzip whose name ends in .gz.
+        target_path: The same for the translations.
+
+    Raises:
+        TypeError: If a path is no path.
+        OSError: If a file cannot be read, or is a damaged archive.
+        ValueError: If a file is not UTF-8, the files have different numbers of lines, or no pair
+            has two sides.
+    """
+    sources, targets = read_lines(source_path), read_lines(target_path)
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"{target_path} must have as many lines as {source_path}, "
+            f"got {len(targets):,} and {len(sources):,}"
+        )
+    pairs = [(s, t) for s, t in zip(sources, targets, strict=True) if s and t]
+    if not pairs:
+        raise ValueError(
+            f"{source_path} and {target_path} must hold a pair with two sides, got none"
+        )
+    empty = len(sources) - len(pairs)
+    if empty:
+        message = f"{empty:,} of {len(sources):,} pairs are left out: a side is empty"
+        warnings.warn(message, stacklevel=2)
+    return pairs
+
+
+def read_lines(path: str | os.PathLike) -> list[str]:
+    """The lines of a text file in UTF-8, without the spaces around them.
+
+    Only a line feed ends a line, as for wc; a carriage return before it is cut off.
+
+    Args:
+        path: The file; if its name ends in .gz, it is unpacked.
+
+    Raises:
+        TypeError: If path is no path.
+        OSError: If it cannot be read, or is a damaged archive.
+        ValueError: If it is not UTF-8; the first such line is named.
+    """
+    require_path("path", path)
+    content = Path(path).read_bytes()
+    if Path(path).suffix == ".gz":
+        content = unpack(path, content)
+    return decode_lines(path, content)
+
+
+def unpack(path: str | os.PathLike, content: bytes, *, largest: int | None = None) -> bytes:
+    """What is packed in a gzip archive that lies at path.
+
+    Args:
+        path: For the message.
+        content: The archive.
+        largest: So many bytes at the most are unpacked; None for all of them.
+
+    Raises:
+        OSError: If it is no archive, damaged, or larger.
+    """
+    try:
+        if not content:  # which the library takes for an archive of nothing
+            raise EOFError
+        with gzip.open(io.BytesIO(content)) as archive:
+            unpacked = archive.read(-1 if largest is None else largest + 1)
+    except (OSError, EOFError, zlib.error):
+        raise OSError(f"{path} must be a whole gzip archive, got something else") from None
+    if largest is not None and len(unpacked) > largest:
+        raise OSError(f"{path} must hold at most {largest:,} bytes, got more")
+    return unpacked
+
+
+def decode_lines(path: str | os.PathLike, content: bytes) -> list[str]:
+    """The lines in the content of the file at path, as read_lines."""
+    rows = content.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    if not rows[-1]:
+        rows.pop()  # behind the last line feed
+    lines = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            lines.append(row.decode().strip())
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{path} must be text in UTF-8, got the byte {row[error.start]:#04x} "
+                f"in line {number:,}"
+            ) from None
+    return lines
+
+
+def split_pairs(
+    pairs: Sequence[TextPair],
+    *,
+    validation_size: int | None = None,
+    test_size: int | None = None,
+    seed: int = 0,
+) -> ParallelText:
+    """Cut pairs into three parts at random; pairs of the same source stay in one part.
+
+    Args:
+        pairs: Texts and their translations.
+        validation_size: Different sources to watch by; None takes a tenth, 1,000 at most.
+        test_size: Different sources to be judged by; None as for validation_size.
+        seed: Decides which; the same seed gives the same parts.
+
+    Raises:
+        TypeError, ValueError: If a size is not a whole number of at least 1, seed is negative,
+            or nothing is left to learn from.
+    """
+    together: dict[str, list[TextPair]] = {}
+    for source, target in pairs:
+        together.setdefault(source, []).append((source, target))
+    tenth = min(LARGEST_PART, max(1, len(together) // 10))
+    validation_size = tenth if validation_size is None else validation_size
+    test_size = tenth if test_size is None else test_size
+    require_whole("validation_size", validation_size)
+    require_whole("test_size", test_size)
+    require_whole("seed", seed, minimum=0)
+    held_out = validation_size + test_size
+    if held_out >= len(together):
+        raise ValueError(
+            f"pairs must have more different sources than the {held_out:,} for validation and "
+            f"test, got {len(together):,}"
+        )
+    sources = list(together)
+    Random(seed).shuffle(sources)
+    cuts = (slice(held_out, None), slice(validation_size), slice(validation_size, held_out))
+    return ParallelText(*([pair for s in sources[cut] for pair in together[s]] for cut in cuts))
+
+
+PARTS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationTask(Task):
+    """A Task whose pairs are texts. Its vocabulary shows the tokenizer's pieces.
+
+    Args:
+        tokenizer: What made the ids, and makes texts of what the model writes.
+        texts: The text of every pair, in the same order.
+        left_out: How many pairs of each part were too long or empty, by the part's name.
+    """
+
+    tokenizer: Tokenizer
+    texts: ParallelText
+    left_out: dict[str, int]
+
+
+def translation_task(
+    parallel: ParallelText,
+    tokenizer: Tokenizer,
+    *,
+    max_length: int = 128,
+    name: str = "translation",
+    bpe_dropout: float = 0.0,
+    seed: int = 0,
+) -> TranslationTask:
+    """Encode texts for fit; pairs that are too long for the model are left out and counted.
+
+    Args:
+        parallel: What to learn from, to watch by and to be judged by.
+        tokenizer: Made from parallel.train only, or the others would not be unseen.
+        max_length: Positions of a side at the most, the end token included.
+        name: What the task is called in messages.
+        bpe_dropout: How likely a merge is left out in half of the training sentences.
+        seed: Decides which.
+
+    Raises:
+        ValueError: If max_length is below 2, bpe_dropout not in [0, 1), or no pair of a part fits.
+    """
+    require_whole("max_length", max_length, minimum=2)
+    encoded: dict[str, list[Pair]] = {}
+    texts: dict[str, list[TextPair]] = {}
+    left_out = {}
+    for part in PARTS:
+        given = getattr(parallel, part)
+        splits = RandomSplits(tokenizer, bpe_dropout, Random(seed)) if part == "train" else None
+        fitting = [
+            (pair, text)
+            for pair, text in zip(_encode(given, tokenizer, splits), given, strict=True)
+            if 0 < len(pair[0]) < max_length and 0 < len(pair[1]) < max_length
+        ]
+        if not fitting:
+            raise ValueError(
+                f"{part} must hold a pair of at most {max_length} tokens a side, got none"
+            )
+        encoded[part] = [pair for pair, _ in fitting]
+        texts[part] = [text for _, text in fitting]
+        left_out[part] = len(given) - len(fitting)
+    return TranslationTask(
+        name=name,
+        vocabulary=Vocabulary(tokenizer.tokens(range(len(SPECIAL_TOKENS), len(tokenizer)))),
+        **encoded,
+        distinct_pairs=len({text for part in texts.values() for text in part}),
+        tokenizer=tokenizer,
+        texts=ParallelText(**texts),
+        left_out=left_out,
+    )
+
+
+def _encode(pairs: list[TextPair], tokenizer: Tokenizer, splits: RandomSplits | None) -> list[Pair]:
+    """The ids of sources and targets, pair by pair."""
+    sides = []
+    for texts in zip(*pairs, strict=True):
+        ids = tokenizer.encode_all(texts)
+        sides.append(splits.encode_some(texts, ids) if splits and splits.dropout else ids)
+    return list(zip(*sides, strict=True))

@@ -1,0 +1,64 @@
+"""A vocabulary: which word has which token id.
+
+Met in notebooks/01_words_as_vectors.ipynb.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.vocabulary import SPECIAL_TOKENS, UNKNOWN_ID
+
+
+class Vocabulary:
+    """Words and their ids, the four special tokens first.
+
+    A word that looks like a special token cannot become one: ``encode(["</s>"])`` is unknown.
+
+    Args:
+        words: The words in the order of their ids; a word that comes again counts once.
+
+    Raises:
+        TypeError: If words is a single text, or a word is not a text.
+        ValueError: If a word is spelt like a special token.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        if isinstance(words, str):
+            raise TypeError(f"words must be several words, got the single text {words!r}")
+        distinct = list(dict.fromkeys(words))
+        for word in distinct:
+            if not isinstance(word, str):
+                raise TypeError(f"words must hold texts, got {word!r}")
+            if word in SPECIAL_TOKENS:
+                raise ValueError(f"words must not be spelt like a special token, got {word!r}")
+        self.tokens = (*SPECIAL_TOKENS, *distinct)  # the token of id i is tokens[i]
+        self._ids = {word: i for i, word in enumerate(distinct, start=len(SPECIAL_TOKENS))}
+
+    def __len__(self) -> int:
+        """Number of ids, the special tokens' included: the model's vocabulary_size."""
+        return len(self.tokens)
+
+    def encode(self, words: Sequence[str]) -> list[int]:
+        """The id of every word, without start or end; a word never seen is UNKNOWN_ID.
+
+        Raises:
+            TypeError: If words is a single text: split it first.
+        """
+        if isinstance(words, str):
+            raise TypeError(f"words must be a list of words, got the single text {words!r}")
+        return [self._ids.get(word, UNKNOWN_ID) for word in words]
+
+    def decode(self, token_ids: Iterable[int]) -> list[str]:
+        """The token of every id.
+
+        Raises:
+            TypeError: If an id is not a whole number.
+            ValueError: If an id lies outside the vocabulary.
+        """
+        return [self._token(token_id) for token_id in token_ids]
+
+    def _token(self, token_id: int) -> str:
+        require_whole("token_ids", token_id, minimum=0)
+        if token_id >= len(self.tokens):
+            raise ValueError(f"token_ids must be below {len(self.tokens)}, got {token_id}")
+        return self.tokens[token_id]

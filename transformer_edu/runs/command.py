@@ -1,0 +1,227 @@
+"""The command ``python -m transformer_edu.training``: from a task to a model in a folder."""
+
+import os
+import platform
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+
+from transformer_edu.data.toy_tasks import Task
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.transformer import Transformer
+from transformer_edu.runs.fine_tuning import with_more_tokens
+from transformer_edu.runs.options import PROGRAM, build_parser, read_settings
+from transformer_edu.runs.presets import RunSettings
+from transformer_edu.runs.run_folder import RunFolder, load_translator, write_json
+from transformer_edu.runs.run_task import load_run_task
+from transformer_edu.runs.watching import Watcher
+from transformer_edu.training.averaging import average_models
+from transformer_edu.training.checkpoint import load_history, load_model, save_model
+from transformer_edu.training.evaluation import evaluate
+from transformer_edu.training.loop import fit
+from transformer_edu.training.machine.device import (
+    DEVICE_VARIABLE,
+    describe_device,
+    keep_freed_memory,
+    pick_device,
+    pick_precision,
+)
+from transformer_edu.training.machine.failures import FAILED, INTERRUPTED, with_told_errors
+from transformer_edu.training.machine.processes import (
+    ALONE,
+    OneProcess,
+    is_of_a_lost_process,
+    joined_processes,
+    process_count,
+)
+from transformer_edu.training.state import TrainingRun
+
+
+@with_told_errors
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, train, print the scores.
+
+    Returns:
+        The exit status: 0, 1 after an error, which is printed in one line, 130 after Ctrl-C.
+    """
+    chosen = build_parser().parse_args(arguments)
+    keep_freed_memory()
+    folder = RunFolder(chosen.out)
+    if chosen.threads is not None:
+        require_whole("threads", chosen.threads)
+        torch.set_num_threads(chosen.threads)
+    if chosen.device is not None:
+        os.environ[DEVICE_VARIABLE] = chosen.device
+    try:
+        with joined_processes() as processes:
+            read_settings(chosen, folder)  # a refusal leaves no folder
+            with folder.locked() if processes.is_first else nullcontext():
+                # Another command may have begun a run here meanwhile.
+                settings = read_settings(chosen, folder)
+                return train_in_folder(settings, folder, resume=chosen.resume, processes=processes)
+    except RuntimeError as error:
+        if not is_of_a_lost_process(error):
+            raise
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's may come before the sentence
+        print(
+            f"error: another of the {process_count()} processes of this run has ended; "
+            f"to go on from the last evaluation: {PROGRAM} --out {folder.path} --resume",
+            file=sys.stderr,
+        )
+        return FAILED
+    except KeyboardInterrupt:
+        print("Interrupted; what was saved before is whole.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def train_in_folder(
+    settings: RunSettings,
+    folder: RunFolder,
+    *,
+    resume: bool = False,
+    processes: OneProcess = ALONE,
+) -> int:
+    """Begin or continue a run, until its end or an interrupt.
+
+    Args:
+        settings: Every choice.
+        folder: Where all of it is kept.
+        resume: Whether to continue from the folder's checkpoint, if there is one already.
+        processes: Those that share the work.
+
+    Returns:
+        The exit status.
+    """
+    device = pick_device()
+    with processes.first_before_others():
+        task, judge = load_run_task(settings, folder, processes=processes)
+    torch.manual_seed(settings.seed)
+    checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
+    model = first_model(settings, task, resumed=checkpoint is not None).to(device)
+    if settings.precision == "auto":  # a resumed run keeps it, also on another machine
+        settings = replace(settings, precision=pick_precision(model))
+    if processes.is_first:
+        folder.write_settings(settings, versions(processes.count))
+        print("Computing on", describe_device(device), file=sys.stderr)
+        print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
+    watcher = Watcher(model, folder, settings, judge, processes=processes)
+    if not train_to_the_end(watcher, task, checkpoint):
+        print(
+            f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    processes.wait()
+    for name, scores in finish(watcher, task).items():
+        if processes.is_first:
+            print(name, *(f"{measure} {value:.4g}" for measure, value in scores.items()))
+    return 0
+
+
+def first_model(settings: RunSettings, task: Task, *, resumed: bool = False) -> Transformer:
+    """The model before the first step: drawn at random, or a trained one with more tokens.
+
+    A resumed run takes its weights from its checkpoint, whatever they are here.
+    """
+    config = settings.model_config(len(task.vocabulary))
+    if settings.begin_with is None or resumed:
+        return Transformer(config)
+    begun = load_translator(settings.begin_with)
+    return with_more_tokens(begun.model, begun.tokenizer, task.tokenizer, config)
+
+
+def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
+    """Train until the end, an early stop or an interrupt; return whether the run is complete."""
+    run = TrainingRun() if checkpoint is None else load_history(checkpoint)
+    watcher.begin(len(run.steps))
+    try:
+        if checkpoint is not None:
+            score_checkpoint(watcher, task, checkpoint, run)
+        if not watcher.is_patience_over():
+            run = fit(
+                watcher.model,
+                task,
+                watcher.settings.training_config(),
+                after_step=watcher,
+                checkpoint=watcher.folder.checkpoint if watcher.processes.is_first else None,
+                resume=checkpoint,
+                processes=watcher.processes,
+            )
+    finally:
+        watcher.end(run)
+    return watcher.stopped_early or not run.interrupted
+
+
+def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
+    """Score the checkpoint's model if an interrupt came just before its evaluation."""
+    settings, step = watcher.settings, len(run.steps)
+    is_due = step > 0 and (step % settings.evaluate_every == 0 or step == settings.steps)
+    if not is_due or watcher.has_scored(step):
+        return
+    watcher.model.load_state_dict(load_model(checkpoint).state_dict())
+    if not run.evaluations or run.evaluations[-1].step < step:
+        pairs = task.validation[: settings.evaluate_on]
+        evaluation = evaluate(watcher.model, pairs, step=step, processes=watcher.processes)
+        run.evaluations.append(evaluation)
+    watcher.observe(run)
+
+
+def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
+    """Average the last weights, and score the best and the average on validation pairs.
+
+    Returns:
+        The scores of the best and of the average, which is the run's result.
+    """
+    folder, settings, judge = watcher.folder, watcher.settings, watcher.judge
+    watched = task.validation[: settings.evaluate_on]
+    paths = list(folder.kept_weights().values())[-settings.keep :]
+    models = {"best": load_model(folder.best), "average": average_models(paths)}
+    scores = {}
+    for name, model in models.items():
+        model.to(pick_device())
+        evaluation = evaluate(model, watched, processes=watcher.processes)
+        scores[name] = {
+            "validation_loss": evaluation.loss,
+            judge.name: judge(model, evaluation),
+        }
+    if watcher.processes.is_first:
+        save_model(folder.model, models["average"])
+        write_json(folder.result_file, scores)
+    return scores
+
+
+def describe(model: Transformer, task: Task) -> str:
+    """What is trained on how much, in a line."""
+    weights = sum(weight.numel() for weight in model.parameters())
+    return (
+        f"{len(task.train):,} pairs to learn from, {len(task.validation):,} to watch by; "
+        f"{len(task.vocabulary):,} tokens, {weights:,} weights"
+    )
+
+
+def package_version() -> str:
+    """This package's own; nothing is known of one that was not installed."""
+    try:
+        return version("transformer-edu")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def versions(processes: int) -> dict[str, str]:
+    """What the run is made with, and on, by so many processes."""
+    device = pick_device()
+    machine = f"{torch.get_num_threads()} CPU thread(s), {platform.machine()}"
+    if device.type == "cuda":
+        machine = torch.cuda.get_device_name(device)
+    return {
+        "transformer_edu": package_version(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "machine": machine if processes == 1 else f"{processes} × {machine}",
+    }

@@ -1,0 +1,102 @@
+"""What a run learns, by the name of its task: pairs, tokens, and the judge of its progress."""
+
+from dataclasses import replace
+from random import Random
+
+from transformer_edu.data.augmentation import vary
+from transformer_edu.data.everyday.pairs import everyday_pairs, given_names, phrases, words
+from transformer_edu.data.multi30k import load_multi30k
+from transformer_edu.data.parallel_text import (
+    PARTS,
+    ParallelText,
+    read_parallel,
+    split_pairs,
+    translation_task,
+)
+from transformer_edu.data.tokenizer import load_tokenizer, train_tokenizer
+from transformer_edu.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
+from transformer_edu.generation.translator import TextCoder
+from transformer_edu.runs.fine_tuning import extend_tokenizer
+from transformer_edu.runs.presets import EVERYDAY, RunSettings
+from transformer_edu.runs.run_folder import RunFolder, load_translator
+from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge, Judge
+from transformer_edu.training.machine.processes import ALONE, OneProcess
+
+EXTRA_READINGS = 5  # in an epoch, of each phrase and word: people type these most
+TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
+
+
+def load_run_task(
+    settings: RunSettings, folder: RunFolder, *, processes: OneProcess = ALONE
+) -> tuple[Task, Judge]:
+    """The task of a run and its judge; the tokens are made in the folder, or read from it.
+
+    Args:
+        settings: The choices of the run.
+        folder: Where the tokenizer is, or is written to.
+        processes: Those that share the work; the first writes the tokenizer.
+
+    Raises:
+        ValueError, OSError: If the texts or the tokenizer cannot be had; see load_multi30k,
+            read_parallel and load_tokenizer.
+    """
+    if not settings.is_text:
+        task = TOY_MAKERS[settings.task]()
+        folder.write_words(task.vocabulary)
+        return task, ExactMatchJudge()
+    texts = load_texts(settings)
+    tokenizer = _tokenizer(texts, settings, folder, processes)
+    task = translation_task(
+        _as_read(texts, settings),
+        tokenizer,
+        max_length=settings.longest,
+        name=settings.task,
+        bpe_dropout=settings.bpe_dropout,
+        seed=settings.seed,
+    )
+    watched = task.texts.validation[: settings.evaluate_on]
+    return task, BleuJudge(tokenizer, watched, processes=processes)
+
+
+def load_corpora(settings: RunSettings) -> dict[str, ParallelText]:
+    """The texts of a text task by the name of their corpus; a run is watched by the first."""
+    if settings.task == "files":
+        return {"files": split_pairs(read_parallel(settings.source, settings.target))}
+    loaders = {"multi30k": load_multi30k, EVERYDAY: everyday_pairs}
+    return {name: loaders[name]() for name in settings.task.split("+")}
+
+
+def load_texts(settings: RunSettings) -> ParallelText:
+    """The sentences of a text task, in three parts; those of the first corpus come first."""
+    corpora = load_corpora(settings).values()
+    return ParallelText(
+        *([pair for texts in corpora for pair in getattr(texts, part)] for part in PARTS)
+    )
+
+
+def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
+    """What an epoch reads of the texts: copies of captions, everyday English as people type it."""
+    if EVERYDAY not in settings.task:
+        return replace(texts, train=texts.train * settings.copies)
+    captions = len(texts.train) - len(everyday_pairs().train)
+    capitalized = {english[0].upper() + english[1:]: german for english, german in words().items()}
+    fixed = [*phrases().items(), *(words() | capitalized).items()] * EXTRA_READINGS
+    copied = texts.train[:captions] * settings.copies + texts.train[captions:] + fixed
+    return replace(texts, train=vary(copied, Random(settings.seed), given_names()))
+
+
+def _tokenizer(
+    texts: ParallelText, settings: RunSettings, folder: RunFolder, processes: OneProcess
+) -> TextCoder:
+    """The folder's tokenizer; for a new run trained on what is learned from."""
+    is_missing = not folder.tokenizer_file.exists()
+    if is_missing or (processes.is_first and not folder.holds_a_run()):
+        lines = [text for pair in texts.train for text in pair]
+        size = settings.vocabulary_size
+        if settings.begin_with is None:
+            made = train_tokenizer(lines, vocabulary_size=size)
+        else:
+            begun = load_translator(settings.begin_with).tokenizer
+            made = extend_tokenizer(begun, lines, vocabulary_size=size)
+        made.save(folder.tokenizer_file)
+    return load_tokenizer(folder.tokenizer_file)
