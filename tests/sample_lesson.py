@@ -22,8 +22,7 @@ CELLS = [
     ("markdown", "Where we are on the map."),
     (
         "code",
-        "from transformer_course.drawing.course_map import plot_architecture\n"
-        "\nplot_architecture()",
+        "from transformer_course.attention import plot_architecture\n\nplot_architecture()",
     ),
     ("markdown", "## 1 · Scores\n\nEach pair has a score."),
     ("code", 'scores = [1, 2, 3]\nwith predict("How many?", "2", "3"):\n    len(scores)'),
@@ -35,7 +34,7 @@ CELLS = [
         "markdown",
         "**What you see.** The first.\n\n## 2 · Meet the package\n\nThe same, ready made.",
     ),
-    ("code", "from transformer_edu.model.attention import attend\n\nattend(scores)"),
+    ("code", "from transformer_edu import attend\n\nattend(scores)"),
     ("claim", 'assert attend(scores) == 3, "the package counts three"'),
     ("markdown", "A model computes where it computes fastest."),
     (

@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import math
-import pkgutil
 import re
 from functools import partial
 from pathlib import Path
@@ -11,17 +10,18 @@ from pathlib import Path
 import pytest
 import torch
 
+import transformer_course
 from tests.exercise_answers import calls_its_answer, checks_of
-from transformer_course import asking as checks
 from transformer_course import our_transformer
 from transformer_course.asking.answer import AnswerError
 from transformer_course.my_transformer import FILE, OURS, SWITCH
 from transformer_edu.data.tokenizer import Tokenizer
 
+FOLDER = Path(transformer_course.__file__).parent
+CHECKED = sorted(FOLDER.glob("*/*checks.py"))
 LESSONS = [
-    importlib.import_module(f"{checks.__name__}.{module.name}")
-    for module in pkgutil.iter_modules(checks.__path__)
-    if module.name != "answer"
+    importlib.import_module(f"transformer_course.{path.parent.name}.{path.stem}")
+    for path in CHECKED
 ]
 # What a lesson hands to a check beside the answer.
 GIVEN = {
@@ -84,16 +84,12 @@ every_exercise = pytest.mark.parametrize("number", CHECKS)
 
 
 def test_every_exercise_of_every_lesson_is_here():
-    beside = {"__init__", "answer"}
-    folder = Path(checks.__file__).parent
-    paths = [path for path in sorted(folder.glob("*.py")) if path.stem not in beside]
     written = {
-        path.stem: re.findall(r'^@exercise\("(.+)"\)$', path.read_text(encoding="utf-8"), re.M)
-        for path in paths
+        path: re.findall(r'^@exercise\("(.+)"\)$', path.read_text(encoding="utf-8"), re.M)
+        for path in CHECKED
     }
     assert len(written) > 15
     assert all(written.values()), "a lesson without exercises"
-    assert sorted(lesson.__name__.rpartition(".")[2] for lesson in LESSONS) == list(written)
     assert sorted(CHECKS) == sorted(number for numbers in written.values() for number in numbers)
 
 

@@ -4,7 +4,7 @@ import inspect
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import matplotlib.pyplot as plt
 import pytest
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from torch import nn
 
-from transformer_course import drawing as figures
+import transformer_course
 from transformer_course.curves import run_figures as runs
 from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns
 from transformer_course.drawing import (
@@ -397,7 +397,9 @@ def as_written(text: Text) -> str:
 
 def test_every_plot_function_is_in_the_table():
     modules = [
-        import_module(f"{figures.__name__}.{each.name}") for each in iter_modules(figures.__path__)
+        import_module(each.name)
+        for each in walk_packages(transformer_course.__path__, "transformer_course.")
+        if not each.name.endswith("__main__")
     ]
     found = {name for module in modules for name in vars(module) if name.startswith("plot_")}
     assert found == set(FIGURES)

@@ -9,31 +9,10 @@ from transformer_course.a_published_model.checks import (
 from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_differences
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.looking.head_roles import record_pairs
 from transformer_course.looking.next_words import token_words
-from transformer_course.multi_head_attention.trace import trace
+from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_course.viewer.show import view_attention
-
-__all__ = [
-    "PAIRS",
-    "check_our_name",
-    "check_to_halves",
-    "check_wrong_switch",
-    "describe_architecture",
-    "every_head",
-    "heads_switched_off",
-    "patient_of",
-    "plot_architecture",
-    "plot_differences",
-    "predict",
-    "record_pairs",
-    "show",
-    "token_words",
-    "trace",
-    "train_marian",
-    "untrained_marian",
-    "view_attention",
-]

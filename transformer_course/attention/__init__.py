@@ -12,25 +12,7 @@ from transformer_course.drawing.attention_flow import (
     plot_marked_links,
 )
 from transformer_course.drawing.attention_grid import plot_attention, plot_links
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.exploring.attention_explorer import show_plane_live
 from transformer_course.looking.one_head import aligning_head, previous_token_head
-
-__all__ = [
-    "aligning_head",
-    "check_attention",
-    "check_repaired_weights",
-    "check_unnoticed_order",
-    "describe_architecture",
-    "plot_architecture",
-    "plot_attention",
-    "plot_attention_flow",
-    "plot_links",
-    "plot_lookup",
-    "plot_marked_links",
-    "predict",
-    "previous_token_head",
-    "show",
-    "show_plane_live",
-]

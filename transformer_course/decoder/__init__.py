@@ -7,26 +7,9 @@ from transformer_course.decoder.checks import (
     check_decoder_layer,
     check_shift,
 )
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.drawing.next_word_bars import plot_influence, plot_next_words
 from transformer_course.exploring.search_explorer import show_decoder_live
 from transformer_course.looking.next_words import next_word, token_words
 from transformer_course.my_transformer import my_parts
-
-__all__ = [
-    "check_cross_shape",
-    "check_decoder",
-    "check_decoder_layer",
-    "check_shift",
-    "describe_architecture",
-    "my_parts",
-    "next_word",
-    "plot_architecture",
-    "plot_influence",
-    "plot_next_words",
-    "predict",
-    "show",
-    "show_decoder_live",
-    "token_words",
-]

@@ -14,7 +14,7 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_course.encoder.checks import (
+from transformer_course.asking.layers import (
     D_FF,
     D_MODEL,
     DROPOUT,

@@ -22,40 +22,11 @@ from transformer_course.diagnosis.checks import (
     check_second_cases,
     written_table,
 )
-from transformer_course.diagnosis.examine import examine, examine_step
+from transformer_course.diagnosis.examination import examine, examine_step
 from transformer_course.diagnosis.explorer import show_patients_live
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.next_words import accuracy_by_distance
 from transformer_course.looking.probes import probe_future
 from transformer_course.my_transformer import my_parts
-
-__all__ = [
-    "FAULTS",
-    "STEP_FAULTS",
-    "accuracy_by_distance",
-    "admit",
-    "case_sheet",
-    "check_first_cases",
-    "check_padding_probe",
-    "check_second_cases",
-    "describe_architecture",
-    "describe_runs",
-    "examine",
-    "examine_step",
-    "generated_table",
-    "load_runs",
-    "my_parts",
-    "plot_architecture",
-    "plot_lines",
-    "plot_symptoms",
-    "predict",
-    "probe_future",
-    "run_table",
-    "score_teacher_forced",
-    "score_with_zip",
-    "show",
-    "show_patients_live",
-    "written_table",
-]

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from transformer_course.drawing.display import show
 from transformer_course.drawing.pen import MASKS, QUIET, QUIET_WASH, STRONG_WASH, Box, Pen
 from transformer_course.drawing.style import BLUE, styled, title_above
 from transformer_edu.model.encoder import EncoderLayer
@@ -74,6 +75,16 @@ def plot_architecture(highlight: str | Sequence[str] = (), *, title: str | None 
         pen.axes.set_title(title, fontsize=TITLE_SIZE, loc="left", x=0.005, parse_math=False)
     draw_map(pen)
     return pen.axes.figure
+
+
+def show_map(highlight: str | Sequence[str] = (), *, title: str) -> None:
+    """Show where a lesson is on the map, with what the map says in words.
+
+    Args:
+        highlight: One of COMPONENTS, or several.
+        title: What the reader should see.
+    """
+    show(plot_architecture(highlight, title=title), describe_architecture(highlight))
 
 
 def draw_map(pen: Pen) -> None:

@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.drawing.layer_maps import plot_by_layer, plot_one_word
 from transformer_course.encoder.checks import (
@@ -18,22 +18,3 @@ from transformer_course.looking.recording import (
     word_in_sentences,
 )
 from transformer_course.my_transformer import my_parts
-
-__all__ = [
-    "check_encoder",
-    "check_encoder_layer",
-    "check_layers_needed",
-    "check_used_layers",
-    "describe_architecture",
-    "my_parts",
-    "nearest_of_its_kind",
-    "plot_architecture",
-    "plot_by_layer",
-    "plot_lines",
-    "plot_one_word",
-    "predict",
-    "show",
-    "show_reach_live",
-    "vectors_by_layer",
-    "word_in_sentences",
-]

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from itertools import combinations
 
 import torch
 from torch import Tensor, nn
@@ -14,16 +13,25 @@ from transformer_course.asking.answer import (
     exercise,
     refuse_mistakes,
     refuse_numbers,
-    require_class,
     require_number,
     require_shape,
+)
+from transformer_course.asking.layers import (
+    D_FF,
+    D_MODEL,
+    DROPOUT,
+    NUM_HEADS,
+    build_module,
+    carry_over,
+    package_layers,
+    require_dropout,
+    require_layers,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 
 # Every length is different, so that no axis passes for another.
-BATCH, LENGTH, D_MODEL, NUM_HEADS, D_FF, LAYERS = 2, 5, 6, 3, 8, 4
-DROPOUT = 0.25
+BATCH, LENGTH, LAYERS = 2, 5, 4
 BOTH = "both AddAndNorm(d_model, dropout)"
 PARTS = ("self_attention", "feed_forward", "around_self_attention", "around_feed_forward")
 WORDS, NEIGHBORS = 10, 2
@@ -57,13 +65,6 @@ def _require_parts(layer: nn.Module) -> None:
             raise AnswerError(f"__init__ must set self.{name} to a module of an earlier lesson.")
     if layer.around_self_attention is layer.around_feed_forward:
         raise AnswerError("Each sub-layer needs an AddAndNorm of its own: build two.")
-
-
-def require_dropout(module: nn.Module, places: str) -> None:
-    """Refuse a module, built with DROPOUT, that does not hand its dropout on to these places."""
-    found = {each.p for each in module.modules() if isinstance(each, nn.Dropout)}
-    if found != {DROPOUT}:
-        raise AnswerError(f"dropout does not arrive: {places} need it.")
 
 
 def _refuse_layer(received: Tensor, package: EncoderLayer, x: Tensor, mask: Tensor) -> None:
@@ -119,26 +120,6 @@ def check_encoder(answer: type[nn.Module]) -> None:
     if not close(ask(encoder, x), package(x)):
         raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
     keep(answer)
-
-
-def require_layers(stack: nn.Module, count: int, name: str) -> None:
-    """Refuse a stack that is not registered, of another length, or one layer several times."""
-    layers = getattr(stack, "layers", None)
-    if isinstance(layers, list | tuple):
-        kind = type(stack).__name__.lower()
-        raise AnswerError(
-            f"PyTorch does not look into Python lists: your {kind} has 0 parameters. "
-            "There is an nn.Module that holds a list of modules."
-        )
-    if not isinstance(layers, nn.ModuleList | nn.Sequential):
-        raise AnswerError("__init__ must set self.layers to an nn.ModuleList.")
-    if len(layers) != count:
-        raise AnswerError(f"There must be {count} layers; yours has {len(layers)}.")
-    if any(one is other for one, other in combinations(layers, 2)):
-        raise AnswerError(
-            f"Two entries are the same layer, with the same weights: call {name}(*sizes) "
-            "once for each."
-        )
 
 
 def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, mask: Tensor) -> None:
@@ -225,24 +206,6 @@ def _count(answer: object, encoder: _Stack, x: Tensor) -> object:
     return found
 
 
-def build_module(answer: object, name: str, *sizes: float) -> nn.Module:
-    """An object of the reader's class."""
-    require_class(answer, name)
-    return answer(*sizes)
-
-
-def carry_over(package: nn.Module, own: nn.Module) -> None:
-    """Copy the package's weights into a layer of the reader's, by name."""
-    weights = package.state_dict()
-    missing = [name for name in weights if name not in own.state_dict()]
-    if missing:
-        raise AnswerError(
-            f"Your layer has no {missing[0]}. Use the names of the scaffold and the classes of "
-            "the lessons before."
-        )
-    own.load_state_dict(weights)
-
-
 def _through(x: Tensor, layers: list[nn.Module], mask: Tensor | None) -> Tensor:
     for layer in layers:
         x = layer(x, mask=mask)
@@ -258,15 +221,3 @@ def _inputs() -> tuple[Tensor, Tensor]:
 
 def _layers() -> list[EncoderLayer]:
     return package_layers(EncoderLayer, LAYERS, seed=7)
-
-
-def package_layers(kind: type[nn.Module], count: int, *, seed: int) -> list[nn.Module]:
-    """Layers whose norms differ, too, without touching the reader's random numbers."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        sizes = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF, "dropout": 0.0}
-        layers = [kind(**sizes) for _ in range(count)]
-        for norm in (each for layer in layers for each in layer.modules()):
-            if isinstance(norm, nn.LayerNorm):
-                nn.init.uniform_(norm.weight, 0.5, 2)
-    return layers

@@ -4,12 +4,7 @@ from transformer_course.asking.predict import predict
 from transformer_course.breaking.faults import FAULTS
 from transformer_course.curves.run_figures import run_table
 from transformer_course.curves.stored_runs import load_runs
-from transformer_course.drawing.course_map import (
-    describe_architecture,
-    describe_layer_order,
-    plot_architecture,
-    plot_layer_order,
-)
+from transformer_course.drawing.course_map import describe_layer_order, plot_layer_order, show_map
 from transformer_course.drawing.display import show, show_source
 from transformer_course.drawing.layer_maps import plot_first_gradients, plot_gradient_path
 from transformer_course.drawing.vector_pictures import plot_normalization
@@ -24,30 +19,3 @@ from transformer_course.feed_forward_add_and_norm.checks import (
 from transformer_course.feed_forward_add_and_norm.units import plot_active_words, plot_unit_sums
 from transformer_course.looking.recording import vectors_by_layer
 from transformer_course.looking.stream import lengths_and_angles, untrained_twins
-
-__all__ = [
-    "FAULTS",
-    "check_add_and_norm",
-    "check_erased",
-    "check_feed_forward",
-    "check_pre_norm",
-    "describe_architecture",
-    "describe_layer_order",
-    "lengths_and_angles",
-    "load_runs",
-    "plot_active_words",
-    "plot_architecture",
-    "plot_first_gradients",
-    "plot_gradient_path",
-    "plot_layer_order",
-    "plot_normalization",
-    "plot_unit_sums",
-    "predict",
-    "run_table",
-    "show",
-    "show_source",
-    "show_stream_live",
-    "units",
-    "untrained_twins",
-    "vectors_by_layer",
-]

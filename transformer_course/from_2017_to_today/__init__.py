@@ -1,7 +1,7 @@
 """What notebooks/19_from_2017_to_today.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.from_2017_to_today.checks import (
     check_cache_size,
@@ -23,26 +23,3 @@ from transformer_course.from_2017_to_today.swaps import (
     plot_today,
 )
 from transformer_course.my_transformer import my_parts
-
-__all__ = [
-    "as_gpt2",
-    "as_llama",
-    "check_cache_size",
-    "check_rms_norm",
-    "check_rotate_neighbors",
-    "describe_architecture",
-    "everyday_text",
-    "fill_gap",
-    "logit_gap",
-    "masked_token_loss",
-    "my_parts",
-    "plot_architecture",
-    "plot_loss_by_position",
-    "plot_swaps",
-    "plot_today",
-    "predict",
-    "show",
-    "stored_swaps",
-    "train_language_model",
-    "write_sentence",
-]

@@ -1,7 +1,7 @@
 """What notebooks/12_generation.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.drawing.search_tree import describe_beam_tree, plot_beam_tree, plot_lengths
 from transformer_course.exploring.search_explorer import explore_beams, show_sampling_live
@@ -12,20 +12,3 @@ from transformer_course.generation.checks import (
 )
 from transformer_course.generation.table_model import TableModel
 from transformer_course.looking.next_words import token_words
-
-__all__ = [
-    "TableModel",
-    "check_beam_search",
-    "check_misleading_table",
-    "check_top_p",
-    "describe_architecture",
-    "describe_beam_tree",
-    "explore_beams",
-    "plot_architecture",
-    "plot_beam_tree",
-    "plot_lengths",
-    "predict",
-    "show",
-    "show_sampling_live",
-    "token_words",
-]

@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.attention_grid import plot_attention, plot_heads
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.drawing.head_charts import plot_head_roles
 from transformer_course.exploring.attention_explorer import explore_attention
@@ -23,30 +23,3 @@ from transformer_course.looking_inside.checks import (
 )
 from transformer_course.texts.sentences import CAPTION_PAIRS, SAMPLE_PAIRS, UNDISPUTED
 from transformer_course.viewer.show import view_weights
-
-__all__ = [
-    "CAPTION_PAIRS",
-    "KINDS",
-    "POSITIONS",
-    "SAMPLE_PAIRS",
-    "UNDISPUTED",
-    "aligning_head",
-    "check_largest_weights",
-    "check_next_share",
-    "check_uniform_weight",
-    "describe_architecture",
-    "every_head",
-    "explore_attention",
-    "hits_on",
-    "partner_cells",
-    "plot_architecture",
-    "plot_attention",
-    "plot_head_roles",
-    "plot_heads",
-    "predict",
-    "previous_token_head",
-    "record_pairs",
-    "share_on",
-    "show",
-    "view_weights",
-]

@@ -3,7 +3,7 @@
 from transformer_course.asking.predict import predict
 from transformer_course.curves.run_figures import plot_scores
 from transformer_course.drawing.attention_grid import plot_masked_heads, plot_padding_share
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.exploring.attention_explorer import show_mask_live
 from transformer_course.looking.one_head import decoder_head, encoder_head
@@ -14,21 +14,3 @@ from transformer_course.masks.checks import (
     check_repaired_mask,
     check_sees_future_test,
 )
-
-__all__ = [
-    "check_allowed_entries",
-    "check_masked_attention",
-    "check_repaired_mask",
-    "check_sees_future_test",
-    "decoder_head",
-    "describe_architecture",
-    "encoder_head",
-    "plot_architecture",
-    "plot_masked_heads",
-    "plot_padding_share",
-    "plot_scores",
-    "predict",
-    "probe_future",
-    "show",
-    "show_mask_live",
-]

@@ -17,7 +17,7 @@ from transformer_course.asking.answer import (
     require_number,
     require_shape,
 )
-from transformer_course.attention.checks import (
+from transformer_course.asking.projections import (
     BATCH,
     D_HEAD,
     D_MODEL,

@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.attention_grid import plot_heads
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.drawing.head_charts import (
     plot_head_split,
@@ -22,32 +22,7 @@ from transformer_course.multi_head_attention.checks import (
     check_multi_head_attention,
     check_swapped_heads,
 )
+from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_course.multi_head_attention.shape_walk import plot_shape_walk, print_trace
-from transformer_course.multi_head_attention.trace import trace
 from transformer_course.my_transformer import my_parts
 from transformer_edu.model import attention as attention_module
-
-__all__ = [
-    "attention_module",
-    "check_merged",
-    "check_multi_head_attention",
-    "check_swapped_heads",
-    "describe_architecture",
-    "explore_head_switches",
-    "heads_switched_off",
-    "most_different_heads",
-    "my_parts",
-    "neighbor_accuracy",
-    "neighbor_sequences",
-    "plot_architecture",
-    "plot_head_split",
-    "plot_head_sum",
-    "plot_heads",
-    "plot_heads_of_word",
-    "plot_lookups",
-    "plot_shape_walk",
-    "predict",
-    "print_trace",
-    "show",
-    "trace",
-]

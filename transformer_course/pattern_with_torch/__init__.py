@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.probes import probe_order, probe_rows
 from transformer_course.my_transformer import my_parts
@@ -18,22 +18,3 @@ from transformer_course.pattern_with_torch.pattern import (
     pattern_task,
     write_continuations,
 )
-
-__all__ = [
-    "PROMPTS",
-    "check_make_batches",
-    "check_moved_prompts",
-    "check_torch_masks",
-    "clean_pairs",
-    "continue_pattern",
-    "describe_architecture",
-    "my_parts",
-    "pattern_task",
-    "plot_architecture",
-    "plot_lines",
-    "predict",
-    "probe_order",
-    "probe_rows",
-    "show",
-    "write_continuations",
-]

@@ -3,7 +3,7 @@
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.attention_grid import plot_heads
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.drawing.position_charts import (
     plot_clocks,
@@ -23,28 +23,3 @@ from transformer_course.positional_encoding.checks import (
     check_turn,
 )
 from transformer_course.texts.sentences import CAPTION_PAIRS
-
-__all__ = [
-    "CAPTION_PAIRS",
-    "check_add_positions",
-    "check_nearest_position",
-    "check_positional_encoding",
-    "check_turn",
-    "describe_architecture",
-    "found_again",
-    "my_parts",
-    "plot_architecture",
-    "plot_clocks",
-    "plot_heads",
-    "plot_lines",
-    "plot_position_products",
-    "plot_readings",
-    "plot_values",
-    "predict",
-    "previous_token_head",
-    "probe_order",
-    "read_at",
-    "show",
-    "show_clocks_live",
-    "source_positions",
-]

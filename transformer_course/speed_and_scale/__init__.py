@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_lines, plot_stacked_bars
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.speed_and_scale.checks import (
     check_cached_step,
@@ -17,22 +17,3 @@ from transformer_course.speed_and_scale.costs import (
     seconds,
 )
 from transformer_course.texts.sentences import CAPTION_PAIRS, SAMPLE_PAIRS
-
-__all__ = [
-    "CAPTION_PAIRS",
-    "SAMPLE_PAIRS",
-    "check_cached_step",
-    "check_crossing",
-    "check_training_bytes",
-    "compiled",
-    "describe_architecture",
-    "losses_of_a_run",
-    "operations",
-    "plot_architecture",
-    "plot_lines",
-    "plot_stacked_bars",
-    "predict",
-    "saved_bytes",
-    "seconds",
-    "show",
-]

@@ -1,7 +1,7 @@
 """What notebooks/00_start_here.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.one_head import aligning_head
 from transformer_course.start_here.checks import (
@@ -18,21 +18,3 @@ from transformer_course.start_here.explorer import (
 )
 from transformer_course.start_here.history import plot_history
 from transformer_course.texts.sentences import FIRST_SENTENCES
-
-__all__ = [
-    "FIRST_SENTENCES",
-    "aligning_head",
-    "check_next_id",
-    "check_other_order",
-    "check_swapped_memory",
-    "describe_architecture",
-    "describe_translation",
-    "draw_translation",
-    "explore_links",
-    "explore_numbers",
-    "plot_architecture",
-    "plot_history",
-    "predict",
-    "show",
-    "translate",
-]

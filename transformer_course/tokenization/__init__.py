@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.texts.sentences import SAMPLE_PAIRS
 from transformer_course.tokenization.checks import (
@@ -11,18 +11,3 @@ from transformer_course.tokenization.checks import (
     check_learn_merges,
 )
 from transformer_course.tokenization.pieces import explore_merges, plot_merge_steps, plot_pieces
-
-__all__ = [
-    "SAMPLE_PAIRS",
-    "check_costly_text",
-    "check_encode_in_order",
-    "check_learn_merges",
-    "describe_architecture",
-    "explore_merges",
-    "plot_architecture",
-    "plot_lines",
-    "plot_merge_steps",
-    "plot_pieces",
-    "predict",
-    "show",
-]

@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_bars, plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.probes import run_probes
 from transformer_course.my_transformer import my_parts, show_my_transformer
@@ -13,21 +13,3 @@ from transformer_course.transformer.checks import (
 )
 from transformer_course.transformer.model_map import show_map_live
 from transformer_course.transformer.training_loop_checks import check_learn, our_learn
-
-__all__ = [
-    "check_learn",
-    "check_learned_positions",
-    "check_one_probe_fails",
-    "check_transformer",
-    "describe_architecture",
-    "my_parts",
-    "our_learn",
-    "plot_architecture",
-    "plot_bars",
-    "plot_lines",
-    "predict",
-    "run_probes",
-    "show",
-    "show_map_live",
-    "show_my_transformer",
-]

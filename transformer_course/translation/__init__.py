@@ -3,7 +3,7 @@
 from transformer_course.asking.predict import predict
 from transformer_course.curves.run_figures import describe_progress, plot_progress
 from transformer_course.drawing.charts import plot_bars, plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.texts.sentences import CAPTION_PAIRS, SAMPLE_PAIRS
 from transformer_course.translation.checks import (
@@ -12,20 +12,3 @@ from transformer_course.translation.checks import (
     check_short_text,
 )
 from transformer_course.translation.ngrams import plot_ngrams
-
-__all__ = [
-    "CAPTION_PAIRS",
-    "SAMPLE_PAIRS",
-    "check_corpus_precision",
-    "check_own_translator",
-    "check_short_text",
-    "describe_architecture",
-    "describe_progress",
-    "plot_architecture",
-    "plot_bars",
-    "plot_lines",
-    "plot_ngrams",
-    "plot_progress",
-    "predict",
-    "show",
-]

@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_bars, plot_grouped_bars, plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.ablation import (
     every_head,
@@ -21,28 +21,3 @@ from transformer_course.what_can_be_removed.checks import (
     check_without_head,
 )
 from transformer_course.what_can_be_removed.explorer import explore_removals
-
-__all__ = [
-    "AGREEMENT",
-    "CAPTION_PAIRS",
-    "aligning_head",
-    "check_greedy_removal",
-    "check_heads_of_gender",
-    "check_without_head",
-    "describe_architecture",
-    "every_head",
-    "explore_removals",
-    "heads_made_uniform",
-    "heads_switched_off",
-    "margins",
-    "mean_outputs",
-    "plot_architecture",
-    "plot_bars",
-    "plot_grouped_bars",
-    "plot_lines",
-    "predict",
-    "record_pairs",
-    "share_on",
-    "show",
-    "sublayers_switched_off",
-]

@@ -3,7 +3,7 @@
 from transformer_course.asking.predict import predict
 from transformer_course.breaking.faults import StandardNormalEmbeddings
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import describe_architecture, plot_architecture
+from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.drawing.vector_pictures import (
     nearest,
@@ -17,20 +17,3 @@ from transformer_course.words_as_vectors.checks import (
     check_most_similar,
     check_token_embedding,
 )
-
-__all__ = [
-    "StandardNormalEmbeddings",
-    "check_changed_row",
-    "check_most_similar",
-    "check_token_embedding",
-    "describe_architecture",
-    "nearest",
-    "plot_architecture",
-    "plot_lines",
-    "plot_neighbors",
-    "plot_rows",
-    "plot_similarities",
-    "plot_tables",
-    "predict",
-    "show",
-]

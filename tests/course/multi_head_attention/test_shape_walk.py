@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from torch import nn
 
+from transformer_course.multi_head_attention.shape_trace import Step, trace
 from transformer_course.multi_head_attention.shape_walk import (
     plot_shape_walk,
     print_trace,
     shape_in_words,
 )
-from transformer_course.multi_head_attention.shape_trace import Step, trace
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.encoder import EncoderLayer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
