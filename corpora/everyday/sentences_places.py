@@ -2,8 +2,8 @@
 
 from random import Random
 
-from transformer_edu.data.everyday.choices import company, same_people, time_for, times
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.choices import company, same_people, time_for, times
+from corpora.everyday.clauses import (
     Action,
     Clause,
     Pair,
@@ -14,9 +14,9 @@ from transformer_edu.data.everyday.clauses import (
     question,
     statement,
 )
-from transformer_edu.data.everyday.english_forms import finite_form
-from transformer_edu.data.everyday.german_forms import Noun, finite
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.english_forms import finite_form
+from corpora.everyday.german_forms import Noun, finite
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     any_pronoun,
     nouns_of,
@@ -24,8 +24,8 @@ from transformer_edu.data.everyday.noun_phrases import (
     pronoun,
     somebody,
 )
-from transformer_edu.data.everyday.sentences_times import clock_time
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.sentences_times import clock_time
+from corpora.everyday.tables import read_table
 
 GOALS = {"daily", "way", "trip"}
 WHERE = {"on": "auf", "under": "unter", "next to": "neben", "behind": "hinter",

@@ -10,22 +10,22 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.english_forms import MODALS, finite_form, ing_form, negated
-from transformer_edu.data.everyday.german_forms import (
+from corpora.everyday.english_forms import MODALS, finite_form, ing_form, negated
+from corpora.everyday.german_forms import (
     SIMPLE_PAST,
     Noun,
     finite,
     participle,
     takes_sein,
 )
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     english_possessive,
     english_reflexive,
     german_possessive,
     german_reflexive,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 CHOICE = re.compile(r"\[(?P<plain>[^/\]]*)/(?P<negated>[^\]]*)\]")
 Pair = tuple[str, str]  # English and German

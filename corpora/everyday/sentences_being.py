@@ -3,15 +3,15 @@
 from dataclasses import replace
 from random import Random
 
-from transformer_edu.data.everyday.clauses import Pair, conjugated, finish
-from transformer_edu.data.everyday.english_forms import (
+from corpora.everyday.clauses import Pair, conjugated, finish
+from corpora.everyday.english_forms import (
     comparative,
     finite_form,
     negated,
     with_article,
 )
-from transformer_edu.data.everyday.german_forms import Noun
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.german_forms import Noun
+from corpora.everyday.noun_phrases import (
     Adjective,
     NounPhrase,
     adjectives,
@@ -23,7 +23,7 @@ from transformer_edu.data.everyday.noun_phrases import (
     pronoun,
     relative,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 THINGS = (
     "animal fruit vegetable dish cooked groceries drink clothing portable device furniture room "

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from random import Random
 
-from transformer_edu.data.everyday.choices import any_action, from_pattern, time_for
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.choices import any_action, from_pattern, time_for
+from corpora.everyday.clauses import (
     Action,
     Clause,
     Pair,
@@ -17,8 +17,8 @@ from transformer_edu.data.everyday.clauses import (
     own_determiner,
     zu_infinitive,
 )
-from transformer_edu.data.everyday.english_forms import ing_form
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.english_forms import ing_form
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     any_pronoun,
     nouns_of,
@@ -26,9 +26,9 @@ from transformer_edu.data.everyday.noun_phrases import (
     pronoun,
     somebody,
 )
-from transformer_edu.data.everyday.sentences_actions import clause_about, happening
-from transformer_edu.data.everyday.sentences_places import go_to
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.sentences_actions import clause_about, happening
+from corpora.everyday.sentences_places import go_to
+from corpora.everyday.tables import read_table
 
 RAIN = (
     ("it rains", "es regnet"),

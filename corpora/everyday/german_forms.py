@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from transformer_edu.data.everyday.english_forms import with_s
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.english_forms import with_s
+from corpora.everyday.tables import read_table
 
 GENDERS = "mfnp"  # masculine, feminine, neuter, plural
 DEFINITE = {

@@ -3,7 +3,7 @@
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.clauses import (
     Action,
     Pair,
     actions,
@@ -12,8 +12,8 @@ from transformer_edu.data.everyday.clauses import (
     own_determiner,
     with_object,
 )
-from transformer_edu.data.everyday.german_forms import Noun
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.german_forms import Noun
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     adjectives_for,
     any_pronoun,
@@ -24,7 +24,7 @@ from transformer_edu.data.everyday.noun_phrases import (
     relative,
     titled,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 DAYTIMES = {"am", "pm", "mid"}
 STATES = {"is", "feel", "likes", "fear"}  # tags of what is said in few modes

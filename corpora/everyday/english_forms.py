@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 MODALS = {"can", "could", "may", "must", "should", "will", "would"}
 SOUNDS_LIKE_A_CONSONANT = ("uni", "use", "euro", "one")  # a university, a useful book

@@ -3,17 +3,17 @@
 import re
 from random import Random
 
-from transformer_edu.data.everyday.choices import from_pattern, times
-from transformer_edu.data.everyday.clauses import Pair, conjugated, finish, join_words
-from transformer_edu.data.everyday.german_forms import finite
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.choices import from_pattern, times
+from corpora.everyday.clauses import Pair, conjugated, finish, join_words
+from corpora.everyday.german_forms import finite
+from corpora.everyday.noun_phrases import (
     any_pronoun,
     given_name,
     nouns_of,
     phrase,
     relative,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 from transformer_edu.data.number_words import english_words, german_words
 
 MONTHS = {

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.choices import (
+from corpora.everyday.choices import (
     NEVER_NEGATED,
     STATES,
     TENSE_OF_MODE,
@@ -14,7 +14,7 @@ from transformer_edu.data.everyday.choices import (
     object_for,
     time_for,
 )
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.clauses import (
     Clause,
     Pair,
     choose,
@@ -29,9 +29,9 @@ from transformer_edu.data.everyday.clauses import (
     statement,
     with_object,
 )
-from transformer_edu.data.everyday.german_forms import imperative
-from transformer_edu.data.everyday.noun_phrases import NounPhrase, address, pronoun, somebody
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.german_forms import imperative
+from corpora.everyday.noun_phrases import NounPhrase, address, pronoun, somebody
+from corpora.everyday.tables import read_table
 
 LIKED_VERBS = {"eat", "drink", "read", "feed", "pet", "draw", "photograph", "play", "study"}
 QUESTION_MODES = {"must", "need to", "could", "wanted to", "going to", "should"}

@@ -2,11 +2,11 @@
 
 from random import Random
 
-from transformer_edu.data.everyday.choices import from_pattern, person_object
-from transformer_edu.data.everyday.clauses import Pair, conjugated, finish, own_determiner
-from transformer_edu.data.everyday.english_forms import finite_form
-from transformer_edu.data.everyday.german_forms import adjective_form, finite, inflect, participle
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.choices import from_pattern, person_object
+from corpora.everyday.clauses import Pair, conjugated, finish, own_determiner
+from corpora.everyday.english_forms import finite_form
+from corpora.everyday.german_forms import adjective_form, finite, inflect, participle
+from corpora.everyday.noun_phrases import (
     NUMBERS,
     Adjective,
     NounPhrase,
@@ -20,7 +20,7 @@ from transformer_edu.data.everyday.noun_phrases import (
     relative,
     titled,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 COLORS = "red blue green yellow black white brown gray"
 GIVING = (

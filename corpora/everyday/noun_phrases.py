@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.english_forms import with_article
-from transformer_edu.data.everyday.german_forms import Noun, adjective_form, inflect, nouns
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.english_forms import with_article
+from corpora.everyday.german_forms import Noun, adjective_form, inflect, nouns
+from corpora.everyday.tables import read_table
 
 CASES = ("nom", "acc", "dat", "gen")
 DETERMINERS = {
