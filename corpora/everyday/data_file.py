@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from random import Random
 
 from corpora.everyday.pairs import (
+    all_names,
     choose_parts,
     generate,
-    given_names,
     held_out,
     phrases,
     words,
@@ -38,7 +38,7 @@ def make_rows() -> Iterator[tuple[str, str, str, str]]:
         yield "generated", parts[english], english, german
     for english, accepted in held_out().items():
         yield "held out", "", english, SEPARATOR.join(accepted)
-    for name in given_names():
+    for name in all_names():
         yield "name", "", name, name
 
 

@@ -33,16 +33,16 @@ def phrases() -> dict[str, str]:
 
 
 def held_out() -> dict[str, list[str]]:
-    """The hand-written sentences for testing, with their accepted translations: never generated."""
+    """The hand-written sentences for testing, which are never generated, and their translations."""
     rows = read_table("held_out")
     return {row["english"]: row["german"].split(SEPARATOR) for row in rows}
 
 
 @cache
 def words() -> dict[str, str]:
-    """Words and short expressions alone, German by English: what is typed first.
+    """Words and short expressions alone, German by English.
 
-    Those of their own table, then adjectives, then nouns alone and with an article.
+    First come those of the table of words, then adjectives, then nouns with and without an article.
     """
     found = {row["english"]: row["german"] for row in read_table("words")}
     found |= {adjective.english: adjective.german for adjective in adjectives()}
@@ -55,8 +55,8 @@ def words() -> dict[str, str]:
     return found
 
 
-def given_names() -> list[str]:
-    """The names of the people in the sentences, given names first."""
+def all_names() -> list[str]:
+    """The given names and family names of the people in the sentences."""
     return list(dict.fromkeys(row["name"] for row in read_table("people")))
 
 
@@ -96,7 +96,7 @@ def generate(rng: Random, count: int, fixed: dict[str, str]) -> dict[str, str]:
 def choose_parts(
     fixed: dict[str, str], generated: dict[str, str], size: int, rng: Random
 ) -> tuple[list[str], list[str]]:
-    """The English sentences of the validation and of the test part; the others are for training.
+    """The English sentences of the validation and the test part; all others are for training.
 
     Sentences with the same German translation are in the same part. Those that share a sentence
     with a word or phrase, in either language, are in neither part.

@@ -8,7 +8,7 @@ import pytest
 
 from corpora.everyday import pairs
 from corpora.everyday.german_forms import adjective_form, inflect, nouns, participle
-from corpora.everyday.pairs import generate, given_names, phrases, words
+from corpora.everyday.pairs import all_names, generate, phrases, words
 from corpora.everyday.tables import FOLDER, read_table
 
 # The last letter that marks case and gender (m, f, n, plural): der, die, das, die; den, die, ...
@@ -191,7 +191,7 @@ def test_the_verb_stands_second_in_statements_and_agrees_with_the_subject():
 
 
 def test_two_people_are_the_subject_of_a_verb_in_the_plural():
-    fixed, name = phrases(), f"(?:{'|'.join(given_names())})"
+    fixed, name = phrases(), f"(?:{'|'.join(all_names())})"
     begin = re.compile(rf"(?:{name}|Meine? \w+) und {name} (\w+)")
     found = [begin.match(german) for english, german in everything() if english not in fixed]
     verbs = [match[1] for match in found if match]

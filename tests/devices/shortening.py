@@ -84,8 +84,8 @@ def shorten(steps: int) -> None:
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
     ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that
     only count. What a lesson times is called once; what it starts in processes of its own computes
-    on the CPU, and is left out. Translations are made in one batch:
-    on the pretend device, the number of operations counts, and not their size.
+    on the CPU, and is left out. Translations are made in one batch: on the pretend device, the
+    number of operations counts, and not their size.
     """
     windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch

@@ -82,7 +82,7 @@ def generated() -> dict[str, str]:
 
 
 def given_names() -> frozenset[str]:
-    """The names of the people in the sentences."""
+    """The given names of the people in the sentences, and their family names."""
     return frozenset(read_everyday()[0]["name"])
 
 
