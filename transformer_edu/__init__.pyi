@@ -8,8 +8,8 @@ from .data.batches import epoch as epoch
 from .data.batches import make_batch as make_batch
 from .data.batches import plan_batches as plan_batches
 from .data.batches import plan_token_batches as plan_token_batches
-from .data.everyday.pairs import everyday_pairs as everyday_pairs
-from .data.everyday.pairs import held_out as held_out
+from .data.everyday import everyday_pairs as everyday_pairs
+from .data.everyday import held_out as held_out
 from .data.multi30k import load_multi30k as load_multi30k
 from .data.number_words import LARGEST_NUMBER as LARGEST_NUMBER
 from .data.number_words import english_words as english_words

@@ -25,7 +25,6 @@ from transformer_course.from_2017_to_today import language_modeling
 from transformer_course.speed_and_scale import costs
 from transformer_edu.data import batches
 from transformer_edu.data.batches import Batch
-from transformer_edu.data.everyday import pairs
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training import loop
 from transformer_edu.training.config import TrainingConfig
@@ -35,7 +34,6 @@ from transformer_edu.training.state import TrainingRun
 ADVICE = "again"  # run … again
 TIMES = "seconds"
 CHANGED = (ADVICE, TIMES, ".backward(")
-FEWER_PAIRS = 40_000
 LARGE = 512  # one batch holds all sentences
 
 
@@ -86,8 +84,8 @@ def shorten(steps: int) -> None:
     and the evaluation after them is not repeated. A loop in a lesson gets so many batches from
     ``epoch``, and a language model so many pieces of its text; ``shortened`` cuts the loops that
     only count. What a lesson times is called once; what it starts in processes of its own computes
-    on the CPU, and is left out. Fewer sentences are generated. Translations are made in one batch:
-    on the pretend device, the number of operations counts, and not their size.
+    on the CPU, and is left out. Translations are made in one batch: on the pretend device, the
+    number of operations counts, and not their size.
     """
     windows = language_modeling.windows
     find_gradients, seed_dropout, epoch = loop.find_gradients, loop._seed_dropout, batches.epoch
@@ -126,7 +124,6 @@ def shorten(steps: int) -> None:
     loop.evaluate, loop.WORTH_A_BUDGET = evaluate_while_it_changes, math.inf  # nothing is timed
     Translator.translate_all.__kwdefaults__["batch_size"] = LARGE
     costs.seconds = lambda call, rounds=1: seconds(call, rounds=1)
-    pairs.everyday_pairs = functools.partial(pairs.everyday_pairs, count=FEWER_PAIRS)
     costs.losses_of_a_run = lambda options, processes: None
     batches.epoch, display._image = begin_epoch, _blank
 

@@ -11,7 +11,6 @@ from transformer_course.drawing import display
 from transformer_course.from_2017_to_today import language_modeling
 from transformer_course.speed_and_scale import costs
 from transformer_edu.data import batches
-from transformer_edu.data.everyday import pairs
 from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -99,7 +98,6 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (language_modeling, "windows"),
         (costs, "seconds"),
         (costs, "losses_of_a_run"),
-        (pairs, "everyday_pairs"),
         (batches, "epoch"),
         (display, "_image"),
     ):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from transformer_edu.data.everyday.pairs import held_out
+from transformer_edu.data.everyday import held_out
 from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.runs import export as module

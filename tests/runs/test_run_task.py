@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from transformer_edu.data.everyday.pairs import everyday_pairs
+from transformer_edu.data.everyday import everyday_pairs
 from transformer_edu.data.tokenizer import train_tokenizer
 from transformer_edu.runs import run_task
 from transformer_edu.runs.presets import TINY, TOY, RunSettings
@@ -70,7 +70,7 @@ def test_multi30k_is_read_from_the_folder_that_is_named(monkeypatch, tmp_path):
 
 def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folder, files):
     captions = load_texts(files)
-    whole = everyday_pairs(count=36_000)
+    whole = everyday_pairs()
     everyday = replace(whole, train=whole.train[:300], validation=whole.validation[:9])
     monkeypatch.setattr(run_task, "load_multi30k", lambda: captions)
     monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday)
@@ -92,7 +92,5 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     assert set(targets) > {german for _, german in captions.train}
 
 
-def test_everyday_english_is_a_task_of_its_own(monkeypatch):
-    monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday_pairs(count=36_000))
-    texts = load_texts(RunSettings(task="everyday"))
-    assert texts == everyday_pairs(count=36_000)
+def test_everyday_english_is_a_task_of_its_own():
+    assert load_texts(RunSettings(task="everyday")) == everyday_pairs()

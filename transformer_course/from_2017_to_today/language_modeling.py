@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from random import Random
 from typing import NamedTuple
 
 import torch
@@ -17,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from transformer_edu.data.everyday.pairs import generate
+from transformer_edu.data.everyday import generated
 from transformer_edu.data.tokenizer import Tokenizer, train_tokenizer
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.sampling import candidate_probabilities
@@ -44,12 +43,10 @@ def everyday_text(*, sentences: int = 24_000, vocabulary_size: int = 600) -> Run
     """English sentences of the everyday grammar, in random order; the same every time.
 
     Args:
-        sentences: How many different ones; a tenth is held out.
+        sentences: How many different ones, at most about 119,000; a tenth is held out.
         vocabulary_size: Of the tokenizer, which learns from the training sentences only.
     """
-    pairs: dict[str, str] = {}
-    generate(Random(0), pairs, sentences)
-    texts = list(pairs)
+    texts = list(generated())[:sentences]
     held_out = round(HELD_OUT * sentences)
     tokenizer = train_tokenizer(texts[held_out:], vocabulary_size=vocabulary_size)
     validation, train = (

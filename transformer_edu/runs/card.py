@@ -21,9 +21,8 @@ TERMS = {
         "learned from them."
     ),
     EVERYDAY: (
-        "Everyday English: sentences generated from the tables and the grammar of this package, "
-        "and phrases written for it (transformer_edu/data/everyday), under the package's "
-        "own license."
+        "Everyday English: sentences generated from tables and a grammar, and phrases written for "
+        "it (corpora/everyday in this repository), under the package's own license."
     ),
     "files": "Parallel texts of the user's own, whose terms apply.",
 }

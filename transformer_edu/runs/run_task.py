@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from transformer_edu.data.augmentation import vary
-from transformer_edu.data.everyday.pairs import everyday_pairs, given_names, phrases, words
+from transformer_edu.data.everyday import everyday_pairs, given_names, phrases, words
 from transformer_edu.data.multi30k import load_multi30k
 from transformer_edu.data.parallel_text import (
     PARTS,

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from transformer_edu.data.everyday.pairs import held_out, normal
+from transformer_edu.data.everyday import held_out, normal
 from transformer_edu.data.parallel_text import ParallelText, TextPair
 from transformer_edu.generation.continuation import require_width
 from transformer_edu.generation.translator import Translator

@@ -1,10 +1,13 @@
-"""Sentences about what people do: statements, questions, requests."""
+"""Sentences about what people do: statements, questions, requests.
+
+The docstring of a template is a few of its sentences, here and in the modules like this one.
+"""
 
 from dataclasses import replace
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.choices import (
+from corpora.everyday.choices import (
     NEVER_NEGATED,
     STATES,
     TENSE_OF_MODE,
@@ -14,7 +17,7 @@ from transformer_edu.data.everyday.choices import (
     object_for,
     time_for,
 )
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.clauses import (
     Clause,
     Pair,
     choose,
@@ -29,9 +32,9 @@ from transformer_edu.data.everyday.clauses import (
     statement,
     with_object,
 )
-from transformer_edu.data.everyday.german_forms import imperative
-from transformer_edu.data.everyday.noun_phrases import NounPhrase, address, pronoun, somebody
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.german_forms import imperative
+from corpora.everyday.noun_phrases import NounPhrase, address, pronoun, somebody
+from corpora.everyday.tables import read_table
 
 LIKED_VERBS = {"eat", "drink", "read", "feed", "pet", "draw", "photograph", "play", "study"}
 QUESTION_MODES = {"must", "need to", "could", "wanted to", "going to", "should"}
@@ -39,10 +42,10 @@ WHO = NounPhrase("who", "whom", "he", {"nom": "wer"}, "er")
 
 
 def clause_about(rng: Random, subject: NounPhrase, tags: str = "", mode: str = "") -> Clause:
-    """A clause with an action, and with a time, an adverb or company that suits it."""
+    """A clause with an action, and with a time, an adverb or company that suits the action."""
     action = any_action(rng, subject, tags)
     if "sein-" in action.complement and subject.german_person == "es":
-        action = choose(rng, "social")  # Das Kind putzt ... seine or ihre? Not here.
+        action = choose(rng, "social")  # das Kind: seine or ihre?
     mode = mode or rng.choice(modes_for(action))
     tense = TENSE_OF_MODE.get(mode, "plan")
     time = adverb = ("", "")
@@ -68,7 +71,7 @@ def clause_about(rng: Random, subject: NounPhrase, tags: str = "", mode: str = "
 
 
 def telling(rng: Random) -> Pair:
-    """A statement: My sister is reading a book. Tomorrow I have to get up early."""
+    """My sister is reading a book. Tomorrow I have to get up early."""
     clause = clause_about(rng, somebody(rng))
     if rng.random() < 0.06 and not clause.time[0]:
         row = rng.choice(adverbs("front"))
@@ -80,7 +83,7 @@ def telling(rng: Random) -> Pair:
 
 @cache
 def adverbs(kind: str) -> tuple[dict[str, str], ...]:
-    """The rows of the table of adverbs of a kind."""
+    """The adverbs of a kind: their rows of the table."""
     return tuple(row for row in read_table("adverbs") if row["kind"] == kind)
 
 
@@ -106,7 +109,7 @@ def feeling(rng: Random) -> Pair:
 
 
 def liking(rng: Random) -> Pair:
-    """What somebody likes to do: I like to swim. gern belongs to the verb."""
+    """I like to swim. My brother doesn't like to read. Do you like to cook?"""
     subject = somebody(rng)
     action = choose(rng, "fun")
     while "rare" in action.tags:
@@ -128,7 +131,7 @@ def liking(rng: Random) -> Pair:
 
 
 def finite_like(subject: NounPhrase, *, negated: bool) -> str:
-    """like, likes, don't like or doesn't like."""
+    """The form of to like: like, likes, don't like or doesn't like."""
     third = subject.person in ("he", "she", "it")
     if negated:
         return "doesn't like" if third else "don't like"
@@ -136,7 +139,7 @@ def finite_like(subject: NounPhrase, *, negated: bool) -> str:
 
 
 def asking(rng: Random) -> Pair:
-    """A question to answer with yes or no, to somebody or about somebody."""
+    """Are you reading a book? Anna, did you call your mother? Does he work?"""
     before, davor, person = address(rng)
     if before.startswith("Excuse"):
         before, davor, person = "", "", "du"  # nobody asks strangers for their habits
@@ -158,7 +161,7 @@ def asking(rng: Random) -> Pair:
 
 
 def happening(clause: Clause) -> Clause:
-    """The clause in the progressive or past, if the simple present does not suit it."""
+    """The clause in the progressive or the past, if the simple present does not suit it."""
     tags = clause.action.tags
     lasting = tags & {"timeless", *STATES}
     if clause.mode != "simple" or clause.time[0] or clause.adverb[0] or lasting:
@@ -167,7 +170,7 @@ def happening(clause: Clause) -> Clause:
 
 
 def may_i(rng: Random) -> Pair:
-    """Whether I or we may, can or should."""
+    """May I watch TV? Should we cook dinner?"""
     subject = pronoun(rng.choice(["ich", "ich", "wir"]))
     mode = rng.choice(["may", "can", "shall", "have to"])
     tags = {"may": "fun", "can": "fun", "shall": "chore", "have to": "chore"}[mode]
@@ -179,7 +182,7 @@ def may_i(rng: Random) -> Pair:
 
 
 def could_you(rng: Random) -> Pair:
-    """A polite request: Can you close the door, please?"""
+    """Can you close the door, please? Mr. Weber, could you help me?"""
     before, davor, person = address(rng)
     subject = pronoun(person)
     action = any_action(rng, subject, "stranger" if before.startswith("Excuse") else "order")
@@ -193,7 +196,7 @@ def could_you(rng: Random) -> Pair:
 
 
 def requesting(rng: Random) -> Pair:
-    """An imperative: Close the door! Anna, please close the door."""
+    """Close the door! Anna, please don't close the door."""
     before, davor, person = address(rng)
     subject = pronoun(person)
     action = any_action(rng, subject, "stranger" if before.startswith("Excuse") else "order")
@@ -210,7 +213,7 @@ def requesting(rng: Random) -> Pair:
 
 
 def suggesting(rng: Random) -> Pair:
-    """Let's go to the movies! Lass uns ins Kino gehen!"""
+    """Let's go to the movies! Should we play chess?"""
     action = any_action(rng, pronoun("wir"), "fun")
     while (
         "skill" in action.tags
@@ -230,7 +233,7 @@ def suggesting(rng: Random) -> Pair:
 
 
 def somebody_else(rng: Random) -> NounPhrase:
-    """A subject without the speaker, who knows what the speaker does."""
+    """A subject that does not include the speaker: people do not ask about themselves."""
     subject = somebody(rng)
     while subject.german_person in ("ich", "wir"):
         subject = somebody(rng)
@@ -238,7 +241,7 @@ def somebody_else(rng: Random) -> NounPhrase:
 
 
 def when_and_why(rng: Random) -> Pair:
-    """A question for the time, the reason, or how often."""
+    """When will you call him? Why are they crying? How often does Tom cook?"""
     subject = pronoun("du") if rng.random() < 0.6 else somebody_else(rng)
     kind = rng.choice(["when", "when", "why", "why", "how often"])
     clause = clause_about(rng, subject)
@@ -259,19 +262,19 @@ def when_and_why(rng: Random) -> Pair:
         while "rare" in action.tags:
             action = any_action(rng, subject, "social chore")
         clause, word = Clause(subject, action), "wie oft"
-    told = german(timed(clause), "first")
+    told = german(in_present(clause), "first")
     return finish(f"{kind} {english(clause, inverted=True)}", f"{word} {told}", "?")
 
 
-def timed(clause: Clause) -> Clause:
-    """The clause with the present for the future, as a question for the time asks."""
+def in_present(clause: Clause) -> Clause:
+    """The clause in the present, if it is about the future: wann kommst du?"""
     if clause.mode not in ("will", "going to") or clause.time[1]:
         return clause
     return Clause(clause.subject, clause.action, "simple", clause.negated)
 
 
 def who_does(rng: Random) -> Pair:
-    """A question for the subject: Who is cooking dinner?"""
+    """Who is cooking dinner? Who has to work?"""
     action = any_action(rng, pronoun("ich"))
     while "one's" in action.english or "oneself" in action.english:
         action = any_action(rng, pronoun("ich"))
@@ -285,14 +288,14 @@ def who_does(rng: Random) -> Pair:
 
 
 def asks_for_a_thing(row: dict[str, str]) -> bool:
-    """Whether what can be the object: of a plain verb that people are no objects of."""
+    """Whether the verb's object is a thing, without a preposition, so that a question asks what."""
     plain = row["frame"] == "acc" and "|" not in row["english"] and "sich" not in row["german"]
     people = {"person", "kin", "spouse"} & set(row["objects"].split())
     return plain and not people and not row["tags"].startswith("likes")
 
 
 def what_object(rng: Random) -> Pair:
-    """A question for the object: What are you eating? Who are you waiting for?"""
+    """What are you eating? What did your sister buy?"""
     rows = [row for row in read_table("verbs") if asks_for_a_thing(row)]
     row = rng.choice(rows)
     subject = pronoun("du") if rng.random() < 0.5 else somebody_else(rng)
@@ -309,7 +312,7 @@ def what_object(rng: Random) -> Pair:
     return finish(f"what {english(clause, inverted=True)}", f"was {told}", "?")
 
 
-# The share of each group among all sentences, and of each template in its group.
+# The weight of each group among all groups, and of each template in its group.
 TEMPLATES = (
     (
         30,

@@ -1,12 +1,12 @@
-"""Sentences of dealings with others: shopping, giving, getting to know each other."""
+"""Sentences for dealing with others: shopping, giving, getting to know each other."""
 
 from random import Random
 
-from transformer_edu.data.everyday.choices import from_pattern, person_object
-from transformer_edu.data.everyday.clauses import Pair, conjugated, finish, own_determiner
-from transformer_edu.data.everyday.english_forms import finite_form
-from transformer_edu.data.everyday.german_forms import adjective_form, finite, inflect, participle
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.choices import from_pattern, person_object
+from corpora.everyday.clauses import Pair, conjugated, finish, own_determiner
+from corpora.everyday.english_forms import finite_form
+from corpora.everyday.german_forms import adjective_form, finite, inflect, participle
+from corpora.everyday.noun_phrases import (
     NUMBERS,
     Adjective,
     NounPhrase,
@@ -20,7 +20,7 @@ from transformer_edu.data.everyday.noun_phrases import (
     relative,
     titled,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 COLORS = "red blue green yellow black white brown gray"
 GIVING = (
@@ -61,8 +61,8 @@ LIKED = (
 COUNTED = (("need", "brauchen"), ("have", "haben"), ("buy", "kaufen"), ("see", "sehen"))
 
 
-def slot(rng: Random) -> Pair:
-    """A sentence of the table of dealings with its slot filled."""
+def dealing(rng: Random) -> Pair:
+    """A sentence of the table of dealings, with its slot filled: I would like an apple, please."""
     row = rng.choice(read_table("dealings"))
     noun = rng.choice(nouns_of(row["classes"]))
     several = row["determiner"] == "a" and noun.classes & {"small", "paired"}
@@ -72,7 +72,7 @@ def slot(rng: Random) -> Pair:
         determiner = ""
     thing = phrase(noun, determiner, plural=many and bool(noun.english_plural))
     if not agrees(row, thing.plural, thing.german_person == "sie_pl"):
-        return slot(rng)
+        return dealing(rng)
     german = row["german"]
     for name, form in (("N", thing.nom), ("A", thing.acc),
                        ("D", thing.dat), ("K", thing.negative)):  # fmt: skip
@@ -85,7 +85,7 @@ def slot(rng: Random) -> Pair:
 
 
 def agrees(row: dict[str, str], plural: bool, german_plural: bool) -> bool:
-    """Whether the sentence, which is written for a singular subject, can take the phrase."""
+    """Whether a phrase of this number can be the subject, if the sentence's verb is singular."""
     if row["determiner"] == "-s" or ("{N}" not in row["german"] and "is {}" not in row["english"]):
         return True
     return not plural and not german_plural
@@ -127,18 +127,18 @@ def colored(rng: Random) -> Pair:
 
 
 def gender_of(thing: NounPhrase) -> str:
-    """The German gender of a phrase, p for the plural."""
+    """The German gender of a phrase; p means plural."""
     return {"er": "m", "sie": "f", "es": "n", "sie_pl": "p"}[thing.german_person]
 
 
 def read_colors() -> list[Adjective]:
-    """The colors that take endings."""
+    """The adjectives for colors that take endings in German."""
     rows = {row["english"]: row for row in read_table("adjectives")}
     return [Adjective(name, rows[name]["german"], rows[name]) for name in COLORS.split()]
 
 
 def giving(rng: Random) -> Pair:
-    """I'm giving my mother flowers. Can you show me your house? He bought her a ring."""
+    """I will give my mother a flower. Can you show me the house? He bought her a ring."""
     english, german, classes = rng.choice(GIVING)
     who = rng.choice([any_pronoun, any_pronoun, given_name, relative])(rng)
     other = person_object(rng, who) if rng.random() < 0.6 else relative(rng, own_determiner(who))
@@ -209,7 +209,7 @@ def formal_greeting(rng: Random) -> Pair:
 
 
 def preferring(rng: Random) -> Pair:
-    """I like tea better than coffee. I don't like cheese. Do you prefer dogs or cats?"""
+    """I like tea better than coffee. Do you like dogs or cats better?"""
     kind = rng.choice(LIKED)
     found = [n for n in nouns_of(kind) if n.mass or n.german_plural]
     one, two = (phrase(n, "", plural=not n.mass) for n in rng.sample(found, 2))
@@ -259,8 +259,8 @@ def counting(rng: Random) -> Pair:
     return finish(f"{who.english} {needs} {thing.english}", told)
 
 
-# The share of each group among all sentences, and of each template in its group.
+# The weight of each group among all groups, and of each template in its group.
 TEMPLATES = (
-    (13, {slot: 14, amount: 4, colored: 3, giving: 8}),
+    (13, {dealing: 14, amount: 4, colored: 3, giving: 8}),
     (6, {introducing: 5, preferring: 5, counting: 3}),
 )

@@ -1,4 +1,4 @@
-"""Read the tables of words and phrases that lie beside this module."""
+"""Read the tables of words and phrases in the folder tables."""
 
 from functools import cache
 from pathlib import Path

@@ -1,10 +1,10 @@
-"""Sentences of two parts: reasons, conditions, purposes; what follows I think that, I forgot to."""
+"""Sentences of two clauses: reasons, conditions, purposes; after "I think that", "I forgot to"."""
 
 from dataclasses import replace
 from random import Random
 
-from transformer_edu.data.everyday.choices import any_action, from_pattern, time_for
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.choices import any_action, from_pattern, time_for
+from corpora.everyday.clauses import (
     Action,
     Clause,
     Pair,
@@ -17,8 +17,8 @@ from transformer_edu.data.everyday.clauses import (
     own_determiner,
     zu_infinitive,
 )
-from transformer_edu.data.everyday.english_forms import ing_form
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.english_forms import ing_form
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     any_pronoun,
     nouns_of,
@@ -26,9 +26,9 @@ from transformer_edu.data.everyday.noun_phrases import (
     pronoun,
     somebody,
 )
-from transformer_edu.data.everyday.sentences_actions import clause_about, happening
-from transformer_edu.data.everyday.sentences_places import go_to
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.sentences_actions import clause_about, happening
+from corpora.everyday.sentences_places import go_to
+from corpora.everyday.tables import read_table
 
 RAIN = (
     ("it rains", "es regnet"),
@@ -68,8 +68,8 @@ LUCK = {  # what people are glad of, and what they are sorry for
 }
 
 
-def again(subject: NounPhrase) -> NounPhrase:
-    """How a subject is named the second time: he, she, it, they."""
+def second_mention(subject: NounPhrase) -> NounPhrase:
+    """The pronoun for a subject that is mentioned again: he, she, it, they."""
     if subject.is_pronoun:
         return subject
     person = {"he": "er", "she": "sie", "it": "es", "they": "sie_pl"}[subject.person]
@@ -80,7 +80,7 @@ def again(subject: NounPhrase) -> NounPhrase:
 
 
 def english_side(person: str) -> dict[str, str]:
-    """The English fields of a pronoun, for a noun whose gender differs: das Kind, he."""
+    """The English fields of a pronoun, where the German gender is different: das Kind, he."""
     other = pronoun(person)
     return {
         "english": other.english,
@@ -92,7 +92,7 @@ def english_side(person: str) -> dict[str, str]:
 def because(rng: Random) -> Pair:
     """I'm tired because I slept badly. He can't come because he has to work."""
     subject = somebody(rng)
-    second = again(subject)
+    second = second_mention(subject)
     kind = rng.random()
     if kind < 0.45:
         row = rng.choice(read_table("reasons"))
@@ -218,7 +218,7 @@ def framed(rng: Random) -> Pair:
 
 
 def framed_clause(rng: Random, subject: NounPhrase, kind: str, tags: str) -> Clause:
-    """The clause that goes on after a frame."""
+    """The clause after the beginning of a sentence from the table of frames."""
     if kind == "wann":
         action = any_action(rng, subject, "fun chore")
         return Clause(
@@ -238,7 +238,7 @@ def framed_clause(rng: Random, subject: NounPhrase, kind: str, tags: str) -> Cla
 
 
 def infinitive(rng: Random, row: dict[str, str], mark: str) -> Pair:
-    """A frame with zu: I forgot to buy milk."""
+    """I forgot to buy milk. It's fun to play chess."""
     subject = pronoun(row["subject"])
     tags = "chore" if row["tags"] == "rule" else row["tags"]
     general = row["english"].startswith("It's")
@@ -260,7 +260,7 @@ def infinitive(rng: Random, row: dict[str, str], mark: str) -> Pair:
 
 
 def fits_frame(action: Action, tags: str, *, general: bool) -> bool:
-    """Whether an action makes sense behind a frame; a general one is about nobody."""
+    """Whether an action makes sense after a frame; a general frame has no subject (It's fun to)."""
     if general and action_is_own(action):
         return False
     if "timeless" in action.tags and not general:
@@ -269,12 +269,12 @@ def fits_frame(action: Action, tags: str, *, general: bool) -> bool:
 
 
 def action_is_own(action: Action) -> bool:
-    """Whether the action speaks of the subject, which a general remark does not have."""
+    """Whether the action mentions its subject, as in wash one's hands."""
     text = action.english
     return "one's" in text or "oneself" in text or bool(action.reflexive) or " my " in f" {text} "
 
 
-# The share of each group among all sentences, and of each template in its group.
+# The weight of each group among all groups, and of each template in its group.
 TEMPLATES = (
     (8, {because: 6, condition: 4, in_order_to: 1, as_a_child: 1, and_but: 3}),
     (6, {framed: 9}),

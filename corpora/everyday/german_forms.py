@@ -1,11 +1,11 @@
-"""German word forms: nouns and what stands before them, in all cases, and the forms of verbs."""
+"""German word forms: nouns, determiners and adjectives in all cases, and the forms of verbs."""
 
 import re
 from dataclasses import dataclass
 from functools import cache
 
-from transformer_edu.data.everyday.english_forms import with_s
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.english_forms import with_s
+from corpora.everyday.tables import read_table
 
 GENDERS = "mfnp"  # masculine, feminine, neuter, plural
 DEFINITE = {
@@ -26,13 +26,13 @@ DIESER = {  # endings of dieser, jeder, welcher; also of an adjective without an
     "dat": ("em", "er", "em", "en"),
     "gen": ("en", "er", "en", "er"),
 }
-WEAK = {  # of an adjective behind der, dieser, ...
+WEAK = {  # of an adjective after der, dieser, ...
     "nom": ("e", "e", "e", "en"),
     "acc": ("en", "e", "e", "en"),
     "dat": ("en", "en", "en", "en"),
     "gen": ("en", "en", "en", "en"),
 }
-MIXED = {**WEAK, "nom": ("er", "e", "es", "en"), "acc": ("en", "e", "es", "en")}  # behind ein
+MIXED = {**WEAK, "nom": ("er", "e", "es", "en"), "acc": ("en", "e", "es", "en")}  # after ein
 DIESER_WORDS = ("dies", "jed", "welch")
 INVARIABLE = ("rosa", "lila", "orange")
 UMLAUTS = {"a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
@@ -40,11 +40,11 @@ INSEPARABLE = ("be", "emp", "ent", "er", "ge", "ver", "zer")
 SIMPLE_PAST = ("sein", "haben", "wissen", "können", "müssen", "wollen", "dürfen", "sollen")
 SEIN = {"ich": "bin", "du": "bist", "wir": "sind", "ihr": "seid", "sie_pl": "sind", "Sie": "sind"}
 IRREGULAR_DU = {"hat": "hast", "wird": "wirst", "hält": "hältst"}
-PLURAL = ("wir", "sie_pl", "Sie")  # the persons whose form is the infinitive's
+PLURAL = ("wir", "sie_pl", "Sie")  # the persons whose form is the infinitive
 
 
 def inflect(determiner: str, case: str, gender: str) -> str:
-    """A determiner's form: "der", "ein", "kein", "mein", "dies", ... for a case and a gender."""
+    """The form of a determiner ("der", "ein", "kein", "mein", "dies", ...) in a case and gender."""
     column = GENDERS.index(gender)
     if determiner == "der":
         return DEFINITE[case][column]
@@ -59,7 +59,7 @@ def inflect(determiner: str, case: str, gender: str) -> str:
 
 
 def adjective_form(adjective: str, determiner: str, case: str, gender: str) -> str:
-    """An adjective's form behind a determiner; an empty determiner asks for the strong ending."""
+    """The form of an adjective after a determiner; after an empty one, the ending is strong."""
     if adjective in INVARIABLE:
         return adjective
     if not determiner or (determiner == "ein" and gender == "p"):
@@ -70,7 +70,7 @@ def adjective_form(adjective: str, determiner: str, case: str, gender: str) -> s
 
 
 def adjective_stem(adjective: str) -> str:
-    """What endings are put behind: dunkel becomes dunkl, teuer teur, hoch hoh, müde müd."""
+    """The stem to which endings are added: dunkl for dunkel, teur for teuer, hoh for hoch."""
     if adjective == "hoch":
         return "hoh"
     if adjective.endswith("e"):
@@ -98,11 +98,11 @@ class Noun:
         english: The singular; for a noun that is always plural, the plural.
         english_plural: The plural; empty for a mass noun.
         german: The nominative singular.
-        gender: m, f, n, or p where German has the plural only.
+        gender: m, f, n, or p if German has only the plural.
         german_plural: The nominative plural; empty if there is none.
-        weak: The ending of a weak masculine noun outside the nominative, else empty.
+        weak: The ending of a weak masculine noun in all cases but the nominative; else empty.
         classes: The semantic classes.
-        always_plural: Whether English has the plural only: glasses, pants.
+        always_plural: Whether English has only the plural: glasses, pants.
     """
 
     english: str
@@ -115,7 +115,7 @@ class Noun:
     always_plural: bool = False
 
     def german_form(self, case: str, *, plural: bool) -> str:
-        """The noun's form in a case and number."""
+        """The form of the noun in a case and number."""
         if plural or self.gender == "p":
             form = self.german if self.gender == "p" else self.german_plural
             return form + "n" if case == "dat" and not form.endswith(("n", "s")) else form
@@ -128,12 +128,12 @@ class Noun:
 
     @property
     def mass(self) -> bool:
-        """Whether English has no plural."""
+        """Whether it has no plural in English."""
         return not self.english_plural
 
 
 def german_plural(german: str, notation: str) -> str:
-    """The plural that a dictionary's notation stands for: -e, ¨er, - (the same), ~ (none)."""
+    """The plural from the notation of dictionaries: -e, ¨er, - (the same form), ~ (no plural)."""
     if notation == "~":
         return ""
     if notation.startswith("="):
@@ -145,7 +145,7 @@ def german_plural(german: str, notation: str) -> str:
 
 @cache
 def nouns() -> tuple[Noun, ...]:
-    """All nouns of the tables, the occupations among them as persons."""
+    """All nouns of the tables, and the occupations as nouns for people."""
     rows = [*read_table("nouns"), *occupations()]
     return tuple(noun_of(row) for row in rows)
 
@@ -173,12 +173,12 @@ def noun_of(row: dict[str, str]) -> Noun:
 
 @cache
 def principal_parts() -> dict[str, dict[str, str]]:
-    """The irregular verbs by infinitive."""
+    """The irregular verbs by their infinitive."""
     return {row["infinitive"]: row for row in read_table("german_verbs")}
 
 
 def base_verb(infinitive: str) -> tuple[str, str]:
-    """An inseparable prefix and the irregular verb behind it: verstehen is ver and stehen."""
+    """An inseparable prefix and the irregular verb after it: ver and stehen for verstehen."""
     if infinitive not in principal_parts():
         for prefix in INSEPARABLE:
             rest = infinitive.removeprefix(prefix)
@@ -193,12 +193,12 @@ def stem_of(infinitive: str) -> str:
 
 
 def needs_e(stem: str) -> bool:
-    """Whether endings need an e before them: arbeitet, öffnet, findet."""
+    """Whether the stem needs an e before an ending: arbeitet, öffnet, findet."""
     return bool(re.search("([td]|(ch|[^aeiouäöülrhmn])[nm])$", stem))
 
 
 def present(infinitive: str, person: str) -> str:
-    """The present; person is ich, du, er, sie, es, wir, ihr, sie_pl or Sie."""
+    """The present tense; person is ich, du, er, sie, es, wir, ihr, sie_pl or Sie."""
     prefix, verb = base_verb(infinitive)
     third = principal_parts().get(verb, {}).get("present", "")
     if verb == "sein":
@@ -209,7 +209,7 @@ def present(infinitive: str, person: str) -> str:
 
 
 def singular_or_ihr(verb: str, third: str, person: str) -> str:
-    """The present of a verb without prefix, except in the persons that equal the infinitive."""
+    """The present tense of a verb without a prefix, for ich, du, er, sie, es and ihr."""
     stem = stem_of(verb)
     like_a_modal = bool(third) and not third.endswith("t")  # kann, muss, weiß; and wird
     if person == "ich":
@@ -220,14 +220,14 @@ def singular_or_ihr(verb: str, third: str, person: str) -> str:
         return stem + ("et" if needs_e(stem) or verb == "werden" else "t")
     if person == "du":
         if third:
-            return second_of(third, like_a_modal)
+            return du_form(third, like_a_modal)
         ending = "t" if stem.endswith(("s", "ß", "z", "x")) else "st"
         return stem + ("e" if needs_e(stem) else "") + ending
     return third or stem + ("et" if needs_e(stem) else "t")
 
 
-def second_of(third: str, like_a_modal: bool) -> str:
-    """The du form of a verb whose er form is irregular."""
+def du_form(third: str, like_a_modal: bool) -> str:
+    """The form for du of a verb whose form for er is irregular."""
     if third in IRREGULAR_DU:
         return IRREGULAR_DU[third]
     if like_a_modal:
@@ -236,7 +236,7 @@ def second_of(third: str, like_a_modal: bool) -> str:
 
 
 def past(infinitive: str, person: str) -> str:
-    """The simple past, as it is spoken: war, hatte, konnte."""
+    """The simple past of the verbs that use it in speech: war, hatte, konnte."""
     form = principal_parts()[infinitive]["past"]
     if person == "du":
         return form + "st"
@@ -248,7 +248,7 @@ def past(infinitive: str, person: str) -> str:
 
 
 def finite(infinitive: str, person: str, tense: str) -> str:
-    """The form in the tense "present" or "past"; möchten and könnten are verbs of their own."""
+    """The form in the tense "present" or "past"; möchten and könnten count as verbs."""
     if infinitive in ("möchten", "könnten"):
         ending = {"du": "st", "ihr": "t"}.get(person, "n" if person in PLURAL else "")
         return infinitive[:-1] + ending
@@ -277,7 +277,7 @@ def inseparable(infinitive: str) -> bool:
 
 
 def takes_sein(infinitive: str) -> bool:
-    """Whether the perfect is made with sein."""
+    """Whether the perfect is formed with sein."""
     prefix, verb = base_verb(infinitive)
     return not prefix and principal_parts().get(verb, {}).get("auxiliary") == "s"
 

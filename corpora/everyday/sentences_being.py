@@ -1,17 +1,17 @@
-"""Sentences about what somebody or something is, is like, and has."""
+"""Sentences about what people and things are, what they are like, and what people have."""
 
 from dataclasses import replace
 from random import Random
 
-from transformer_edu.data.everyday.clauses import Pair, conjugated, finish
-from transformer_edu.data.everyday.english_forms import (
+from corpora.everyday.clauses import Pair, conjugated, finish
+from corpora.everyday.english_forms import (
     comparative,
     finite_form,
     negated,
     with_article,
 )
-from transformer_edu.data.everyday.german_forms import Noun
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.german_forms import Noun
+from corpora.everyday.noun_phrases import (
     Adjective,
     NounPhrase,
     adjectives,
@@ -23,7 +23,7 @@ from transformer_edu.data.everyday.noun_phrases import (
     pronoun,
     relative,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 THINGS = (
     "animal fruit vegetable dish cooked groceries drink clothing portable device furniture room "
@@ -32,13 +32,13 @@ THINGS = (
 )
 RIVALS = {"animal", "vehicle", "subject", "transport", "landscape", "fruit", "town", "sweet"}
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")
-PASSING = ("right", "wrong", "empty", "full", "wet", "dry", "clean")  # not of what one has
+PASSING = ("right", "wrong", "empty", "full", "wet", "dry", "clean")  # not in: I have a wrong bag
 UNOWNED = "nature landscape sky town wild farm building media event transport"
 HAD = "pet vehicle device portable instrument home furniture clothing have gift"
 
 
 def described(rng: Random) -> tuple[NounPhrase, Adjective]:
-    """A thing or person and an adjective that fits it."""
+    """A thing or a person, and an adjective that fits."""
     if rng.random() < 0.35:
         who = rng.choice([any_pronoun, given_name, relative])(rng)
         fitting = [a for a in adjectives() if "be" in a.row["classes"].split()]
@@ -54,7 +54,7 @@ def described(rng: Random) -> tuple[NounPhrase, Adjective]:
 
 
 def owner_or_the(rng: Random, noun: Noun) -> str:
-    """The, this, or a possessive where people own such things."""
+    """The, this, or, if people own such things, a possessive."""
     if (
         noun.classes & set(UNOWNED.split())
         or "person" in noun.classes
@@ -87,7 +87,7 @@ def quality(rng: Random) -> Pair:
 
 
 def affirm(rng: Random, subject: NounPhrase, be: str, rest: str) -> str:
-    """Subject, to be and the rest, contracted behind a pronoun mostly."""
+    """Subject, to be and the rest; after a pronoun, it is most often contracted."""
     if subject.is_pronoun and be in ("am", "is", "are") and rng.random() < 0.75:
         short = {"am": "'m", "is": "'s", "are": "'re"}[be]
         return f"{subject.english}{short} {rest}"
@@ -95,20 +95,20 @@ def affirm(rng: Random, subject: NounPhrase, be: str, rest: str) -> str:
 
 
 def deny(subject: NounPhrase, be: str, rest: str) -> str:
-    """The same with not."""
+    """Subject, to be, not and the rest."""
     if be == "am":
         return f"I'm not {rest}"
     return f"{subject.english} {negated(be, contracted=True)} {rest}"
 
 
 def degree_word(rng: Random) -> Pair:
-    """very, too, quite, really or a bit."""
+    """A word of degree: very, too, quite, really or a bit."""
     row = rng.choice([r for r in read_table("adverbs") if r["kind"] == "degree"])
     return row["english"], row["german"]
 
 
 def german_comparative(adjective: Adjective) -> str:
-    """The comparative from the table, or the regular one."""
+    """The comparative: from the table, or the regular one."""
     return adjective.row["comparative"] or adjective.german.removesuffix("e") + "er"
 
 
@@ -121,12 +121,12 @@ def german_superlative(adjective: Adjective) -> str:
 
 
 def english_comparative(adjective: Adjective) -> str:
-    """The comparative from the table, or the regular one."""
+    """The comparative: from the table, or the regular one."""
     return adjective.row["english_comparative"] or comparative(adjective.english)
 
 
 def english_superlative(adjective: Adjective) -> str:
-    """biggest, best, most beautiful."""
+    """The superlative: biggest, best, most beautiful."""
     form = english_comparative(adjective)
     if form in ("better", "worse"):
         return {"better": "best", "worse": "worst"}[form]
@@ -152,7 +152,7 @@ def comparing(rng: Random) -> Pair:
 
 
 def compared(rng: Random) -> tuple[NounPhrase, NounPhrase, Adjective]:
-    """Two that differ, and an adjective with degrees for both."""
+    """Two people or things, and an adjective by which they are compared."""
     if rng.random() < 0.45:
         one = rng.choice([any_pronoun, given_name, relative])(rng)
         other = rng.choice([given_name, relative])(rng)
@@ -181,13 +181,13 @@ def compared(rng: Random) -> tuple[NounPhrase, NounPhrase, Adjective]:
 
 
 def graded_for_people(adjective: Adjective) -> bool:
-    """Whether people are compared by an adjective."""
+    """Whether an adjective compares people."""
     classes = adjective.row["classes"].split()
     return "be" in classes and "absolute" not in classes
 
 
 def superlative(rng: Random) -> Pair:
-    """This is the oldest church in the city. Anna is the tallest."""
+    """This is the oldest church in the city. Which animal is the biggest?"""
     noun = rng.choice(nouns_of("building town room sight device clothing readable media animal"))
     fitting = [a for a in adjectives_for(noun) if "absolute" not in a.row["classes"].split()]
     if not fitting:
@@ -210,7 +210,7 @@ def superlative(rng: Random) -> Pair:
 
 
 def occupation(rng: Random) -> Pair:
-    """My sister is a doctor. He became a cook. German has no article."""
+    """My sister is a doctor. He wants to become a cook. (German uses no article.)"""
     row = rng.choice(read_table("jobs"))
     who = rng.choice([any_pronoun, given_name, relative, relative])(rng)
     if who.plural or who.english in ("my family",):
@@ -237,7 +237,7 @@ def occupation(rng: Random) -> Pair:
 
 
 def pointing(rng: Random) -> Pair:
-    """This is my brother. Are these your shoes? That's not my bag."""
+    """This is my brother. Are these your shoes? This is not my bag."""
     noun = rng.choice(nouns_of("kin mine spouse portable clothing pet vehicle home device room"))
     determiner = rng.choice(["my", "my", "your", "his", "her", "our", "their"])
     many = bool(noun.classes & {"paired"})
@@ -273,7 +273,7 @@ def having(rng: Random) -> Pair:
     do = finite_form("do", who.person, "present")
     kind = rng.random()
     if adjective and kind > 0.78:
-        return having(rng)  # nobody says of what kind a thing is that is not there
+        return having(rng)  # not: I don't have a red car
     if kind < 0.6 and "lack" not in noun.classes or determiner not in ("a", ""):
         return finish(f"{who.english} {have} {thing.english}", f"{subject} {haben} {thing.acc}")
     if kind < 0.78 and who.english != "I":
@@ -288,7 +288,7 @@ def having(rng: Random) -> Pair:
 
 
 def belonging(rng: Random) -> Pair:
-    """The car belongs to my uncle. That is Anna's bag. Whose shoes are these?"""
+    """The car belongs to my uncle. This is Anna's bag."""
     noun = rng.choice(nouns_of("portable clothing vehicle pet home device"))
     many = "paired" in noun.classes
     thing = phrase(noun, "the", plural=many)
@@ -310,7 +310,7 @@ def belonging(rng: Random) -> Pair:
     return finish(f"{this} {be} {owner.english}{genitive} {bare.english}", f"das {sein} {german}")
 
 
-# The share of each group among all sentences, and of each template in its group.
+# The weight of each group among all groups, and of each template in its group.
 TEMPLATES = (
     (12, {quality: 14, comparing: 6, superlative: 2}),
     (7, {occupation: 4, pointing: 3, having: 7, belonging: 3}),

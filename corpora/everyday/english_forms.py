@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 MODALS = {"can", "could", "may", "must", "should", "will", "would"}
 SOUNDS_LIKE_A_CONSONANT = ("uni", "use", "euro", "one")  # a university, a useful book
@@ -15,14 +15,14 @@ NEGATED = {"can": "can't", "will": "won't", "am": "am not", "may": "may not"}
 
 
 def with_article(phrase: str) -> str:
-    """The phrase behind a or an, as its first sound asks."""
+    """The phrase with a or an before it, depending on its first sound."""
     word = phrase.lower()
     vowel = word[0] in "aeiou" or word.startswith(("hour", "honest"))
     return f"{'an' if vowel and not word.startswith(SOUNDS_LIKE_A_CONSONANT) else 'a'} {phrase}"
 
 
 def with_s(word: str) -> str:
-    """The word with the ending -s: the regular plural, and the third person of a verb."""
+    """The word with the ending -s: the regular plural, or the third person of a verb."""
     if word.endswith(("s", "sh", "ch", "x", "z")) or word in ("go", "do", "tomato", "potato"):
         return word + "es"
     if re.search("[^aeiou]y$", word):
@@ -55,7 +55,7 @@ def irregular() -> dict[str, dict[str, str]]:
 
 
 def past_form(verb: str, form: str = "past") -> str:
-    """The past, or the participle if form is "participle"."""
+    """The past tense of a verb, or its participle if form is "participle"."""
     if verb in irregular():
         return irregular()[verb][form]
     if verb.endswith("e"):
@@ -66,7 +66,7 @@ def past_form(verb: str, form: str = "past") -> str:
 
 
 def ing_form(verb: str) -> str:
-    """The form in -ing."""
+    """The verb with the ending -ing."""
     if verb.endswith("ie"):
         return verb[:-2] + "ying"
     if verb.endswith("e") and not verb.endswith("ee") and verb != "be":
@@ -75,7 +75,7 @@ def ing_form(verb: str) -> str:
 
 
 def finite_form(verb: str, person: str, tense: str) -> str:
-    """The form that agrees with a subject.
+    """The form of a verb that agrees with a subject.
 
     Args:
         verb: The base form, or a modal verb.
@@ -94,7 +94,7 @@ def finite_form(verb: str, person: str, tense: str) -> str:
 
 
 def negated(auxiliary: str, *, contracted: bool) -> str:
-    """The auxiliary with not: isn't, or is not."""
+    """The auxiliary with not: isn't if contracted, or is not."""
     if not contracted:
         return "cannot" if auxiliary == "can" else f"{auxiliary} not"
     return NEGATED.get(auxiliary, f"{auxiliary}n't")

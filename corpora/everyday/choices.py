@@ -1,9 +1,9 @@
-"""What makes sense together: an action and its times, objects, modes and company; patterns."""
+"""Which words make sense together: an action and its time, object, mode and company; patterns."""
 
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.clauses import (
     Action,
     Pair,
     actions,
@@ -12,8 +12,8 @@ from transformer_edu.data.everyday.clauses import (
     own_determiner,
     with_object,
 )
-from transformer_edu.data.everyday.german_forms import Noun
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.german_forms import Noun
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     adjectives_for,
     any_pronoun,
@@ -24,10 +24,10 @@ from transformer_edu.data.everyday.noun_phrases import (
     relative,
     titled,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 DAYTIMES = {"am", "pm", "mid"}
-STATES = {"is", "feel", "likes", "fear"}  # tags of what is said in few modes
+STATES = {"is", "feel", "likes", "fear"}  # tags of actions that have few modes
 TOGETHER = ({"ich", "wir"}, {"du", "ihr", "Sie"})  # persons that may be the same people
 OWN = "portable clothing vehicle pet home device document bedding mail luggage stationery"
 NEVER_NEGATED = {"must", "would like to", "could you", "need to"}
@@ -37,12 +37,12 @@ TENSE_OF_MODE = {"past": "past", "had to": "past", "wanted to": "past", "could":
 
 @cache
 def times(tense: str) -> tuple[dict[str, str], ...]:
-    """The rows of the table of times that go with a tense: past, plan, habit, season, now."""
+    """The expressions of time for a tense: past, plan, habit, season or now."""
     return tuple(row for row in read_table("times") if tense in row["tenses"].split())
 
 
 def time_for(rng: Random, action: Action, tense: str) -> Pair:
-    """A time that suits an action: no breakfast in the evening, no daily weddings."""
+    """A time that suits an action: breakfast is not in the evening, a wedding not every day."""
     seasonal = 0.4 if tense == "habit" else 0.1 * (tense in ("past", "plan"))
     if "social" in action.tags and rng.random() < seasonal:
         tense = "season"
@@ -82,7 +82,7 @@ def determiner_for(rng: Random, noun: Noun, subject: NounPhrase, tags: frozenset
 
 
 def object_for(rng: Random, row: dict[str, str], subject: NounPhrase) -> Action:
-    """The action of a verb's row with an object that suits it."""
+    """The action of a verb from the table of verbs, with an object that suits it."""
     tags = frozenset(row["tags"].split())
     classes = row["objects"]
     if {"person", "kin"} & set(classes.split()) and rng.random() < 0.55:
@@ -127,26 +127,26 @@ def person_object(rng: Random, subject: NounPhrase) -> NounPhrase:
 
 
 def same_people(one: str, other: str) -> bool:
-    """Whether two persons may be, or include, the same people."""
+    """Whether two grammatical persons may mean the same people, or some of them."""
     return one == other or any(one in group and other in group for group in TOGETHER)
 
 
 def any_action(rng: Random, subject: NounPhrase, tags: str = "") -> Action:
-    """A whole verb phrase, or a verb with an object, that has one of some tags."""
+    """A whole verb phrase or a verb with an object, with one of the tags (separated by spaces)."""
     if rng.random() < 0.5:
-        return rng.choice(doings(tags))
+        return rng.choice(actions_without_states(tags))
     return object_for(rng, rng.choice(verb_rows(tags)), subject)
 
 
 @cache
-def doings(tags: str) -> tuple[Action, ...]:
-    """The whole verb phrases with one of some tags; states only where they are asked for."""
+def actions_without_states(tags: str) -> tuple[Action, ...]:
+    """The whole verb phrases with one of the tags; states only if a tag asks for them."""
     return tuple(a for a in actions(tags) if not a.tags & STATES or a.tags & set(tags.split()))
 
 
 @cache
 def verb_rows(tags: str = "") -> tuple[dict[str, str], ...]:
-    """The rows of the table of verbs with one of some tags, or all that are no states."""
+    """The verbs with one of the tags; without tags, all that do not describe a state."""
     wanted = set(tags.split())
     rows = read_table("verbs")
     if not wanted:
@@ -155,7 +155,7 @@ def verb_rows(tags: str = "") -> tuple[dict[str, str], ...]:
 
 
 def company(rng: Random, subject: NounPhrase) -> Pair:
-    """With whom: with my sister, with Anna, with us."""
+    """The company that somebody has: with my sister, with Anna, with us, alone."""
     kind = rng.random()
     if kind < 0.5:
         other = relative(rng, own_determiner(subject))
@@ -167,7 +167,7 @@ def company(rng: Random, subject: NounPhrase) -> Pair:
 
 
 def modes_for(action: Action) -> list[str]:
-    """The modes in which an action makes sense; what is said more often stands there twice."""
+    """The modes in which an action makes sense; frequent ones are repeated."""
     tags = action.tags
     if tags & STATES:
         return ["simple", "simple", "past"]
@@ -193,12 +193,12 @@ def modes_for(action: Action) -> list[str]:
 
 @cache
 def patterns(group: str) -> tuple[Pair, ...]:
-    """The sentences of a group, English and German."""
+    """The patterns of a group: English and German sentences with slots."""
     rows = read_table("patterns")
     return tuple((row["english"], row["german"]) for row in rows if row["group"] == group)
 
 
 def from_pattern(rng: Random, group: str, **slots: object) -> Pair:
-    """A sentence of a group; the slots go by name in both languages."""
+    """A sentence from a pattern of a group, with its slots filled by name in both languages."""
     english, german = rng.choice(patterns(group))
     return finish(english.format(**slots), german.format(**slots), "")

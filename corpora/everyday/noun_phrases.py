@@ -1,12 +1,12 @@
-"""Noun phrases in both languages, and who a sentence speaks of: pronouns, relatives, names."""
+"""Noun phrases in both languages, and the people in the sentences: pronouns, relatives, names."""
 
 from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.english_forms import with_article
-from transformer_edu.data.everyday.german_forms import Noun, adjective_form, inflect, nouns
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.english_forms import with_article
+from corpora.everyday.german_forms import Noun, adjective_form, inflect, nouns
+from corpora.everyday.tables import read_table
 
 CASES = ("nom", "acc", "dat", "gen")
 DETERMINERS = {
@@ -40,7 +40,7 @@ PERSONS = {
     "sie_pl": "they them their themselves sie sie ihnen sich sich ihr",
     "Sie": "you you your yourself Sie Sie Ihnen sich sich Ihr",
 }
-ENGLISH_PERSONS = {  # of the pronoun that stands for a noun phrase: possessive, reflexive
+ENGLISH_PERSONS = {  # by the pronoun for a noun phrase: possessive, reflexive
     "he": "his himself",
     "she": "her herself",
     "it": "its itself",
@@ -60,7 +60,7 @@ class NounPhrase:
         person: The English pronoun that a verb agrees with: "I", "you", "he", "it", "they", ...
         german: The forms of the cases; a pronoun has no genitive.
         german_person: ich, du, er, sie, es, wir, ihr, sie_pl or Sie.
-        negative: The German accusative with kein, empty where nicht is used.
+        negative: The German accusative with kein; empty if nicht is used.
         is_pronoun: Whether it is a pronoun.
     """
 
@@ -95,7 +95,7 @@ class NounPhrase:
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective: its English and German form, and the rest of its row."""
+    """An adjective: its English and German form, and its row of the table."""
 
     english: str
     german: str
@@ -103,7 +103,7 @@ class Adjective:
 
 
 def english_person(noun: Noun, *, plural: bool) -> str:
-    """The English pronoun for a noun."""
+    """The English pronoun that stands for a noun."""
     if plural or noun.always_plural:
         return "they"
     if noun.classes & {"male", "person"}:
@@ -118,7 +118,7 @@ def phrase(
     plural: bool = False,
     adjective: Adjective | None = None,
 ) -> NounPhrase:
-    """The noun phrase with an English determiner: "the", "a", "my", ..., a number, or none."""
+    """A noun phrase; determiner is "the", "a", "my", ..., a number such as "two", or empty."""
     if determiner == "a" and plural:
         determiner = ""
     word = noun.english_plural if plural else noun.english
@@ -145,7 +145,7 @@ def phrase(
 def german_phrase(
     noun: Noun, determiner: str, case: str, plural: bool, adjective: Adjective | None
 ) -> str:
-    """The German side of a phrase in one case."""
+    """The German noun phrase in one case."""
     gender = "p" if plural or noun.gender == "p" else noun.gender
     if determiner in NUMBERS:
         start, kind = NUMBERS[determiner], ""
@@ -170,14 +170,14 @@ def adjectives() -> tuple[Adjective, ...]:
 
 @cache
 def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
-    """The adjectives that make sense with a noun; a class =key in the table names one noun."""
+    """The adjectives that make sense with a noun; a class =key in the table means that noun."""
     wanted = {*noun.classes, "=" + noun.english.replace(" ", "_")} - {"be"}
     return tuple(a for a in adjectives() if wanted & set(a.row["classes"].split()))
 
 
 @cache
 def nouns_of(classes: str) -> tuple[Noun, ...]:
-    """The nouns that belong to one of some classes, separated by spaces; =key names one noun."""
+    """The nouns in one of the classes (separated by spaces); a class =key means that noun."""
     wanted = set(classes.split())
     named = {word[1:].replace("_", " ") for word in wanted if word.startswith("=")}
     unknown = named - {noun.english for noun in nouns()}
@@ -195,24 +195,24 @@ def pronoun(german_person: str) -> NounPhrase:
 
 
 def german_reflexive(german_person: str, *, dative: bool) -> str:
-    """mich, dich, sich, ... or mir, dir, sich, ..."""
+    """The reflexive pronoun: mich, dich, sich, ...; in the dative mir, dir, sich, ..."""
     return PERSONS[german_person].split()[8 if dative else 7]
 
 
 def german_possessive(german_person: str) -> str:
-    """mein, dein, sein, ... without an ending."""
+    """The possessive without an ending: mein, dein, sein, ..."""
     return PERSONS[german_person].split()[9]
 
 
 def english_possessive(subject: NounPhrase) -> str:
-    """my, your, his, ..."""
+    """The possessive: my, your, his, ..."""
     if subject.is_pronoun:
         return PERSONS[subject.german_person].split()[2]
     return ENGLISH_PERSONS[subject.person].split()[0]
 
 
 def english_reflexive(subject: NounPhrase) -> str:
-    """myself, yourself, himself, ..."""
+    """The reflexive pronoun: myself, yourself, himself, ..."""
     if subject.is_pronoun:
         return PERSONS[subject.german_person].split()[3]
     return ENGLISH_PERSONS[subject.person].split()[1]
@@ -220,27 +220,24 @@ def english_reflexive(subject: NounPhrase) -> str:
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """Given names (f, m) or family names (family)."""
+    """The names of a kind: f and m for given names, family for family names."""
     return tuple(row["name"] for row in read_table("people") if row["kind"] == kind)
 
 
 def named(name: str, person: str) -> NounPhrase:
-    """Somebody by name; person is he or she."""
+    """A person by name; person is he or she."""
     german = dict.fromkeys(("nom", "acc", "dat"), name)
     return NounPhrase(name, name, person, german, "er" if person == "he" else "sie")
 
 
 def given_name(rng: Random) -> NounPhrase:
-    """Somebody by a given name."""
+    """A person by a given name."""
     kind = rng.choice("fm")
     return named(rng.choice(names(kind)), "she" if kind == "f" else "he")
 
 
 def two_together(rng: Random) -> NounPhrase:
-    """Somebody and a person by name, together: Tom and Anna, my aunt and Paul.
-
-    If both have the same name, they are one.
-    """
+    """Two people: Tom and Anna, my aunt and Paul; if both have the same name, only one."""
     second = given_name(rng)
     first = given_name(rng) if rng.random() < 0.6 else relative(rng)
     if first.english == second.english:
@@ -260,7 +257,7 @@ def titled(rng: Random) -> NounPhrase:
 
 
 def relative(rng: Random, possessive: str = "my") -> NounPhrase:
-    """A relative, friend or colleague: my mother, my children's grandparents excepted."""
+    """A relative, friend or colleague: my mother, her friends."""
     noun = rng.choice(nouns_of("kin mine"))
     more = rng.random() < 0.2 and noun.gender != "p" and noun.english not in (
         "mother", "father", "husband", "wife", "boss", "family",
@@ -270,19 +267,19 @@ def relative(rng: Random, possessive: str = "my") -> NounPhrase:
 
 
 def people(rng: Random) -> NounPhrase:
-    """The children, the woman, the teachers: a person whom the listener knows."""
+    """One or more people: the children, the woman, the teachers."""
     noun = rng.choice(nouns_of("person"))
     return phrase(noun, "the", plural=rng.random() < 0.35)
 
 
 def any_pronoun(rng: Random) -> NounPhrase:
-    """A personal pronoun for people, I most often."""
+    """A personal pronoun for people, most often I."""
     chosen = rng.choices(list(PRONOUN_WEIGHTS), list(PRONOUN_WEIGHTS.values()))[0]
     return pronoun(chosen)
 
 
 def somebody(rng: Random) -> NounPhrase:
-    """A subject: a pronoun mostly, else a name, two people, a relative or a person."""
+    """A subject: most often a pronoun, otherwise a name, two people, a relative or a person."""
     kind = rng.random()
     if kind < 0.6:
         return any_pronoun(rng)
@@ -296,9 +293,9 @@ def somebody(rng: Random) -> NounPhrase:
 
 
 def address(rng: Random) -> tuple[str, str, str]:
-    """Whom a question or request is put to: what is said first in English and German, the person.
+    """The address at the beginning of a question, in English and German, and the German person.
 
-    Nobody is named mostly, and then you is du. Excuse me, Mr. and Ms. go with Sie, several
+    Most often, it is empty, and the person is du. Excuse me, Mr. and Ms. go with Sie, several
     people with ihr.
     """
     kind = rng.random()

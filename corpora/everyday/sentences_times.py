@@ -1,19 +1,19 @@
-"""Sentences about when and how much: clock times, dates, prices, ages, the weather."""
+"""Sentences about times of day, dates, prices, ages and the weather."""
 
 import re
 from random import Random
 
-from transformer_edu.data.everyday.choices import from_pattern, times
-from transformer_edu.data.everyday.clauses import Pair, conjugated, finish, join_words
-from transformer_edu.data.everyday.german_forms import finite
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.choices import from_pattern, times
+from corpora.everyday.clauses import Pair, conjugated, finish, join_words
+from corpora.everyday.german_forms import finite
+from corpora.everyday.noun_phrases import (
     any_pronoun,
     given_name,
     nouns_of,
     phrase,
     relative,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 from transformer_edu.data.number_words import english_words, german_words
 
 MONTHS = {
@@ -40,7 +40,7 @@ PERIODS = (("days", "Tagen"), ("weeks", "Wochen"), ("months", "Monaten"), ("year
 
 
 def english_number(number: int) -> str:
-    """A number below a thousand in English words, with a hyphen behind tens: forty-two."""
+    """A number below a thousand in English words, with a hyphen after tens: forty-two."""
     return re.sub(r"ty (?=\w)", "ty-", " ".join(english_words(number)))
 
 
@@ -50,7 +50,7 @@ def german_number(number: int) -> str:
 
 
 def english_ordinal(number: int) -> str:
-    """first, second, ..., thirty-first."""
+    """The ordinal number: first, second, ..., thirty-first."""
     start, dash, last = english_number(number).rpartition("-")
     if last in ENGLISH_ORDINALS:
         last = ENGLISH_ORDINALS[last]
@@ -60,14 +60,14 @@ def english_ordinal(number: int) -> str:
 
 
 def german_ordinal(number: int) -> str:
-    """The stem: erst, zweit, ..., einunddreißigst."""
+    """The ordinal number without its ending: erst, zweit, ..., einunddreißigst."""
     if number in GERMAN_ORDINALS:
         return GERMAN_ORDINALS[number]
     return german_number(number) + ("t" if number < 20 else "st")
 
 
 def clock(hour: int, minute: int) -> tuple[str, str]:
-    """A time of the clock as it is spoken: half past three is halb vier.
+    """A time of day as people say it: half past three is halb vier.
 
     Args:
         hour: 1 to 12.
@@ -89,7 +89,7 @@ def clock(hour: int, minute: int) -> tuple[str, str]:
 
 
 def clock_time(rng: Random) -> Pair:
-    """A time of the clock."""
+    """A random time of day."""
     return clock(rng.randint(1, 12), rng.choice(MINUTES))
 
 
@@ -194,23 +194,23 @@ def weather(rng: Random) -> Pair:
 
 
 def subject_and_verb(text: str) -> tuple[str, str, str]:
-    """Subject, finite verb and rest of a weather sentence."""
+    """Subject, finite verb and rest of a German sentence about the weather."""
     words = text.split()
     cut = 1 if words[0] == "es" else 2
     return " ".join(words[:cut]), words[cut], " ".join(words[cut + 1 :])
 
 
 def with_place(text: str, where: str) -> str:
-    """The sentence with a place or time behind its verb."""
+    """The German sentence with a place or time after its verb."""
     subject, verb, rest = subject_and_verb(text)
     return join_words(subject, verb, where, rest)
 
 
 def inverted(text: str) -> str:
-    """The sentence with its verb first."""
+    """The German sentence with its verb first."""
     subject, verb, rest = subject_and_verb(text)
     return join_words(verb, subject, rest)
 
 
-# The share of each group among all sentences, and of each template in its group.
+# The weight of each group among all groups, and of each template in its group.
 TEMPLATES = ((7, {telling_time: 6, dated: 4, amounts: 6, weather: 4}),)

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from transformer_edu.data.everyday.choices import company, same_people, time_for, times
-from transformer_edu.data.everyday.clauses import (
+from corpora.everyday.choices import company, same_people, time_for, times
+from corpora.everyday.clauses import (
     Action,
     Clause,
     Pair,
@@ -14,9 +14,9 @@ from transformer_edu.data.everyday.clauses import (
     question,
     statement,
 )
-from transformer_edu.data.everyday.english_forms import finite_form
-from transformer_edu.data.everyday.german_forms import Noun, finite
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.english_forms import finite_form
+from corpora.everyday.german_forms import Noun, finite
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     any_pronoun,
     nouns_of,
@@ -24,8 +24,8 @@ from transformer_edu.data.everyday.noun_phrases import (
     pronoun,
     somebody,
 )
-from transformer_edu.data.everyday.sentences_times import clock_time
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.sentences_times import clock_time
+from corpora.everyday.tables import read_table
 
 GOALS = {"daily", "way", "trip"}
 WHERE = {"on": "auf", "under": "unter", "next to": "neben", "behind": "hinter",
@@ -35,7 +35,7 @@ CONTRACTIONS = (("in dem ", "im "), ("in das ", "ins "), ("an dem ", "am "), ("a
 
 
 def go_to(english: str, goal: str, *, verb: str) -> Action:
-    """The action of going somewhere: gehen, fahren where it is far, reisen farther still."""
+    """The action of going somewhere; verb is gehen, for longer ways fahren or reisen."""
     tags = frozenset({"fun", "social"})
     no = f"nicht {goal}"
     return Action(f"go {english}", verb, complement=goal, negative=no, sein=True, tags=tags)
@@ -152,7 +152,7 @@ def position(rng: Random) -> Pair:
 
 
 def somewhere(rng: Random) -> tuple[str, NounPhrase]:
-    """A preposition and a place in a room that goes with it."""
+    """A preposition, and a place in a room that makes sense after it."""
     where = rng.choice(list(WHERE))
     classes = {
         "in": "=box =drawer =basket =closet",
@@ -183,11 +183,11 @@ def putting(rng: Random, noun: Noun, where: str, place: NounPhrase) -> Pair:
 
 
 def contract(text: str) -> str:
-    """im for in dem, and the like."""
+    """The text with prepositions and articles contracted: im for in dem."""
     for long, short in CONTRACTIONS:
         text = text.replace(long, short)
     return text
 
 
-# The share of each group among all sentences, and of each template in its group.
+# The weight of each group among all groups, and of each template in its group.
 TEMPLATES = ((12, {going: 9, being_somewhere: 7, doing_there: 4, position: 8}),)

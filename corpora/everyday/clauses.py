@@ -1,7 +1,7 @@
-"""Clauses: what somebody does, and subject, verb, time and the rest in the order of each language.
+"""Actions, and clauses: subject, verb, time and the rest in the word order of each language.
 
 German puts the finite verb second in a statement, first in a question and last in a subordinate
-clause; what belongs to the verb stands at the end. Between them: pronouns, time, adverb,
+clause. The rest of the verb is at the end. Between the two, the order is: pronouns, time, adverb,
 company or place, complement.
 """
 
@@ -10,26 +10,26 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from transformer_edu.data.everyday.english_forms import MODALS, finite_form, ing_form, negated
-from transformer_edu.data.everyday.german_forms import (
+from corpora.everyday.english_forms import MODALS, finite_form, ing_form, negated
+from corpora.everyday.german_forms import (
     SIMPLE_PAST,
     Noun,
     finite,
     participle,
     takes_sein,
 )
-from transformer_edu.data.everyday.noun_phrases import (
+from corpora.everyday.noun_phrases import (
     NounPhrase,
     english_possessive,
     english_reflexive,
     german_possessive,
     german_reflexive,
 )
-from transformer_edu.data.everyday.tables import read_table
+from corpora.everyday.tables import read_table
 
 CHOICE = re.compile(r"\[(?P<plain>[^/\]]*)/(?P<negated>[^\]]*)\]")
 Pair = tuple[str, str]  # English and German
-# Mode: what stands before the English verb, its tense, the German modal verb and its tense.
+# Mode: the words before the English verb, its tense, the German modal verb and its tense.
 MODES = {
     "simple": ("", "present", "", "present"),
     "progressive": ("be -ing", "present", "", "present"),
@@ -59,15 +59,15 @@ class Action:
     """A verb phrase in both languages.
 
     Args:
-        english: The verb's base form stands first; one's and oneself wait for the subject.
+        english: The verb's base form comes first; one's and oneself are replaced later.
         verb: The German infinitive without a separable prefix.
         prefix: The separable prefix, or empty.
         reflexive: "", "acc" or "dat".
         pronoun: A German pronoun as object, or empty.
-        complement: What stands before the verb's end in German.
+        complement: What comes before the rest of the verb in German.
         negative: The same with nicht or kein.
-        sein: Whether the perfect is made with sein.
-        tags: What the tables say.
+        sein: Whether the perfect is formed with sein.
+        tags: The tags of the table.
     """
 
     english: str
@@ -83,19 +83,19 @@ class Action:
 
 @cache
 def actions(tags: str = "") -> tuple[Action, ...]:
-    """The whole verb phrases of the table that have one of some tags, or all of them."""
+    """The whole verb phrases of the table with one of the tags; without tags, all of them."""
     if not tags:
         return tuple(action_of(row) for row in read_table("actions"))
     return tuple(a for a in actions() if a.tags & set(tags.split()))
 
 
 def by_name(name: str) -> Action:
-    """The action of the table with an English name."""
+    """The whole verb phrase with these English words."""
     return next(a for a in actions() if a.english == name)
 
 
 def split_verb(german: str) -> tuple[list[str], str, str, str]:
-    """Words, prefix, infinitive and the case of sich in a phrase such as sich an|ziehen."""
+    """Words, prefix, infinitive and the case of sich in a verb phrase such as sich an|ziehen."""
     *words, last = german.split()
     prefix, _, verb = last.rpartition("|")
     reflexive = ""
@@ -105,14 +105,14 @@ def split_verb(german: str) -> tuple[list[str], str, str, str]:
 
 
 def auxiliary_is_sein(verb: str, reflexive: str, tags: frozenset[str]) -> bool:
-    """Whether the perfect takes sein: the tags decide, then sich, then the verb."""
+    """Whether the perfect is formed with sein. The tags decide first, then sich, then the verb."""
     if {"sein", "haben"} & tags:
         return "sein" in tags
     return not reflexive and takes_sein(verb)
 
 
 def action_of(row: dict[str, str]) -> Action:
-    """The action that a row of the table describes."""
+    """The action that a row of the table of actions describes."""
     words, prefix, verb, reflexive = split_verb(re.sub(r"\[[^\]]*\]", quote_choice, row["german"]))
     text = " ".join(words).replace("\0", " ")
     tags = frozenset(row["tags"].split())
@@ -134,7 +134,7 @@ def quote_choice(match: re.Match[str]) -> str:
 
 
 def english_for(action: Action, subject: NounPhrase) -> str:
-    """The English verb phrase with one's and oneself made the subject's own."""
+    """The English verb phrase with my and myself, ... for one's and oneself, to fit the subject."""
     if "one" not in action.english:
         return action.english
     text = re.sub(r"\bone's\b", english_possessive(subject), action.english)
@@ -142,7 +142,7 @@ def english_for(action: Action, subject: NounPhrase) -> str:
 
 
 def german_for(text: str, subject: NounPhrase) -> str:
-    """German words with sein-, sein-e, sein-en, ... made the subject's own."""
+    """German words with mein, meine, ... for sein-, sein-e, ..., to fit the subject."""
     if "sein-" not in text:
         return text
     possessive = german_possessive(subject.german_person)
@@ -155,7 +155,7 @@ def german_for(text: str, subject: NounPhrase) -> str:
 
 
 def pronoun_of(action: Action, subject: NounPhrase) -> str:
-    """The German pronoun that stands early in the sentence: sich, or a pronoun object."""
+    """The German pronoun that comes early in the clause: sich, or a pronoun as object."""
     if action.reflexive:
         return german_reflexive(subject.german_person, dative=action.reflexive == "dat")
     return action.pronoun
@@ -167,7 +167,7 @@ def with_object(row: dict[str, str], thing: NounPhrase, *, bare: bool = False) -
     Args:
         row: The row of the verb.
         thing: The object.
-        bare: Whether the object is part of the verb, as in Fußball spielen: nicht stands before.
+        bare: Whether the object has no article, as in Fußball spielen; nicht comes before it.
     """
     words, prefix, verb, reflexive = split_verb(row["german"])
     tags = frozenset(row["tags"].split())
@@ -194,12 +194,12 @@ def with_object(row: dict[str, str], thing: NounPhrase, *, bare: bool = False) -
 
 
 def choose(rng: Random, tags: str) -> Action:
-    """An action with one of some tags."""
+    """A random whole verb phrase with one of the tags."""
     return rng.choice(actions(tags))
 
 
 def own_determiner(subject: NounPhrase) -> str:
-    """The determiner for what is the subject's own: my for I; formal and plural you apart."""
+    """The possessive that belongs to a subject: my for I; "your" is marked if formal or plural."""
     if subject.german_person == "Sie":
         return "your (formal)"
     if subject.german_person == "ihr":
@@ -208,19 +208,19 @@ def own_determiner(subject: NounPhrase) -> str:
 
 
 def is_bare(noun: Noun) -> bool:
-    """Whether a noun belongs to the verb without an article: Klavier spielen."""
+    """Whether a noun follows the verb without an article: Klavier spielen."""
     return bool(noun.classes & {"instrument", "sport"})
 
 
 @dataclass(frozen=True)
 class Clause:
-    """All that a clause says.
+    """What a clause says, before it is put into words.
 
     Args:
-        subject: Who.
-        action: Does what.
+        subject: Who does it.
+        action: What the subject does.
         mode: One of MODES.
-        negated: Whether not.
+        negated: Whether the clause says that it is not so.
         time: When, in both languages.
         adverb: An adverb that English puts before the main verb: often, also.
         extra: Company or place, in both languages.
@@ -238,12 +238,12 @@ class Clause:
 
 
 def join_words(*words: str) -> str:
-    """Words with one space between them, empty ones left out."""
+    """The words that are not empty, with one space between them."""
     return " ".join(word for word in words if word)
 
 
 def english_verbs(clause: Clause, *, inverted: bool) -> Pair:
-    """The finite auxiliary (empty if the main verb itself is finite) and the rest of the verbs."""
+    """The finite auxiliary, empty if the main verb is finite; and the rest of the verb phrase."""
     before, tense, _, _ = MODES[clause.mode]
     verb, _, rest = english_for(clause.action, clause.subject).partition(" ")
     if before == "be -ing":
@@ -261,7 +261,7 @@ def english_verbs(clause: Clause, *, inverted: bool) -> Pair:
 
 
 def english(clause: Clause, *, inverted: bool = False) -> str:
-    """The English clause; inverted has the auxiliary first, for questions."""
+    """The English clause; if inverted, the auxiliary comes first, as in a question."""
     auxiliary, rest = english_verbs(clause, inverted=inverted)
     subject, adverb = clause.subject.english, clause.adverb[0]
     end = join_words(clause.extra[0], clause.time[0])
@@ -281,11 +281,11 @@ def english(clause: Clause, *, inverted: bool = False) -> str:
 
 
 def german_verbs(clause: Clause) -> tuple[str, str, str]:
-    """The finite verb, what stands at the clause's end, and the two as they meet at its end."""
+    """The finite verb; the rest of the verb; and both as they end a subordinate clause."""
     _, _, modal, tense = MODES[clause.mode]
     action, person = clause.action, clause.subject.german_person
     if modal == "werden" and clause.time[1]:
-        modal = ""  # with a time, the present speaks of the future
+        modal = ""  # with a time, German uses the present
     if modal == "müssen" and clause.mode == "must" and clause.negated:
         modal = "dürfen"
     if modal:
@@ -305,8 +305,8 @@ def german(clause: Clause, order: str = "second", front: str = "") -> str:
 
     Args:
         clause: What it says.
-        order: Where the finite verb stands: "second", "first" or "last".
-        front: What stands first instead of the subject, if the verb is second.
+        order: The place of the finite verb: "second", "first" or "last".
+        front: What comes first instead of the subject, if the verb is second.
     """
     word, end, joined = german_verbs(clause)
     subject = clause.subject.nom
@@ -327,7 +327,7 @@ def german(clause: Clause, order: str = "second", front: str = "") -> str:
 
 
 def zu_infinitive(clause: Clause) -> str:
-    """The German infinitive with zu and what belongs to it: früh aufzustehen."""
+    """The German infinitive with zu, with its complement before it: früh aufzustehen."""
     action = clause.action
     verb = f"{action.prefix}zu{action.verb}" if action.prefix else f"zu {action.verb}"
     complement = action.negative if clause.negated else action.complement
@@ -337,11 +337,11 @@ def zu_infinitive(clause: Clause) -> str:
 
 
 def statement(clause: Clause, *, front: bool = False) -> Pair:
-    """A statement in both languages; front puts the time first."""
+    """A statement in both languages; with front, it begins with the time."""
     if front and clause.time[0]:
         rest = replace(clause, time=("", ""))
         start_english, start_german = clause.time
-        # The present stands for the future although the time has moved to the front.
+        # German uses the present although the time is now in front, not in the clause.
         verbs = replace(rest, mode="simple") if MODES[clause.mode][2] == "werden" else rest
         return f"{start_english}, {english(rest)}", german(verbs, front=start_german)
     return english(clause), german(clause)
@@ -356,10 +356,10 @@ def conjugated(subject: NounPhrase, english: str, german: str, tense: str = "pre
 
 
 def question(clause: Clause) -> Pair:
-    """A question that asks for yes or no."""
+    """A yes-no question in both languages."""
     return english(clause, inverted=True), german(clause, "first")
 
 
 def finish(english: str, german: str, mark: str = ".") -> Pair:
-    """Both sides with a capital and a final mark."""
+    """Both sides with a capital letter and a final mark."""
     return tuple(text[0].upper() + text[1:] + mark for text in (english, german))

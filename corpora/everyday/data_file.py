@@ -1,0 +1,47 @@
+"""The data file of everyday English: one text with all pairs, packed with xz."""
+
+import lzma
+from collections.abc import Iterator
+from random import Random
+
+from corpora.everyday.pairs import (
+    all_names,
+    choose_parts,
+    generate,
+    held_out,
+    phrases,
+    words,
+)
+from transformer_edu.data.everyday import SEPARATOR
+
+SEED = 0
+COUNT = 150_000  # words, phrases and generated sentences
+PART_SIZE = 1000  # sentences for validation, and sentences for testing
+
+
+def make_text() -> bytes:
+    """The unpacked text, in the form that transformer_edu/data/everyday.py describes."""
+    return "".join("\t".join(row) + "\n" for row in make_rows()).encode()
+
+
+def make_rows() -> Iterator[tuple[str, str, str, str]]:
+    """Kind, part, English and German of every line."""
+    fixed = words() | phrases()
+    generated = generate(Random(SEED), COUNT - len(fixed), fixed)
+    validation, test = choose_parts(fixed, generated, PART_SIZE, Random(SEED))
+    parts = dict.fromkeys(generated, "train") | dict.fromkeys(fixed, "")
+    for name, part in (("validation", validation), ("test", test)):
+        parts |= {english: f"{name} {place:04}" for place, english in enumerate(part)}
+    for kind, pairs in (("word", words()), ("phrase", phrases())):
+        yield from ((kind, "train", *pair) for pair in pairs.items())
+    for english, german in generated.items():
+        yield "generated", parts[english], english, german
+    for english, accepted in held_out().items():
+        yield "held out", "", english, SEPARATOR.join(accepted)
+    for name in all_names():
+        yield "name", "", name, name
+
+
+def pack(text: bytes) -> bytes:
+    """The text packed with xz; the bytes depend only on the text and on the version of liblzma."""
+    return lzma.compress(text, preset=9 | lzma.PRESET_EXTREME)
