@@ -15,12 +15,10 @@ from transformer_course.positional_encoding.checks import (
     check_turn,
 )
 from transformer_course.positional_encoding.figures import (
-    plot_exchanged,
     plot_places,
     plot_previous_words,
-    plot_usual,
+    plot_sentences,
     plot_waves,
-    plot_without_positions,
     show_map,
 )
 from transformer_course.small_models import small_config

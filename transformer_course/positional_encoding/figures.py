@@ -21,21 +21,24 @@ def show_map() -> None:
     course_map.show_map("positional encoding", title=title)
 
 
-def plot_usual(readings: Sequence[Reading]) -> Figure:
-    """Draw sentences of the same words with their usual positions."""
-    return plot_readings(readings, title="The same words in a different order")
+def plot_sentences(readings: Sequence[Reading]) -> Figure:
+    """Draw sentences with the position of each word and their translations.
+
+    Args:
+        readings: All with their usual positions, all without positions, or one in which words have
+            exchanged their positions; the title differs.
+    """
+    return plot_readings(readings, title=_title_of(readings))
 
 
-def plot_exchanged(reading: Reading) -> Figure:
-    """Draw a sentence in which two words have exchanged their positions."""
-    return plot_readings([reading], title=f"It writes: {reading.translation}")
-
-
-def plot_without_positions(readings: Sequence[Reading]) -> Figure:
-    """Draw sentences without positions; the title counts their different translations."""
-    different = {reading.translation for reading in readings}
-    title = f"Different translations without positions: {len(different)}"
-    return plot_readings(readings, title=title)
+def _title_of(readings: Sequence[Reading]) -> str:
+    """What the positions of these sentences let the translator write."""
+    if all(reading.positions is None for reading in readings):
+        different = {reading.translation for reading in readings}
+        return f"Different translations without positions: {len(different)}"
+    if any(reading.positions != sorted(reading.positions) for reading in readings):
+        return f"It writes: {readings[0].translation}"
+    return "The same words in a different order"
 
 
 def plot_previous_words(usual: Head, without: Head) -> Figure:

@@ -12,10 +12,9 @@ from transformer_course.words_as_vectors.checks import (
     check_token_embedding,
 )
 from transformer_course.words_as_vectors.figures import (
-    plot_longer_positions,
+    plot_learning,
     plot_nearest_words,
     plot_nouns,
-    plot_starts,
     plot_sums,
     show_map,
 )

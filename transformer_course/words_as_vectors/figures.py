@@ -1,6 +1,6 @@
 """The figures of lesson 01, each with its title and its alternative text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -76,44 +76,31 @@ def plot_sums(narrow: Tensor, standard: Tensor) -> Figure:
     return figure
 
 
-def plot_starts(narrow: TrainingRun, standard: TrainingRun) -> Figure:
-    """Draw how two models learn, whose embeddings start differently.
+def plot_learning(
+    narrow: TrainingRun, standard: TrainingRun, longer: TrainingRun | None = None
+) -> Figure:
+    """Draw how models learn whose embeddings start differently: the exact match of each evaluation.
 
     Args:
         narrow: The training from N(0, 1/32).
-        standard: The training from N(0, 1).
+        standard: The training from N(0, 1); without longer, the title is about it.
+        longer: The training from N(0, 1) with longer positions, if there is one.
     """
+    runs = {"N(0, 1/32)": narrow, "N(0, 1)": standard}
     last = standard.evaluations[-1]
+    curves = "two learning curves"
     title = f"The start from N(0, 1) reaches {last.exact_match:.0%} in {last.step} steps"
-    figure = _plot_learning({"N(0, 1/32)": narrow, "N(0, 1)": standard}, title)
-    figure.set_label(f"two learning curves. {title}")
-    return figure
-
-
-def plot_longer_positions(
-    narrow: TrainingRun, standard: TrainingRun, longer: TrainingRun
-) -> Figure:
-    """Draw how the model learns whose positions are as long as its embeddings, and the two others.
-
-    Args:
-        narrow, standard: As for plot_starts.
-        longer: The training from N(0, 1) with longer positions.
-    """
-    runs = {"N(0, 1/32)": narrow, "N(0, 1)": standard, "N(0, 1), longer positions": longer}
-    second = longer.evaluations[1]
-    title = f"With longer positions: {second.exact_match:.0%} after {second.step} steps"
-    figure = _plot_learning(runs, title)
-    figure.set_label(f"three curves. {title}")
-    return figure
-
-
-def _plot_learning(runs: Mapping[str, TrainingRun], title: str) -> Figure:
-    """The exact match of every run after each of its evaluations."""
-    first = next(iter(runs.values()))
-    return plot_lines(
+    if longer is not None:
+        runs["N(0, 1), longer positions"] = longer
+        second = longer.evaluations[1]
+        curves = "three curves"
+        title = f"With longer positions: {second.exact_match:.0%} after {second.step} steps"
+    figure = plot_lines(
         {name: [each.exact_match for each in run.evaluations] for name, run in runs.items()},
-        x=[each.step for each in first.evaluations],
+        x=[each.step for each in narrow.evaluations],
         x_label="training step",
         y_label="exact match",
         title=title,
     )
+    figure.set_label(f"{curves}. {title}")
+    return figure

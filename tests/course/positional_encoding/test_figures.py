@@ -11,15 +11,15 @@ from transformer_course.looking.position_scores import Reading
 from transformer_course.positional_encoding import figures
 
 WORDS = ["a", "dog", "runs"]
-READINGS = [Reading(WORDS, [0, 1, 2], "Ein Hund"), Reading(WORDS, None, "Hund ein")]
+USUAL, EXCHANGED = Reading(WORDS, [0, 1, 2], "Ein Hund"), Reading(WORDS, [2, 1, 0], "Ein Mann")
+WITHOUT = Reading(WORDS, None, "Hund ein")
+NUMBER = "Different translations without positions"
 HEAD = Head("a head", WORDS, WORDS, *[torch.eye(3)] * 5, layer=1, number=1)
 FIGURES = {
-    "plot_exchanged": partial(figures.plot_exchanged, READINGS[0]),
     "plot_places": partial(figures.plot_places, {"with": [1.0, 1.0], "without": [0.2, 0.7]}),
     "plot_previous_words": partial(figures.plot_previous_words, HEAD, HEAD),
-    "plot_usual": partial(figures.plot_usual, READINGS),
+    "plot_sentences": partial(figures.plot_sentences, [USUAL]),
     "plot_waves": partial(figures.plot_waves, torch.eye(4)),
-    "plot_without_positions": partial(figures.plot_without_positions, READINGS),
 }
 
 
@@ -28,7 +28,14 @@ def test_a_figure_says_what_it_shows(name):
     assert_it_says_what_it_shows(FIGURES[name]())
 
 
-@pytest.mark.parametrize(("second", "count"), [(0, 1), (1, 2)])
-def test_the_title_counts_the_different_translations(second, count):
-    figure = figures.plot_without_positions([READINGS[0], READINGS[second]])
-    assert figure.get_suptitle().endswith(str(count))
+@pytest.mark.parametrize(
+    ("readings", "title"),
+    [
+        ([USUAL, USUAL], "The same words in a different order"),
+        ([EXCHANGED], "It writes: Ein Mann"),
+        ([WITHOUT, WITHOUT], f"{NUMBER}: 1"),
+        ([WITHOUT, WITHOUT._replace(translation="Ein Hund")], f"{NUMBER}: 2"),
+    ],
+)
+def test_the_title_follows_from_the_positions(readings, title):
+    assert figures.plot_sentences(readings).get_suptitle() == title
