@@ -1,9 +1,8 @@
 """Heads of a translator, found by what they do, with what they read and their matrices.
 
-One head for a sentence or for a batch with its mask, all heads of a layer, and a task for which
-one head is too few (which neighbor does a key hide?). Used in lessons 00, 02 to 05, 16 and 17,
-where a reader computes attention by hand. The lessons hold for any weights of the shipped
-translator.
+One head for a sentence or for a batch with its mask, and all heads of a layer. Used in lessons 00,
+02 to 05, 16 and 17, where a reader computes attention by hand. The lessons hold for any weights of
+the shipped translator.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -291,40 +290,3 @@ def _words_by_row(translator: Translator, token_ids: Tensor) -> list[list[str]]:
             row[place] = PADDING if token_id == padding_id else row[place]
         words.append(row)
     return words
-
-
-NUM_SYMBOLS, LENGTH = 30, 8
-NUM_TESTED = 1000  # sequences
-
-
-def neighbor_sequences(count: int, *, seed: int | None = None) -> tuple[Tensor, Tensor]:
-    """Random sequences, and the two neighbors of every inner position.
-
-    Args:
-        count: The number of sequences.
-        seed: For the same sequences every time; torch's own random state when None.
-
-    Returns:
-        Symbols (count, LENGTH) and answers (count, LENGTH - 2, 2): before, after.
-    """
-    generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
-    symbols = torch.randint(NUM_SYMBOLS, (count, LENGTH), generator=generator, device="cpu")
-    return symbols, torch.stack([symbols[:, :-2], symbols[:, 2:]], dim=-1)
-
-
-def neighbor_accuracy(model: nn.Module) -> dict[str, float]:
-    """The fraction of positions at which a model's best symbols are right, in new sequences.
-
-    Args:
-        model: From symbols (batch, LENGTH) to logits (batch, LENGTH - 2, 2, NUM_SYMBOLS).
-
-    Returns:
-        For the word before, for the word after, and for both at the same position.
-    """
-    symbols, answers = neighbor_sequences(NUM_TESTED, seed=0)
-    device = next(model.parameters()).device
-    with torch.no_grad():
-        right = model(symbols.to(device)).argmax(dim=-1).cpu() == answers
-    before, after = right.float().mean(dim=(0, 1)).tolist()
-    both = right.all(dim=-1).float().mean().item()
-    return {"before": before, "after": after, "both": both}

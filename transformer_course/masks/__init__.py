@@ -1,9 +1,7 @@
 """What notebooks/03_masks.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.curves.run_figures import plot_scores
-from transformer_course.drawing.attention_grid import plot_masked_heads, plot_padding_share
-from transformer_course.drawing.course_map import show_map
+from transformer_course.drawing.attention_grid import plot_padding_share
 from transformer_course.drawing.display import show
 from transformer_course.exploring.attention_explorer import show_mask_live
 from transformer_course.looking.one_head import decoder_head, encoder_head
@@ -14,3 +12,5 @@ from transformer_course.masks.checks import (
     check_repaired_mask,
     check_sees_future_test,
 )
+from transformer_course.masks.figures import plot_both_masks, plot_last_scores, show_map
+from transformer_course.small_models import small_config

@@ -1,16 +1,8 @@
 """What notebooks/05_positional_encoding.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.attention_grid import plot_heads
-from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
-from transformer_course.drawing.position_charts import (
-    plot_clocks,
-    plot_position_products,
-    plot_readings,
-)
-from transformer_course.drawing.vector_pictures import plot_values
+from transformer_course.drawing.position_charts import plot_clocks, plot_position_products
 from transformer_course.exploring.attention_explorer import show_clocks_live
 from transformer_course.looking.one_head import previous_token_head
 from transformer_course.looking.position_scores import found_again, read_at, source_positions
@@ -22,4 +14,12 @@ from transformer_course.positional_encoding.checks import (
     check_positional_encoding,
     check_turn,
 )
+from transformer_course.positional_encoding.figures import (
+    plot_places,
+    plot_previous_words,
+    plot_sentences,
+    plot_waves,
+    show_map,
+)
+from transformer_course.small_models import small_config
 from transformer_course.texts.sentences import CAPTION_PAIRS

@@ -155,14 +155,19 @@ def draw_translation(
         layer: Counted from 1.
         head: Counted from 1; 0 is the mean of them all.
         title: What the reader should see; layer and head when None.
+
+    Returns:
+        A new figure, whose label says it in words.
     """
     title = f"{_place(layer, head)}: where each word attends" if title is None else title
-    return plot_attention(
+    figure = plot_attention(
         word_attention(translation, layer=layer, head=head),
         query_tokens=[*translation.target_words, END_TOKEN],
         key_tokens=translation.source_words,
         title="\n".join(literal(line, longest=None) for line in title.split("\n")),
     )
+    figure.set_label(describe_translation(translation, layer=layer, head=head))
+    return figure
 
 
 def describe_translation(translation: Translation, *, layer: int, head: int = ALL_HEADS) -> str:

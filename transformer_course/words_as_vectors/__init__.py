@@ -2,18 +2,19 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.breaking.faults import StandardNormalEmbeddings
-from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
-from transformer_course.drawing.vector_pictures import (
-    nearest,
-    plot_neighbors,
-    plot_rows,
-    plot_similarities,
-    plot_tables,
-)
+from transformer_course.drawing.vector_pictures import plot_rows
+from transformer_course.looking.recording import words_of
+from transformer_course.small_models import small_config
 from transformer_course.words_as_vectors.checks import (
     check_changed_row,
     check_most_similar,
     check_token_embedding,
+)
+from transformer_course.words_as_vectors.figures import (
+    plot_learning,
+    plot_nearest_words,
+    plot_nouns,
+    plot_sums,
+    show_map,
 )

@@ -206,7 +206,9 @@ def test_head_zero_is_the_mean_of_all(found):
 
 
 def test_the_figure_shows_these_weights_with_a_row_for_the_end(found):
-    axes = draw_translation(found, layer=3, head=2, title=found.target).axes[0]
+    figure = draw_translation(found, layer=3, head=2, title=found.target)
+    assert figure.get_label() == describe_translation(found, layer=3, head=2)
+    (axes, *_) = figure.axes
     torch.testing.assert_close(
         torch.tensor(axes.images[0].get_array()), word_attention(found, layer=3, head=2)
     )

@@ -1,0 +1,36 @@
+"""Every figure of lesson 03 has its title and says in words what it shows."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from tests.room_figures import assert_it_says_what_it_shows
+from transformer_course.looking.one_head import BatchHead
+from transformer_course.masks import figures
+from transformer_edu.training.evaluation import Evaluation
+
+HEAD = BatchHead(
+    words=[["a", "dog"], ["b", "<pad>"]],
+    token_ids=torch.tensor([[4, 5], [6, 0]]),
+    x=torch.ones(2, 2, 3),
+    w_query=torch.ones(3, 2),
+    w_key=torch.ones(3, 2),
+    w_value=torch.ones(3, 2),
+    mask=torch.tensor([[[True, True]], [[True, False]]]),
+)
+RIGHT, BROKEN = Evaluation(200, 0.1, 0.9, 0.8), Evaluation(200, 0.0, 1.0, 0.05)
+FIGURES = {
+    "plot_both_masks": partial(figures.plot_both_masks, HEAD, HEAD),
+    "plot_last_scores": partial(figures.plot_last_scores, RIGHT, BROKEN),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_what_it_shows(name):
+    assert_it_says_what_it_shows(FIGURES[name]())
+
+
+def test_the_scores_in_the_title_are_those_without_the_mask():
+    label = figures.plot_last_scores(RIGHT, BROKEN).get_label()
+    assert "No causal mask: 100% of the tokens, exact match 5%" in label

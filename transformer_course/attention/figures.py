@@ -1,0 +1,90 @@
+"""The figures of lesson 02, each with its title and its alternative text."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_course.drawing import course_map
+from transformer_course.drawing.attention_flow import (
+    plot_attention_flow,
+    plot_lookup,
+    plot_marked_links,
+)
+from transformer_course.drawing.attention_grid import plot_attention, plot_links
+from transformer_course.looking.one_head import Head
+
+
+def show_map() -> None:
+    """Show the map of the Transformer with every attention marked."""
+    course_map.show_map("attention", title="Three boxes of the Transformer contain attention")
+
+
+def plot_word(head: Head, word: str) -> Figure:
+    """Draw which words a head attends to, one query in color.
+
+    Args:
+        head: Of cross-attention.
+        word: One of its queries.
+    """
+    return plot_marked_links(head.attention_weights(), **_marked(head, word))
+
+
+def plot_flow(query: Tensor, key: Tensor, value: Tensor, head: Head, word: str) -> Figure:
+    """Draw softmax(Q Kᵀ / √d_k) V as matrices with arrows, and one query's row marked in each.
+
+    Args:
+        query, key, value: Of the head, shape (query, d_k), (key, d_k) and (key, d_v).
+        head: Gives the rows and columns their words.
+        word: The query whose row is framed.
+    """
+    return plot_attention_flow(query, key, value, **_marked(head, word))
+
+
+def _marked(head: Head, word: str) -> dict[str, object]:
+    """The words of a head, and which query is marked."""
+    marked = head.query_words.index(word)
+    return {"query_words": head.query_words, "key_words": head.key_words, "marked": marked}
+
+
+def plot_average(query: Tensor, key: Tensor, value: Tensor, words: Sequence[str]) -> Figure:
+    """Draw the query of *it*, its keys, and the average of the values.
+
+    Args:
+        query: Shape (2,): alive, does not move.
+        key: Shape (key, 2).
+        value: Shape (key, 2).
+        words: One per key.
+    """
+    features = ["alive", "does not move"]
+    return plot_lookup(query, key, value, words=words, features=features)
+
+
+def plot_previous_words(head: Head) -> Figure:
+    """Draw the weights of a head; the title counts the words that attend most to the one before.
+
+    Args:
+        head: Of self-attention.
+    """
+    weights, words = head.attention_weights(), head.key_words
+    favorites = weights.argmax(dim=1).tolist()
+    previous = sum(favorites[row] == row - 1 for row in range(1, len(words)))
+    title = f"{previous} of {len(words) - 1} words attend most to the word before them"
+    figure = plot_attention(weights, query_tokens=words, key_tokens=words, title=title)
+    figure.set_label(f"square map of weights: {title}")
+    return figure
+
+
+def plot_it(weights: Tensor, words: Sequence[str]) -> Figure:
+    """Draw which words *it* attends to; the title names the one with the largest weight.
+
+    Args:
+        weights: Shape (word, word).
+        words: Of the rows and of the columns; the last one makes the sentence clear.
+    """
+    it = words.index("it")
+    best = words[weights[it].argmax()]
+    title = f"too {words[-1]}: it gives {weights[it].max():.0%} of its attention to {best}"
+    figure = plot_links(weights, query_tokens=words, key_tokens=words, title=title, only_query=it)
+    figure.set_label(f"lines from it to the words of the sentence. {title}")
+    return figure

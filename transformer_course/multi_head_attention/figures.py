@@ -1,0 +1,91 @@
+"""The figures of lesson 04, each with its title and its alternative text."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from torch import Tensor, nn
+
+from transformer_course.drawing import course_map
+from transformer_course.drawing.attention_grid import plot_heads
+from transformer_course.drawing.head_charts import plot_head_split, plot_head_sum, plot_lookups
+from transformer_course.multi_head_attention.neighbors import GUESSING, LENGTH, neighbor_accuracy
+from transformer_course.multi_head_attention.shape_trace import Step
+from transformer_course.multi_head_attention.shape_walk import plot_shape_walk
+
+
+def show_map() -> None:
+    """Show the map of the Transformer with the heads and every attention marked."""
+    title = "Every attention of the Transformer is a pile of heads"
+    course_map.show_map(["heads", "attention"], title=title)
+
+
+def plot_accuracy(one_head: Sequence[nn.Module], two_heads: Sequence[nn.Module]) -> Figure:
+    """Draw how often models name the symbol before, the symbol after, and both.
+
+    Args:
+        one_head: Trained models with one head, a mark for each.
+        two_heads: Trained models with two heads.
+    """
+    runs = {
+        "one head": [neighbor_accuracy(model) for model in one_head],
+        "two heads": [neighbor_accuracy(model) for model in two_heads],
+    }
+    return plot_lookups(runs, chance=GUESSING)
+
+
+def plot_neighbor_maps(maps: Tensor) -> Figure:
+    """Draw the maps of two models with one head and of one model with two.
+
+    Args:
+        maps: Attention weights, shape (4, LENGTH, LENGTH).
+    """
+    positions = [str(number) for number in range(1, LENGTH + 1)]
+    figure = plot_heads(
+        maps,
+        query_tokens=positions,
+        key_tokens=positions,
+        title="With two heads, each head attends to one neighbor",
+        names=["one head, run 1", "one head, run 3", "two heads, head 1", "two heads, head 2"],
+    )
+    figure.set_label("four maps; each map of the two heads has one bright diagonal")
+    return figure
+
+
+def plot_splits(numbers: Tensor, split: Tensor, view: Tensor) -> Figure:
+    """Draw where the numbers of four words go when they are split into two heads.
+
+    Args:
+        numbers: 0 to 15, shape (4, 4): a row for each word.
+        split: The same numbers after unflatten and transpose, shape (2, 4, 2).
+        view: The same numbers after view, shape (2, 4, 2).
+    """
+    figure = plot_head_split(
+        {"before the split": numbers, "unflatten, transpose": split, "view": view},
+        tokens=["the", "cat", "sat", "down"],
+        d_model=numbers.size(1),
+        title="The right split gives a head a part of every word; view gives it half of the words",
+    )
+    figure.set_label("view: head 1 holds the and cat, two rows each; head 2 holds sat and down")
+    return figure
+
+
+def plot_terms(identity: Tensor, full: Tensor) -> Figure:
+    """Draw an output as the sum of one term for each head, for two matrices W_O.
+
+    Args:
+        identity: The terms with the identity matrix, shape (head, d_model).
+        full: The terms with a full matrix, of the same shape.
+    """
+    terms = {"W_O is the identity": identity, "W_O is a full matrix": full}
+    return plot_head_sum(terms, title="With a full matrix, each head can change every number")
+
+
+def plot_shapes(steps: Sequence[Step]) -> Figure:
+    """Draw the tensors of the paper's multi-head attention: d_model 512, 8 heads, 10 words.
+
+    Args:
+        steps: What trace returned.
+    """
+    figure = plot_shape_walk(steps, title="From 512 numbers to eight times 64, and back")
+    figure.set_label("Q, K and V split into 8 heads of 64, scores 10 × 10, then joined to 512")
+    return figure

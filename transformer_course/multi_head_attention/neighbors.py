@@ -1,0 +1,63 @@
+"""The task of lesson 04: which symbols are before and after a position? One head is too few."""
+
+from collections.abc import Collection
+
+import torch
+from torch import Tensor, nn
+
+from transformer_course.exploring.attention_explorer import explore_head_switches
+from transformer_course.looking.ablation import heads_switched_off
+from transformer_edu.training.machine.device import device_of
+
+NUM_SYMBOLS, LENGTH = 30, 8
+NUM_TESTED = 1000  # sequences
+GUESSING = 1 / NUM_SYMBOLS  # the accuracy of guessing
+
+
+def neighbor_sequences(
+    count: int, *, seed: int | None = None, device: torch.device | str = "cpu"
+) -> tuple[Tensor, Tensor]:
+    """Random sequences, and the two neighbors of every inner position.
+
+    Args:
+        count: The number of sequences.
+        seed: For the same sequences every time; torch's own random state when None.
+        device: Where the tensors go; they are the same on every device.
+
+    Returns:
+        Symbols (count, LENGTH) and answers (count, LENGTH - 2, 2): before, after.
+    """
+    generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
+    symbols = torch.randint(NUM_SYMBOLS, (count, LENGTH), generator=generator, device="cpu")
+    symbols = symbols.to(device)
+    return symbols, torch.stack([symbols[:, :-2], symbols[:, 2:]], dim=-1)
+
+
+def neighbor_accuracy(model: nn.Module, *, without: Collection[int] = ()) -> dict[str, float]:
+    """The fraction of positions at which a model's best symbols are right, in new sequences.
+
+    Args:
+        model: From symbols (batch, LENGTH) to logits (batch, LENGTH - 2, 2, NUM_SYMBOLS).
+        without: The heads of model.attention that are switched off, counted from 1.
+
+    Returns:
+        For the symbol before, for the symbol after, and for both at the same position.
+    """
+    symbols, answers = neighbor_sequences(NUM_TESTED, seed=0, device=device_of(model))
+    heads = [("attention", head) for head in without]
+    with heads_switched_off(model, heads), torch.no_grad():
+        right = model(symbols).argmax(dim=-1) == answers
+    before, after = right.float().mean(dim=(0, 1)).tolist()
+    both = right.all(dim=-1).float().mean().item()
+    return {"before": before, "after": after, "both": both}
+
+
+def explore_switches(model: nn.Module) -> None:
+    """Let the reader switch the heads of a model off and on, and see its accuracy.
+
+    Args:
+        model: As for neighbor_accuracy; its heads are in model.attention.
+    """
+    explore_head_switches(
+        lambda heads: neighbor_accuracy(model, without=heads), num_heads=model.attention.num_heads
+    )

@@ -1,0 +1,96 @@
+"""The figures of lesson 05, each with its title and its alternative text."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_course.drawing import course_map
+from transformer_course.drawing.attention_grid import plot_heads
+from transformer_course.drawing.charts import plot_lines
+from transformer_course.drawing.position_charts import plot_readings
+from transformer_course.drawing.vector_pictures import plot_values
+from transformer_course.looking.one_head import Head
+from transformer_course.looking.position_scores import Reading
+
+
+def show_map() -> None:
+    """Show the map of the Transformer with the positional encoding marked."""
+    title = "Today: one step on each side, before the first layer"
+    course_map.show_map("positional encoding", title=title)
+
+
+def plot_sentences(readings: Sequence[Reading]) -> Figure:
+    """Draw sentences with the position of each word and their translations.
+
+    Args:
+        readings: All with their usual positions, all without positions, or one in which words have
+            exchanged their positions; the title differs.
+    """
+    return plot_readings(readings, title=_title_of(readings))
+
+
+def _title_of(readings: Sequence[Reading]) -> str:
+    """What the positions of these sentences let the translator write."""
+    if all(reading.positions is None for reading in readings):
+        different = {reading.translation for reading in readings}
+        return f"Different translations without positions: {len(different)}"
+    if any(reading.positions != sorted(reading.positions) for reading in readings):
+        return f"It writes: {readings[0].translation}"
+    return "The same words in a different order"
+
+
+def plot_previous_words(usual: Head, without: Head) -> Figure:
+    """Draw two heads, and say in the title how much of it each gives to the word before.
+
+    Args:
+        usual: The head that attends most to the word before, of the encoder with positions.
+        without: That of the encoder without.
+    """
+    heads = [usual.attention_weights(), without.attention_weights()]
+    shares = [weights.diagonal(-1).mean().item() for weights in heads]
+    figure = plot_heads(
+        torch.stack(heads),
+        query_tokens=usual.key_words,
+        key_tokens=usual.key_words,
+        title=f"The word before gets {shares[0]:.0%} of the attention; "
+        f"without positions {shares[1]:.0%}",
+        names=["with positions", "without"],
+    )
+    figure.set_label("a bright diagonal below the middle with positions, pieces of it without")
+    return figure
+
+
+def plot_waves(table: Tensor) -> Figure:
+    """Draw the encodings of many positions.
+
+    Args:
+        table: Shape (position, d_model).
+    """
+    figure = plot_values(
+        table,
+        row_label="position",
+        column_label="number within the vector",
+        title="Fast waves on the left, slow ones on the right",
+    )
+    figure.set_label("every row is different; columns on the left change fast, on the right hardly")
+    return figure
+
+
+def plot_places(right: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw how often models are right at each place of the answer.
+
+    Args:
+        right: By the model's name, a fraction for every place.
+    """
+    figure = plot_lines(
+        right,
+        x=range(1, len(next(iter(right.values()))) + 1),
+        x_label="place in the answer",
+        y_label="fraction right",
+        title="Without positions, the first symbols are guesses",
+        top=1,
+    )
+    figure.set_label("with positions all are right; without, few at the start and most at the end")
+    return figure
