@@ -66,7 +66,6 @@ from .pretrained.loading import load_pretrained as load_pretrained
 from .pretrained.loading import model_card as model_card
 from .pretrained.loading import training_history as training_history
 from .pretrained.marian import MARIAN_FILES as MARIAN_FILES
-from .pretrained.marian import fetch_marian as fetch_marian
 from .pretrained.marian import load_marian as load_marian
 from .pretrained.marian import save_marian as save_marian
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 
 WORDS = ["drei", "hundert", "drei", "zwei"]
@@ -66,3 +66,10 @@ def test_a_text_that_was_not_split_is_refused():
 def test_an_id_outside_the_vocabulary_is_refused(token_id, error, message):
     with pytest.raises(error, match=message):
         Vocabulary(WORDS).decode([4, token_id])
+
+
+def test_words_stand_between_spaces():
+    words = Words(Vocabulary(["one", "two"]))
+    assert words.encode("  two one zwei ") == [5, 4, 3]
+    assert words.decode([5, 4]) == "two one"
+    assert len(words) == 6

@@ -12,8 +12,9 @@ from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.generation import __main__ as module
 from transformer_edu.generation.__main__ import main, read_lines, translate_lines
 from transformer_edu.generation.translator import Translator
-from transformer_edu.runs.run_folder import RunFolder, load_translator
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.training.checkpoint import save_model
+from transformer_edu.training.saved_translator import load_translator
 
 COMMAND = [sys.executable, "-m", "transformer_edu.generation"]
 SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it

@@ -16,12 +16,11 @@ from tests.small_model import same, weights
 from tools.notebooks import ROOT
 from transformer_edu.runs import command
 from transformer_edu.runs.command import INTERRUPTED, main
-from transformer_edu.runs.presets import TINY
 from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import TINY
 from transformer_edu.runs.watching import Watcher
 from transformer_edu.training import loop
-from transformer_edu.training.averaging import average_models
-from transformer_edu.training.checkpoint import load_history, load_model
+from transformer_edu.training.checkpoint import average_models, load_history, load_model
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.state import TrainingRun
 

@@ -10,12 +10,12 @@ import torch
 
 from tests.small_model import same, small_transformer, weights
 from transformer_edu.data.toy_tasks import reverse_task
-from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
-from transformer_edu.runs.presets import TOY
-from transformer_edu.runs.run_folder import RunFolder, Words
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import TOY
 from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge, Watcher
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.checkpoint import load_model
@@ -29,8 +29,7 @@ WORDS = Words(Vocabulary(["a", "b", "c", "d", "e", "f", "g"]))
 TASK = reverse_task(
     num_symbols=5, shortest=2, longest=4, train_size=60, validation_size=8, test_size=8
 )
-SETTINGS = replace(
-    TOY,
+SETTINGS = TOY.changed(
     task="reverse",
     steps=8,
     d_model=16,
@@ -83,12 +82,12 @@ def folder(tmp_path) -> RunFolder:
 
 def watched(folder: RunFolder, scores: Iterable[float], **changes: object):
     """Train to the end, or until something stops it."""
-    settings = replace(SETTINGS, **changes)
+    settings = SETTINGS.changed(**changes)
     torch.manual_seed(0)
-    model = Transformer(settings.model_config(len(TASK.vocabulary)))
+    model = Transformer(replace(settings.model, vocabulary_size=len(TASK.vocabulary)))
     watcher = Watcher(model, folder, settings, Scores(scores))
     watcher.begin(0)
-    run = fit(model, TASK, settings.training_config(), after_step=watcher)
+    run = fit(model, TASK, settings.training, after_step=watcher)
     watcher.end(run)
     return model, watcher, run
 
@@ -111,15 +110,17 @@ def test_every_evaluation_leaves_a_line(folder):
 
 def test_the_tokens_are_the_labels_that_were_learned_from(folder):
     _, watcher, _ = watched(folder, [1, 2, 3, 4])
-    batches = islice(endless_batches(TASK, SETTINGS.training_config()), 8)
+    batches = islice(endless_batches(TASK, SETTINGS.training), 8)
     labels = sum(int((batch.label_ids != PADDING_ID).sum()) for batch in batches)
     assert watcher.records[-1]["tokens"] == labels
 
 
 def test_tokens_are_counted_with_a_large_vocabulary_too():
     task = reverse_task(num_symbols=LARGE_VOCABULARY, train_size=60, validation_size=8, test_size=8)
-    model = Transformer(SETTINGS.model_config(len(task.vocabulary)))  # is not called for the loss
-    config = replace(SETTINGS.training_config(), steps=2)
+    model = Transformer(
+        replace(SETTINGS.model, vocabulary_size=len(task.vocabulary))
+    )  # is not called for the loss
+    config = replace(SETTINGS.training, steps=2)
     run = fit(model, task, config)
     batches = islice(endless_batches(task, config), 2)
     labels = [int((batch.label_ids != PADDING_ID).sum()) for batch in batches]
@@ -168,7 +169,7 @@ def test_what_comes_after_the_checkpoint_is_forgotten(folder):
         spent = {"cpu_seconds": step, "seconds": step, "tokens": 10 * step}
         folder.append_record({"step": step, "marks": 1.0, **spent})
     folder.best.touch()
-    model = Transformer(SETTINGS.model_config(len(TASK.vocabulary)))
+    model = Transformer(replace(SETTINGS.model, vocabulary_size=len(TASK.vocabulary)))
     watcher = Watcher(model, folder, SETTINGS, Scores([]))
     watcher.begin(5)
     watcher.end(TrainingRun())

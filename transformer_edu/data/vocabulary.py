@@ -1,4 +1,4 @@
-"""A vocabulary: which word has which token id.
+"""Words and their token ids.
 
 Met in notebooks/01_words_as_vectors.ipynb.
 """
@@ -62,3 +62,26 @@ class Vocabulary:
         if token_id >= len(self.tokens):
             raise ValueError(f"token_ids must be below {len(self.tokens)}, got {token_id}")
         return self.tokens[token_id]
+
+
+class Words:
+    """Texts whose tokens stand between spaces: what a tokenizer is to sentences.
+
+    Args:
+        vocabulary: The words and their ids.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def __len__(self) -> int:
+        """Number of ids."""
+        return len(self.vocabulary)
+
+    def encode(self, text: str) -> list[int]:
+        """The id of every word; a word never seen is UNKNOWN_ID."""
+        return self.vocabulary.encode(text.split())
+
+    def decode(self, token_ids: Iterable[int]) -> str:
+        """The words of ids, with spaces between them."""
+        return " ".join(self.vocabulary.decode(token_ids))

@@ -10,28 +10,18 @@ https://aclanthology.org/D18-2012), by one model for each language.
 """
 
 import hashlib
-import io
 import json
 import os
-import socket
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import safetensors.torch
 from safetensors import SafetensorError
 
-from transformer_edu.data.multi30k import import_extra
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.refusals import require_whole
-from transformer_edu.runs.run_folder import read_json
-from transformer_edu.training.machine.failures import enough_memory
-from transformer_edu.training.machine.whole_file import (
-    CheckpointError,
-    replace_file,
-    require_path,
-)
+from transformer_edu.training.checkpoint_file import CheckpointError
+from transformer_edu.training.machine.atomic_files import read_json, replace_file, require_path
+from transformer_edu.training.machine.failures import enough_memory, import_extra
 from transformer_edu.variants.marian import from_marian, to_marian
 
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
@@ -113,77 +103,6 @@ class MarianTokenizer:
             pieces = cutter.encode(text, out_type=str)
         unknown = self.vocabulary[UNKNOWN]
         return [self.vocabulary.get(piece, unknown) for piece in pieces]
-
-
-def train_marian_tokenizer(
-    sources: Iterable[str], targets: Iterable[str], *, vocabulary_size: int
-) -> MarianTokenizer:
-    """Learn a SentencePiece model for each language and join their pieces in one vocabulary.
-
-    Args:
-        sources, targets: The texts to learn from.
-        vocabulary_size: Pieces of each language at the most; as many as its characters at least.
-
-    Raises:
-        ModuleNotFoundError: If the library sentencepiece is not installed.
-        ValueError: If a language has no text, or more characters than vocabulary_size.
-    """
-    library = import_extra("sentencepiece")
-    require_whole("vocabulary_size", vocabulary_size)
-    sizes = {"vocab_size": vocabulary_size, "hard_vocab_limit": False}
-    quiet = {"minloglevel": 2, "num_threads": 1}
-    cutters, names = [], [END, UNKNOWN]
-    for texts in (sources, targets):
-        written = io.BytesIO()
-        try:
-            library.SentencePieceTrainer.train(
-                sentence_iterator=iter(texts), model_writer=written, **sizes, **quiet
-            )
-        except (RuntimeError, OSError) as error:
-            reason = str(error).split("] ")[-1].strip()
-            raise ValueError(f"the texts must suffice for a tokenizer: {reason}") from None
-        cutters.append(written.getvalue())
-        cutter = library.SentencePieceProcessor(model_proto=written.getvalue())
-        names += [cutter.id_to_piece(i) for i in range(len(cutter)) if not cutter.is_control(i)]
-    pieces = [*dict.fromkeys(names), PADDING]
-    return MarianTokenizer({piece: i for i, piece in enumerate(pieces)}, tuple(cutters))
-
-
-def fetch_marian(name: str, *, revision: str, timeout: float = 5) -> Path:
-    """Download a published model from the Hugging Face Hub into its cache, or find it there.
-
-    It fetches the files that load_marian reads and, if there is one, generation_config.json for
-    transformers' own generate: no pickle, and nothing that could be run.
-
-    Args:
-        name: Such as "Helsinki-NLP/opus-mt-de-en".
-        revision: The full name of a Git commit, which stands for the same bytes forever.
-        timeout: Seconds to wait for the Hub's first answer.
-
-    Returns:
-        The folder.
-
-    Raises:
-        ModuleNotFoundError: If the library huggingface_hub is not installed.
-        OSError: If HF_HUB_OFFLINE is set, or there is neither a connection nor an earlier download.
-    """
-    hub, settings = import_extra("huggingface_hub"), import_extra("huggingface_hub.constants")
-    if settings.HF_HUB_OFFLINE:
-        raise OSError(f"{name} must be downloaded, got HF_HUB_OFFLINE, which forbids it")
-    address = (urlsplit(settings.ENDPOINT).hostname, 443)
-    is_known = False  # without a connection, only an earlier download is taken
-    if "https" not in getproxies():
-        try:
-            socket.create_connection(address, timeout).close()
-        except OSError:
-            is_known = True
-    files = [*MARIAN_FILES, GENERATION]
-    wanted = {"revision": revision, "allow_patterns": files, "local_files_only": is_known}
-    try:
-        return Path(hub.snapshot_download(name, **wanted))
-    except OSError as error:
-        reason = f"no connection to {address[0]}" if is_known else type(error).__name__
-        raise OSError(f"{name} must be downloaded, got {reason}") from error
 
 
 def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Translator:

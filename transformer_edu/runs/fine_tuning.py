@@ -23,7 +23,7 @@ ROW_PER_TOKEN = ("source_embedding.", "target_embedding.", "output_projection.")
 def extend_tokenizer(
     tokenizer: Tokenizer, lines: Iterable[str], *, vocabulary_size: int
 ) -> Tokenizer:
-    """Learn more merges from other texts; every id that there is keeps its piece.
+    """Learn more merges from other texts; the ids of the pieces so far stay.
 
     Args:
         tokenizer: The one to go on from.

@@ -1,4 +1,4 @@
-"""Watch a run: a progress bar, and at every evaluation a score, the history and the weights."""
+"""Watch a run: a progress bar, and at every evaluation a score, a line of history, the weights."""
 
 import sys
 import time
@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from transformer_edu.generation.translator import TextCoder, write_all
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.runs.presets import RunSettings
 from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import RunSettings
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.evaluation import Evaluation
@@ -21,26 +21,26 @@ from transformer_edu.training.machine.processes import ALONE, OneProcess
 from transformer_edu.training.state import TrainingRun
 
 SECONDS_BETWEEN_LINES = 30  # where the bar is not redrawn but written again, as in a log file
-STEPS_BETWEEN_LOOKS = 20  # of the bar's numbers: reading them makes a GPU wait
+STEPS_BETWEEN_LOOKS = 20  # steps that the loss in the bar is the mean of
 SPENT = ("cpu_seconds", "seconds")  # what a run has cost so far, in every record
 
 
 class Judge(Protocol):
-    """Gives one score, of which more is better."""
+    """Scores a model that was just evaluated; a higher score is better."""
 
     name: str
 
     def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
-        """The score of a model that was just evaluated."""
+        """The score."""
 
 
 class ExactMatchJudge:
-    """The share of targets that the model writes right from start to end."""
+    """The fraction of targets that the model generates correctly from start to end."""
 
     name = "exact_match"
 
     def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
-        """The score of a model that was just evaluated."""
+        """The score."""
         return evaluation.exact_match
 
 
@@ -67,7 +67,7 @@ class BleuJudge:
         self.references = [target for _, target in pairs]
 
     def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
-        """The score of a model that was just evaluated."""
+        """The score."""
         count = len(self.sources)
         with suitable_threads(model):
             written = write_all(model, [self.sources[row] for row in self.processes.rows(count)])
@@ -103,7 +103,7 @@ class Watcher:
         self.records = folder.read_history(judge.name, *SPENT)
 
     def begin(self, steps_taken: int) -> None:
-        """Start the clocks; forget what the folder holds of later steps, to be taken again.
+        """Start the clocks, and cut the history to the steps that will not be taken again.
 
         Args:
             steps_taken: Those of the checkpoint that the run goes on from; else 0.
@@ -125,10 +125,9 @@ class Watcher:
             )
         self._before = {name: kept[-1][name] if kept else 0 for name in SPENT}
         self._began = time.process_time(), time.monotonic()
-        self._steps_before, self._learning_seconds, self._last_call = steps_taken, 0.0, None
         self._progress = tqdm(
             initial=steps_taken,
-            total=self.settings.steps,
+            total=self.settings.training.steps,
             unit="step",
             mininterval=0.1 if sys.stderr.isatty() else SECONDS_BETWEEN_LINES,
             disable=not self.processes.is_first,
@@ -144,18 +143,16 @@ class Watcher:
             KeyboardInterrupt: If the score has not risen for as long as patience allows; fit
                 then saves and ends.
         """
-        step, now = run.steps[-1].step, time.monotonic()
+        step = run.steps[-1].step
         is_due = bool(run.evaluations) and run.evaluations[-1].step == step
-        if self._last_call is not None and not is_due:
-            self._learning_seconds += now - self._last_call
         self._progress.update()
         if is_due:
             with postponed_interrupt():
                 self.observe(run)
         elif step % STEPS_BETWEEN_LOOKS == 0:
-            self._show(run)
-        self._last_call = time.monotonic()
-        if is_due and self.is_patience_over() and step < self.settings.steps:
+            recent = mean(step.loss for step in run.steps[-STEPS_BETWEEN_LOOKS:])
+            self._progress.set_postfix_str(f"loss {recent:.2f}", refresh=False)
+        if is_due and self.is_patience_over() and step < self.settings.training.steps:
             self.stopped_early = True
             raise KeyboardInterrupt
 
@@ -209,7 +206,7 @@ class Watcher:
         return [record[name] for record in self.records if record[name] is not None]
 
     def is_patience_over(self) -> bool:
-        """Whether the last evaluations, as many as patience says, were no better than before."""
+        """Whether none of the last evaluations, as many as patience says, was the best so far."""
         patience, scores = self.settings.patience, self.scores()
         if patience is None or len(scores) <= patience:
             return False
@@ -218,7 +215,7 @@ class Watcher:
     def _note(
         self, run: TrainingRun, judged: dict[str, object], cpu_seconds: float
     ) -> dict[str, object]:
-        """Write a line of history."""
+        """Add a record to the history."""
         last = run.steps[-1]
         noted = self.records[-1]["step"] if self.records else 0
         record = {
@@ -236,12 +233,5 @@ class Watcher:
         return record
 
     def _cpu_seconds(self) -> float:
-        """What this process has computed since it began."""
+        """CPU seconds of this process since the run began here."""
         return time.process_time() - self._began[0]
-
-    def _show(self, run: TrainingRun) -> None:
-        """Refresh the bar's numbers."""
-        recent = mean(step.loss for step in run.steps[-STEPS_BETWEEN_LOOKS:])
-        tokens = sum(step.tokens for step in run.steps[self._steps_before :])
-        speed = tokens / max(self._learning_seconds, 1e-9)
-        self._progress.set_postfix_str(f"loss {recent:.2f}, {speed:,.0f} tokens/s", refresh=False)

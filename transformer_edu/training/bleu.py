@@ -7,7 +7,7 @@ notebooks/15_translation.ipynb builds it from scratch.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformer_edu.data.multi30k import import_extra
+from transformer_edu.training.machine.failures import import_extra
 
 TOKENIZERS = ("13a", "intl", "char", "none", "zh")  # these need no other package
 

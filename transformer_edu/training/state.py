@@ -43,17 +43,6 @@ class TrainingState:
 
     Random states are not part of it. The seed and the number of steps taken determine what
     dropout drops and the order of the pairs, whatever other code draws random numbers.
-
-    Args:
-        model: The model in training.
-        task: The task to learn.
-        config: The choices of the run.
-        optimizer: It updates the weights.
-        run: The steps taken so far.
-        processes: The processes that share the work.
-
-    Raises:
-        ValueError: If model has no parameters.
     """
 
     model: nn.Module

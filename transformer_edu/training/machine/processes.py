@@ -79,7 +79,7 @@ class OneProcess:
         return [list(row) for row in own]
 
     def first_before_others(self) -> AbstractContextManager[None]:
-        """A context whose block the first process runs before the other processes do."""
+        """Let the first process run the block before the other processes do."""
         return nullcontext()
 
     def wait(self) -> None:
@@ -165,12 +165,8 @@ def process_count() -> int:
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
-def is_of_a_lost_process(error: RuntimeError) -> bool:
-    """Whether an error says that a different process did not answer.
-
-    Args:
-        error: The error of a step that the processes took together.
-    """
+def is_lost_process(error: RuntimeError) -> bool:
+    """Whether the error of a step says that a different process did not answer."""
     lost = isinstance(error, LostProcessError | dist.DistError) or "gloo" in str(error).lower()
     return process_count() > 1 and lost
 

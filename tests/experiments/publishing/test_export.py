@@ -8,18 +8,21 @@ from dataclasses import replace
 import pytest
 import torch
 
+from experiments.publishing import everyday_scores
+from experiments.publishing import export as module
+from experiments.publishing.everyday_scores import EverydayScore
+from experiments.publishing.export import export, history_of, main, weights_of
 from transformer_edu.data.everyday.pairs import held_out
 from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.runs import export as module
-from transformer_edu.runs import scoring
-from transformer_edu.runs.export import export, history_of, main, weights_of
-from transformer_edu.runs.presets import TOY, RunSettings, settings_record
-from transformer_edu.runs.run_folder import CARD, HISTORY, RunFolder, load_translator
+from transformer_edu.pretrained.loading import CARD, HISTORY
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
-from transformer_edu.runs.scoring import EverydayScore, score_translator
+from transformer_edu.runs.scoring import score_translator
+from transformer_edu.runs.settings import TINY, TOY
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.training.saved_translator import load_translator
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, k
     record = run.read_history()[0]
     for step, bleu in ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None)):
         run.append_record(record | {"step": step, "bleu": bleu})
-    assert weights_of(run, replace(run.read_settings(), keep=keep)) == {
+    assert weights_of(run, run.read_settings().changed(keep=keep)) == {
         f"the average of the weights at the last {last}": (run.model,),
         "the weights at step 6,000": (run.best,),
     }
@@ -72,7 +75,7 @@ def test_so_may_the_mean_with_a_model_of_the_same_sizes_and_tokens(
     begun = RunFolder(shutil.copytree(exported.path, tmp_path / "begun"))
     before, after = load_model(run.best), load_model(run.model)
     save_model(begun.model, before)
-    settings = replace(run.read_settings(), begin_with=str(begun.path))
+    settings = run.read_settings().changed(begin_with=str(begun.path))
     *_, (name, files) = weights_of(run, settings).items()
     assert name.startswith(f"the mean of the weights of {begun.path} and of the last ")
     assert files == (begun.model, run.model)
@@ -155,18 +158,18 @@ def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypat
 def test_the_history_holds_every_choice_and_every_evaluation(exported, text_run):
     run = RunFolder(text_run)
     content = json.loads((exported.path / HISTORY).read_text("utf-8"))
-    assert RunSettings(**content["settings"]) == run.read_settings()
+    assert TINY.changed(**content["settings"]) == run.read_settings()
     assert content["evaluations"] == run.read_history()
 
 
 def test_the_history_keeps_that_of_the_run_before(exported, text_run, tmp_path):
     run = RunFolder(text_run)
     for begun in (text_run, exported.path):  # a run, or what was published of it
-        settings = replace(run.read_settings(), begin_with=str(begun))
+        settings = run.read_settings().changed(begin_with=str(begun))
         history = history_of(run, settings)
         assert history["evaluations"] == run.read_history()
         assert history["began_with"]["evaluations"] == run.read_history()
-        assert history["began_with"]["settings"] == settings_record(run.read_settings())
+        assert history["began_with"]["settings"] == run.read_settings().by_name()
 
 
 def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monkeypatch):
@@ -183,7 +186,7 @@ def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monke
     monkeypatch.setattr(
         module, "load_corpora", lambda _: {"multi30k": captions, "everyday": everyday}
     )
-    monkeypatch.setattr(scoring, "score_everyday", score)
+    monkeypatch.setattr(everyday_scores, "score_everyday", score)
     monkeypatch.setattr(module, "score_translator", lambda *_, **__: bleu)
     export(RunFolder(text_run), RunFolder(tmp_path / "to"))
     assert {sentence for sentence, _, _ in asked[:8]} == {"a"}

@@ -1,15 +1,14 @@
 """A card tells what a run's records hold, and which of the trials is published."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from transformer_edu.runs.card import TERMS, Trial, best_of, command_of, describe_run
+from experiments.publishing.card import TERMS, Trial, best_of, command_of, describe_run
+from experiments.publishing.everyday_scores import EverydayScore
 from transformer_edu.runs.options import build_parser, read_settings
-from transformer_edu.runs.presets import TINY, RunSettings
 from transformer_edu.runs.run_folder import RunFolder
-from transformer_edu.runs.scoring import EverydayScore
+from transformer_edu.runs.settings import TINY, RunSettings
 from transformer_edu.training.bleu import Bleu
 
 
@@ -26,7 +25,7 @@ def made_run(path: Path, settings: RunSettings) -> RunFolder:
 
 
 def test_a_card_tells_just_what_the_records_hold(tmp_path):
-    settings = replace(TINY, num_layers=3, d_model=36, num_heads=6, d_ff=70, seed=8, keep=9)
+    settings = TINY.changed(num_layers=3, d_model=36, num_heads=6, d_ff=70, seed=8, keep=9)
     scores = {
         ("validation", 1): {"cased": Bleu(21.04, "a|b"), "lower-cased": Bleu(22.0, "a|lc")},
         ("test", 5): {"cased": Bleu(23.96, "c|d")},
@@ -96,14 +95,14 @@ def test_a_run_without_a_history_has_no_card(tmp_path):
     ids=["many", "pairs", "as many pairs as ever", "none"],
 )
 def test_the_command_in_the_card_repeats_the_run(tmp_path, changes):
-    settings = replace(TINY, seed=3, **changes)
+    settings = TINY.changed(seed=3, **changes)
     words = command_of(settings).split()[3:]
     chosen = build_parser().parse_args(words)
     assert read_settings(chosen, RunFolder(tmp_path / "new")) == settings
 
 
 def test_the_command_always_names_steps_and_seed():
-    assert f" --steps {TINY.steps} --seed {TINY.seed} " in command_of(TINY)
+    assert " --steps 8000 --seed 0 " in command_of(TINY)
 
 
 def test_a_card_tells_how_many_everyday_sentences_are_right(tmp_path):
@@ -122,16 +121,16 @@ def test_a_card_tells_how_many_everyday_sentences_are_right(tmp_path):
 
 
 def test_a_card_names_the_terms_of_every_corpus(tmp_path):
-    settings = replace(TINY, task="multi30k+everyday")
+    settings = TINY.changed(task="multi30k+everyday")
     run = made_run(tmp_path / "run", settings)
     card = describe_run(run, settings, [Trial("the mean", 0.6, {"cased": Bleu(1.0, "a")})], {})
     assert all(TERMS[corpus] in card for corpus in ("multi30k", "everyday"))
 
 
 def test_a_card_tells_every_run_of_a_chain(tmp_path):
-    letters = replace(TINY, steps=7)
-    captions = replace(TINY, begin_with="runs/letters", steps=8)
-    settings = replace(TINY, begin_with="runs/captions", steps=9)
+    letters = TINY.changed(steps=7)
+    captions = TINY.changed(begin_with="runs/letters", steps=8)
+    settings = TINY.changed(begin_with="runs/captions", steps=9)
     run = made_run(tmp_path / "run", settings)
     trials = [Trial("the mean", 0.6, {"cased": Bleu(1.0, "a")})]
     card = describe_run(run, settings, trials, {}, before=[letters, captions])
