@@ -150,9 +150,9 @@ def _describe_scores(
         for case, bleu in cases.items()
     ]
     alpha = best_of(trials).alpha
-    judged_by_both = trials[0].exact is not None
+    has_everyday = trials[0].exact is not None
     compared = f"The best BLEU of the {len(trials)}"
-    if judged_by_both:
+    if has_everyday:
         compared = (
             f"Of these {len(trials)}, {len(_within_tolerance(trials))} are at most "
             f"{100 * TOLERANCE:g} percentage point below the best in everyday sentences. "
@@ -160,7 +160,7 @@ def _describe_scores(
         )
     return [
         f"Tried by validation (beam {WIDTH}, {CHOSEN_BY}; α is the length penalty's exponent"
-        f"{'; then everyday sentences exactly right' if judged_by_both else ''}):",
+        f"{'; then everyday sentences exactly right' if has_everyday else ''}):",
         "\n".join(f"- {weights}: {', '.join(found)}" for weights, found in tried.items()),
         f"{compared} is published, with α {alpha:g}. Small leads are chance, so its validation "
         "scores flatter it; no choice was made by the test part.",

@@ -32,8 +32,8 @@ class EverydayScore:
     unbroken: float
 
 
-class EverydayJudge:
-    """Scores translators on everyday sentences: generated ones to choose by, others to judge by.
+class EverydayScorer:
+    """Scores translators on everyday sentences: generated ones to choose by, others to scorer by.
 
     Args:
         corpora: All that the translators have learned from, by name, EVERYDAY among them.

@@ -29,7 +29,7 @@ def test_a_word_never_seen_is_unknown():
     assert Vocabulary(WORDS).encode(["vier", "zwei"]) == [UNKNOWN_ID, 6]
 
 
-def test_a_word_spelt_like_a_special_token_is_only_unknown():
+def test_a_word_spelled_like_a_special_token_is_only_unknown():
     assert Vocabulary(WORDS).encode(["</s>", "<pad>", "<s>"]) == [UNKNOWN_ID] * 3
 
 
@@ -42,7 +42,7 @@ def test_a_vocabulary_without_words_has_the_special_tokens():
     [
         ("drei", TypeError, "words must be several words, got the single text 'drei'"),
         (["drei", 3], TypeError, "words must hold texts, got 3"),
-        (["</s>"], ValueError, "words must not be spelt like a special token, got '</s>'"),
+        (["</s>"], ValueError, "words must not be spelled like a special token, got '</s>'"),
     ],
 )
 def test_words_that_cannot_be_a_vocabulary_are_refused(words, error, message):

@@ -1,4 +1,4 @@
-"""A run's task comes by its name, with the judge that fits it."""
+"""A run's task comes by its name, with the scorer that fits it."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from transformer_edu.runs import run_task
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_run_task, load_texts
 from transformer_edu.runs.settings import TINY, TOY, RunSettings
-from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge
+from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer
 from transformer_edu.training.saved_translator import load_tokens
 
 
@@ -31,21 +31,21 @@ def files(text_files):
 
 @pytest.mark.parametrize(("name", "full"), [("numbers", "number words"), ("copy", "copy")])
 def test_a_toy_task_is_judged_by_exact_match_and_leaves_its_words(folder, name, full):
-    task, judge = load_run_task(TOY.changed(task=name), folder)
+    task, scorer = load_run_task(TOY.changed(task=name), folder)
     assert task.name == full
-    assert isinstance(judge, ExactMatchJudge)
+    assert isinstance(scorer, ExactMatchScorer)
     assert load_tokens(folder.path).vocabulary.tokens == task.vocabulary.tokens
 
 
 def test_texts_are_judged_by_bleu_with_a_tokenizer_of_what_is_learned_from(folder, files):
-    task, judge = load_run_task(files, folder)
+    task, scorer = load_run_task(files, folder)
     texts = load_texts(files)
     lines = [text for pair in texts.train for text in pair]
     expected = train_tokenizer(lines, vocabulary_size=290)
     assert load_tokens(folder.path).merges == expected.merges
     assert len(task.vocabulary) == len(expected) <= 290
-    assert isinstance(judge, BleuJudge)
-    assert judge.references == [target for _, target in texts.validation[:4]]
+    assert isinstance(scorer, BleuScorer)
+    assert scorer.references == [target for _, target in texts.validation[:4]]
 
 
 def test_a_resumed_run_finds_its_tokenizer(folder, files):
@@ -80,8 +80,8 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     settings = TINY.changed(
         task="multi30k+everyday", vocabulary_size=300, copies=3, bpe_dropout=0.1, evaluate_on=4
     )
-    task, judge = load_run_task(settings, folder)
-    assert judge.references == [target for _, target in captions.validation[:4]]
+    task, scorer = load_run_task(settings, folder)
+    assert scorer.references == [target for _, target in captions.validation[:4]]
     assert task.texts.validation == captions.validation + everyday.validation
     assert task.texts.test == captions.test + everyday.test
     targets = [target for _, target in task.texts.train]

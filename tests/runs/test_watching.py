@@ -16,7 +16,7 @@ from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import TOY
-from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge, Watcher
+from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Watcher
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.evaluation import Evaluation
@@ -47,7 +47,7 @@ def model() -> Transformer:
 
 
 def test_exact_match_was_measured_by_the_evaluation():
-    assert ExactMatchJudge()(model(), EVALUATION) == 0.25
+    assert ExactMatchScorer()(model(), EVALUATION) == 0.25
 
 
 def test_bleu_is_that_of_greedy_translations():
@@ -55,14 +55,14 @@ def test_bleu_is_that_of_greedy_translations():
     rows = [torch.tensor([WORDS.encode(source)]) for source in sources]
     written = [WORDS.decode(greedy_search(model(), row, end_loops=True)[0]) for row in rows]
     assert any(written)
-    judge = BleuJudge(WORDS, list(zip(sources, written, strict=True)))
-    assert judge(model(), EVALUATION) > 99.9
-    other = BleuJudge(WORDS, list(zip(sources, sources, strict=True)))
+    scorer = BleuScorer(WORDS, list(zip(sources, written, strict=True)))
+    assert scorer(model(), EVALUATION) > 99.9
+    other = BleuScorer(WORDS, list(zip(sources, sources, strict=True)))
     assert other(model(), EVALUATION) == corpus_bleu(written, sources).score < 50
 
 
 class Scores:
-    """A judge that gives the scores that it was given."""
+    """A scorer that gives the scores that it was given."""
 
     name = "marks"
 

@@ -18,6 +18,7 @@ from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS
 from transformer_edu.training.machine.atomic_files import require_path
 
+PARTS = ("train", "validation", "test")
 LARGEST_PART = 1000  # sources of the validation part, and of the test part, unless told otherwise
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors begin a file with it
 
@@ -168,9 +169,6 @@ def split_pairs(
     Random(seed).shuffle(sources)
     cuts = (slice(held_out, None), slice(validation_size), slice(validation_size, held_out))
     return ParallelText(*([pair for s in sources[cut] for pair in together[s]] for cut in cuts))
-
-
-PARTS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, kw_only=True)

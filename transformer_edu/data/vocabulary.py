@@ -10,16 +10,14 @@ from transformer_edu.model.vocabulary import SPECIAL_TOKENS, UNKNOWN_ID
 
 
 class Vocabulary:
-    """Words and their ids, the four special tokens first.
-
-    A word that looks like a special token cannot become one: ``encode(["</s>"])`` is unknown.
+    """Words and their ids, the four special tokens first. ``encode(["</s>"])`` is unknown.
 
     Args:
         words: The words in the order of their ids; a word that comes again counts once.
 
     Raises:
         TypeError: If words is a single text, or a word is not a text.
-        ValueError: If a word is spelt like a special token.
+        ValueError: If a word is spelled like a special token.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -30,7 +28,7 @@ class Vocabulary:
             if not isinstance(word, str):
                 raise TypeError(f"words must hold texts, got {word!r}")
             if word in SPECIAL_TOKENS:
-                raise ValueError(f"words must not be spelt like a special token, got {word!r}")
+                raise ValueError(f"words must not be spelled like a special token, got {word!r}")
         self.tokens = (*SPECIAL_TOKENS, *distinct)  # the token of id i is tokens[i]
         self._ids = {word: i for i, word in enumerate(distinct, start=len(SPECIAL_TOKENS))}
 

@@ -46,16 +46,9 @@ def load_pretrained(
 
 
 def model_card(name: str = "multi30k+everyday") -> str:
-    """What the translator is: how it was trained, on what, and how well it translates.
+    """How the translator was trained, on what, and how well it translates: a page in Markdown.
 
-    Args:
-        name: As for load_pretrained.
-
-    Returns:
-        A page in Markdown.
-
-    Raises:
-        FileNotFoundError, ValueError: As for load_pretrained.
+    Arguments and errors are those of load_pretrained.
     """
     return (_folder(name) / CARD).read_text("utf-8")
 
@@ -64,8 +57,8 @@ def training_history(*, first: bool = False) -> tuple[dict[str, object], list[di
     """How the translator learned: every choice of its run, and a record for every evaluation.
 
     Args:
-        first: Whether to go back to the first of several runs, of which each began with the
-            weights of the one before.
+        first: Whether to return those of the first run, if the run began with the weights of
+            another.
 
     Returns:
         The settings by name, and the records: step, loss, validation_loss, bleu and others by name.

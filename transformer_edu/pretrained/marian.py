@@ -36,8 +36,8 @@ SPACE = "▁"  # how SentencePiece writes it
 class MarianTokenizer:
     """Source texts to token ids, and target ids to text: two SentencePiece models, one vocabulary.
 
-    The models cut text into pieces; a piece's id is the vocabulary's, not its model's. A text may
-    begin with a language code such as ``>>fra<<``, as models with several target languages expect.
+    The id of a piece is the vocabulary's, not that of its SentencePiece model. A text may begin
+    with a language code such as ``>>fra<<``, as models with several target languages expect.
 
     Args:
         vocabulary: The id of each piece: 0, 1, … without gaps.
@@ -108,10 +108,10 @@ class MarianTokenizer:
 def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Translator:
     """Read a published Marian model and its tokenizer; nothing in the folder is run.
 
-    The searches write as transformers' generate does for these models: from the padding token,
-    which is never written, to the end token. Three things differ. There, ``max_length`` counts the
-    start token too, a target that reaches it gets an end token, and the score of a hypothesis is
-    log_probability / length^length_penalty. With alpha and length_penalty 0 both find the same.
+    The searches generate as transformers' generate does for these models: from the padding token,
+    which is never generated, to the end token. Three things differ. There, ``max_length`` counts
+    the start token too, a target that reaches it gets an end token, and the score of a hypothesis
+    is log_probability / length^length_penalty. With alpha and length_penalty 0 both find the same.
 
     Args:
         folder: With config.json, model.safetensors, vocab.json, source.spm and target.spm.
@@ -121,7 +121,7 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
         A translator on the CPU, in evaluation mode. Its tokenizer is a MarianTokenizer.
 
     Raises:
-        TypeError: If folder is no path.
+        TypeError: If folder is not a path.
         ModuleNotFoundError: If the library sentencepiece is not installed.
         OSError: If a file is missing or cannot be read.
         ValueError: If a file is damaged or of another architecture, or they do not belong together.
@@ -158,11 +158,11 @@ def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
     """Write a translator as a folder for load_marian, and for transformers.
 
     Args:
-        folder: Made if it is not there; files of the same names are replaced.
+        folder: Made if it does not exist; files of the same names are replaced.
         translator: With a model that to_marian takes, and a MarianTokenizer.
 
     Raises:
-        TypeError: If folder is no path, or the tokenizer is a different one.
+        TypeError: If folder is not a path, or the tokenizer is of another kind.
         ValueError: If the model has a switch that no Marian model has.
         OSError: If a file cannot be written.
     """

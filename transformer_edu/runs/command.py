@@ -39,7 +39,6 @@ from transformer_edu.training.machine.device import (
 )
 from transformer_edu.training.machine.failures import FAILED, INTERRUPTED, one_line_errors
 from transformer_edu.training.machine.processes import (
-    ALONE,
     OneProcess,
     is_lost_process,
     joined_processes,
@@ -87,26 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def train_in_folder(
-    settings: RunSettings,
-    folder: RunFolder,
-    *,
-    resume: bool = False,
-    processes: OneProcess = ALONE,
+    settings: RunSettings, folder: RunFolder, *, resume: bool, processes: OneProcess
 ) -> int:
-    """Begin or continue a run, until its end or an interrupt.
-
-    Args:
-        settings: Every choice.
-        folder: Where all of it is kept.
-        resume: Whether to continue from the folder's checkpoint, if there is one already.
-        processes: Those that share the work.
-
-    Returns:
-        The exit status.
-    """
+    """Begin a run, or continue from the folder's checkpoint; return the exit status."""
     device = pick_device()
     with processes.first_before_others():
-        task, judge = load_run_task(settings, folder, processes=processes)
+        task, scorer = load_run_task(settings, folder, processes=processes)
     torch.manual_seed(settings.training.seed)
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
     model = first_model(settings, task, resumed=checkpoint is not None).to(device)
@@ -116,12 +101,9 @@ def train_in_folder(
         folder.write_settings(settings, versions(processes.count))
         print("Computing on", describe_device(device), file=sys.stderr)
         print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
-    watcher = Watcher(model, folder, settings, judge, processes=processes)
+    watcher = Watcher(model, folder, settings, scorer, processes=processes)
     if not train_to_the_end(watcher, task, checkpoint):
-        print(
-            f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume",
-            file=sys.stderr,
-        )
+        print(f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume", file=sys.stderr)
         return INTERRUPTED
     processes.wait()
     for name, scores in finish(watcher, task).items():
@@ -167,8 +149,7 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
 def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
     """Score the checkpoint's model if an interrupt came just before its evaluation."""
     config, step = watcher.settings.training, len(run.steps)
-    is_due = step > 0 and (step % config.evaluate_every == 0 or step == config.steps)
-    if not is_due or watcher.has_scored(step):
+    if not config.is_due(step) or watcher.has_scored(step):
         return
     watcher.model.load_state_dict(load_model(checkpoint).state_dict())
     if not run.evaluations or run.evaluations[-1].step < step:
@@ -179,12 +160,8 @@ def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: Traini
 
 
 def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
-    """Average the last weights, and score the best and the average on validation pairs.
-
-    Returns:
-        The scores of the best and of the average, which is the run's result.
-    """
-    folder, settings, judge = watcher.folder, watcher.settings, watcher.judge
+    """Average the last weights, save the average, and score it and the best weights."""
+    folder, settings, scorer = watcher.folder, watcher.settings, watcher.scorer
     watched = task.validation[: settings.training.evaluate_on]
     paths = list(folder.kept_weights().values())[-settings.keep :]
     models = {"best": load_model(folder.best), "average": average_models(paths)}
@@ -192,10 +169,8 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
     for name, model in models.items():
         model.to(pick_device())
         evaluation = evaluate(model, watched, processes=watcher.processes)
-        scores[name] = {
-            "validation_loss": evaluation.loss,
-            judge.name: judge(model, evaluation),
-        }
+        score = scorer(model, evaluation)
+        scores[name] = {"validation_loss": evaluation.loss, scorer.name: score}
     if watcher.processes.is_first:
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)

@@ -54,11 +54,7 @@ class RunFolder:
         self.weights = self.path / "weights"
 
     def make(self) -> None:
-        """Make the folder, if it is not there.
-
-        Raises:
-            OSError: If it cannot be made.
-        """
+        """Make the folder, if it does not exist."""
         self.weights.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
@@ -86,11 +82,7 @@ class RunFolder:
         return self.settings_file.exists()
 
     def write_settings(self, settings: RunSettings, versions: Mapping[str, str]) -> None:
-        """Write what was chosen, and what the run is made with.
-
-        Raises:
-            OSError: If the folder cannot be written.
-        """
+        """Write what was chosen, and the versions that the run is made with."""
         record = {"settings": settings.by_name(), "versions": dict(versions)}
         write_json(self.settings_file, record)
 
@@ -142,11 +134,7 @@ class RunFolder:
         return records
 
     def cut_history(self, step: int) -> bool:
-        """Keep only the whole records up to a step, and return whether there was more.
-
-        Raises:
-            ValueError: As for read_history.
-        """
+        """Keep only the whole records up to a step, and return whether there was more."""
         kept = [record for record in self.read_history() if record["step"] <= step]
         content = "".join(json.dumps(record) + "\n" for record in kept).encode()
         if not self.history_file.exists() or self.history_file.read_bytes() == content:

@@ -18,7 +18,7 @@ from transformer_edu.data.toy_tasks import Task, copy_task, number_words_task, r
 from transformer_edu.runs.fine_tuning import extend_tokenizer
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import EVERYDAY, RunSettings
-from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge, Judge
+from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Scorer
 from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.processes import ALONE, OneProcess
 from transformer_edu.training.saved_translator import load_translator
@@ -29,22 +29,16 @@ TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": revers
 
 def load_run_task(
     settings: RunSettings, folder: RunFolder, *, processes: OneProcess = ALONE
-) -> tuple[Task, Judge]:
-    """The task of a run and its judge; the tokens are made in the folder, or read from it.
-
-    Args:
-        settings: The choices of the run.
-        folder: Where the tokenizer is, or is written to.
-        processes: Those that share the work; the first writes the tokenizer.
+) -> tuple[Task, Scorer]:
+    """The task of a run and its scorer. The first process writes the tokens into the folder.
 
     Raises:
-        ValueError, OSError: If the texts or the tokenizer cannot be had; see load_multi30k,
-            read_parallel and load_tokenizer.
+        ValueError, OSError: As for load_multi30k, read_parallel and load_tokenizer.
     """
     if not settings.is_text:
         task = TOY_MAKERS[settings.task]()
         write_json(folder.words_file, list(task.vocabulary.tokens))
-        return task, ExactMatchJudge()
+        return task, ExactMatchScorer()
     texts = load_texts(settings)
     tokenizer = _tokenizer(texts, settings, folder, processes)
     task = translation_task(
@@ -56,7 +50,7 @@ def load_run_task(
         seed=settings.training.seed,
     )
     watched = task.texts.validation[: settings.training.evaluate_on]
-    return task, BleuJudge(tokenizer, watched, processes=processes)
+    return task, BleuScorer(tokenizer, watched, processes=processes)
 
 
 def load_corpora(settings: RunSettings) -> dict[str, ParallelText]:

@@ -67,13 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def settings_of_texts(
     folder: RunFolder, task: str | None, source: str | None, target: str | None
 ) -> RunSettings:
-    """The run settings that name the texts: the run's own, unless a task is given.
+    """The settings whose texts are translated: the run's own, unless a task is given.
 
-    Args:
-        folder: Of a run, or of exported weights, which have no settings and mean Multi30k.
-        task: One of TEXT_TASKS, or None.
-        source: For the task files.
-        target: For the task files.
+    Exported weights have no settings; for them it is Multi30k.
 
     Raises:
         ValueError: If the run's own task has no texts.
@@ -90,19 +86,15 @@ def settings_of_texts(
 def score_translator(
     translator: Translator, pairs: Sequence[TextPair], *, width: int = WIDTH, alpha: float = ALPHA
 ) -> Mapping[str, Bleu]:
-    """Translate sources and compare with their references.
+    """Translate sources, and compare with their references.
 
     Args:
-        translator: Is moved to the best device here.
+        translator: It is moved to the best device here.
         pairs: Source texts and references.
-        width: Hypotheses of beam search; 1 is greedy search.
-        alpha: How much beam search favors long targets.
+        width, alpha: As for write_all.
 
     Returns:
-        BLEU as it is, and with all letters lower-cased, by the names in CASES.
-
-    Raises:
-        TypeError, ValueError: As for write_all and corpus_bleu.
+        BLEU as it is, and with all letters in lower case, by the names in CASES.
     """
     model = translator.model.to(pick_device())
     with suitable_threads(model):

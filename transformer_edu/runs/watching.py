@@ -25,7 +25,7 @@ STEPS_BETWEEN_LOOKS = 20  # steps that the loss in the bar is the mean of
 SPENT = ("cpu_seconds", "seconds")  # what a run has cost so far, in every record
 
 
-class Judge(Protocol):
+class Scorer(Protocol):
     """Scores a model that was just evaluated; a higher score is better."""
 
     name: str
@@ -34,7 +34,7 @@ class Judge(Protocol):
         """The score."""
 
 
-class ExactMatchJudge:
+class ExactMatchScorer:
     """The fraction of targets that the model generates correctly from start to end."""
 
     name = "exact_match"
@@ -44,7 +44,7 @@ class ExactMatchJudge:
         return evaluation.exact_match
 
 
-class BleuJudge:
+class BleuScorer:
     """BLEU of greedy translations.
 
     Args:
@@ -79,13 +79,6 @@ class Watcher:
     """What fit calls after every step of a run in a folder.
 
     All processes that train together watch, and the first one writes.
-
-    Args:
-        model: What is trained.
-        folder: Where history and weights go.
-        settings: The choices of the run.
-        judge: Scores the model at every evaluation.
-        processes: Those that share the work.
     """
 
     def __init__(
@@ -93,20 +86,17 @@ class Watcher:
         model: Transformer,
         folder: RunFolder,
         settings: RunSettings,
-        judge: Judge,
+        scorer: Scorer,
         *,
         processes: OneProcess = ALONE,
     ) -> None:
         self.processes = processes
-        self.model, self.folder, self.settings, self.judge = model, folder, settings, judge
+        self.model, self.folder, self.settings, self.scorer = model, folder, settings, scorer
         self.stopped_early = False
-        self.records = folder.read_history(judge.name, *SPENT)
+        self.records = folder.read_history(scorer.name, *SPENT)
 
     def begin(self, steps_taken: int) -> None:
-        """Start the clocks, and cut the history to the steps that will not be taken again.
-
-        Args:
-            steps_taken: Those of the checkpoint that the run goes on from; else 0.
+        """Start the clocks, and cut the history to the steps that the checkpoint has taken.
 
         Raises:
             FileNotFoundError: If the best weights so far are gone: they cannot be made again.
@@ -136,12 +126,8 @@ class Watcher:
     def __call__(self, run: TrainingRun) -> None:
         """Look at a run after a step.
 
-        Args:
-            run: The steps so far.
-
         Raises:
-            KeyboardInterrupt: If the score has not risen for as long as patience allows; fit
-                then saves and ends.
+            KeyboardInterrupt: If patience is over; fit then saves and ends.
         """
         step = run.steps[-1].step
         is_due = bool(run.evaluations) and run.evaluations[-1].step == step
@@ -157,52 +143,44 @@ class Watcher:
             raise KeyboardInterrupt
 
     def observe(self, run: TrainingRun) -> None:
-        """Score the model that was just evaluated, keep its weights and write a line of history.
-
-        Args:
-            run: The steps so far; the last one ends in an evaluation.
-        """
+        """Score the model that was just evaluated, keep its weights and add to the history."""
         evaluation = run.evaluations[-1]
-        score = self.judge(self.model, evaluation)
+        score = self.scorer(self.model, evaluation)
         if self.processes.is_first:
             self.folder.keep_weights(self.model, evaluation.step, count=self.settings.keep)
             if score > max(self.scores(), default=-1.0):
                 save_model(self.folder.best, self.model)
-        judged = {
+        scored = {
             "validation_loss": evaluation.loss,
             "token_accuracy": evaluation.token_accuracy,
-            self.judge.name: score,
+            self.scorer.name: score,
         }
         (cpu_seconds,) = self.processes.sum([self._cpu_seconds()])
-        record = self._note(run, judged, cpu_seconds)
+        record = self._note(run, scored, cpu_seconds)
         if self.processes.is_first:
             line = f"step {record['step']:,}: loss {record['loss']:.3f}, validation loss "
-            line += f"{evaluation.loss:.3f}, {self.judge.name} {score:.4g}"
+            line += f"{evaluation.loss:.3f}, {self.scorer.name} {score:.4g}"
             tqdm.write(line, file=sys.stderr)
 
     def end(self, run: TrainingRun) -> None:
-        """Close the bar; a run interrupted between evaluations notes what it has cost.
-
-        Args:
-            run: The steps so far.
-        """
+        """Close the bar; if a run was interrupted between evaluations, note what it has cost."""
         self._progress.close()
         noted = self.records[-1]["step"] if self.records else 0
         # Interrupted processes cannot wait for each other: together they note nothing.
         if len(run.steps) > noted and self.processes.count == 1:
-            unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.judge.name))
+            unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.scorer.name))
             self._note(run, unknown, self._cpu_seconds())
 
     def has_scored(self, step: int) -> bool:
         """Whether the history has the score of the model after this step."""
         return any(
-            record["step"] == step and record[self.judge.name] is not None
+            record["step"] == step and record[self.scorer.name] is not None
             for record in self.records
         )
 
     def scores(self) -> list[float]:
         """The score of every evaluation so far."""
-        name = self.judge.name
+        name = self.scorer.name
         return [record[name] for record in self.records if record[name] is not None]
 
     def is_patience_over(self) -> bool:
@@ -213,7 +191,7 @@ class Watcher:
         return max(scores[-patience:]) <= max(scores[:-patience])
 
     def _note(
-        self, run: TrainingRun, judged: dict[str, object], cpu_seconds: float
+        self, run: TrainingRun, scored: dict[str, object], cpu_seconds: float
     ) -> dict[str, object]:
         """Add a record to the history."""
         last = run.steps[-1]
@@ -222,7 +200,7 @@ class Watcher:
             "step": last.step,
             "loss": mean(step.loss for step in run.steps[noted:] or run.steps[-1:]),
             "learning_rate": last.learning_rate,
-            **judged,
+            **scored,
             "cpu_seconds": round(self._before["cpu_seconds"] + cpu_seconds, 2),
             "seconds": round(self._before["seconds"] + time.monotonic() - self._began[1], 2),
             "tokens": int(sum(step.tokens for step in run.steps)),

@@ -29,11 +29,7 @@ MISSING_PART = (KeyError, TypeError, AttributeError, IndexError)  # errors of su
 
 
 def save_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
-    """Save a run so that it can continue from here; the state is not changed.
-
-    Args:
-        path: The file to make or to replace. At any moment it is whole: the old or the new one.
-        state: The run.
+    """Save a run so that it can continue from here. At any moment the file is whole, old or new.
 
     Raises:
         TypeError: If the optimizer has a value that JSON cannot hold.
@@ -92,14 +88,10 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
 
 
 def load_history(path: str | os.PathLike) -> TrainingRun:
-    """The history in a checkpoint.
-
-    Args:
-        path: A file of save_checkpoint.
+    """The history in a file of save_checkpoint.
 
     Raises:
-        OSError: If the file cannot be read.
-        CheckpointError: If the file is not a checkpoint, or is damaged.
+        OSError, CheckpointError: As for load_checkpoint.
     """
     try:
         return _history(_read(path)[0])

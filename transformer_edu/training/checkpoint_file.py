@@ -28,15 +28,10 @@ class CheckpointError(ValueError):
 def write_checkpoint_file(
     path: str | os.PathLike, tensors: Mapping[str, Tensor], record: Mapping[str, object]
 ) -> None:
-    """Write tensors and a record; the old file stays until everything is on the disk.
-
-    Args:
-        path: The file to make or to replace.
-        tensors: On any device; each is stored by its name.
-        record: Values that JSON can hold.
+    """Write tensors by name, and a record of values that JSON can hold.
 
     Raises:
-        OSError: If the file cannot be written. The old file stays.
+        OSError: If the file cannot be written; the old file stays.
     """
     require_path("path", path)
     own = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

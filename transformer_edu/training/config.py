@@ -82,6 +82,10 @@ class TrainingConfig:
             return f"batches of {self.batch_size:,} pairs"
         return f"batches of {self.batch_tokens:,} tokens"
 
+    def is_due(self, step: int) -> bool:
+        """Whether an evaluation, and a save of the state, is due after a step."""
+        return step > 0 and (step % self.evaluate_every == 0 or step == self.steps)
+
     def factor(self, step: int) -> float:
         """The factor of the learning rate at a step, which counts from 1.
 
@@ -114,9 +118,8 @@ def inverse_square_root(step: int, *, d_model: int, warmup_steps: int) -> float:
     Raises:
         TypeError, ValueError: If an argument is not a whole number of at least 1.
     """
-    require_whole("step", step)
-    require_whole("d_model", d_model)
-    require_whole("warmup_steps", warmup_steps)
+    for name, value in {"step": step, "d_model": d_model, "warmup_steps": warmup_steps}.items():
+        require_whole(name, value)
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
@@ -127,15 +130,9 @@ def linear_decay(step: int, *, warmup_steps: int, steps: int) -> float:
 
     Args:
         step: From 1.
-        warmup_steps: The step at which the factor is 1.
+        warmup_steps: The step at which the factor is 1, at least 1.
         steps: Length of the run; the factor is above 0 up to there, and 0 from steps + 1.
-
-    Raises:
-        TypeError, ValueError: If an argument is not a whole number of at least 1.
     """
-    require_whole("step", step)
-    require_whole("warmup_steps", warmup_steps)
-    require_whole("steps", steps)
     if step <= warmup_steps:
         return step / warmup_steps
     return max(0.0, (steps + 1 - step) / (steps + 1 - warmup_steps))

@@ -102,10 +102,7 @@ def take_steps(
 ) -> None:
     """The loop: predict, compare, correct, and now and then evaluate and save.
 
-    Args:
-        state: What is trained, on what and how; the steps it has taken are not repeated.
-        after_step: As for fit.
-        checkpoint: As for fit.
+    The state's own steps are not repeated. after_step and checkpoint are those of fit.
     """
     config, run, taken = state.config, state.run, len(state.run.steps)
     schedule = LambdaLR(
@@ -129,7 +126,7 @@ def take_steps(
         _evaluate_if_due(state)
         if after_step is not None:
             after_step(run)
-        if checkpoint is not None and state.is_due:
+        if checkpoint is not None and config.is_due(step):
             save_checkpoint(checkpoint, state)
 
 
@@ -141,21 +138,12 @@ def find_gradients(
     scaler: torch.amp.GradScaler,
     processes: OneProcess = ALONE,
 ) -> float:
-    """Compute the loss of a batch, and its gradient by every weight.
+    """Compute the loss of a batch in nats per token, and its gradient by every weight.
 
-    Args:
-        model: What fit trains; its gradients are replaced.
-        batch: What to predict.
-        config: The choices of the run.
-        run: The steps before this one.
-        scaler: What gradient_scaler made; the gradients are left multiplied by its factor.
-        processes: Those that share the batch.
-
-    Returns:
-        The loss in nats per token.
+    The gradients are left multiplied by the scaler's factor, which is 1 except in float16.
 
     Raises:
-        NotFiniteError: If the loss or a gradient is not finite.
+        NotFiniteError: If the loss or a gradient is not finite; ``run`` holds the steps before.
     """
     model.train()
     model.zero_grad()
@@ -182,10 +170,7 @@ def find_gradients(
 def endless_batches(task: Task, config: TrainingConfig, *, skip: int = 0) -> Iterator[Batch]:
     """The batches of one epoch after another, each in an order that the seed decides.
 
-    Args:
-        task: Whose pairs are learned.
-        config: Decides the size of a batch, and the seed.
-        skip: How many batches to leave out: those of the steps already taken.
+    The first ``skip`` batches are left out: those of the steps already taken.
     """
     pairs, generator = task.train, torch.Generator().manual_seed(config.seed)
     while True:
@@ -227,7 +212,7 @@ def _seed_dropout(model: nn.Module, seed: int, step: int, process: int) -> None:
 def _evaluate_if_due(state: TrainingState) -> None:
     """Evaluate the model if an evaluation is due after the last step, once."""
     run, step = state.run, len(state.run.steps)
-    if state.is_due and (not run.evaluations or run.evaluations[-1].step < step):
+    if state.config.is_due(step) and (not run.evaluations or run.evaluations[-1].step < step):
         watched = state.task.validation[: state.config.evaluate_on]
         evaluation = evaluate(state.model, watched, step=step, processes=state.processes)
         run.evaluations.append(evaluation)

@@ -183,18 +183,10 @@ def token_accuracy(logits: Tensor, label_ids: Tensor, *, padding_id: int = PADDI
     """Fraction of the real tokens that are the model's first choice, with teacher forcing.
 
     High accuracy says little about what the model generates on its own, where each prefix is its
-    own output: see exact match (``evaluate``).
-
-    Args:
-        logits: Shape (batch, target position, vocabulary).
-        label_ids: Shape (batch, target position).
-        padding_id: The label that does not count.
+    own output: see exact match (``evaluate``). Arguments and errors are those of token_loss.
 
     Returns:
         A scalar from 0 to 1; zero if there are no real tokens.
-
-    Raises:
-        TypeError, ValueError: As for token_loss.
     """
     require_labels(logits, label_ids)
     real = label_ids != padding_id

@@ -57,12 +57,6 @@ class TrainingState:
         """Create the gradient scaler; in precisions other than float16 it does nothing."""
         self.scaler = gradient_scaler(self.model, self.config.precision)
 
-    @property
-    def is_due(self) -> bool:
-        """Whether an evaluation, and a save of the state, is due after the last step."""
-        step = len(self.run.steps)
-        return step > 0 and (step % self.config.evaluate_every == 0 or step == self.config.steps)
-
     @cached_property
     def task_fingerprint(self) -> str:
         """A hash that differs if a single token of the training or validation pairs differs."""

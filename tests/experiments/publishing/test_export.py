@@ -131,7 +131,7 @@ def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypat
     asked = []
 
     def score(translator, pairs, *, width=5, alpha=0.6):
-        for weights in translator.model.parameters():  # what is judged is what was written
+        for weights in translator.model.parameters():  # what is scored is what was written
             assert torch.equal(weights, weights.half().float())
         part = "test" if pairs == texts.test else "validation"
         asked.append((part, width, alpha))

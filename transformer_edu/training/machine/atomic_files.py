@@ -20,10 +20,6 @@ def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     The parts go to a temporary file in the same folder and are flushed to the disk. Then that
     file takes the old file's place in a single operation of the file system.
 
-    Args:
-        path: The file to make or to replace.
-        parts: Its content.
-
     Raises:
         OSError: If the file cannot be written; the message names path, and the old file stays.
     """
@@ -46,10 +42,7 @@ def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 
 def lock(file: int) -> None:
-    """Lock an open file until it is closed, or until this process ends.
-
-    Args:
-        file: Its descriptor.
+    """Lock an open file, given its descriptor, until it is closed or this process ends.
 
     Raises:
         OSError: If another process has locked it, or the file system has no locks.

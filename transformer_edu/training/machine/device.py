@@ -43,14 +43,7 @@ def pick_device() -> torch.device:
 
 
 def describe_device(device: torch.device | str) -> str:
-    """A device in a few words, to put after "computed on".
-
-    Args:
-        device: The device to describe.
-
-    Returns:
-        For example "the CPU" or "the GPU NVIDIA A100".
-    """
+    """A device in a few words, to put after "computed on", such as "the GPU NVIDIA A100"."""
     device = torch.device(device)
     if device.type == "cpu":
         return "the CPU"
@@ -144,10 +137,7 @@ def pick_precision(model: nn.Module) -> str:
 
 @cache
 def cpu_is_faster_in_bfloat16() -> bool:
-    """Whether a product of 480 × 512 × 2,048 takes at most 0.8 of the time that float32 takes.
-
-    The quickest of three products of each type counts, measured once in a process.
-    """
+    """Whether the quickest of three products takes at most 0.8 of the time that float32 takes."""
     rounds = [
         [product_seconds(dtype) for dtype in (torch.float32, torch.bfloat16)]
         for _ in range(TIMED_ROUNDS)
@@ -157,7 +147,7 @@ def cpu_is_faster_in_bfloat16() -> bool:
 
 
 def product_seconds(dtype: torch.dtype) -> float:
-    """The seconds that a CPU takes for one product of matrices of TIMED_PRODUCT in this type."""
+    """The seconds that the CPU takes for one product of matrices of this type."""
     rows, inner, columns = TIMED_PRODUCT
     first = torch.ones(rows, inner, dtype=dtype, device="cpu")
     second = torch.ones(inner, columns, dtype=dtype, device="cpu")

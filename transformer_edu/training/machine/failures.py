@@ -31,12 +31,10 @@ Command = Callable[[Sequence[str] | None], int]
 
 @contextmanager
 def noted_interrupts() -> Iterator[list[int]]:
-    """Note interrupts in a list instead of raising them, so that a loop can end where it likes.
-
-    Only the main thread receives interrupts; in other threads the list stays empty.
+    """Collect interrupts in a list instead of raising them, so that a loop can end where it likes.
 
     Yields:
-        The signal's number, once for each interrupt so far.
+        The signal's number, once for each interrupt so far; nothing outside the main thread.
     """
     received: list[int] = []
     previous = signal.getsignal(signal.SIGINT)
@@ -54,10 +52,7 @@ def noted_interrupts() -> Iterator[list[int]]:
 
 @contextmanager
 def postponed_interrupt() -> Iterator[None]:
-    """Delay an interrupt until the block is done: a step is taken whole or not at all.
-
-    Only the main thread receives interrupts; in other threads the block just runs.
-    """
+    """Delay an interrupt until the block is done: a step is taken whole or not at all."""
     received: list[int] = []
     try:
         with noted_interrupts() as received:
@@ -68,19 +63,16 @@ def postponed_interrupt() -> Iterator[None]:
 
 
 class NotEnoughMemoryError(MemoryError):
-    """There is not enough memory; the message says for what."""
+    """The memory does not suffice; the message says for what."""
 
 
 @contextmanager
 def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
-    """Inside the block, one sentence replaces torch's own messages about a lack of memory.
+    """Turn any error about a lack of memory into a NotEnoughMemoryError with one sentence.
 
     Args:
         purpose: What needs the memory.
         advice: How to need less.
-
-    Raises:
-        NotEnoughMemoryError: If the memory of the CPU or the GPU does not suffice.
     """
     try:
         yield
@@ -98,14 +90,7 @@ def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
 
 
 def import_extra(name: str) -> ModuleType:
-    """Import a library of the extra ``data``, or say how to install it.
-
-    Args:
-        name: The library's, such as sacrebleu or sentencepiece.
-
-    Raises:
-        ModuleNotFoundError: If it is not installed.
-    """
+    """Import a library of the extra ``data``, or say in a ModuleNotFoundError how to install it."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -119,12 +104,7 @@ def import_extra(name: str) -> ModuleType:
 def one_line_errors(command: Command) -> Command:
     """Make a command print an expected error in one line on standard error, without a traceback.
 
-    Args:
-        command: Takes the words of the command line, or None for the program's own; returns the
-            exit status.
-
-    Returns:
-        The same, which returns FAILED after an error and INTERRUPTED after Ctrl-C.
+    The exit status is then FAILED; after Ctrl-C it is INTERRUPTED.
     """
 
     @wraps(command)
