@@ -383,11 +383,11 @@ def test_what_nothing_can_be_learned_from_is_refused(lines, size, error, message
         (lambda t: t.encode(None), TypeError, "text must be text, got None"),
         (lambda t: t.encode_all("ab"), TypeError, "texts must be several texts, got 'ab'"),
         (lambda t: t.encode_all(["a", 3]), TypeError, "texts must be text, got 3"),
-        (lambda t: t.decode([340]), ValueError, "ids must be below 340, got 340"),
+        (lambda t: t.decode([340]), ValueError, "ids must be at most 339, got 340"),
         (lambda t: t.decode([4, -1]), ValueError, "ids must be at least 0, got -1"),
         (lambda t: t.decode([4.0]), TypeError, "ids must be a whole number, got 4.0"),
         (lambda t: t.decode(b"ab"), TypeError, "ids must be several token ids, got b'ab'"),
-        (lambda t: t.tokens([340]), ValueError, "ids must be below 340, got 340"),
+        (lambda t: t.tokens([340]), ValueError, "ids must be at most 339, got 340"),
         (lambda t: t.save(3), TypeError, "path must be a path, got 3"),
         (
             lambda t: Tokenizer([(b"ab", b"c")]),

@@ -58,7 +58,7 @@ def test_a_text_that_was_not_split_is_refused():
 @pytest.mark.parametrize(
     ("token_id", "error", "message"),
     [
-        (7, ValueError, "token_ids must be below 7, got 7"),
+        (7, ValueError, "token_ids must be at most 6, got 7"),
         (-1, ValueError, "token_ids must be at least 0, got -1"),
         (1.0, TypeError, "token_ids must be a whole number, got 1.0"),
     ],

@@ -51,48 +51,25 @@ def test_a_folder_without_a_run_is_refused(folder):
         folder.read_settings()
 
 
-def test_history_grows_line_by_line_and_can_be_cut(folder):
+def test_the_history_comes_back(folder):
     assert folder.read_history() == []
-    records = [{"step": step, "loss": step / 3} for step in (1, 2, 3)]
-    for record in records:
-        folder.append_record(record)
-    assert folder.read_history() == records
-    assert [json.loads(line)["step"] for line in folder.history_file.open()] == [1, 2, 3]
-    assert folder.cut_history(1)
-    assert folder.read_history() == records[:1]
-    assert not folder.cut_history(1)
+    records = [{"step": step, "loss": step / 3, "bleu": None} for step in (1, 2, 3)]
+    folder.write_history(records)
+    assert folder.read_history() == folder.read_history("bleu") == records
 
 
 @pytest.mark.parametrize(
-    "torn", [b'{"step": 4, "lo', b'{"step": 4}', b"\0\0\0\n", b"7\n", b"\xff\xfe"]
+    "content", ["", "7", "{}x", "[7]", "[{}]", '[{"step": "2"}]', '[{"step": 2}', "[" * 200_000]
 )
-def test_a_last_line_torn_by_a_crash_is_cut_off_before_the_next_is_written(folder, torn):
-    folder.append_record({"step": 1})
-    folder.append_record({"step": 2})
-    with folder.history_file.open("ab") as file:
-        file.write(torn)
-    assert folder.read_history() == [{"step": 1}, {"step": 2}]
-    assert folder.cut_history(2)
-    folder.append_record({"step": 4})
-    assert [record["step"] for record in folder.read_history()] == [1, 2, 4]
-
-
-@pytest.mark.parametrize(
-    "line", ['{"step": 2, "lo{"step": 3}', "7", "[]", "", "{}", '{"step": "2"}', "[" * 200_000]
-)
-def test_a_damaged_line_before_the_last_is_refused_by_its_number(folder, line):
-    text = '{"step": 1}\n' + line + '\n{"step": 3}\n'
-    folder.history_file.write_text(text)
-    for call in (folder.read_history, lambda: folder.cut_history(1)):
-        with pytest.raises(ValueError, match=r"history\.jsonl must hold a record .* in line 2$"):
-            call()
-    assert folder.history_file.read_text() == text
+def test_a_damaged_history_is_refused_by_name(folder, content):
+    folder.history_file.write_text(content)
+    with pytest.raises(ValueError, match=r"evaluations\.json must hold a run's records, got some"):
+        folder.read_history()
 
 
 def test_a_record_without_a_number_that_is_needed_is_damaged(folder):
-    for record in ({"step": 1, "bleu": None}, {"step": 2}, {"step": 3, "bleu": 1.0}):
-        folder.append_record(record)
-    with pytest.raises(ValueError, match="in line 2"):
+    folder.write_history([{"step": 1, "bleu": None}, {"step": 2}])
+    with pytest.raises(ValueError, match="must hold a run's records"):
         folder.read_history("bleu")
 
 

@@ -94,7 +94,7 @@ def watched(folder: RunFolder, scores: Iterable[float], **changes: object):
 
 def test_every_evaluation_leaves_a_line(folder):
     _, watcher, run = watched(folder, [1, 4, 3, 2])
-    lines = [json.loads(line) for line in folder.history_file.open()]
+    lines = json.loads(folder.history_file.read_text())
     assert lines == watcher.records
     assert [line["step"] for line in lines] == [2, 4, 6, 8]
     assert [line["marks"] for line in lines] == watcher.scores() == [1, 4, 3, 2]
@@ -165,9 +165,8 @@ def test_an_interrupted_run_notes_what_it_has_cost(folder, monkeypatch):
 
 
 def test_what_comes_after_the_checkpoint_is_forgotten(folder):
-    for step in (2, 4, 6):
-        spent = {"cpu_seconds": step, "seconds": step, "tokens": 10 * step}
-        folder.append_record({"step": step, "marks": 1.0, **spent})
+    spent = {"cpu_seconds": 1, "seconds": 2, "tokens": 3}
+    folder.write_history([{"step": step, "marks": 1.0, **spent} for step in (2, 4, 6)])
     folder.best.touch()
     model = Transformer(replace(SETTINGS.model, vocabulary_size=len(TASK.vocabulary)))
     watcher = Watcher(model, folder, SETTINGS, Scores([]))

@@ -54,7 +54,7 @@ REFUSED = [
         for value in (0, -1e-3, math.nan, math.inf)
     ),
     ("seed", -1, ValueError, "must be at least 0, got -1"),
-    ("seed", 2**64, ValueError, f"must be below {2**64}, got {2**64}"),
+    ("seed", 2**64, ValueError, f"must be at most {2**64 - 1:,}, got {2**64:,}"),
     ("label_smoothing", 1, ValueError, "must be below 1, got 1"),
     ("label_smoothing", -0.1, ValueError, "must be from 0 to 1, got -0.1"),
     ("schedule", "flat", ValueError, "must be one of linear, inverse-square-root, got 'flat'"),

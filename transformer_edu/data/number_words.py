@@ -36,7 +36,7 @@ def english_words(number: int) -> list[str]:
     Raises:
         TypeError, ValueError: If number is not a whole number from 1 to 999,999.
     """
-    _require_number(number)
+    require_whole("number", number, maximum=LARGEST_NUMBER)
     thousands, rest = divmod(number, 1000)
     words = [*_english_below_thousand(thousands), "thousand"] if thousands else []
     return words + _english_below_thousand(rest)
@@ -51,7 +51,7 @@ def german_words(number: int) -> list[str]:
     Raises:
         TypeError, ValueError: As for english_words.
     """
-    _require_number(number)
+    require_whole("number", number, maximum=LARGEST_NUMBER)
     thousands, rest = divmod(number, 1000)
     words = [*_german_below_thousand(thousands), "tausend"] if thousands else []
     words += _german_below_thousand(rest)
@@ -76,9 +76,3 @@ def _german_below_thousand(number: int) -> list[str]:
     if units:
         words += [GERMAN_SMALL[units - 1], "und"]
     return [*words, GERMAN_TENS[tens - 2]]
-
-
-def _require_number(number: int) -> None:
-    require_whole("number", number)
-    if number > LARGEST_NUMBER:
-        raise ValueError(f"number must be at most {LARGEST_NUMBER:,}, got {number:,}")

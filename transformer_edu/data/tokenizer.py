@@ -187,9 +187,7 @@ class Tokenizer:
             raise TypeError(f"ids must be several token ids, got {reprlib.repr(ids)}")
         checked = list(ids)
         for token_id in checked:
-            require_whole("ids", token_id, minimum=0)
-            if token_id >= len(self.pieces):
-                raise ValueError(f"ids must be below {len(self.pieces)}, got {token_id}")
+            require_whole("ids", token_id, minimum=0, maximum=len(self.pieces) - 1)
         return checked
 
 

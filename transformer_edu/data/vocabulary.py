@@ -53,13 +53,11 @@ class Vocabulary:
             TypeError: If an id is not a whole number.
             ValueError: If an id lies outside the vocabulary.
         """
-        return [self._token(token_id) for token_id in token_ids]
-
-    def _token(self, token_id: int) -> str:
-        require_whole("token_ids", token_id, minimum=0)
-        if token_id >= len(self.tokens):
-            raise ValueError(f"token_ids must be below {len(self.tokens)}, got {token_id}")
-        return self.tokens[token_id]
+        tokens = []
+        for token_id in token_ids:
+            require_whole("token_ids", token_id, minimum=0, maximum=len(self.tokens) - 1)
+            tokens.append(self.tokens[token_id])
+        return tokens
 
 
 class Words:

@@ -2,7 +2,7 @@
 
 settings.json          every choice, and the versions that it was made with
 tokenizer.json         or words.json, for tasks whose tokens are words
-history.jsonl          a line for every evaluation
+evaluations.json       the history: a record for every evaluation
 last.safetensors       the checkpoint to resume from
 best.safetensors       the weights with the best score so far
 weights/000500.safetensors …  those of the last evaluations, to be averaged
@@ -11,9 +11,8 @@ result.json            its scores on validation pairs, beside those of the best
 lock                   locked by the process that trains here
 """
 
-import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.machine.atomic_files import (
     lock,
     read_json,
-    replace_file,
     require_path,
     write_json,
 )
@@ -46,7 +44,7 @@ class RunFolder:
         self.settings_file = self.path / "settings.json"
         self.tokenizer_file = self.path / TOKENIZER
         self.words_file = self.path / WORDS
-        self.history_file = self.path / "history.jsonl"
+        self.history_file = self.path / "evaluations.json"
         self.checkpoint = self.path / "last.safetensors"
         self.best = self.path / BEST
         self.model = self.path / MODEL
@@ -102,45 +100,28 @@ class RunFolder:
                 f"{self.settings_file} must hold a run's settings, got something else"
             ) from error
 
-    def append_record(self, record: Mapping[str, object]) -> None:
-        """Add a line to the history."""
-        with self.history_file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(dict(record)) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+    def write_history(self, records: Sequence[Mapping[str, object]]) -> None:
+        """Write the record of every evaluation so far."""
+        write_json(self.history_file, list(records))
 
     def read_history(self, *names: str) -> list[dict[str, object]]:
-        """The records so far, without a last line that a crash has damaged.
+        """Read the records so far.
 
         Args:
             names: What every record must have besides its step.
 
         Raises:
-            ValueError: If any other line is damaged; the message says which.
+            ValueError: If the file is damaged.
         """
         if not self.history_file.exists():
             return []
-        records = []
-        *whole, torn = self.history_file.read_bytes().split(b"\n")
-        for number, line in enumerate(whole, start=1):
-            record = _record(line, names)
-            if record is not None:
-                records.append(record)
-            elif number < len(whole) or torn:
-                raise ValueError(
-                    f"{self.history_file} must hold a record in every line, "
-                    f"got something else in line {number}"
-                )
-        return records
-
-    def cut_history(self, step: int) -> bool:
-        """Keep only the whole records up to a step, and return whether there was more."""
-        kept = [record for record in self.read_history() if record["step"] <= step]
-        content = "".join(json.dumps(record) + "\n" for record in kept).encode()
-        if not self.history_file.exists() or self.history_file.read_bytes() == content:
-            return False
-        replace_file(self.history_file, [content])
-        return True
+        try:
+            records = read_json(self.history_file)
+            if all(isinstance(record["step"], int) and {*names} <= {*record} for record in records):
+                return list(records)
+        except (ValueError, TypeError, KeyError):
+            pass
+        raise ValueError(f"{self.history_file} must hold a run's records, got something else")
 
     def keep_weights(self, model: Transformer, step: int, *, count: int) -> None:
         """Keep the weights at a step and at the count - 1 evaluations before; remove older ones."""
@@ -152,13 +133,3 @@ class RunFolder:
         """The files of weights by step, the earliest first."""
         files = [path for path in self.weights.glob("*.safetensors") if path.stem.isdecimal()]
         return {int(path.stem): path for path in sorted(files, key=lambda path: int(path.stem))}
-
-
-def _record(line: bytes, names: tuple[str, ...]) -> dict[str, object] | None:
-    """The record in a line of the history; None if it is damaged."""
-    try:
-        record = json.loads(line)
-        has_all = isinstance(record["step"], int) and all(name in record for name in names)
-    except (ValueError, RecursionError, TypeError, KeyError):
-        return None
-    return record if has_all else None

@@ -102,12 +102,13 @@ class Watcher:
             FileNotFoundError: If the best weights so far are gone: they cannot be made again.
         """
         kept = [record for record in self.records if record["step"] <= steps_taken]
-        self.records = kept
+        is_cut, self.records = len(kept) < len(self.records), kept
         if self.scores() and not self.folder.best.exists():
             raise FileNotFoundError(
                 f"run must have {self.folder.best}, its best weights so far, to go on, got no file"
             )
-        if self.processes.is_first and self.folder.cut_history(steps_taken):
+        if is_cut and self.processes.is_first:
+            self.folder.write_history(kept)
             print(
                 f"{self.folder.history_file}: cut after step {kept[-1]['step'] if kept else 0:,}, "
                 f"as the checkpoint is of step {steps_taken:,}",
@@ -207,7 +208,7 @@ class Watcher:
         }
         self.records.append(record)
         if self.processes.is_first:
-            self.folder.append_record(record)
+            self.folder.write_history(self.records)
         return record
 
     def _cpu_seconds(self) -> float:

@@ -8,7 +8,7 @@ from transformer_edu.model.refusals import require_choice, require_whole
 from transformer_edu.training.loss import require_smoothing
 from transformer_edu.training.machine.device import PRECISIONS
 
-SEEDS = 2**64  # torch's seeds have 64 bits
+LARGEST_SEED = 2**64 - 1  # torch's seeds have 64 bits
 SCHEDULES = ("linear", "inverse-square-root")
 
 
@@ -66,9 +66,7 @@ class TrainingConfig:
         require_choice("precision", self.precision, PRECISIONS)
         if not callable(self.schedule):
             require_choice("schedule", self.schedule, SCHEDULES)
-        require_whole("seed", self.seed, minimum=0)
-        if self.seed >= SEEDS:
-            raise ValueError(f"seed must be below {SEEDS}, got {self.seed}")
+        require_whole("seed", self.seed, minimum=0, maximum=LARGEST_SEED)
         for name in ("learning_rate", "largest_gradient"):
             value = getattr(self, name)
             if not (value is None and name == "largest_gradient" or 0 < value < float("inf")):

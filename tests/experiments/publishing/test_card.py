@@ -17,9 +17,11 @@ def made_run(path: Path, settings: RunSettings) -> RunFolder:
     run = RunFolder(path)
     run.make()
     run.write_settings(settings, {"torch": "2.0", "machine": "a loom", "python": "3.0"})
-    run.append_record({"step": 1, "tokens": 2, "seconds": 3.0, "cpu_seconds": 4.0, "bleu": 5.0})
-    run.append_record(
-        {"step": 4321, "tokens": 76543, "seconds": 660.0, "cpu_seconds": 1020.0, "bleu": None}
+    run.write_history(
+        [
+            {"step": 1, "tokens": 2, "seconds": 3.0, "cpu_seconds": 4.0, "bleu": 5.0},
+            {"step": 4321, "tokens": 76543, "seconds": 660.0, "cpu_seconds": 1020.0, "bleu": None},
+        ]
     )
     return run
 
@@ -80,7 +82,7 @@ def test_everyday_sentences_bound_the_choice_by_bleu():
 def test_a_run_without_a_history_has_no_card(tmp_path):
     run = made_run(tmp_path / "run", TINY)
     run.history_file.unlink()
-    with pytest.raises(ValueError, match="run must have a history, got none in .*history"):
+    with pytest.raises(ValueError, match="run must have a history, got none in .*evaluations"):
         describe_run(run, TINY, [], {})
 
 

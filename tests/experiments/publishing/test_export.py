@@ -59,9 +59,9 @@ def test_the_card_tells_the_command_the_cost_and_the_scores(exported, text_run):
 @pytest.mark.parametrize(("keep", "last"), [(1, "evaluation"), (2, "2 evaluations")])
 def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, keep, last):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
-    record = run.read_history()[0]
-    for step, bleu in ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None)):
-        run.append_record(record | {"step": step, "bleu": bleu})
+    before = run.read_history()
+    later = ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None))
+    run.write_history([*before, *(before[0] | {"step": s, "bleu": bleu} for s, bleu in later)])
     assert weights_of(run, run.read_settings().changed(keep=keep)) == {
         f"the average of the weights at the last {last}": (run.model,),
         "the weights at step 6,000": (run.best,),
@@ -201,7 +201,7 @@ def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monke
 def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "interrupted"))
     records = run.read_history()
-    run.append_record(records[-1] | {"step": 8, "bleu": None})
+    run.write_history([*records, records[-1] | {"step": 8, "bleu": None}])
     assert history_of(run, run.read_settings())["evaluations"] == records
 
 
@@ -237,6 +237,6 @@ def test_the_runs_own_folder_is_refused_before_anything_is_lost(text_run, monkey
 def test_a_run_without_a_history_is_refused(text_run, tmp_path):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
     run.history_file.unlink()
-    with pytest.raises(ValueError, match="run must have a history, got none in .*history"):
+    with pytest.raises(ValueError, match="run must have a history, got none in .*evaluations"):
         export(run, RunFolder(tmp_path / "to"))
     assert not (tmp_path / "to").exists()
