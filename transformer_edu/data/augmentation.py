@@ -30,20 +30,18 @@ def vary(pairs: Sequence[TextPair], rng: Random, names: Collection[str] = ()) ->
         rng: Decides which are changed.
         names: Given names; half of the pairs with one of them on both sides get an invented name.
     """
-    return [_vary(pair, rng, names) for pair in pairs]
-
-
-def _vary(pair: TextPair, rng: Random, names: Collection[str]) -> TextPair:
-    source, target = pair
-    found = set(re.findall(r"\w+", source)) & set(names)
-    if found and rng.random() < RENAMED:
-        for name in sorted(found):
-            source, target = replace_name(source, target, name, invent_name(rng))
-    if rng.random() < SMALL:
-        source = source.lower()
-    if rng.random() < UNMARKED:
-        source = source.rstrip(FINAL_MARKS)
-    return source, target
+    varied = []
+    for source, target in pairs:
+        found = set(re.findall(r"\w+", source)) & set(names)
+        if found and rng.random() < RENAMED:
+            for name in sorted(found):
+                source, target = replace_name(source, target, name, invent_name(rng))
+        if rng.random() < SMALL:
+            source = source.lower()
+        if rng.random() < UNMARKED:
+            source = source.rstrip(FINAL_MARKS)
+        varied.append((source, target))
+    return varied
 
 
 def replace_name(source: str, target: str, name: str, new: str) -> TextPair:

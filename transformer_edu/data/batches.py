@@ -62,14 +62,10 @@ class Batch:
 
 
 def pad(sequences: Sequence[Sequence[int]], *, padding_id: int = PADDING_ID) -> Tensor:
-    """Put sequences of any lengths into one tensor, and fill up short ones at the end.
-
-    Args:
-        sequences: Token ids of each row; none of them empty.
-        padding_id: The id to fill up with.
+    """Put sequences of token ids into one tensor, and fill up short ones with padding_id.
 
     Returns:
-        Token ids on the CPU, shape (batch, position), as long as the longest row.
+        Token ids on the CPU, shape (batch, position), as long as the longest sequence.
 
     Raises:
         ValueError: If there are no sequences, or one of them is empty.

@@ -100,7 +100,13 @@ def train_in_folder(
     if processes.is_first:
         folder.write_settings(settings, versions(processes.count))
         print("Computing on", describe_device(device), file=sys.stderr)
-        print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
+        weights = sum(weight.numel() for weight in model.parameters())
+        print(
+            f"{task.name}: {len(task.train):,} pairs to learn from, "
+            f"{len(task.validation):,} to evaluate on; {len(task.vocabulary):,} tokens, "
+            f"{weights:,} weights",
+            file=sys.stderr,
+        )
     watcher = Watcher(model, folder, settings, scorer, processes=processes)
     if not train_to_the_end(watcher, task, checkpoint):
         print(f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume", file=sys.stderr)
@@ -149,7 +155,7 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
 def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
     """Score the checkpoint's model if an interrupt came just before its evaluation."""
     config, step = watcher.settings.training, len(run.steps)
-    if not config.is_due(step) or watcher.has_scored(step):
+    if not config.is_due(step) or step in watcher.scores():
         return
     watcher.model.load_state_dict(load_model(checkpoint).state_dict())
     if not run.evaluations or run.evaluations[-1].step < step:
@@ -175,15 +181,6 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)
     return scores
-
-
-def describe(model: Transformer, task: Task) -> str:
-    """The sizes of task and model, in one line."""
-    weights = sum(weight.numel() for weight in model.parameters())
-    return (
-        f"{len(task.train):,} pairs to learn from, {len(task.validation):,} to watch by; "
-        f"{len(task.vocabulary):,} tokens, {weights:,} weights"
-    )
 
 
 def versions(processes: int) -> dict[str, str]:

@@ -149,7 +149,7 @@ class Watcher:
         score = self.scorer(self.model, evaluation)
         if self.processes.is_first:
             self.folder.keep_weights(self.model, evaluation.step, count=self.settings.keep)
-            if score > max(self.scores(), default=-1.0):
+            if score > max(self.scores().values(), default=-1.0):
                 save_model(self.folder.best, self.model)
         scored = {
             "validation_loss": evaluation.loss,
@@ -172,21 +172,14 @@ class Watcher:
             unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.scorer.name))
             self._note(run, unknown, self._cpu_seconds())
 
-    def has_scored(self, step: int) -> bool:
-        """Whether the history has the score of the model after this step."""
-        return any(
-            record["step"] == step and record[self.scorer.name] is not None
-            for record in self.records
-        )
-
-    def scores(self) -> list[float]:
-        """The score of every evaluation so far."""
-        name = self.scorer.name
-        return [record[name] for record in self.records if record[name] is not None]
+    def scores(self) -> dict[int, float]:
+        """The score of every evaluation so far, by its step."""
+        scores = {record["step"]: record[self.scorer.name] for record in self.records}
+        return {step: score for step, score in scores.items() if score is not None}
 
     def is_patience_over(self) -> bool:
         """Whether none of the last evaluations, as many as patience says, was the best so far."""
-        patience, scores = self.settings.patience, self.scores()
+        patience, scores = self.settings.patience, [*self.scores().values()]
         if patience is None or len(scores) <= patience:
             return False
         return max(scores[-patience:]) <= max(scores[:-patience])

@@ -168,16 +168,9 @@ def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
     A learning rate that never falls to zero leaves the weights moving around a minimum; their mean
     is nearer to it. The paper averages the last 5 checkpoints of its base model, 20 of big.
 
-    Args:
-        paths: Files of save_model or save_checkpoint, of one model at different steps.
-
-    Returns:
-        A new model on the CPU, in evaluation mode.
-
     Raises:
         ValueError: If there are no paths.
-        OSError, CheckpointError: As for load_model, or if a file holds a different model than the
-            first.
+        OSError, CheckpointError: As for load_model, or if the files hold different models.
     """
     if len(paths) == 0:
         raise ValueError("paths must hold at least one path, got none")

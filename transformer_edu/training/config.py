@@ -73,13 +73,6 @@ class TrainingConfig:
                 raise ValueError(f"{name} must be a finite number above 0, got {value}")
         require_smoothing(self.label_smoothing)
 
-    @property
-    def batch(self) -> str:
-        """The size of a batch in words, such as "batches of 64 pairs"."""
-        if self.batch_tokens is None:
-            return f"batches of {self.batch_size:,} pairs"
-        return f"batches of {self.batch_tokens:,} tokens"
-
     def is_due(self, step: int) -> bool:
         """Whether an evaluation, and a save of the state, is due after a step."""
         return step > 0 and (step % self.evaluate_every == 0 or step == self.steps)

@@ -84,8 +84,11 @@ def fit(
         require_writable("checkpoint", checkpoint)
     if resume is not None:
         load_checkpoint(resume, state)
+    batch = f"{config.batch_size:,} pairs"
+    if config.batch_tokens is not None:
+        batch = f"{config.batch_tokens:,} tokens"
     advice = "smaller batches or accumulate above 1 need less"
-    with enough_memory(f"training on {config.batch}", advice), _surroundings(model):
+    with enough_memory(f"training on batches of {batch}", advice), _surroundings(model):
         try:
             take_steps(state, after_step, checkpoint)
         except KeyboardInterrupt:

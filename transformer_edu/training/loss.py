@@ -110,10 +110,9 @@ def projected_loss(
     Args:
         decoded: What the decoder returned, shape (batch, target position, d_model).
         projection: From d_model to the vocabulary, with a bias.
-        label_ids, label_smoothing, padding_id: As for token_loss.
 
     Returns:
-        A scalar in nats per token, with first derivatives only; backward works once.
+        As for token_loss, with first derivatives only; backward works once.
     """
     require_smoothing(label_smoothing)
     real, kind = label_ids != padding_id, decoded.device.type
