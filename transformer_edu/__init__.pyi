@@ -83,6 +83,7 @@ from .training.loss import batch_loss as batch_loss
 from .training.loss import token_loss as token_loss
 from .training.machine.device import describe_device as describe_device
 from .training.machine.device import pick_device as pick_device
+from .training.saved_translator import load_translator as load_translator
 
 # variants
 from .variants.language_model import LanguageModel as LanguageModel
