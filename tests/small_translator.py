@@ -2,10 +2,9 @@
 
 import torch
 
-from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.runs.run_folder import Words
 
 PAIRS = [("a man sleeps", "ein Mann schläft"), ("two men sleep here", "zwei Männer schlafen")]
 

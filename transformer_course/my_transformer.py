@@ -22,7 +22,7 @@ from types import ModuleType, SimpleNamespace
 from IPython.display import display
 
 from transformer_course import our_transformer
-from transformer_edu.training.machine.whole_file import replace_file
+from transformer_edu.training.machine.atomic_files import replace_file
 
 FILE = "my_transformer.py"
 SWITCH = "TRANSFORMER_EDU_KEEP"  # "0" neither writes nor reads the file: for tests of the lessons

@@ -66,7 +66,6 @@ from .pretrained.loading import load_pretrained as load_pretrained
 from .pretrained.loading import model_card as model_card
 from .pretrained.loading import training_history as training_history
 from .pretrained.marian import MARIAN_FILES as MARIAN_FILES
-from .pretrained.marian import fetch_marian as fetch_marian
 from .pretrained.marian import load_marian as load_marian
 from .pretrained.marian import save_marian as save_marian
 
@@ -84,6 +83,7 @@ from .training.loss import batch_loss as batch_loss
 from .training.loss import token_loss as token_loss
 from .training.machine.device import describe_device as describe_device
 from .training.machine.device import pick_device as pick_device
+from .training.saved_translator import load_translator as load_translator
 
 # variants
 from .variants.language_model import LanguageModel as LanguageModel

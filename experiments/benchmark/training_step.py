@@ -16,7 +16,7 @@ from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID, START_ID, UNKNOWN_ID
 from transformer_edu.training.loss import batch_loss
-from transformer_edu.training.machine.device import autocast_for, has_fast_bfloat16
+from transformer_edu.training.machine.device import autocast_for, cpu_is_faster_in_bfloat16
 
 if TYPE_CHECKING:
     from transformers import MarianConfig
@@ -158,7 +158,7 @@ def report_train(workloads: Sequence[Workload]) -> Iterator[str]:
 
 def report_precision(workloads: Sequence[Workload]) -> Iterator[str]:
     """Measure a training step of ours in half precision beside float32, and tell line by line."""
-    if not has_fast_bfloat16(torch.device("cpu")):
+    if not cpu_is_faster_in_bfloat16():
         yield f"A product in bfloat16 is not faster here, so float32 is chosen. {machine()}."
         return
     yield f"Training step of ours: bfloat16 autocast beside float32. {machine()}.\n"

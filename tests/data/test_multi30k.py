@@ -21,10 +21,10 @@ from transformer_edu.data.multi30k import (
     DATA_VARIABLE,
     DownloadError,
     download,
-    import_extra,
     load_multi30k,
 )
 from transformer_edu.data.parallel_text import ParallelText
+from transformer_edu.training.machine.failures import import_extra
 
 SMALL_TEXTS = {
     f"{part}.{language}": "".join(f"{part} {language} ä {i} \n" for i in range(count)).encode()

@@ -17,9 +17,9 @@ from transformer_edu.data.tokenizer import (
     ALPHABET,
     Tokenizer,
     load_tokenizer,
+    piece_of,
     readable,
     spell,
-    spelt_bytes,
     train_tokenizer,
 )
 from transformer_edu.model.vocabulary import (
@@ -39,17 +39,17 @@ def test_the_alphabet_is_every_byte_once():
 
 def test_a_spelling_comes_back_and_holds_nothing_invisible():
     for piece in [*EVERY_BYTE, b"", " Häuser 中\n".encode()]:
-        assert spelt_bytes(spell(piece)) == piece
+        assert piece_of(spell(piece)) == piece
         assert not set(spell(piece)) & set(" \t\n\r\x00")
 
 
-def test_bytes_are_spelt_as_the_library_spells_them():
+def test_bytes_are_spelled_as_the_library_spells_them():
     library = pytest.importorskip("tokenizers").pre_tokenizers.ByteLevel(
         add_prefix_space=False, use_regex=False
     )
     text = "".join(map(chr, range(0x100))) + "\u0400中\U0001f600"
-    spelt = "".join(piece for piece, _ in library.pre_tokenize_str(text))
-    assert spelt == spell(text.encode())
+    spelled = "".join(piece for piece, _ in library.pre_tokenize_str(text))
+    assert spelled == spell(text.encode())
     assert set(library.alphabet()) == set(map(spell, ALPHABET))
 
 
@@ -383,11 +383,11 @@ def test_what_nothing_can_be_learned_from_is_refused(lines, size, error, message
         (lambda t: t.encode(None), TypeError, "text must be text, got None"),
         (lambda t: t.encode_all("ab"), TypeError, "texts must be several texts, got 'ab'"),
         (lambda t: t.encode_all(["a", 3]), TypeError, "texts must be text, got 3"),
-        (lambda t: t.decode([340]), ValueError, "ids must be below 340, got 340"),
+        (lambda t: t.decode([340]), ValueError, "ids must be at most 339, got 340"),
         (lambda t: t.decode([4, -1]), ValueError, "ids must be at least 0, got -1"),
         (lambda t: t.decode([4.0]), TypeError, "ids must be a whole number, got 4.0"),
         (lambda t: t.decode(b"ab"), TypeError, "ids must be several token ids, got b'ab'"),
-        (lambda t: t.tokens([340]), ValueError, "ids must be below 340, got 340"),
+        (lambda t: t.tokens([340]), ValueError, "ids must be at most 339, got 340"),
         (lambda t: t.save(3), TypeError, "path must be a path, got 3"),
         (
             lambda t: Tokenizer([(b"ab", b"c")]),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 
 WORDS = ["drei", "hundert", "drei", "zwei"]
@@ -29,7 +29,7 @@ def test_a_word_never_seen_is_unknown():
     assert Vocabulary(WORDS).encode(["vier", "zwei"]) == [UNKNOWN_ID, 6]
 
 
-def test_a_word_spelt_like_a_special_token_is_only_unknown():
+def test_a_word_spelled_like_a_special_token_is_only_unknown():
     assert Vocabulary(WORDS).encode(["</s>", "<pad>", "<s>"]) == [UNKNOWN_ID] * 3
 
 
@@ -42,7 +42,7 @@ def test_a_vocabulary_without_words_has_the_special_tokens():
     [
         ("drei", TypeError, "words must be several words, got the single text 'drei'"),
         (["drei", 3], TypeError, "words must hold texts, got 3"),
-        (["</s>"], ValueError, "words must not be spelt like a special token, got '</s>'"),
+        (["</s>"], ValueError, "words must not be spelled like a special token, got '</s>'"),
     ],
 )
 def test_words_that_cannot_be_a_vocabulary_are_refused(words, error, message):
@@ -58,7 +58,7 @@ def test_a_text_that_was_not_split_is_refused():
 @pytest.mark.parametrize(
     ("token_id", "error", "message"),
     [
-        (7, ValueError, "token_ids must be below 7, got 7"),
+        (7, ValueError, "token_ids must be at most 6, got 7"),
         (-1, ValueError, "token_ids must be at least 0, got -1"),
         (1.0, TypeError, "token_ids must be a whole number, got 1.0"),
     ],
@@ -66,3 +66,10 @@ def test_a_text_that_was_not_split_is_refused():
 def test_an_id_outside_the_vocabulary_is_refused(token_id, error, message):
     with pytest.raises(error, match=message):
         Vocabulary(WORDS).decode([4, token_id])
+
+
+def test_words_stand_between_spaces():
+    words = Words(Vocabulary(["one", "two"]))
+    assert words.encode("  two one zwei ") == [5, 4, 3]
+    assert words.decode([5, 4]) == "two one"
+    assert len(words) == 6

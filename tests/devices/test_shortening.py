@@ -94,7 +94,6 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (loop, "find_gradients"),
         (loop, "_seed_dropout"),
         (loop, "evaluate"),
-        (loop, "WORTH_A_BUDGET"),
         (language_modeling, "windows"),
         (costs, "seconds"),
         (costs, "losses_of_a_run"),

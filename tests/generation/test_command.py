@@ -12,8 +12,10 @@ from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.generation import __main__ as module
 from transformer_edu.generation.__main__ import main, read_lines, translate_lines
 from transformer_edu.generation.translator import Translator
-from transformer_edu.runs.run_folder import RunFolder, load_translator
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.training.checkpoint import save_model
+from transformer_edu.training.machine.atomic_files import write_json
+from transformer_edu.training.saved_translator import load_translator
 
 COMMAND = [sys.executable, "-m", "transformer_edu.generation"]
 SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
@@ -25,7 +27,7 @@ def run(tmp_path_factory) -> RunFolder:
     folder.make()
     vocabulary = Vocabulary(["one", "two", "three", "four", "five"])
     save_model(folder.model, small_transformer(len(vocabulary), max_length=9))
-    folder.write_words(vocabulary)
+    write_json(folder.words_file, list(vocabulary.tokens))
     return folder
 
 

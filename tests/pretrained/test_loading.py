@@ -1,20 +1,23 @@
 """The translator in the package translates, offline, and says what it is."""
 
+import importlib
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
 from transformer_edu.pretrained import loading
 from transformer_edu.pretrained.loading import (
     FOLDER,
+    HISTORY,
     load_pretrained,
     model_card,
     training_history,
 )
-from transformer_edu.runs.run_folder import HISTORY, RunFolder
 
-WEIGHTS = RunFolder(FOLDER).model
+WEIGHTS = FOLDER / "model.safetensors"
 README = FOLDER.parents[1] / "README.md"
 
 
@@ -23,6 +26,18 @@ def test_it_translates_a_caption():
     words = translator.translate("Two dogs are playing in the snow.", width=5).lower()
     assert "zwei hunde" in words
     assert "schnee" in words
+
+
+def test_it_loads_neither_the_training_command_nor_plots_nor_widgets():
+    code = "import sys; from transformer_edu import load_pretrained; load_pretrained()"
+    code += "; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(told.stdout.split())
+    assert "transformer_edu.pretrained.loading" in loaded
+    unwanted = {"transformer_edu.runs", "transformer_course", "matplotlib", "ipywidgets", "IPython"}
+    assert not unwanted & loaded
+    ours = {name for name in loaded if name.startswith("transformer_edu.")}
+    assert not [name for name in ours if hasattr(importlib.import_module(name), "argparse")]
 
 
 def test_all_of_it_takes_at_most_8_megabytes():
@@ -38,15 +53,17 @@ def test_the_card_says_how_it_was_made_and_how_well_it_does():
 def test_the_history_is_that_of_this_model():
     settings, records = training_history()
     config = load_pretrained().model.config
-    assert settings.model_config(config.vocabulary_size) == config
+    assert config.vocabulary_size <= settings["vocabulary_size"]
+    for name in ("d_model", "num_heads", "num_layers", "d_ff", "dropout", "norm_first"):
+        assert getattr(config, name) == settings[name]
     steps = [record["step"] for record in records]
-    assert steps == sorted(set(steps)) and steps[-1] <= settings.steps
+    assert steps == sorted(set(steps)) and steps[-1] <= settings["steps"]
     assert records[-1]["bleu"] > records[0]["bleu"]
 
 
 def test_the_first_run_of_a_chain_began_at_random():
     settings, records = training_history(first=True)
-    assert settings.begin_with is None and records
+    assert settings.get("begin_with") is None and records
 
 
 def test_the_readme_tells_the_size_and_the_time_of_this_model():
@@ -60,7 +77,7 @@ def test_the_readme_tells_the_size_and_the_time_of_this_model():
     assert told in " ".join(README.read_text("utf-8").split())
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"settings": {"steps": 0}, "evaluations": []}'])
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"settings": 7, "evaluations": []}'])
 def test_a_damaged_history_is_refused_by_name(tmp_path, monkeypatch, content):
     (tmp_path / "history.json").write_text(content, "utf-8")
     monkeypatch.setattr(loading, "FOLDER", tmp_path)

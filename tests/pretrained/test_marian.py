@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import socket
 import sys
 from pathlib import Path
 
@@ -20,14 +19,11 @@ from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian import (
-    MARIAN_FILES,
     MarianTokenizer,
-    fetch_marian,
     load_marian,
     save_marian,
-    train_marian_tokenizer,
 )
-from transformer_edu.training.machine.whole_file import CheckpointError
+from transformer_edu.training.checkpoint_file import CheckpointError
 
 pytest.importorskip("sentencepiece")
 
@@ -388,75 +384,6 @@ def test_a_real_folder_of_another_architecture_is_refused(folder, tmp_path, kind
         load_marian(tmp_path)
 
 
-class Hub:
-    """Stands for the library that downloads, and remembers what it was asked for."""
-
-    def __init__(self, monkeypatch, *, connected: bool = True, offline: bool = False) -> None:
-        self.asked, self.kept = {}, None
-        constants = pytest.importorskip("huggingface_hub.constants")
-        monkeypatch.setattr("huggingface_hub.snapshot_download", self.download)
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
-        monkeypatch.setattr("transformer_edu.pretrained.marian.getproxies", dict)
-        self.connected = connected
-        monkeypatch.setattr(socket, "create_connection", self.connect)
-
-    def connect(self, address, timeout):
-        if not self.connected:
-            raise TimeoutError
-        return socket.socket()
-
-    def download(self, name, **asked):
-        self.asked = {"name": name, **asked}
-        if asked["local_files_only"] and self.kept is None:
-            raise FileNotFoundError
-        return str(self.kept or "downloaded")
-
-
-COMMIT = "0" * 40
-
-
-def test_only_files_without_code_of_one_commit_are_fetched(monkeypatch):
-    hub = Hub(monkeypatch)
-    assert fetch_marian("owner/name", revision=COMMIT) == Path("downloaded")
-    assert hub.asked == {
-        "name": "owner/name",
-        "revision": COMMIT,
-        "allow_patterns": [*MARIAN_FILES, "generation_config.json"],
-        "local_files_only": False,
-    }
-    fetched = hub.asked["allow_patterns"]
-    assert not any(name.endswith((".bin", ".pt", ".py", "*")) for name in fetched)
-
-
-def test_without_a_connection_an_earlier_download_is_found(monkeypatch):
-    hub = Hub(monkeypatch, connected=False)
-    hub.kept = Path("kept")
-    assert fetch_marian("owner/name", revision=COMMIT) == Path("kept")
-    assert hub.asked["local_files_only"]
-
-
-def test_behind_a_proxy_the_library_connects_itself(monkeypatch):
-    hub = Hub(monkeypatch, connected=False)
-    monkeypatch.setattr(
-        "transformer_edu.pretrained.marian.getproxies", lambda: {"https": "http://proxy"}
-    )
-    fetch_marian("owner/name", revision=COMMIT)
-    assert not hub.asked["local_files_only"]
-
-
-@pytest.mark.parametrize(
-    ("hub", "reason"),
-    [
-        ({"connected": False}, "no connection to huggingface.co"),
-        ({"offline": True}, "HF_HUB_OFFLINE, which forbids it"),
-    ],
-)
-def test_no_download_is_said_in_one_sentence(monkeypatch, hub, reason):
-    Hub(monkeypatch, **hub)
-    with pytest.raises(OSError, match=f"^owner/name must be downloaded, got {reason}$"):
-        fetch_marian("owner/name", revision=COMMIT)
-
-
 def test_without_sentencepiece_it_is_said_how_to_get_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(ModuleNotFoundError, match="^sentencepiece must be installed .*data.*$"):
@@ -476,18 +403,6 @@ def test_a_translator_of_another_kind_is_not_written(trained, tmp_path):
     with pytest.raises(ValueError, match="position_order must be halves in a Marian model"):
         save_marian(tmp_path / "new", Translator(model, trained.tokenizer))
     assert not (tmp_path / "new").exists()
-
-
-def test_too_little_text_makes_no_tokenizer():
-    for sources, size in (([], 90), (["a b c d e f g"], 3)):
-        with pytest.raises(ValueError, match="^the texts must suffice for a tokenizer: "):
-            train_marian_tokenizer(sources, ["a"] * 9, vocabulary_size=size)
-
-
-def test_the_same_texts_make_the_same_tokenizer(trained):
-    again = untrained_marian().tokenizer
-    assert again.cutters == trained.tokenizer.cutters
-    assert again.vocabulary == trained.tokenizer.vocabulary
 
 
 @pytest.mark.parametrize("options", [["--beam", "1"], ["--beam", "3", "--alpha", "0"]])

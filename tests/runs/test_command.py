@@ -16,12 +16,11 @@ from tests.small_model import same, weights
 from tools.notebooks import ROOT
 from transformer_edu.runs import command
 from transformer_edu.runs.command import INTERRUPTED, main
-from transformer_edu.runs.presets import TINY
 from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import TINY
 from transformer_edu.runs.watching import Watcher
 from transformer_edu.training import loop
-from transformer_edu.training.averaging import average_models
-from transformer_edu.training.checkpoint import load_history, load_model
+from transformer_edu.training.checkpoint import average_models, load_history, load_model
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.state import TrainingRun
 
@@ -138,7 +137,10 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
         (["--task", "copy", "--steps", "0"], "steps must be at least 1, got 0"),
         (["--task", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
         (["--task", "copy", "--device", "abacus"], "TRANSFORMER_EDU_DEVICE must name a device"),
-        (["--task", "copy", "--seed", str(10**23)], "seed must be below 18446744073709551616, got"),
+        (
+            ["--task", "copy", "--seed", str(10**23)],
+            "seed must be at most 18,446,744,073,709",
+        ),
         (["--task", "copy", "--d-ff", str(10**15)], "memory must suffice for this command, got no"),
         (["--out", "a\0b"], r"path must hold no NUL character, got 'a\x00b'"),
         (["--resume"], "run must be the folder of a run, got"),
@@ -179,19 +181,18 @@ def test_a_run_that_began_while_this_one_waited_is_not_overwritten(tmp_path, mon
     assert "which holds one: add --resume" in capsys.readouterr().err
 
 
-def test_a_torn_history_is_cut_to_what_the_checkpoint_knows_and_that_is_said(
+def test_the_history_is_cut_to_what_the_checkpoint_knows_and_that_is_said(
     text_run, tmp_path, capsys
 ):
     folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
-    whole = folder.history_file.read_bytes()
-    folder.history_file.write_bytes(whole + b'{"step": 9, "bl')
+    whole = folder.read_history()
+    folder.write_history([*whole, whole[-1] | {"step": 9}])
     assert main(["--out", str(folder.path), "--resume"]) == 0
-    assert folder.history_file.read_bytes() == whole
-    assert "history.jsonl: cut after step 7, as the checkpoint is of" in capsys.readouterr().err
-    first, *others = whole.splitlines(keepends=True)
-    folder.history_file.write_bytes(b"".join([first, b"7\n", *others]))
+    assert folder.read_history() == whole
+    assert "evaluations.json: cut after step 7, as the checkpoint is of" in capsys.readouterr().err
+    folder.history_file.write_text("torn")
     assert main(["--out", str(folder.path), "--resume"]) == 1
-    assert capsys.readouterr().err.endswith("got something else in line 2\n")
+    assert capsys.readouterr().err.endswith("must hold a run's records, got something else\n")
 
 
 def test_without_its_best_weights_a_run_does_not_go_on(text_run, tmp_path, capsys):

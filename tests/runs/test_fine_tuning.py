@@ -10,9 +10,10 @@ from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.runs.command import main
 from transformer_edu.runs.fine_tuning import extend_tokenizer, with_more_tokens
-from transformer_edu.runs.presets import RunSettings
-from transformer_edu.runs.run_folder import RunFolder, load_translator
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import RunSettings
 from transformer_edu.training.checkpoint import save_model
+from transformer_edu.training.saved_translator import load_translator
 
 OLD = ["a dog runs", "the dog runs", "ein Hund rennt"] * 3
 NEW = ["good morning", "guten Morgen", "good good morning"] * 3

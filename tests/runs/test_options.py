@@ -1,12 +1,13 @@
 """The options of the training command become settings; a resumed run keeps its own."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import pytest
 
-from transformer_edu.runs.options import OPTIONS, build_parser, read_settings
-from transformer_edu.runs.presets import TINY, TOY, RunSettings
+from transformer_edu.runs.options import build_parser, read_settings
 from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import TINY, TOY, RunSettings
+from transformer_edu.training.config import TrainingConfig
 
 
 def read(text: str, folder: RunFolder) -> RunSettings:
@@ -22,7 +23,7 @@ def new(tmp_path) -> RunFolder:
 def begun(tmp_path) -> RunFolder:
     folder = RunFolder(tmp_path / "begun")
     folder.make()
-    folder.write_settings(replace(TOY, seed=4), {})
+    folder.write_settings(TOY.changed(seed=4), {})
     return folder
 
 
@@ -34,9 +35,8 @@ def test_without_options_it_is_the_preset(new):
 def test_every_setting_has_an_option(new):
     parser = build_parser()
     options = {action.dest for action in parser._actions}
-    assert {field.name for field in fields(RunSettings)} <= options
-    named = {option for action in parser._actions for option in action.option_strings}
-    assert set(OPTIONS.values()) <= named
+    assert {field.name for field in fields(RunSettings)} - {"model", "training"} <= options
+    assert {field.name for field in fields(TrainingConfig)} - {"progress"} <= options
 
 
 def test_every_number_can_be_given(new):
@@ -45,8 +45,7 @@ def test_every_number_can_be_given(new):
         "--layers 2 --norm-first --patience 3 --seed 5",
         new,
     )
-    assert settings == replace(
-        TINY,
+    assert settings == TINY.changed(
         learning_rate=1e-3,
         warmup_steps=7,
         batch_tokens=99,
@@ -60,8 +59,8 @@ def test_every_number_can_be_given(new):
 
 
 def test_a_resumed_run_keeps_its_settings(begun):
-    assert read("--resume", begun) == replace(TOY, seed=4)
-    assert read("--resume --seed 4 --preset toy --task numbers", begun) == replace(TOY, seed=4)
+    assert read("--resume", begun) == TOY.changed(seed=4)
+    assert read("--resume --seed 4 --preset toy --task numbers", begun) == TOY.changed(seed=4)
     assert read("--resume --patience 2", begun).patience == 2  # alone may change
 
 

@@ -1,22 +1,16 @@
 """A run's folder gives back what was put in, and refuses what is damaged."""
 
 import json
-import shutil
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 import torch
 
-from tests.small_model import same, small_transformer, weights
-from transformer_edu.data.tokenizer import load_tokenizer
-from transformer_edu.data.vocabulary import Vocabulary
-from transformer_edu.generation.translator import write_all
-from transformer_edu.runs.presets import TINY
-from transformer_edu.runs.run_folder import RunFolder, Words, load_translator
+from tests.small_model import small_transformer
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import TINY
 from transformer_edu.training.checkpoint import load_model
-from transformer_edu.training.machine.whole_file import CheckpointError
 
 HOLD = """
 import fcntl, sys
@@ -36,11 +30,11 @@ def folder(tmp_path) -> RunFolder:
 
 def test_settings_come_back(folder):
     assert not folder.holds_a_run()
-    settings = replace(TINY, seed=3, learning_rate=0.1 + 0.2, patience=4)
+    settings = TINY.changed(seed=3, learning_rate=0.1 + 0.2, patience=4)
     folder.write_settings(settings, {"torch": "9.9"})
     assert folder.holds_a_run()
     assert folder.read_settings() == settings
-    assert folder.read_versions() == {"torch": "9.9"}
+    assert json.loads(folder.settings_file.read_text())["versions"] == {"torch": "9.9"}
 
 
 @pytest.mark.parametrize(
@@ -57,55 +51,32 @@ def test_a_folder_without_a_run_is_refused(folder):
         folder.read_settings()
 
 
-def test_history_grows_line_by_line_and_can_be_cut(folder):
+def test_the_history_comes_back(folder):
     assert folder.read_history() == []
-    records = [{"step": step, "loss": step / 3} for step in (1, 2, 3)]
-    for record in records:
-        folder.append_record(record)
-    assert folder.read_history() == records
-    assert [json.loads(line)["step"] for line in folder.history_file.open()] == [1, 2, 3]
-    assert folder.cut_history(1)
-    assert folder.read_history() == records[:1]
-    assert not folder.cut_history(1)
+    records = [{"step": step, "loss": step / 3, "bleu": None} for step in (1, 2, 3)]
+    folder.write_history(records)
+    assert folder.read_history() == folder.read_history("bleu") == records
 
 
 @pytest.mark.parametrize(
-    "torn", [b'{"step": 4, "lo', b'{"step": 4}', b"\0\0\0\n", b"7\n", b"\xff\xfe"]
+    "content", ["", "7", "{}x", "[7]", "[{}]", '[{"step": "2"}]', '[{"step": 2}', "[" * 200_000]
 )
-def test_a_last_line_torn_by_a_crash_is_cut_off_before_the_next_is_written(folder, torn):
-    folder.append_record({"step": 1})
-    folder.append_record({"step": 2})
-    with folder.history_file.open("ab") as file:
-        file.write(torn)
-    assert folder.read_history() == [{"step": 1}, {"step": 2}]
-    assert folder.cut_history(2)
-    folder.append_record({"step": 4})
-    assert [record["step"] for record in folder.read_history()] == [1, 2, 4]
-
-
-@pytest.mark.parametrize(
-    "line", ['{"step": 2, "lo{"step": 3}', "7", "[]", "", "{}", '{"step": "2"}', "[" * 200_000]
-)
-def test_a_damaged_line_before_the_last_is_refused_by_its_number(folder, line):
-    text = '{"step": 1}\n' + line + '\n{"step": 3}\n'
-    folder.history_file.write_text(text)
-    for call in (folder.read_history, lambda: folder.cut_history(1)):
-        with pytest.raises(ValueError, match=r"history\.jsonl must hold a record .* in line 2$"):
-            call()
-    assert folder.history_file.read_text() == text
+def test_a_damaged_history_is_refused_by_name(folder, content):
+    folder.history_file.write_text(content)
+    with pytest.raises(ValueError, match=r"evaluations\.json must hold a run's records, got some"):
+        folder.read_history()
 
 
 def test_a_record_without_a_number_that_is_needed_is_damaged(folder):
-    for record in ({"step": 1, "bleu": None}, {"step": 2}, {"step": 3, "bleu": 1.0}):
-        folder.append_record(record)
-    with pytest.raises(ValueError, match="in line 2"):
+    folder.write_history([{"step": 1, "bleu": None}, {"step": 2}])
+    with pytest.raises(ValueError, match="must hold a run's records"):
         folder.read_history("bleu")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows locks files in another way")
 def test_one_process_at_a_time_has_the_folder_and_a_dead_one_stops_nobody(folder):
     other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder.lock_file)],
+        [sys.executable, "-c", HOLD, str(folder.path / "lock")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -121,7 +92,7 @@ def test_one_process_at_a_time_has_the_folder_and_a_dead_one_stops_nobody(folder
         other.kill()
         other.communicate()
     with folder.locked():
-        assert folder.lock_file.exists()
+        assert (folder.path / "lock").exists()
 
 
 def test_only_the_last_weights_are_kept(folder):
@@ -145,7 +116,7 @@ def test_files_that_are_not_named_after_a_step_are_no_weights(folder):
 
 
 def test_a_file_name_that_is_no_text_comes_back(folder):
-    settings = replace(TINY, task="files", source="caf\udce9.en", target="ü")
+    settings = TINY.changed(task="files", source="caf\udce9.en", target="ü")
     folder.write_settings(settings, {})
     assert folder.read_settings() == settings
 
@@ -155,41 +126,3 @@ def test_what_is_no_path_is_refused():
         RunFolder("a\0b")
     with pytest.raises(TypeError, match="path must be a path, got 7"):
         RunFolder(7)
-
-
-def test_the_average_of_a_run_translates_with_its_tokenizer(text_run):
-    translator, folder = load_translator(text_run), RunFolder(text_run)
-    tokenizer = load_tokenizer(folder.tokenizer_file)
-    written = write_all(load_model(folder.model), [tokenizer.encode("seven hundred two")])
-    assert translator.translate("seven hundred two") == tokenizer.decode(written[0])
-
-
-def test_before_the_end_of_a_run_its_best_weights_are_used(text_run, tmp_path):
-    folder = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
-    folder.model.unlink()
-    used, best = load_translator(folder.path).model, load_model(folder.best)
-    assert same(weights(used), weights(best))
-
-
-def test_words_stand_between_spaces():
-    words = Words(Vocabulary(["one", "two"]))
-    assert words.encode("  two one zwei ") == [5, 4, 3]
-    assert words.decode([5, 4]) == "two one"
-    assert len(words) == 6
-
-
-def test_what_is_no_run_or_damaged_is_refused(text_run, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"run must be a folder with model\.safetensors"):
-        load_translator(tmp_path)
-    folder = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
-    folder.write_words(Vocabulary(["one", "two"]))
-    with pytest.raises(CheckpointError, match="must have as many tokens as .*, got 300 and 6"):
-        load_translator(folder.path)
-    for content in ("7", "[" * 200_000):
-        folder.words_file.write_text(content)
-        with pytest.raises(ValueError, match=r"words\.json must hold a list of words, got some"):
-            load_translator(folder.path)
-    folder.words_file.unlink()
-    folder.tokenizer_file.unlink()
-    with pytest.raises(FileNotFoundError):
-        load_translator(folder.path)

@@ -1,4 +1,4 @@
-"""A run's task comes by its name, with the judge that fits it."""
+"""A run's task comes by its name, with the scorer that fits it."""
 
 from dataclasses import replace
 
@@ -7,10 +7,11 @@ import pytest
 from transformer_edu.data.everyday import everyday_pairs
 from transformer_edu.data.tokenizer import train_tokenizer
 from transformer_edu.runs import run_task
-from transformer_edu.runs.presets import TINY, TOY, RunSettings
-from transformer_edu.runs.run_folder import RunFolder, load_tokens
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_run_task, load_texts
-from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge
+from transformer_edu.runs.settings import TINY, TOY, RunSettings
+from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer
+from transformer_edu.training.saved_translator import load_tokens
 
 
 @pytest.fixture
@@ -23,41 +24,41 @@ def folder(tmp_path) -> RunFolder:
 @pytest.fixture
 def files(text_files):
     source, target = map(str, text_files)
-    return replace(
-        TINY, task="files", source=source, target=target, vocabulary_size=290, evaluate_on=4
+    return TINY.changed(
+        task="files", source=source, target=target, vocabulary_size=290, evaluate_on=4
     )
 
 
 @pytest.mark.parametrize(("name", "full"), [("numbers", "number words"), ("copy", "copy")])
 def test_a_toy_task_is_judged_by_exact_match_and_leaves_its_words(folder, name, full):
-    task, judge = load_run_task(replace(TOY, task=name), folder)
+    task, scorer = load_run_task(TOY.changed(task=name), folder)
     assert task.name == full
-    assert isinstance(judge, ExactMatchJudge)
-    assert load_tokens(folder).vocabulary.tokens == task.vocabulary.tokens
+    assert isinstance(scorer, ExactMatchScorer)
+    assert load_tokens(folder.path).vocabulary.tokens == task.vocabulary.tokens
 
 
 def test_texts_are_judged_by_bleu_with_a_tokenizer_of_what_is_learned_from(folder, files):
-    task, judge = load_run_task(files, folder)
+    task, scorer = load_run_task(files, folder)
     texts = load_texts(files)
     lines = [text for pair in texts.train for text in pair]
     expected = train_tokenizer(lines, vocabulary_size=290)
-    assert load_tokens(folder).merges == expected.merges
+    assert load_tokens(folder.path).merges == expected.merges
     assert len(task.vocabulary) == len(expected) <= 290
-    assert isinstance(judge, BleuJudge)
-    assert judge.references == [target for _, target in texts.validation[:4]]
+    assert isinstance(scorer, BleuScorer)
+    assert scorer.references == [target for _, target in texts.validation[:4]]
 
 
 def test_a_resumed_run_finds_its_tokenizer(folder, files):
     before, _ = load_run_task(files, folder)
     folder.write_settings(files, {})
     written = folder.tokenizer_file.read_bytes()
-    after, _ = load_run_task(replace(files, vocabulary_size=400), folder)
+    after, _ = load_run_task(files.changed(vocabulary_size=400), folder)
     assert folder.tokenizer_file.read_bytes() == written
     assert after.train == before.train
 
 
 def test_what_a_run_left_that_never_began_is_not_trusted(folder, files):
-    load_run_task(replace(files, vocabulary_size=270), folder)
+    load_run_task(files.changed(vocabulary_size=270), folder)
     task, _ = load_run_task(files, folder)
     assert len(task.vocabulary) > 270
 
@@ -76,11 +77,11 @@ def test_captions_come_before_everyday_english_and_are_copied(monkeypatch, folde
     monkeypatch.setattr(run_task, "everyday_pairs", lambda: everyday)
     monkeypatch.setattr(run_task, "phrases", lambda: {"Hello!": "Hallo!"})
     monkeypatch.setattr(run_task, "words", lambda: {"to glitter": "glitzern"})
-    settings = RunSettings(
+    settings = TINY.changed(
         task="multi30k+everyday", vocabulary_size=300, copies=3, bpe_dropout=0.1, evaluate_on=4
     )
-    task, judge = load_run_task(settings, folder)
-    assert judge.references == [target for _, target in captions.validation[:4]]
+    task, scorer = load_run_task(settings, folder)
+    assert scorer.references == [target for _, target in captions.validation[:4]]
     assert task.texts.validation == captions.validation + everyday.validation
     assert task.texts.test == captions.test + everyday.test
     targets = [target for _, target in task.texts.train]

@@ -3,18 +3,17 @@
 import pytest
 from torch import nn
 
-from transformer_edu.runs.run_folder import RunFolder, load_translator
-from transformer_edu.runs.run_task import load_texts
-from transformer_edu.runs.scoring import (
+from experiments.publishing.everyday_scores import (
     as_sentences,
     is_broken,
     known_words,
-    main,
     score_everyday,
-    score_translator,
-    settings_of_texts,
 )
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.run_task import load_texts
+from transformer_edu.runs.scoring import main, score_translator, settings_of_texts
 from transformer_edu.training.bleu import corpus_bleu
+from transformer_edu.training.saved_translator import load_translator
 
 PAIRS = [("I sleep.", "Ich schlafe."), ("Good night!", "Gute Nacht!")]
 

@@ -10,13 +10,13 @@ import torch
 
 from tests.small_model import same, small_transformer, weights
 from transformer_edu.data.toy_tasks import reverse_task
-from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
-from transformer_edu.runs.presets import TOY
-from transformer_edu.runs.run_folder import RunFolder, Words
-from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge, Watcher
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import TOY
+from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Watcher
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.evaluation import Evaluation
@@ -29,8 +29,7 @@ WORDS = Words(Vocabulary(["a", "b", "c", "d", "e", "f", "g"]))
 TASK = reverse_task(
     num_symbols=5, shortest=2, longest=4, train_size=60, validation_size=8, test_size=8
 )
-SETTINGS = replace(
-    TOY,
+SETTINGS = TOY.changed(
     task="reverse",
     steps=8,
     d_model=16,
@@ -48,7 +47,7 @@ def model() -> Transformer:
 
 
 def test_exact_match_was_measured_by_the_evaluation():
-    assert ExactMatchJudge()(model(), EVALUATION) == 0.25
+    assert ExactMatchScorer()(model(), EVALUATION) == 0.25
 
 
 def test_bleu_is_that_of_greedy_translations():
@@ -56,14 +55,14 @@ def test_bleu_is_that_of_greedy_translations():
     rows = [torch.tensor([WORDS.encode(source)]) for source in sources]
     written = [WORDS.decode(greedy_search(model(), row, end_loops=True)[0]) for row in rows]
     assert any(written)
-    judge = BleuJudge(WORDS, list(zip(sources, written, strict=True)))
-    assert judge(model(), EVALUATION) > 99.9
-    other = BleuJudge(WORDS, list(zip(sources, sources, strict=True)))
+    scorer = BleuScorer(WORDS, list(zip(sources, written, strict=True)))
+    assert scorer(model(), EVALUATION) > 99.9
+    other = BleuScorer(WORDS, list(zip(sources, sources, strict=True)))
     assert other(model(), EVALUATION) == corpus_bleu(written, sources).score < 50
 
 
 class Scores:
-    """A judge that gives the scores that it was given."""
+    """A scorer that gives the scores that it was given."""
 
     name = "marks"
 
@@ -83,22 +82,22 @@ def folder(tmp_path) -> RunFolder:
 
 def watched(folder: RunFolder, scores: Iterable[float], **changes: object):
     """Train to the end, or until something stops it."""
-    settings = replace(SETTINGS, **changes)
+    settings = SETTINGS.changed(**changes)
     torch.manual_seed(0)
-    model = Transformer(settings.model_config(len(TASK.vocabulary)))
+    model = Transformer(replace(settings.model, vocabulary_size=len(TASK.vocabulary)))
     watcher = Watcher(model, folder, settings, Scores(scores))
     watcher.begin(0)
-    run = fit(model, TASK, settings.training_config(), after_step=watcher)
+    run = fit(model, TASK, settings.training, after_step=watcher)
     watcher.end(run)
     return model, watcher, run
 
 
 def test_every_evaluation_leaves_a_line(folder):
     _, watcher, run = watched(folder, [1, 4, 3, 2])
-    lines = [json.loads(line) for line in folder.history_file.open()]
+    lines = json.loads(folder.history_file.read_text())
     assert lines == watcher.records
     assert [line["step"] for line in lines] == [2, 4, 6, 8]
-    assert [line["marks"] for line in lines] == watcher.scores() == [1, 4, 3, 2]
+    assert [line["marks"] for line in lines] == [*watcher.scores().values()] == [1, 4, 3, 2]
     for line, evaluation in zip(lines, run.evaluations, strict=True):
         assert line["validation_loss"] == evaluation.loss
         last_two = run.steps[line["step"] - 2 : line["step"]]
@@ -111,15 +110,17 @@ def test_every_evaluation_leaves_a_line(folder):
 
 def test_the_tokens_are_the_labels_that_were_learned_from(folder):
     _, watcher, _ = watched(folder, [1, 2, 3, 4])
-    batches = islice(endless_batches(TASK, SETTINGS.training_config()), 8)
+    batches = islice(endless_batches(TASK, SETTINGS.training), 8)
     labels = sum(int((batch.label_ids != PADDING_ID).sum()) for batch in batches)
     assert watcher.records[-1]["tokens"] == labels
 
 
 def test_tokens_are_counted_with_a_large_vocabulary_too():
     task = reverse_task(num_symbols=LARGE_VOCABULARY, train_size=60, validation_size=8, test_size=8)
-    model = Transformer(SETTINGS.model_config(len(task.vocabulary)))  # is not called for the loss
-    config = replace(SETTINGS.training_config(), steps=2)
+    model = Transformer(
+        replace(SETTINGS.model, vocabulary_size=len(task.vocabulary))
+    )  # is not called for the loss
+    config = replace(SETTINGS.training, steps=2)
     run = fit(model, task, config)
     batches = islice(endless_batches(task, config), 2)
     labels = [int((batch.label_ids != PADDING_ID).sum()) for batch in batches]
@@ -158,17 +159,14 @@ def test_an_interrupted_run_notes_what_it_has_cost(folder, monkeypatch):
     last = watcher.records[-1]
     assert (last["step"], last["marks"], last["validation_loss"]) == (5, None, None)
     assert last["tokens"] > watcher.records[-2]["tokens"]
-    assert watcher.scores() == [1, 2]
-    assert watcher.has_scored(4)
-    assert not watcher.has_scored(5)
+    assert watcher.scores() == {2: 1, 4: 2}
 
 
 def test_what_comes_after_the_checkpoint_is_forgotten(folder):
-    for step in (2, 4, 6):
-        spent = {"cpu_seconds": step, "seconds": step, "tokens": 10 * step}
-        folder.append_record({"step": step, "marks": 1.0, **spent})
+    spent = {"cpu_seconds": 1, "seconds": 2, "tokens": 3}
+    folder.write_history([{"step": step, "marks": 1.0, **spent} for step in (2, 4, 6)])
     folder.best.touch()
-    model = Transformer(SETTINGS.model_config(len(TASK.vocabulary)))
+    model = Transformer(replace(SETTINGS.model, vocabulary_size=len(TASK.vocabulary)))
     watcher = Watcher(model, folder, SETTINGS, Scores([]))
     watcher.begin(5)
     watcher.end(TrainingRun())

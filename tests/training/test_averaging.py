@@ -7,9 +7,8 @@ import torch
 
 from tests.small_model import small_transformer
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.training.averaging import average_models
-from transformer_edu.training.checkpoint import save_model
-from transformer_edu.training.machine.whole_file import CheckpointError
+from transformer_edu.training.checkpoint import average_models, save_model
+from transformer_edu.training.checkpoint_file import CheckpointError
 
 
 def saved(path: Path, seed: int, **changes: object) -> Transformer:

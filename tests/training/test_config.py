@@ -28,6 +28,21 @@ def test_a_schedule_may_fall_below_zero_after_the_last_step():
     assert config.factor(8) < 0
 
 
+def test_an_evaluation_is_due_after_every_so_many_steps_and_after_the_last():
+    config = TrainingConfig(steps=7, evaluate_every=3)
+    assert [step for step in range(8) if config.is_due(step)] == [3, 6, 7]
+
+
+@pytest.mark.parametrize("warmup_steps", [1, 7, 400])
+def test_the_inverse_square_root_is_the_papers_and_one_at_its_highest(warmup_steps):
+    config = TrainingConfig(schedule="inverse-square-root", warmup_steps=warmup_steps)
+    assert config.factor(warmup_steps) == pytest.approx(1)
+    for step in (1, 3, 1000):
+        rate = inverse_square_root(step, d_model=64, warmup_steps=warmup_steps)
+        highest = inverse_square_root(warmup_steps, d_model=64, warmup_steps=warmup_steps)
+        assert config.factor(step) == pytest.approx(rate / highest)
+
+
 COUNTS = ["steps", "batch_size", "warmup_steps", "accumulate", "evaluate_every", "evaluate_on"]
 RATES = ["learning_rate", "largest_gradient"]
 REFUSED = [
@@ -39,9 +54,11 @@ REFUSED = [
         for value in (0, -1e-3, math.nan, math.inf)
     ),
     ("seed", -1, ValueError, "must be at least 0, got -1"),
-    ("seed", 2**64, ValueError, f"must be below {2**64}, got {2**64}"),
+    ("seed", 2**64, ValueError, f"must be at most {2**64 - 1:,}, got {2**64:,}"),
     ("label_smoothing", 1, ValueError, "must be below 1, got 1"),
     ("label_smoothing", -0.1, ValueError, "must be from 0 to 1, got -0.1"),
+    ("schedule", "flat", ValueError, "must be one of linear, inverse-square-root, got 'flat'"),
+    ("schedule", None, ValueError, "must be one of linear, inverse-square-root, got None"),
     ("precision", "half", ValueError, "must be one of auto, .*, got 'half'"),
     ("precision", None, ValueError, "must be one of auto, .*, got None"),
 ]
@@ -87,13 +104,9 @@ def test_a_run_shorter_than_its_warm_up_only_rises():
     assert [linear_decay(step, warmup_steps=4, steps=2) for step in (1, 2)] == [0.25, 0.5]
 
 
-@pytest.mark.parametrize(
-    ("schedule", "other"), [(inverse_square_root, "d_model"), (linear_decay, "steps")]
-)
-@pytest.mark.parametrize("name", ["step", "warmup_steps", "other"])
-def test_steps_count_from_one(schedule, other, name):
-    name = other if name == "other" else name
+@pytest.mark.parametrize("name", ["step", "warmup_steps", "d_model"])
+def test_steps_and_widths_count_from_one(name):
     for value, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError)):
-        arguments = {"step": 1, "warmup_steps": 2, other: 3} | {name: value}
+        arguments = {"step": 1, "warmup_steps": 2, "d_model": 3} | {name: value}
         with pytest.raises(error, match=f"{name} must be .*, got {value}"):
-            schedule(**arguments)
+            inverse_square_root(**arguments)

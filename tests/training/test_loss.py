@@ -20,14 +20,12 @@ from transformer_edu.training.loop import fit
 from transformer_edu.training.loss import (
     batch_loss,
     projected_loss,
-    smoothing_floor,
     token_accuracy,
     token_loss,
 )
 
 BATCH, LENGTH, VOCABULARY = 2, 5, 7
 LABELS = torch.tensor([[4, 5, 6, 2, 0], [3, 2, 0, 0, 0]])  # six real tokens
-each_custom = pytest.mark.parametrize("among_others", [False, True])
 
 
 @pytest.fixture
@@ -44,13 +42,10 @@ def test_agrees_with_pytorch(logits, epsilon):
     torch.testing.assert_close(token_loss(logits, LABELS, label_smoothing=epsilon), expected)
 
 
-def smoothed(label_ids: Tensor, epsilon: float, *, among_others: bool = False) -> Tensor:
-    """The target distributions of label smoothing, as the docstring of smoothing_floor has them."""
+def smoothed(label_ids: Tensor, epsilon: float) -> Tensor:
+    """The target distributions of label smoothing, as the docstring of token_loss has them."""
     true = F.one_hot(label_ids, VOCABULARY).double()
-    if not among_others:
-        return (1 - epsilon) * true + epsilon / VOCABULARY
-    gets_no_part = (true > 0) | (torch.arange(VOCABULARY) == PADDING_ID)
-    return (1 - epsilon) * true + epsilon / (VOCABULARY - 2) * (~gets_no_part).double()
+    return (1 - epsilon) * true + epsilon / VOCABULARY
 
 
 def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
@@ -125,35 +120,9 @@ def test_what_does_not_fit_is_refused(measure, logits, labels, error, message):
         measure(logits, labels)
 
 
-def lowest(loss_of, start: Tensor) -> float:
-    """The lowest loss that a search over all logits finds."""
-    found = start.double().clone().requires_grad_()
-    search = torch.optim.LBFGS([found], max_iter=500, tolerance_grad=1e-12, tolerance_change=0)
-
-    def closure() -> Tensor:
-        search.zero_grad()
-        loss = loss_of(found)
-        loss.backward()
-        return loss
-
-    search.step(closure)
-    return loss_of(found).item()
-
-
-@each_custom
-@pytest.mark.parametrize("epsilon", [0.1, 0.5])
-def test_the_floor_is_the_lowest_loss_that_can_be_reached(logits, epsilon, among_others):
-    floor = smoothing_floor(VOCABULARY, epsilon, among_others=among_others)
-    target = smoothed(LABELS, epsilon, among_others=among_others)
-    reached = lowest(lambda found: cross_entropy(found, target), logits.detach())
-    assert reached == pytest.approx(floor, abs=1e-5)
-    # The model that predicts the target distribution itself is there already.
-    perfect = target.clamp(min=1e-30).log()
-    assert cross_entropy(perfect, target).item() == pytest.approx(floor, rel=1e-9)
-
-
-def test_the_floor_holds_for_token_loss_too_and_being_surer_costs_more():
-    floor = smoothing_floor(VOCABULARY, 0.1)
+def test_no_model_gets_below_the_entropy_and_being_surer_costs_more():
+    target = smoothed(LABELS, 0.1)
+    floor = cross_entropy(target.log(), target).item()  # a model that predicts the target
     true_token = F.one_hot(LABELS, VOCABULARY).double()
     losses = [token_loss(sure * true_token, LABELS, label_smoothing=0.1) for sure in range(20)]
     lowest_at = min(range(20), key=lambda sure: losses[sure])
@@ -163,25 +132,6 @@ def test_the_floor_holds_for_token_loss_too_and_being_surer_costs_more():
     best = math.log((1 - 0.1 + 0.1 / VOCABULARY) / (0.1 / VOCABULARY))
     reached = token_loss(best * true_token, LABELS, label_smoothing=0.1)
     assert reached.item() == pytest.approx(floor, rel=1e-12)
-
-
-def test_without_smoothing_there_is_no_floor():
-    assert smoothing_floor(10_000, 0.0) == 0
-    assert smoothing_floor(10_000, 0.0, among_others=True) == 0
-    assert smoothing_floor(10_000, 0.1) == pytest.approx(1.25, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"vocabulary_size": 0}, ValueError, "vocabulary_size must be at least 1, got 0"),
-        ({"vocabulary_size": 7.5}, TypeError, "vocabulary_size must be a whole number, got 7.5"),
-        ({"vocabulary_size": 2, "among_others": True}, ValueError, "must be at least 3, got 2"),
-    ],
-)
-def test_what_has_no_floor_is_refused(changes, error, message):
-    with pytest.raises(error, match=message):
-        smoothing_floor(**({"vocabulary_size": VOCABULARY, "label_smoothing": 0.1} | changes))
 
 
 CONFIG = TransformerConfig(
@@ -377,5 +327,3 @@ def test_a_run_in_chunks_is_the_run_by_logits(monkeypatch):
 def test_label_smoothing_outside_its_range_is_refused(logits, epsilon, error, message):
     with pytest.raises(error, match=message):
         token_loss(logits, LABELS, label_smoothing=epsilon)
-    with pytest.raises(error, match=message):
-        smoothing_floor(VOCABULARY, epsilon)

@@ -20,10 +20,6 @@ def state_after(steps: int, task: Task = TASK, **changes: object) -> TrainingSta
     return TrainingState(model, task, config, torch.optim.SGD(model.parameters(), lr=0.1), run)
 
 
-def test_a_look_is_due_after_every_so_many_steps_and_after_the_last():
-    assert [steps for steps in range(8) if state_after(steps).is_due] == [3, 6, 7]
-
-
 @pytest.mark.parametrize("part", ["train", "validation"])
 def test_a_task_that_differs_in_one_token_is_another(part):
     pairs = [(list(source), list(target)) for source, target in getattr(TASK, part)]

@@ -6,6 +6,7 @@ from transformer_course.a_published_model.checks import (
     check_wrong_switch,
     patient_of,
 )
+from transformer_course.a_published_model.fetching import fetch_marian
 from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.charts import plot_differences

@@ -4,14 +4,19 @@ It has everything that a published one has, and learns its sentences by heart in
 in notebooks/20_a_published_model.ipynb and in tests.
 """
 
+import io
+from collections.abc import Iterable
+
 import torch
 import torch.nn.functional as F
 
 from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.pretrained.marian import train_marian_tokenizer
+from transformer_edu.pretrained.marian import END, PADDING, UNKNOWN, MarianTokenizer
 from transformer_edu.training.machine.device import device_of
+from transformer_edu.training.machine.failures import import_extra
 
 PAIRS = (  # German, English
     ("Ein Hund rennt über das Gras.", "A dog runs across the grass."),
@@ -29,6 +34,40 @@ PIECES = 90  # of each language, at the most
 SIZES = {"d_model": 64, "num_heads": 4, "num_layers": 2, "num_decoder_layers": 1, "d_ff": 128}
 
 
+def train_marian_tokenizer(
+    sources: Iterable[str], targets: Iterable[str], *, vocabulary_size: int
+) -> MarianTokenizer:
+    """Train a SentencePiece model for each language, and join their pieces in one vocabulary.
+
+    Args:
+        sources, targets: The texts to learn from.
+        vocabulary_size: The most pieces of each language, at least its characters.
+
+    Raises:
+        ModuleNotFoundError: If the library sentencepiece is not installed.
+        ValueError: If a language has no text, or more characters than vocabulary_size.
+    """
+    library = import_extra("sentencepiece")
+    require_whole("vocabulary_size", vocabulary_size)
+    sizes = {"vocab_size": vocabulary_size, "hard_vocab_limit": False}
+    quiet = {"minloglevel": 2, "num_threads": 1}
+    cutters, names = [], [END, UNKNOWN]
+    for texts in (sources, targets):
+        written = io.BytesIO()
+        try:
+            library.SentencePieceTrainer.train(
+                sentence_iterator=iter(texts), model_writer=written, **sizes, **quiet
+            )
+        except (RuntimeError, OSError) as error:
+            reason = str(error).split("] ")[-1].strip()
+            raise ValueError(f"the texts must suffice for a tokenizer: {reason}") from None
+        cutters.append(written.getvalue())
+        cutter = library.SentencePieceProcessor(model_proto=written.getvalue())
+        names += [cutter.id_to_piece(i) for i in range(len(cutter)) if not cutter.is_control(i)]
+    pieces = [*dict.fromkeys(names), PADDING]
+    return MarianTokenizer({piece: i for i, piece in enumerate(pieces)}, tuple(cutters))
+
+
 def untrained_marian(*, seed: int = 0, **changes: object) -> Translator:
     """A Marian model with random weights, and a tokenizer that has read the pairs.
 
@@ -38,7 +77,7 @@ def untrained_marian(*, seed: int = 0, **changes: object) -> Translator:
     """
     sources, targets = zip(*PAIRS, strict=True)
     tokenizer = train_marian_tokenizer(sources, targets, vocabulary_size=PIECES)
-    padding_id, end_id = (tokenizer.vocabulary[name] for name in ("<pad>", "</s>"))
+    padding_id, end_id = (tokenizer.vocabulary[name] for name in (PADDING, END))
     ids = {"padding_id": padding_id, "start_id": padding_id, "end_id": end_id}
     marian = {"bias": True, "activation": "silu", "position_order": "halves", "max_length": 64}
     torch.manual_seed(seed)

@@ -27,14 +27,14 @@ from transformer_course.grading.outcomes import (
     grade_notebook,
 )
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.training.machine.failures import with_told_errors
-from transformer_edu.training.machine.whole_file import replace_file, require_writable
+from transformer_edu.training.machine.atomic_files import replace_file, require_writable
+from transformer_edu.training.machine.failures import one_line_errors
 
 ABOUT = "Run students' notebooks and write down how each exercise came out. This is no sandbox."
 COURSE = Path(__file__).resolve().parents[2] / "notebooks"
 
 
-@with_told_errors
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, grade one notebook after another, and write the table and the page.
 

@@ -92,7 +92,6 @@ def pattern_task(
         train=encode(draw(seen[: cuts[0]], train_size, again=True)),
         validation=encode(draw(seen[cuts[0] : cuts[1]], validation_size, again=True)),
         test=encode(draw(seen[cuts[1] :], test_size)),
-        distinct_pairs=len(seen) + sum(map(len, unseen.values())),
         unseen={length: encode(draw(pairs, test_size)) for length, pairs in unseen.items()},
     )
 

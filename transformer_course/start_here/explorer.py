@@ -21,12 +21,11 @@ from transformer_course.looking.one_head import END
 from transformer_course.looking.recording import record_attention
 from transformer_course.viewer.live import live_element
 from transformer_edu.data.number_words import LARGEST_NUMBER, english_words
-from transformer_edu.data.vocabulary import Vocabulary
+from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import TextCoder, Translator, write_all
 from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS
-from transformer_edu.runs.run_folder import Words
 from transformer_edu.training.machine.device import device_of
 
 END_TOKEN = SPECIAL_TOKENS[END_ID]

@@ -19,7 +19,6 @@ from transformer_edu.data.batches import Batch, make_batch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.config import inverse_square_root
-from transformer_edu.training.loss import smoothing_floor
 
 VOCABULARY_SIZE, SMOOTHING = 37_000, 0.1
 SIZES = {"vocabulary_size": 20, "d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32}
@@ -67,6 +66,24 @@ MISTAKEN_STEPS = {
     "padded": "The loss includes padding, whose id is 0.",
     "stale": "The gradients of the previous step are still there, and new ones are added.",
 }
+
+
+def smoothing_floor(vocabulary_size: int, label_smoothing: float) -> float:
+    """The lowest smoothed loss that any model can reach: the entropy of the target distribution.
+
+    The distribution gives every token ε/V, and the true token 1 - ε on top.
+
+    Args:
+        vocabulary_size: V.
+        label_smoothing: ε, in [0, 1).
+
+    Returns:
+        Nats per token.
+    """
+    each = label_smoothing / vocabulary_size
+    true = 1 - label_smoothing + each
+    others = (vocabulary_size - 1) * each * math.log(each) if each else 0.0
+    return -true * math.log(true) - others
 
 
 @exercise("10.1")

@@ -12,7 +12,6 @@ from IPython.display import display
 
 from transformer_course.curves.run_figures import plot_losses
 from transformer_course.drawing.display import DOTS_PER_INCH, SHOWN_AT, encode_png, shown_width
-from transformer_edu.training.budget import describe_seconds
 from transformer_edu.training.machine.failures import noted_interrupts
 
 LEAST_PAUSE = 0.5  # seconds between two pictures
@@ -47,8 +46,7 @@ def live_curve(
                 break
             if number:
                 seconds = (time.perf_counter() - begin) * (len(batches) / number - 1)
-                left = describe_seconds(seconds).removesuffix("here")
-                curve.redraw(f"Step {len(losses)} of {curve.steps}, {left}left")
+                curve.redraw(f"Step {len(losses)} of {curve.steps}, {_describe(seconds)} left")
             yield batch
     if len(losses) < curve.steps:
         curve.redraw(f"Stopped after step {len(losses)} of {curve.steps}", at_once=True)
@@ -56,6 +54,15 @@ def live_curve(
     else:
         ends = f"from {losses[0]:.2f} to {losses[-1]:.2f}"
         curve.redraw(f"{curve.steps} steps: the loss goes {ends}", at_once=True)
+
+
+def _describe(seconds: float) -> str:
+    """A duration in words, such as "≈ 40 s", with one digit below 10 and two above."""
+    if seconds < 1:
+        return "under 1 s"
+    number, unit = (seconds, "s") if seconds < 90 else (seconds / 60, "min")
+    digits = 1 if number < 10 else 2
+    return f"≈ {float(f'{number:.{digits}g}'):,.0f} {unit}"
 
 
 class _Curve:

@@ -1,7 +1,7 @@
 """Training pairs as people type them, and words split in more than one way.
 
-Readers leave out capitals and the final mark, and their names are in no corpus. A model that has
-met such sentences in training, with the whole translation beside them, reads them like others.
+People leave out capitals and the final mark, and their names are in no corpus. A model that was
+trained on such sentences, with the whole translation, translates them like others.
 """
 
 import re
@@ -23,31 +23,29 @@ CODAS = ["", "", "", "l", "n", "r", "s", "m", "ck", "th", "tt"]
 
 
 def vary(pairs: Sequence[TextPair], rng: Random, names: Collection[str] = ()) -> list[TextPair]:
-    """The same pairs, some of them as people type them; the translation keeps its form.
+    """The same pairs, some sources as people type them; the translations keep their form.
 
     Args:
         pairs: Texts and their translations.
         rng: Decides which are changed.
-        names: Given names: where both sides have one, half of the pairs get an invented one.
+        names: Given names; half of the pairs with one of them on both sides get an invented name.
     """
-    return [_vary(pair, rng, names) for pair in pairs]
-
-
-def _vary(pair: TextPair, rng: Random, names: Collection[str]) -> TextPair:
-    source, target = pair
-    found = set(re.findall(r"\w+", source)) & set(names)
-    if found and rng.random() < RENAMED:
-        for name in sorted(found):
-            source, target = replace_name(source, target, name, invent_name(rng))
-    if rng.random() < SMALL:
-        source = source.lower()
-    if rng.random() < UNMARKED:
-        source = source.rstrip(FINAL_MARKS)
-    return source, target
+    varied = []
+    for source, target in pairs:
+        found = set(re.findall(r"\w+", source)) & set(names)
+        if found and rng.random() < RENAMED:
+            for name in sorted(found):
+                source, target = replace_name(source, target, name, invent_name(rng))
+        if rng.random() < SMALL:
+            source = source.lower()
+        if rng.random() < UNMARKED:
+            source = source.rstrip(FINAL_MARKS)
+        varied.append((source, target))
+    return varied
 
 
 def replace_name(source: str, target: str, name: str, new: str) -> TextPair:
-    """The pair with another name on both sides, or as it was if the sides differ in the name."""
+    """The pair with a new name on both sides; unchanged if only one side has the name."""
     word = re.compile(rf"\b{name}\b")
     count = len(word.findall(source))
     if count != len(word.findall(target)) or re.search(rf"\b{name}s\b", target):
@@ -56,7 +54,7 @@ def replace_name(source: str, target: str, name: str, new: str) -> TextPair:
 
 
 def invent_name(rng: Random) -> str:
-    """A name of two or three syllables that nobody need have: Trolei, Kamoth."""
+    """A name of two or three random syllables, such as Trolei or Kamoth."""
     count = rng.choice((2, 2, 3))
     syllables = [rng.choice(ONSETS).lower() + rng.choice(VOWELS) for _ in range(count)]
     return "".join(syllables).capitalize() + rng.choice(CODAS)
@@ -65,12 +63,11 @@ def invent_name(rng: Random) -> str:
 class RandomSplits:
     """Splits words in other ways than the tokenizer: BPE dropout (Provilkov et al. 2020).
 
-    Each merge that could be made is left out with a probability, at every step anew, so that a
-    word comes in rarer, shorter pieces too. The model learns what pieces are made of, and meets a
-    small corpus in a new form each time.
+    At every step, each possible merge is left out with a probability. So the model sees words in
+    rarer, shorter pieces too, and a small corpus in a new form each time.
 
     Args:
-        tokenizer: Whose pieces and merges.
+        tokenizer: Its pieces and merges are used.
         dropout: Probability of leaving a merge out, from 0 to below 1.
         rng: Decides which.
     """
@@ -83,7 +80,7 @@ class RandomSplits:
         self.ids = {piece: number for number, piece in enumerate(tokenizer.pieces) if piece}
 
     def encode_some(self, texts: Sequence[str], ids: Sequence[list[int]]) -> list[list[int]]:
-        """Token ids of texts, half of them split at random; the others stay as they are in ids."""
+        """Token ids of texts: half of them are split at random, the others keep theirs."""
         return [
             self.encode(text) if self.rng.random() < SPLIT else plain
             for text, plain in zip(texts, ids, strict=True)

@@ -9,12 +9,15 @@ import io
 import os
 import threading
 import time
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 from transformer_edu.data.parallel_text import ParallelText, decode_lines, unpack
-from transformer_edu.training.machine.whole_file import replace_file, require_path, require_writable
+from transformer_edu.training.machine.atomic_files import (
+    replace_file,
+    require_path,
+    require_writable,
+)
+from transformer_edu.training.machine.failures import import_extra
 
 DATA_VARIABLE = "TRANSFORMER_EDU_DATA"  # names a folder that holds the files, or its parent
 CACHE_VARIABLE = "TRANSFORMER_EDU_CACHE"  # names the folder for what was downloaded
@@ -42,9 +45,9 @@ def load_multi30k(
 ) -> ParallelText:
     """The captions in English, each with its German translation: 29,000, 1,014 and 1,000 pairs.
 
-    They are read from folder, or else from the folder that the environment variable
-    TRANSFORMER_EDU_DATA names, or else downloaded once into the cache (TRANSFORMER_EDU_CACHE
-    names another). Every file's SHA-256 is compared each time.
+    They are read from folder, or from the folder that the environment variable
+    TRANSFORMER_EDU_DATA names, or downloaded once into the cache (TRANSFORMER_EDU_CACHE moves
+    it). The SHA-256 of every file is compared each time.
 
     Args:
         folder: Holds train.en.gz and the others, or a folder multi30k with them.
@@ -53,47 +56,42 @@ def load_multi30k(
 
     Raises:
         ModuleNotFoundError: If the library pooch is needed and not installed.
-        TypeError: If folder is no path.
-        OSError: If a file is missing or another one, the download fails three times, or the
-            cache cannot be written; nothing half-written stays behind.
+        TypeError: If folder is not a path.
+        OSError: If a file is missing or a different one, the download fails three times, or the
+            cache cannot be written; no half-written file is left.
     """
     if folder is not None:
         require_path("folder", folder)
     folder = folder or os.environ.get(DATA_VARIABLE)
     if folder:
         own = _folder_with_files(Path(folder))
-        return _in_parts({name: read_text(own / f"{name}.gz") for name in CHECKSUMS})
-    cache = _cache_folder()
-    return _in_parts({name: _cached(cache, name, source, timeout) for name in CHECKSUMS})
+        texts = {name: _read(own / f"{name}.gz") for name in CHECKSUMS}
+    else:
+        cache = _cache_folder()
+        texts = {name: _cached(cache / f"{name}.gz", source, timeout) for name in CHECKSUMS}
+    lines = {name: decode_lines(name, text) for name, text in texts.items()}
+    return ParallelText(
+        *(list(zip(lines[f"{p}.en"], lines[f"{p}.de"], strict=True)) for p in PARTS)
+    )
 
 
-def read_text(path: Path) -> bytes:
-    """Unpack one of the files, if it is that file.
-
-    Raises:
-        OSError: If it cannot be read, or its text has another SHA-256.
-    """
-    return _checked(path, path.read_bytes())
-
-
-def _checked(path: Path, content: bytes) -> bytes:
-    """Unpack what lies at path, or will; refuse another text than the one of that name."""
-    text = unpack(path, content, largest=LARGEST)
+def _read(path: Path, content: bytes | None = None) -> bytes:
+    """Unpack a file, or the content that will lie at path; refuse a text of another SHA-256."""
+    text = unpack(path, path.read_bytes() if content is None else content, largest=LARGEST)
     found, wanted = hashlib.sha256(text).hexdigest(), CHECKSUMS[path.stem]
     if found != wanted:
         raise OSError(f"{path} must hold the text with the SHA-256 {wanted}, got {found}")
     return text
 
 
-def _cached(cache: Path, name: str, source: str, timeout: float) -> bytes:
+def _cached(path: Path, source: str, timeout: float) -> bytes:
     """The text of a file in the cache; downloaded first if it is not there, or damaged."""
-    path = cache / f"{name}.gz"
     try:
-        return read_text(path)
+        return _read(path)
     except OSError:
         pass  # not there yet, or not to be trusted
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         require_writable("the cache", path)
         content = _fetch(path, source, timeout)
         replace_file(path, [content])
@@ -102,22 +100,20 @@ def _cached(cache: Path, name: str, source: str, timeout: float) -> bytes:
             f"Multi30k must be downloaded, or lie in the folder that the environment variable "
             f"{DATA_VARIABLE} names, got {error}"
         ) from error
-    return _checked(path, content)
+    return _read(path, content)
 
 
 def _fetch(path: Path, source: str, timeout: float) -> bytes:
     """Download what belongs at path; try again if it is not the right file."""
-    for attempt in range(1, ATTEMPTS):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
-            return _fetch_once(path, source, timeout)
+            content = download(f"{source}/{path.name}", largest=LARGEST, timeout=timeout)
+            _read(path, content)
+            break
         except OSError:
+            if attempt == ATTEMPTS:
+                raise
             time.sleep(PAUSE * attempt)
-    return _fetch_once(path, source, timeout)
-
-
-def _fetch_once(path: Path, source: str, timeout: float) -> bytes:
-    content = download(f"{source}/{path.name}", largest=LARGEST, timeout=timeout)
-    _checked(path, content)
     return content
 
 
@@ -138,62 +134,46 @@ def _folder_with_files(folder: Path) -> Path:
     )
 
 
-def _in_parts(texts: dict[str, bytes]) -> ParallelText:
-    """Put sources and translations side by side."""
-    lines = {name: decode_lines(name, text) for name, text in texts.items()}
-    return ParallelText(
-        *(list(zip(lines[f"{p}.en"], lines[f"{p}.de"], strict=True)) for p in PARTS)
-    )
-
-
 class DownloadError(OSError):
-    """A file that could not be fetched; says what came instead."""
+    """A file could not be downloaded; the message says why."""
 
 
 class LimitedBuffer(io.BytesIO):
-    """Memory that takes so many bytes and no more.
-
-    Args:
-        largest: How many.
-    """
+    """Memory that takes at most ``largest`` bytes."""
 
     def __init__(self, largest: int) -> None:
         super().__init__()
         self.largest = largest
 
     def write(self, content: bytes) -> int:
-        """Take some more bytes.
-
-        Raises:
-            DownloadError: If they are too many.
-        """
+        """Take more bytes, or raise a DownloadError if they are too many."""
         if self.tell() + len(content) > self.largest:
             raise DownloadError(f"more than {self.largest:,} bytes")
         return super().write(content)
 
 
 def download(address: str, *, largest: int, timeout: float) -> bytes:
-    """Fetch the file at an address into memory, so that nothing half-written can stay behind.
+    """Download a file into memory, so that no half-written file can be left.
 
     Args:
         address: Of the file, http or https.
         largest: Bytes at the most.
-        timeout: Seconds until it must be there, however slowly it comes.
+        timeout: Seconds for the whole file, however slowly it comes.
 
     Raises:
         ModuleNotFoundError: If the library pooch is not installed.
-        DownloadError: If it cannot be had: no connection, a broken one, a refusal, too many
-            bytes, too slow.
+        DownloadError: If there is no connection, it breaks, or the server refuses; if the file has
+            too many bytes or comes too slowly.
     """
     buffer = LimitedBuffer(largest)
-    # The library's patience ends with silence only, not with a byte now and then; ours ends first.
+    # The library's timeout is for silence only: a byte now and then would go on for ever.
     fetch = import_extra("pooch").HTTPDownloader(timeout=2 * timeout)
     errors: list[Exception] = []
 
     def work() -> None:
         try:
             fetch(address, buffer, None)
-        except (OSError, ValueError) as error:  # ValueError: an address that is none
+        except (OSError, ValueError) as error:  # ValueError: not an address
             errors.append(error)
 
     thread = threading.Thread(target=work, daemon=True)  # the program may end before it does
@@ -207,27 +187,8 @@ def download(address: str, *, largest: int, timeout: float) -> bytes:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in words that need no library to be understood."""
+    """What went wrong, without the words of the library."""
     if isinstance(error, DownloadError):
         return str(error)
     answer = getattr(error, "response", None)
     return "no connection, or a broken one" if answer is None else str(answer.status_code)
-
-
-def import_extra(name: str) -> ModuleType:
-    """Import a library of the extra ``data``, or say how to get it.
-
-    Args:
-        name: Of the library, such as sacrebleu or sentencepiece.
-
-    Raises:
-        ModuleNotFoundError: If it is not installed.
-    """
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"{name} must be installed for this, got no such library: pip install "
-            f'"transformer-edu[data]"',
-            name=name,
-        ) from error

@@ -1,8 +1,8 @@
 """Numbers from 1 to 999,999 as English and as German words.
 
-German says units before tens (342 is *drei hundert zwei und vierzig*), so that a translator
-cannot go from left to right. Both languages are written as separate words here: *forty two*
-for forty-two, *zwei und vierzig* for zweiundvierzig.
+German says units before tens (342 is *drei hundert zwei und vierzig*), so a translator must change
+the order. Both languages are written as separate words here: *forty two* for forty-two, *zwei und
+vierzig* for zweiundvierzig.
 """
 
 from transformer_edu.model.refusals import require_whole
@@ -31,35 +31,27 @@ GERMAN_WORDS = (*GERMAN_SMALL, "eins", *GERMAN_TENS, "und", "hundert", "tausend"
 
 
 def english_words(number: int) -> list[str]:
-    """Say a number in English: 342 is three hundred forty two.
-
-    Args:
-        number: From 1 to 999,999.
+    """The words of a number in English: 342 is three hundred forty two.
 
     Raises:
-        TypeError: If number is not a whole number.
-        ValueError: If it is out of range.
+        TypeError, ValueError: If number is not a whole number from 1 to 999,999.
     """
-    _require_number(number)
+    require_whole("number", number, maximum=LARGEST_NUMBER)
     thousands, rest = divmod(number, 1000)
     words = [*_english_below_thousand(thousands), "thousand"] if thousands else []
     return words + _english_below_thousand(rest)
 
 
 def german_words(number: int) -> list[str]:
-    """Say a number in German: 342 is drei hundert zwei und vierzig.
+    """The words of a number in German: 342 is drei hundert zwei und vierzig.
 
     One is *eins* at the end (101: ein hundert eins) and *ein* before another word (1000: ein
     tausend; 21: ein und zwanzig).
 
-    Args:
-        number: From 1 to 999,999.
-
     Raises:
-        TypeError: If number is not a whole number.
-        ValueError: If it is out of range.
+        TypeError, ValueError: As for english_words.
     """
-    _require_number(number)
+    require_whole("number", number, maximum=LARGEST_NUMBER)
     thousands, rest = divmod(number, 1000)
     words = [*_german_below_thousand(thousands), "tausend"] if thousands else []
     words += _german_below_thousand(rest)
@@ -84,9 +76,3 @@ def _german_below_thousand(number: int) -> list[str]:
     if units:
         words += [GERMAN_SMALL[units - 1], "und"]
     return [*words, GERMAN_TENS[tens - 2]]
-
-
-def _require_number(number: int) -> None:
-    require_whole("number", number)
-    if number > LARGEST_NUMBER:
-        raise ValueError(f"number must be at most {LARGEST_NUMBER:,}, got {number:,}")

@@ -1,4 +1,4 @@
-"""Sentences in two languages: read from two files, line by line, and cut into three parts."""
+"""Sentences in two languages: read from two files, split into three parts, made into a task."""
 
 import gzip
 import io
@@ -16,9 +16,10 @@ from transformer_edu.data.toy_tasks import Pair, Task
 from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import SPECIAL_TOKENS
-from transformer_edu.training.machine.whole_file import require_path
+from transformer_edu.training.machine.atomic_files import require_path
 
-LARGEST_PART = 1000  # pairs that are held out for watching, and for judging, if nobody says more
+PARTS = ("train", "validation", "test")
+LARGEST_PART = 1000  # sources of the validation part, and of the test part, unless told otherwise
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors begin a file with it
 
 
@@ -28,8 +29,8 @@ class ParallelText:
 
     Args:
         train: Pairs to learn from.
-        validation: Pairs to watch by, and to choose by.
-        test: Pairs to be judged by at the end.
+        validation: Pairs to evaluate on during training, and to choose by.
+        test: Pairs for the score at the end.
     """
 
     train: list[TextPair]
@@ -38,17 +39,17 @@ class ParallelText:
 
 
 def read_parallel(source_path: str | os.PathLike, target_path: str | os.PathLike) -> list[TextPair]:
-    """Read two files of which each line of one is the translation of the other's.
+    """Read two files: each line of one is the translation of the same line of the other.
 
-    Lines may be of any length. Spaces around a line are cut off, everything else stays as it is:
-    HTML is text. A pair with an empty side is left out, and a warning says how many there were.
+    Spaces around a line are cut off; everything else stays as it is. A pair with an empty side is
+    left out, and a warning says how many there were.
 
     Args:
         source_path: A text file in UTF-8, or one packed with gzip whose name ends in .gz.
         target_path: The same for the translations.
 
     Raises:
-        TypeError: If a path is no path.
+        TypeError: If an argument is not a path.
         OSError: If a file cannot be read, or is a damaged archive.
         ValueError: If a file is not UTF-8, the files have different numbers of lines, or no pair
             has two sides.
@@ -80,9 +81,7 @@ def read_lines(path: str | os.PathLike) -> list[str]:
         path: The file; if its name ends in .gz, it is unpacked.
 
     Raises:
-        TypeError: If path is no path.
-        OSError: If it cannot be read, or is a damaged archive.
-        ValueError: If it is not UTF-8; the first such line is named.
+        TypeError, OSError, ValueError: As for read_parallel.
     """
     require_path("path", path)
     content = Path(path).read_bytes()
@@ -92,15 +91,15 @@ def read_lines(path: str | os.PathLike) -> list[str]:
 
 
 def unpack(path: str | os.PathLike, content: bytes, *, largest: int | None = None) -> bytes:
-    """What is packed in a gzip archive that lies at path.
+    """The content of a gzip archive.
 
     Args:
-        path: For the message.
+        path: The archive's, for the message.
         content: The archive.
-        largest: So many bytes at the most are unpacked; None for all of them.
+        largest: The most bytes to unpack; None for all of them.
 
     Raises:
-        OSError: If it is no archive, damaged, or larger.
+        OSError: If it is not an archive, is damaged, or holds more bytes.
     """
     try:
         if not content:  # which the library takes for an archive of nothing
@@ -115,10 +114,10 @@ def unpack(path: str | os.PathLike, content: bytes, *, largest: int | None = Non
 
 
 def decode_lines(path: str | os.PathLike, content: bytes) -> list[str]:
-    """The lines in the content of the file at path, as read_lines."""
+    """The lines in the content of the file at path, as for read_lines."""
     rows = content.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if not rows[-1]:
-        rows.pop()  # behind the last line feed
+        rows.pop()  # after the last line feed
     lines = []
     for number, row in enumerate(rows, start=1):
         try:
@@ -138,12 +137,13 @@ def split_pairs(
     test_size: int | None = None,
     seed: int = 0,
 ) -> ParallelText:
-    """Cut pairs into three parts at random; pairs of the same source stay in one part.
+    """Split pairs into three parts at random; pairs with the same source stay in one part.
 
     Args:
         pairs: Texts and their translations.
-        validation_size: Different sources to watch by; None takes a tenth, 1,000 at most.
-        test_size: Different sources to be judged by; None as for validation_size.
+        validation_size: Different sources in the validation part; None takes a tenth, 1,000 at
+            most.
+        test_size: The same for the test part.
         seed: Decides which; the same seed gives the same parts.
 
     Raises:
@@ -171,22 +171,17 @@ def split_pairs(
     return ParallelText(*([pair for s in sources[cut] for pair in together[s]] for cut in cuts))
 
 
-PARTS = ("train", "validation", "test")
-
-
 @dataclass(frozen=True, kw_only=True)
 class TranslationTask(Task):
     """A Task whose pairs are texts. Its vocabulary shows the tokenizer's pieces.
 
     Args:
-        tokenizer: What made the ids, and makes texts of what the model writes.
+        tokenizer: It made the ids, and decodes what the model writes.
         texts: The text of every pair, in the same order.
-        left_out: How many pairs of each part were too long or empty, by the part's name.
     """
 
     tokenizer: Tokenizer
     texts: ParallelText
-    left_out: dict[str, int]
 
 
 def translation_task(
@@ -198,12 +193,12 @@ def translation_task(
     bpe_dropout: float = 0.0,
     seed: int = 0,
 ) -> TranslationTask:
-    """Encode texts for fit; pairs that are too long for the model are left out and counted.
+    """Encode texts for fit; pairs that are empty or too long for the model are left out.
 
     Args:
-        parallel: What to learn from, to watch by and to be judged by.
-        tokenizer: Made from parallel.train only, or the others would not be unseen.
-        max_length: Positions of a side at the most, the end token included.
+        parallel: What to learn from, to evaluate on and to test with.
+        tokenizer: Made from parallel.train only, or the other parts would not be unseen.
+        max_length: The most positions of a side, the end token included.
         name: What the task is called in messages.
         bpe_dropout: How likely a merge is left out in half of the training sentences.
         seed: Decides which.
@@ -214,7 +209,6 @@ def translation_task(
     require_whole("max_length", max_length, minimum=2)
     encoded: dict[str, list[Pair]] = {}
     texts: dict[str, list[TextPair]] = {}
-    left_out = {}
     for part in PARTS:
         given = getattr(parallel, part)
         splits = RandomSplits(tokenizer, bpe_dropout, Random(seed)) if part == "train" else None
@@ -229,15 +223,12 @@ def translation_task(
             )
         encoded[part] = [pair for pair, _ in fitting]
         texts[part] = [text for _, text in fitting]
-        left_out[part] = len(given) - len(fitting)
     return TranslationTask(
         name=name,
         vocabulary=Vocabulary(tokenizer.tokens(range(len(SPECIAL_TOKENS), len(tokenizer)))),
         **encoded,
-        distinct_pairs=len({text for part in texts.values() for text in part}),
         tokenizer=tokenizer,
         texts=ParallelText(**texts),
-        left_out=left_out,
     )
 
 

@@ -1,7 +1,7 @@
 """Byte-level byte-pair encoding: one vocabulary for two languages, and for any text (paper §5.1).
 
-A text is a row of bytes, so that nothing is ever unknown. Training joins the most frequent pair
-of neighbours into a new piece, again and again; encoding repeats the joins in the same order.
+A text is a sequence of bytes, so nothing is ever unknown. Training joins the most frequent pair of
+neighbors into a new piece, again and again; encoding repeats these merges in the same order.
 Built step by step in notebooks/14_tokenization.ipynb.
 """
 
@@ -18,9 +18,13 @@ import tokenizers
 
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.vocabulary import END_ID, PADDING_ID, SPECIAL_TOKENS, START_ID
-from transformer_edu.training.machine.whole_file import replace_file, require_path
+from transformer_edu.training.machine.atomic_files import (
+    read_json,
+    require_path,
+    write_json,
+)
 
-# Each byte is spelt as one visible character: the printable ones of Latin-1 as they are, the 68
+# Each byte is written as one visible character: the printable ones of Latin-1 as they are, the 68
 # others in their order from U+0100 on. The library tokenizers does the same.
 PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 OTHERS = [byte for byte in range(256) if byte not in PRINTABLE]
@@ -28,30 +32,26 @@ SPELLING = {byte: chr(byte) for byte in PRINTABLE} | {
     byte: chr(0x100 + number) for number, byte in enumerate(OTHERS)
 }
 BYTES = {character: byte for byte, character in SPELLING.items()}
-# In the order of the spelling, not of the bytes: so has the library, which breaks ties by it.
+# In the order of the characters, not of the bytes: the library breaks ties by it.
 ALPHABET = tuple(bytes([BYTES[character]]) for character in sorted(BYTES))
 SPACE = "▁"  # shown for a space
 
 
 def spell(piece: bytes) -> str:
-    """A piece without a space or a line break in it, whatever it holds: Ġ is a space."""
+    """A piece as visible characters, one for each byte: Ġ is a space."""
     return "".join(SPELLING[byte] for byte in piece)
 
 
-def spelt_bytes(spelt: str) -> bytes:
-    """What spell has spelt.
-
-    Raises:
-        KeyError: If a character is none that spells a byte.
-    """
-    return bytes(BYTES[character] for character in spelt)
+def piece_of(spelled: str) -> bytes:
+    """The piece that spell has written; a KeyError if a character stands for no byte."""
+    return bytes(BYTES[character] for character in spelled)
 
 
 def readable(piece: bytes) -> str:
-    """A piece as people read it, a space as ▁; what cannot be seen is shown as its bytes, <0x0A>.
+    """A piece as people read it: a space is ▁, and what cannot be seen is its bytes, as <0x0A>.
 
-    So are half a character and the character ▁ itself: two pieces never look the same, unless
-    their own text holds something like <0x0A>.
+    Parts of a character and the character ▁ itself are bytes too: two pieces never look the same,
+    unless their own text holds something like <0x0A>.
     """
     seen = []
     for character in piece.decode(errors="surrogateescape"):
@@ -66,8 +66,8 @@ def readable(piece: bytes) -> str:
 
 
 # Pieces never cross these borders: a word with the space before it, an ending like 's, a number,
-# punctuation. No run is longer than 64 characters, so that the work grows evenly with the text,
-# and no piece holds a letter and a <, so that none can be spelt like a special token.
+# punctuation. No run is longer than 64 characters, so the time grows linearly with the text, and no
+# piece holds both a letter and a <, so none can look like a special token.
 BORDERS = (
     r"'\p{L}{1,2}(?!\p{L})"
     r"| ?[\p{L}\p{M}]{1,64}"
@@ -85,19 +85,18 @@ SMALLEST_VOCABULARY = len(SPECIAL_TOKENS) + len(ALPHABET)
 class Tokenizer:
     """Texts to token ids and back. The four special tokens come first, then the 256 bytes.
 
-    A text is read as if it began with a space, so that a word has the same token wherever it
-    stands; ``decode`` takes that space away again. Text that spells ``</s>`` is text.
+    A text is read as if it began with a space, so that a word has the same token at the beginning
+    too; ``decode`` removes that space. Text that spells ``</s>`` is text.
 
     Args:
-        merges: Which two pieces are joined, in the order in which that was learned.
+        merges: Which two pieces are joined, in the order in which they were learned.
 
     Attributes:
-        merges: The same.
         pieces: The bytes of every id; none for the special tokens.
 
     Raises:
-        ValueError: If a merge joins pieces that are not there yet, or makes one that looks like
-            another token or is longer than any that can be learned.
+        ValueError: If a merge joins pieces that do not exist yet, or its result looks like another
+            token or is longer than any that can be learned.
     """
 
     def __init__(self, merges: Iterable[tuple[bytes, bytes]]) -> None:
@@ -141,9 +140,9 @@ class Tokenizer:
         ]
 
     def words(self, text: str) -> list[bytes]:
-        """The text cut where no piece crosses: words, each with the space before it."""
+        """The words of a text, each with the space before it: no piece crosses their borders."""
         cut = self._library.pre_tokenizer.pre_tokenize_str(f" {text}" if text else "")
-        return [spelt_bytes(spelt) for spelt, _ in cut]
+        return [piece_of(spelled) for spelled, _ in cut]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of any token ids; padding, start and end are left out.
@@ -161,25 +160,19 @@ class Tokenizer:
         return content.decode(errors="replace").removeprefix(" ")
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
-        """Every id's piece to look at, each spelt differently; a space is ``▁``.
-
-        Raises:
-            TypeError, ValueError: As decode.
-        """
+        """The readable piece of every id, no two alike; a space is ``▁``. Errors as for decode."""
         return [self._names[token_id] for token_id in self._require_ids(ids)]
 
     def save(self, path: str | os.PathLike) -> None:
         """Write a text file for load_tokenizer, whole or not at all.
 
         Raises:
-            TypeError: If path is no path.
-            OSError: If it cannot be written; what was there before stays.
+            TypeError, OSError: If path is not a path or cannot be written; an old file stays.
         """
         require_path("path", path)
         merges = [f"{spell(left)} {spell(right)}" for left, right in self.merges]
         record = {"format": FORMAT, "sha256": _checksum(merges), "merges": merges}
-        text = json.dumps(record, ensure_ascii=False, indent=1)
-        replace_file(Path(path), [text.encode(), b"\n"])
+        write_json(Path(path), record)
 
     @cached_property
     def _library(self) -> object:
@@ -189,26 +182,23 @@ class Tokenizer:
         return _with_borders(tokenizers.models.BPE(vocab=vocabulary, merges=merges))
 
     def _require_ids(self, ids: Iterable[int]) -> list[int]:
-        """Refuse what is not several ids of this vocabulary."""
+        """Refuse a value that is not several ids of this vocabulary."""
         if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
             raise TypeError(f"ids must be several token ids, got {reprlib.repr(ids)}")
         checked = list(ids)
         for token_id in checked:
-            require_whole("ids", token_id, minimum=0)
-            if token_id >= len(self.pieces):
-                raise ValueError(f"ids must be below {len(self.pieces)}, got {token_id}")
+            require_whole("ids", token_id, minimum=0, maximum=len(self.pieces) - 1)
         return checked
 
 
 def train_tokenizer(lines: Iterable[str], *, vocabulary_size: int) -> Tokenizer:
     """Learn which pieces of text are frequent; the same lines always give the same tokenizer.
 
-    Of two equally frequent pairs the one whose ids are smaller is joined first.
+    Of two equally frequent pairs, the one with the smaller ids is joined first.
 
     Args:
         lines: The texts to learn from, of both languages.
-        vocabulary_size: Number of ids at the most, at least 260; there are fewer if no pair
-            comes twice any more.
+        vocabulary_size: The most ids, at least 260; there are fewer if no pair comes twice.
 
     Raises:
         ModuleNotFoundError: If the library tokenizers is not installed.
@@ -220,7 +210,7 @@ def train_tokenizer(lines: Iterable[str], *, vocabulary_size: int) -> Tokenizer:
     texts = [f" {text}" for text in _require_texts("lines", lines) if text]
     if not texts:
         raise ValueError("lines must hold some text to learn from, got none")
-    # There is at most one merge for each byte; the library makes room for all that it is told.
+    # There is at most one merge for each byte; the library reserves memory for what it is told.
     largest = SMALLEST_VOCABULARY + sum(len(text.encode()) for text in texts)
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=min(vocabulary_size, largest),
@@ -232,32 +222,31 @@ def train_tokenizer(lines: Iterable[str], *, vocabulary_size: int) -> Tokenizer:
     learner = _with_borders(tokenizers.models.BPE())
     learner.train_from_iterator(texts, trainer)
     merges = json.loads(learner.to_str())["model"]["merges"]
-    return Tokenizer((spelt_bytes(left), spelt_bytes(right)) for left, right in merges)
+    return Tokenizer((piece_of(left), piece_of(right)) for left, right in merges)
 
 
 def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
     """Read what Tokenizer.save wrote.
 
     Raises:
-        TypeError: If path is no path.
-        OSError: If the file cannot be read.
+        TypeError, OSError: If path is not a path or cannot be read.
         ValueError: If it is something else, or damaged.
     """
     require_path("path", path)
     try:
-        record = json.loads(Path(path).read_bytes())
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise ValueError
-    except (ValueError, RecursionError):
-        raise ValueError(f"{path} must be a saved tokenizer, got something else") from None
+        record = read_json(Path(path))
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ValueError(f"{path} must be a saved tokenizer, got something else")
     try:
-        merges = record["merges"]
-        if _checksum(merges) != record["sha256"]:
-            raise ValueError
-        spelt = (merge.split(" ") for merge in merges)
-        pairs = [(spelt_bytes(left), spelt_bytes(right)) for left, right in spelt]
+        is_whole = _checksum(record["merges"]) == record["sha256"]
+        spelled = (merge.split(" ") for merge in record["merges"])
+        pairs = [(piece_of(left), piece_of(right)) for left, right in spelled]
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise ValueError(f"{path} must be a whole tokenizer, got a damaged one") from None
+        is_whole = False
+    if not is_whole:
+        raise ValueError(f"{path} must be a whole tokenizer, got a damaged one")
     try:
         return Tokenizer(pairs)
     except ValueError as error:
@@ -274,14 +263,14 @@ def _with_borders(model: object) -> object:
 
 
 def _require_texts(name: str, texts: Iterable[str]) -> list[str]:
-    """Refuse what is not several texts."""
+    """Refuse a value that is not several texts."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(f"{name} must be several texts, got {reprlib.repr(texts)}")
     return [_require_text(name, text) for text in texts]
 
 
 def _require_text(name: str, text: str) -> str:
-    """Refuse what is no text, and half a character."""
+    """Refuse a value that is not a text, or that holds a lone surrogate."""
     if not isinstance(text, str):
         raise TypeError(f"{name} must be text, got {reprlib.repr(text)}")
     try:

@@ -1,7 +1,7 @@
 """Tasks small enough to learn in seconds: copy, reverse, English to German number words.
 
-A task is a list of pairs (source, target) in token ids, cut into three parts that share no
-source: one to learn from, one to choose by, one to be judged by.
+A task is a list of pairs (source, target) of token ids, in three parts that share no source: one
+to learn from, one to evaluate on during training, one to test with at the end.
 """
 
 import random
@@ -27,15 +27,12 @@ MARKS = frozenset({PADDING_ID, START_ID, END_ID})
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Pairs of token ids to learn from, and others to be judged by.
+    """Pairs of token ids to learn from, and others to evaluate on and to test with.
 
     Args:
         name: What the task is called in figures and messages.
         vocabulary: The joint vocabulary of sources and targets.
-        train: What the model learns from.
-        validation: What it is watched by while it learns.
-        test: What it is judged by at the end.
-        distinct_pairs: How many different pairs there are in all, the three parts included.
+        train, validation, test: The pairs of each part.
 
     Raises:
         ValueError: If a pair holds the id of padding, start or end.
@@ -46,10 +43,9 @@ class Task:
     train: list[Pair]
     validation: list[Pair]
     test: list[Pair]
-    distinct_pairs: int
 
     def __post_init__(self) -> None:
-        """Refuse ids that would be hidden from the model or end a target early."""
+        """Refuse ids that are masked, or that would end a target early."""
         for part in ("train", "validation", "test"):
             for number, pair in enumerate(getattr(self, part), start=1):
                 if not all(map(MARKS.isdisjoint, pair)):
@@ -63,18 +59,17 @@ def number_words_task(
 ) -> Task:
     """Translate numbers from English to German words, 1 to 999,999.
 
-    The 27 numbers that are a single English word, like *seven* and *thirty*, are always learned
-    from: they are the dictionary, which nobody could guess. All others may be held out.
+    The 27 numbers that are a single English word, like *seven* and *thirty*, are always in the
+    training part: a model cannot guess a word. All others may be held out.
 
     Args:
         train_size: Number of pairs to learn from, at least 27.
-        validation_size: Number of pairs to watch by.
-        test_size: Number of pairs to be judged by.
+        validation_size, test_size: Number of pairs of the other parts.
         seed: Decides which numbers are drawn; the same seed gives the same task.
 
     Raises:
         TypeError, ValueError: If a size is not a whole number in its range, seed is negative, or
-            there are not as many numbers as asked for.
+            there are fewer numbers than asked for.
     """
     sizes = _require_sizes("number words", (train_size, validation_size, test_size), LARGEST_NUMBER)
     require_whole("seed", seed, minimum=0)
@@ -87,15 +82,15 @@ def number_words_task(
         (vocabulary.encode(english_words(number)), vocabulary.encode(german_words(number)))
         for number in [*dictionary, *drawn]
     ]
-    return _cut("number words", vocabulary, pairs, sizes, LARGEST_NUMBER)
+    return _split("number words", vocabulary, pairs, sizes)
 
 
 def _draw_numbers(count: int, without: Sequence[int], seed: int) -> list[int]:
     """Draw different numbers of all kinds, none of those in without.
 
-    Every *shape*, that is every choice of which of the six digits are zero, is as likely as any
-    other while it lasts. Drawn evenly, nine numbers in ten would have six digits, and *one
-    hundred thousand* would be all but unknown.
+    Every *shape*, that is every choice of which of the six digits are zero, is equally likely
+    until its numbers run out. Drawn evenly, nine numbers in ten would have six digits, and *one
+    hundred thousand* would hardly occur.
     """
     generator = torch.Generator().manual_seed(seed)
     number = torch.arange(1, LARGEST_NUMBER + 1, device="cpu")
@@ -104,28 +99,25 @@ def _draw_numbers(count: int, without: Sequence[int], seed: int) -> list[int]:
     # A shape with n digits that are not zero holds 9ⁿ numbers, which share its chance.
     chance = 9.0 ** -(digits != 0).sum(dim=1).double()
     drawn = chance.multinomial(count, replacement=False, generator=generator)
-    # Without replacement the likely ones tend to come first: shuffle before cutting.
+    # Without replacement the likely ones tend to come first: shuffle before splitting.
     order = torch.randperm(count, generator=generator, device="cpu")
     return number[drawn[order]].tolist()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SymbolSettings:
-    """Sizes of the copy and the reverse task; the defaults fit in a second's drawing.
+    """Sizes of the copy and the reverse task; with the defaults it is drawn in a second.
 
     Args:
         num_symbols: Different symbols; with the four special tokens, the vocabulary's size.
-        shortest: Fewest symbols in a sequence.
-        longest: Most symbols in a sequence. Every length is drawn equally often, but a sequence
-            that came before is dropped, so short lengths, of which few sequences exist, run out.
-        train_size: Number of pairs to learn from.
-        validation_size: Number of pairs to watch by.
-        test_size: Number of pairs to be judged by.
+        shortest, longest: Fewest and most symbols in a sequence. Every length is drawn equally
+            often, but each sequence counts once: lengths with few sequences run out.
+        train_size, validation_size, test_size: Number of pairs of each part.
         seed: Decides which sequences are drawn.
 
     Raises:
         TypeError, ValueError: If a size is not a whole number of at least 1, shortest is above
-            longest, or there are not as many sequences as asked for.
+            longest, or there are fewer sequences than asked for.
     """
 
     num_symbols: int = 16
@@ -180,25 +172,20 @@ def _symbol_task(
         length = generator.randint(settings.shortest, settings.longest)
         drawn[tuple(generator.choices(symbols, k=length))] = None
     pairs = [(list(source), answer(list(source))) for source in drawn]
-    return _cut(name, vocabulary, pairs, settings.sizes, settings.distinct)
+    return _split(name, vocabulary, pairs, settings.sizes)
 
 
-def _cut(
-    name: str,
-    vocabulary: Vocabulary,
-    pairs: Sequence[Pair],
-    sizes: tuple[int, int, int],
-    distinct_pairs: int,
+def _split(
+    name: str, vocabulary: Vocabulary, pairs: Sequence[Pair], sizes: tuple[int, int, int]
 ) -> Task:
-    """Cut different pairs, drawn in random order, into the three parts."""
-    train_size, validation_size, _ = sizes
+    """Split different pairs, drawn in random order, into the three parts."""
+    learned, watched = sizes[0], sizes[0] + sizes[1]
     return Task(
         name=name,
         vocabulary=vocabulary,
-        train=list(pairs[:train_size]),
-        validation=list(pairs[train_size : train_size + validation_size]),
-        test=list(pairs[train_size + validation_size :]),
-        distinct_pairs=distinct_pairs,
+        train=list(pairs[:learned]),
+        validation=list(pairs[learned:watched]),
+        test=list(pairs[watched:]),
     )
 
 

@@ -1,4 +1,4 @@
-"""A vocabulary: which word has which token id.
+"""Words and their token ids.
 
 Met in notebooks/01_words_as_vectors.ipynb.
 """
@@ -10,16 +10,14 @@ from transformer_edu.model.vocabulary import SPECIAL_TOKENS, UNKNOWN_ID
 
 
 class Vocabulary:
-    """Words and their ids, the four special tokens first.
-
-    A word that looks like a special token cannot become one: ``encode(["</s>"])`` is unknown.
+    """Words and their ids, the four special tokens first. ``encode(["</s>"])`` is unknown.
 
     Args:
         words: The words in the order of their ids; a word that comes again counts once.
 
     Raises:
         TypeError: If words is a single text, or a word is not a text.
-        ValueError: If a word is spelt like a special token.
+        ValueError: If a word is spelled like a special token.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -30,7 +28,7 @@ class Vocabulary:
             if not isinstance(word, str):
                 raise TypeError(f"words must hold texts, got {word!r}")
             if word in SPECIAL_TOKENS:
-                raise ValueError(f"words must not be spelt like a special token, got {word!r}")
+                raise ValueError(f"words must not be spelled like a special token, got {word!r}")
         self.tokens = (*SPECIAL_TOKENS, *distinct)  # the token of id i is tokens[i]
         self._ids = {word: i for i, word in enumerate(distinct, start=len(SPECIAL_TOKENS))}
 
@@ -55,10 +53,31 @@ class Vocabulary:
             TypeError: If an id is not a whole number.
             ValueError: If an id lies outside the vocabulary.
         """
-        return [self._token(token_id) for token_id in token_ids]
+        tokens = []
+        for token_id in token_ids:
+            require_whole("token_ids", token_id, minimum=0, maximum=len(self.tokens) - 1)
+            tokens.append(self.tokens[token_id])
+        return tokens
 
-    def _token(self, token_id: int) -> str:
-        require_whole("token_ids", token_id, minimum=0)
-        if token_id >= len(self.tokens):
-            raise ValueError(f"token_ids must be below {len(self.tokens)}, got {token_id}")
-        return self.tokens[token_id]
+
+class Words:
+    """Texts whose tokens stand between spaces: what a tokenizer is to sentences.
+
+    Args:
+        vocabulary: The words and their ids.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def __len__(self) -> int:
+        """Number of ids."""
+        return len(self.vocabulary)
+
+    def encode(self, text: str) -> list[int]:
+        """The id of every word; a word never seen is UNKNOWN_ID."""
+        return self.vocabulary.encode(text.split())
+
+    def decode(self, token_ids: Iterable[int]) -> str:
+        """The words of ids, with spaces between them."""
+        return " ".join(self.vocabulary.decode(token_ids))

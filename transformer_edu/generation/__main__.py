@@ -16,14 +16,14 @@ from transformer_edu.generation.continuation import require_width
 from transformer_edu.generation.translator import TextTooLongError, Translator
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian import load_marian
-from transformer_edu.runs.run_folder import load_translator
 from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
-from transformer_edu.training.machine.failures import with_told_errors
+from transformer_edu.training.machine.failures import one_line_errors
+from transformer_edu.training.saved_translator import load_translator
 
 ABOUT = "Translate standard input line by line with a trained model."
 
 
-@with_told_errors
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, translate what comes in until it ends.
 

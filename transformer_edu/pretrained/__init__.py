@@ -1,6 +1,8 @@
-"""A small translator, trained and in the package: English to German, on captions of pictures.
+"""Trained translators, ready to use.
+
+loading  the translator in the package: English to German, with its card and its history
+marian   folders of published Marian models
 
 ``model.safetensors``, ``tokenizer.json``, ``history.json`` and the card ``README.md`` were written
-by ``python -m transformer_edu.runs.export``; ``loading`` reads them. ``marian`` reads and
-writes folders of published Marian models; ``small_marian`` trains a small one.
+by ``python -m experiments.publishing.export``, in a checkout of the repository.
 """

@@ -10,28 +10,18 @@ https://aclanthology.org/D18-2012), by one model for each language.
 """
 
 import hashlib
-import io
 import json
 import os
-import socket
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import safetensors.torch
 from safetensors import SafetensorError
 
-from transformer_edu.data.multi30k import import_extra
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.refusals import require_whole
-from transformer_edu.runs.run_folder import read_json
-from transformer_edu.training.machine.failures import enough_memory
-from transformer_edu.training.machine.whole_file import (
-    CheckpointError,
-    replace_file,
-    require_path,
-)
+from transformer_edu.training.checkpoint_file import CheckpointError
+from transformer_edu.training.machine.atomic_files import read_json, replace_file, require_path
+from transformer_edu.training.machine.failures import enough_memory, import_extra
 from transformer_edu.variants.marian import from_marian, to_marian
 
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
@@ -46,8 +36,8 @@ SPACE = "▁"  # how SentencePiece writes it
 class MarianTokenizer:
     """Source texts to token ids, and target ids to text: two SentencePiece models, one vocabulary.
 
-    The models cut text into pieces; a piece's id is the vocabulary's, not its model's. A text may
-    begin with a language code such as ``>>fra<<``, as models with several target languages expect.
+    The id of a piece is the vocabulary's, not that of its SentencePiece model. A text may begin
+    with a language code such as ``>>fra<<``, as models with several target languages expect.
 
     Args:
         vocabulary: The id of each piece: 0, 1, … without gaps.
@@ -115,84 +105,13 @@ class MarianTokenizer:
         return [self.vocabulary.get(piece, unknown) for piece in pieces]
 
 
-def train_marian_tokenizer(
-    sources: Iterable[str], targets: Iterable[str], *, vocabulary_size: int
-) -> MarianTokenizer:
-    """Learn a SentencePiece model for each language and join their pieces in one vocabulary.
-
-    Args:
-        sources, targets: The texts to learn from.
-        vocabulary_size: Pieces of each language at the most; as many as its characters at least.
-
-    Raises:
-        ModuleNotFoundError: If the library sentencepiece is not installed.
-        ValueError: If a language has no text, or more characters than vocabulary_size.
-    """
-    library = import_extra("sentencepiece")
-    require_whole("vocabulary_size", vocabulary_size)
-    sizes = {"vocab_size": vocabulary_size, "hard_vocab_limit": False}
-    quiet = {"minloglevel": 2, "num_threads": 1}
-    cutters, names = [], [END, UNKNOWN]
-    for texts in (sources, targets):
-        written = io.BytesIO()
-        try:
-            library.SentencePieceTrainer.train(
-                sentence_iterator=iter(texts), model_writer=written, **sizes, **quiet
-            )
-        except (RuntimeError, OSError) as error:
-            reason = str(error).split("] ")[-1].strip()
-            raise ValueError(f"the texts must suffice for a tokenizer: {reason}") from None
-        cutters.append(written.getvalue())
-        cutter = library.SentencePieceProcessor(model_proto=written.getvalue())
-        names += [cutter.id_to_piece(i) for i in range(len(cutter)) if not cutter.is_control(i)]
-    pieces = [*dict.fromkeys(names), PADDING]
-    return MarianTokenizer({piece: i for i, piece in enumerate(pieces)}, tuple(cutters))
-
-
-def fetch_marian(name: str, *, revision: str, timeout: float = 5) -> Path:
-    """Download a published model from the Hugging Face Hub into its cache, or find it there.
-
-    It fetches the files that load_marian reads and, if there is one, generation_config.json for
-    transformers' own generate: no pickle, and nothing that could be run.
-
-    Args:
-        name: Such as "Helsinki-NLP/opus-mt-de-en".
-        revision: The full name of a Git commit, which stands for the same bytes forever.
-        timeout: Seconds to wait for the Hub's first answer.
-
-    Returns:
-        The folder.
-
-    Raises:
-        ModuleNotFoundError: If the library huggingface_hub is not installed.
-        OSError: If HF_HUB_OFFLINE is set, or there is neither a connection nor an earlier download.
-    """
-    hub, settings = import_extra("huggingface_hub"), import_extra("huggingface_hub.constants")
-    if settings.HF_HUB_OFFLINE:
-        raise OSError(f"{name} must be downloaded, got HF_HUB_OFFLINE, which forbids it")
-    address = (urlsplit(settings.ENDPOINT).hostname, 443)
-    is_known = False  # without a connection, only an earlier download is taken
-    if "https" not in getproxies():
-        try:
-            socket.create_connection(address, timeout).close()
-        except OSError:
-            is_known = True
-    files = [*MARIAN_FILES, GENERATION]
-    wanted = {"revision": revision, "allow_patterns": files, "local_files_only": is_known}
-    try:
-        return Path(hub.snapshot_download(name, **wanted))
-    except OSError as error:
-        reason = f"no connection to {address[0]}" if is_known else type(error).__name__
-        raise OSError(f"{name} must be downloaded, got {reason}") from error
-
-
 def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Translator:
     """Read a published Marian model and its tokenizer; nothing in the folder is run.
 
-    The searches write as transformers' generate does for these models: from the padding token,
-    which is never written, to the end token. Three things differ. There, ``max_length`` counts the
-    start token too, a target that reaches it gets an end token, and the score of a hypothesis is
-    log_probability / length^length_penalty. With alpha and length_penalty 0 both find the same.
+    The searches generate as transformers' generate does for these models: from the padding token,
+    which is never generated, to the end token. Three things differ. There, ``max_length`` counts
+    the start token too, a target that reaches it gets an end token, and the score of a hypothesis
+    is log_probability / length^length_penalty. With alpha and length_penalty 0 both find the same.
 
     Args:
         folder: With config.json, model.safetensors, vocab.json, source.spm and target.spm.
@@ -202,7 +121,7 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
         A translator on the CPU, in evaluation mode. Its tokenizer is a MarianTokenizer.
 
     Raises:
-        TypeError: If folder is no path.
+        TypeError: If folder is not a path.
         ModuleNotFoundError: If the library sentencepiece is not installed.
         OSError: If a file is missing or cannot be read.
         ValueError: If a file is damaged or of another architecture, or they do not belong together.
@@ -239,11 +158,11 @@ def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
     """Write a translator as a folder for load_marian, and for transformers.
 
     Args:
-        folder: Made if it is not there; files of the same names are replaced.
+        folder: Made if it does not exist; files of the same names are replaced.
         translator: With a model that to_marian takes, and a MarianTokenizer.
 
     Raises:
-        TypeError: If folder is no path, or the tokenizer is a different one.
+        TypeError: If folder is not a path, or the tokenizer is of another kind.
         ValueError: If the model has a switch that no Marian model has.
         OSError: If a file cannot be written.
     """

@@ -1,10 +1,11 @@
 """What ``python -m transformer_edu.training`` is made of.
 
-command → options, presets    the command line; the settings of a run
-command → run_task, watching  what is learned; progress bar, scores and history
-run_folder                    what a folder holds, its translator; the lock against others
-fine_tuning                   go on from a trained translator, with more tokens
-scoring                       BLEU of a finished translator; everyday sentences that are right
-card, export                  publish a run
-stored_runs                   the curves that lessons draw (stored/*.json)
+settings    every choice of a run, and three presets
+options     the command line
+run_folder  the files of a run; the lock against a second process
+run_task    what is learned, by the name of the task
+watching    the progress bar, the scores, the history and the weights
+fine_tuning go on from a trained translator, with more tokens
+command     the command: from a task to a translator in a folder
+scoring     BLEU of a finished translator, as a command of its own
 """

@@ -7,24 +7,29 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
+from transformer_edu import __version__
 from transformer_edu.data.toy_tasks import Task
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.runs.fine_tuning import with_more_tokens
 from transformer_edu.runs.options import PROGRAM, build_parser, read_settings
-from transformer_edu.runs.presets import RunSettings
-from transformer_edu.runs.run_folder import RunFolder, load_translator, write_json
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_run_task
+from transformer_edu.runs.settings import RunSettings
 from transformer_edu.runs.watching import Watcher
-from transformer_edu.training.averaging import average_models
-from transformer_edu.training.checkpoint import load_history, load_model, save_model
+from transformer_edu.training.checkpoint import (
+    average_models,
+    load_history,
+    load_model,
+    save_model,
+)
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit
+from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.device import (
     DEVICE_VARIABLE,
     describe_device,
@@ -32,18 +37,18 @@ from transformer_edu.training.machine.device import (
     pick_device,
     pick_precision,
 )
-from transformer_edu.training.machine.failures import FAILED, INTERRUPTED, with_told_errors
+from transformer_edu.training.machine.failures import FAILED, INTERRUPTED, one_line_errors
 from transformer_edu.training.machine.processes import (
-    ALONE,
     OneProcess,
-    is_of_a_lost_process,
+    is_lost_process,
     joined_processes,
     process_count,
 )
+from transformer_edu.training.saved_translator import load_translator
 from transformer_edu.training.state import TrainingRun
 
 
-@with_told_errors
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, train, print the scores.
 
@@ -66,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 settings = read_settings(chosen, folder)
                 return train_in_folder(settings, folder, resume=chosen.resume, processes=processes)
     except RuntimeError as error:
-        if not is_of_a_lost_process(error):
+        if not is_lost_process(error):
             raise
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's may come before the sentence
         print(
@@ -81,41 +86,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def train_in_folder(
-    settings: RunSettings,
-    folder: RunFolder,
-    *,
-    resume: bool = False,
-    processes: OneProcess = ALONE,
+    settings: RunSettings, folder: RunFolder, *, resume: bool, processes: OneProcess
 ) -> int:
-    """Begin or continue a run, until its end or an interrupt.
-
-    Args:
-        settings: Every choice.
-        folder: Where all of it is kept.
-        resume: Whether to continue from the folder's checkpoint, if there is one already.
-        processes: Those that share the work.
-
-    Returns:
-        The exit status.
-    """
+    """Begin a run, or continue from the folder's checkpoint; return the exit status."""
     device = pick_device()
     with processes.first_before_others():
-        task, judge = load_run_task(settings, folder, processes=processes)
-    torch.manual_seed(settings.seed)
+        task, scorer = load_run_task(settings, folder, processes=processes)
+    torch.manual_seed(settings.training.seed)
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
     model = first_model(settings, task, resumed=checkpoint is not None).to(device)
-    if settings.precision == "auto":  # a resumed run keeps it, also on another machine
-        settings = replace(settings, precision=pick_precision(model))
+    if settings.training.precision == "auto":  # a resumed run keeps it, also on another machine
+        settings = settings.changed(precision=pick_precision(model))
     if processes.is_first:
         folder.write_settings(settings, versions(processes.count))
         print("Computing on", describe_device(device), file=sys.stderr)
-        print(f"{task.name}: {describe(model, task)}", file=sys.stderr)
-    watcher = Watcher(model, folder, settings, judge, processes=processes)
-    if not train_to_the_end(watcher, task, checkpoint):
+        weights = sum(weight.numel() for weight in model.parameters())
         print(
-            f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume",
+            f"{task.name}: {len(task.train):,} pairs to learn from, "
+            f"{len(task.validation):,} to evaluate on; {len(task.vocabulary):,} tokens, "
+            f"{weights:,} weights",
             file=sys.stderr,
         )
+    watcher = Watcher(model, folder, settings, scorer, processes=processes)
+    if not train_to_the_end(watcher, task, checkpoint):
+        print(f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume", file=sys.stderr)
         return INTERRUPTED
     processes.wait()
     for name, scores in finish(watcher, task).items():
@@ -129,7 +123,7 @@ def first_model(settings: RunSettings, task: Task, *, resumed: bool = False) -> 
 
     A resumed run takes its weights from its checkpoint, whatever they are here.
     """
-    config = settings.model_config(len(task.vocabulary))
+    config = replace(settings.model, vocabulary_size=len(task.vocabulary))
     if settings.begin_with is None or resumed:
         return Transformer(config)
     begun = load_translator(settings.begin_with)
@@ -147,7 +141,7 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
             run = fit(
                 watcher.model,
                 task,
-                watcher.settings.training_config(),
+                watcher.settings.training,
                 after_step=watcher,
                 checkpoint=watcher.folder.checkpoint if watcher.processes.is_first else None,
                 resume=checkpoint,
@@ -160,67 +154,43 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
 
 def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
     """Score the checkpoint's model if an interrupt came just before its evaluation."""
-    settings, step = watcher.settings, len(run.steps)
-    is_due = step > 0 and (step % settings.evaluate_every == 0 or step == settings.steps)
-    if not is_due or watcher.has_scored(step):
+    config, step = watcher.settings.training, len(run.steps)
+    if not config.is_due(step) or step in watcher.scores():
         return
     watcher.model.load_state_dict(load_model(checkpoint).state_dict())
     if not run.evaluations or run.evaluations[-1].step < step:
-        pairs = task.validation[: settings.evaluate_on]
+        pairs = task.validation[: config.evaluate_on]
         evaluation = evaluate(watcher.model, pairs, step=step, processes=watcher.processes)
         run.evaluations.append(evaluation)
     watcher.observe(run)
 
 
 def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
-    """Average the last weights, and score the best and the average on validation pairs.
-
-    Returns:
-        The scores of the best and of the average, which is the run's result.
-    """
-    folder, settings, judge = watcher.folder, watcher.settings, watcher.judge
-    watched = task.validation[: settings.evaluate_on]
+    """Average the last weights, save the average, and score it and the best weights."""
+    folder, settings, scorer = watcher.folder, watcher.settings, watcher.scorer
+    watched = task.validation[: settings.training.evaluate_on]
     paths = list(folder.kept_weights().values())[-settings.keep :]
     models = {"best": load_model(folder.best), "average": average_models(paths)}
     scores = {}
     for name, model in models.items():
         model.to(pick_device())
         evaluation = evaluate(model, watched, processes=watcher.processes)
-        scores[name] = {
-            "validation_loss": evaluation.loss,
-            judge.name: judge(model, evaluation),
-        }
+        score = scorer(model, evaluation)
+        scores[name] = {"validation_loss": evaluation.loss, scorer.name: score}
     if watcher.processes.is_first:
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)
     return scores
 
 
-def describe(model: Transformer, task: Task) -> str:
-    """What is trained on how much, in a line."""
-    weights = sum(weight.numel() for weight in model.parameters())
-    return (
-        f"{len(task.train):,} pairs to learn from, {len(task.validation):,} to watch by; "
-        f"{len(task.vocabulary):,} tokens, {weights:,} weights"
-    )
-
-
-def package_version() -> str:
-    """This package's own; nothing is known of one that was not installed."""
-    try:
-        return version("transformer-edu")
-    except PackageNotFoundError:
-        return "not installed"
-
-
 def versions(processes: int) -> dict[str, str]:
-    """What the run is made with, and on, by so many processes."""
+    """The versions and the machine that a run of this many processes is made with."""
     device = pick_device()
     machine = f"{torch.get_num_threads()} CPU thread(s), {platform.machine()}"
     if device.type == "cuda":
         machine = torch.cuda.get_device_name(device)
     return {
-        "transformer_edu": package_version(),
+        "transformer_edu": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
         "machine": machine if processes == 1 else f"{processes} × {machine}",

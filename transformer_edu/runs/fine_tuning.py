@@ -1,6 +1,6 @@
-"""Go on from a trained translator: its weights, and its tokens with more of the new texts' own.
+"""Go on from a trained translator: its weights, and its tokenizer with more merges.
 
-A run that begins with another's weights needs a third of the steps, and keeps what was learned.
+A run that begins with trained weights needs a third of the steps, and keeps what was learned.
 """
 
 from collections import Counter, defaultdict
@@ -23,13 +23,7 @@ ROW_PER_TOKEN = ("source_embedding.", "target_embedding.", "output_projection.")
 def extend_tokenizer(
     tokenizer: Tokenizer, lines: Iterable[str], *, vocabulary_size: int
 ) -> Tokenizer:
-    """Learn more merges from other texts; every id that there is keeps its piece.
-
-    Args:
-        tokenizer: The one to go on from.
-        lines: The other texts.
-        vocabulary_size: Number of ids at the most; there are fewer if no pair comes twice.
-    """
+    """Learn more merges from other texts; the ids so far keep their pieces."""
     counts = Counter(word for line in lines for word in tokenizer.words(line))
     plain = RandomSplits(tokenizer, 0.0, Random(0))
     words = [(plain.split(word), count) for word, count in counts.items()]
@@ -59,7 +53,7 @@ def extend_tokenizer(
 
 
 def _join(split: list[bytes], pair: PiecePair) -> None:
-    """Make one piece of every such pair of neighbors, from left to right."""
+    """Join every such pair of neighbors into one piece, from left to right."""
     place = 0
     while place + 1 < len(split):
         if (split[place], split[place + 1]) == pair:
@@ -70,10 +64,10 @@ def _join(split: list[bytes], pair: PiecePair) -> None:
 def with_more_tokens(
     model: Transformer, before: Tokenizer, after: Tokenizer, config: TransformerConfig
 ) -> Transformer:
-    """A model that knows more tokens: a new one's vector is the mean of those that spelled it.
+    """A model with more tokens: the vector of a new one is the mean of those that spelled it.
 
-    With a larger d_ff, the feed-forward networks have new hidden units too, random ones. Their
-    way out is zero, so that the model computes at first what it did.
+    With a larger d_ff, the feed-forward networks get new hidden units with random weights. Their
+    output weights are zero, so the new model computes the same at first.
 
     Args:
         model: What was trained with the tokenizer before.
@@ -112,7 +106,7 @@ def with_more_tokens(
 
 
 def _with_more_units(old: Tensor, fresh: Tensor, *, outward: bool) -> Tensor:
-    """The fresh weights with the old ones in their place; zeros where new units lead outward."""
+    """The fresh weights with the old ones in their place; the output weights of new units are 0."""
     wide = torch.zeros_like(fresh) if outward else fresh.clone()
     wide[tuple(slice(size) for size in old.shape)] = old
     return wide

@@ -1,4 +1,4 @@
-"""What a run learns, by the name of its task: pairs, tokens, and the judge of its progress."""
+"""What a run learns, by the name of its task: pairs, tokens, and the score of its progress."""
 
 from dataclasses import replace
 from random import Random
@@ -13,14 +13,15 @@ from transformer_edu.data.parallel_text import (
     split_pairs,
     translation_task,
 )
-from transformer_edu.data.tokenizer import load_tokenizer, train_tokenizer
+from transformer_edu.data.tokenizer import Tokenizer, load_tokenizer, train_tokenizer
 from transformer_edu.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
-from transformer_edu.generation.translator import TextCoder
 from transformer_edu.runs.fine_tuning import extend_tokenizer
-from transformer_edu.runs.presets import EVERYDAY, RunSettings
-from transformer_edu.runs.run_folder import RunFolder, load_translator
-from transformer_edu.runs.watching import BleuJudge, ExactMatchJudge, Judge
+from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import EVERYDAY, RunSettings
+from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Scorer
+from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.processes import ALONE, OneProcess
+from transformer_edu.training.saved_translator import load_translator
 
 EXTRA_READINGS = 5  # in an epoch, of each phrase and word: people type these most
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
@@ -28,22 +29,16 @@ TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": revers
 
 def load_run_task(
     settings: RunSettings, folder: RunFolder, *, processes: OneProcess = ALONE
-) -> tuple[Task, Judge]:
-    """The task of a run and its judge; the tokens are made in the folder, or read from it.
-
-    Args:
-        settings: The choices of the run.
-        folder: Where the tokenizer is, or is written to.
-        processes: Those that share the work; the first writes the tokenizer.
+) -> tuple[Task, Scorer]:
+    """The task of a run and its scorer. The first process writes the tokens into the folder.
 
     Raises:
-        ValueError, OSError: If the texts or the tokenizer cannot be had; see load_multi30k,
-            read_parallel and load_tokenizer.
+        ValueError, OSError: As for load_multi30k, read_parallel and load_tokenizer.
     """
     if not settings.is_text:
         task = TOY_MAKERS[settings.task]()
-        folder.write_words(task.vocabulary)
-        return task, ExactMatchJudge()
+        write_json(folder.words_file, list(task.vocabulary.tokens))
+        return task, ExactMatchScorer()
     texts = load_texts(settings)
     tokenizer = _tokenizer(texts, settings, folder, processes)
     task = translation_task(
@@ -52,14 +47,14 @@ def load_run_task(
         max_length=settings.longest,
         name=settings.task,
         bpe_dropout=settings.bpe_dropout,
-        seed=settings.seed,
+        seed=settings.training.seed,
     )
-    watched = task.texts.validation[: settings.evaluate_on]
-    return task, BleuJudge(tokenizer, watched, processes=processes)
+    watched = task.texts.validation[: settings.training.evaluate_on]
+    return task, BleuScorer(tokenizer, watched, processes=processes)
 
 
 def load_corpora(settings: RunSettings) -> dict[str, ParallelText]:
-    """The texts of a text task by the name of their corpus; a run is watched by the first."""
+    """The texts of a text task by the name of their corpus; a run is scored by the first."""
     if settings.task == "files":
         return {"files": split_pairs(read_parallel(settings.source, settings.target))}
     loaders = {"multi30k": load_multi30k, EVERYDAY: everyday_pairs}
@@ -82,17 +77,17 @@ def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
     capitalized = {english[0].upper() + english[1:]: german for english, german in words().items()}
     fixed = [*phrases().items(), *(words() | capitalized).items()] * EXTRA_READINGS
     copied = texts.train[:captions] * settings.copies + texts.train[captions:] + fixed
-    return replace(texts, train=vary(copied, Random(settings.seed), given_names()))
+    return replace(texts, train=vary(copied, Random(settings.training.seed), given_names()))
 
 
 def _tokenizer(
     texts: ParallelText, settings: RunSettings, folder: RunFolder, processes: OneProcess
-) -> TextCoder:
-    """The folder's tokenizer; for a new run trained on what is learned from."""
+) -> Tokenizer:
+    """The folder's tokenizer; a new run trains it on what the run learns from."""
     is_missing = not folder.tokenizer_file.exists()
     if is_missing or (processes.is_first and not folder.holds_a_run()):
         lines = [text for pair in texts.train for text in pair]
-        size = settings.vocabulary_size
+        size = settings.model.vocabulary_size
         if settings.begin_with is None:
             made = train_tokenizer(lines, vocabulary_size=size)
         else:

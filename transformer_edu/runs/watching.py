@@ -1,4 +1,4 @@
-"""Watch a run: a progress bar, and at every evaluation a score, the history and the weights."""
+"""Watch a run: a progress bar, and at every evaluation a score, a line of history, the weights."""
 
 import sys
 import time
@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from transformer_edu.generation.translator import TextCoder, write_all
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.runs.presets import RunSettings
 from transformer_edu.runs.run_folder import RunFolder
+from transformer_edu.runs.settings import RunSettings
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.evaluation import Evaluation
@@ -21,30 +21,30 @@ from transformer_edu.training.machine.processes import ALONE, OneProcess
 from transformer_edu.training.state import TrainingRun
 
 SECONDS_BETWEEN_LINES = 30  # where the bar is not redrawn but written again, as in a log file
-STEPS_BETWEEN_LOOKS = 20  # of the bar's numbers: reading them makes a GPU wait
+STEPS_BETWEEN_LOOKS = 20  # steps that the loss in the bar is the mean of
 SPENT = ("cpu_seconds", "seconds")  # what a run has cost so far, in every record
 
 
-class Judge(Protocol):
-    """Gives one score, of which more is better."""
+class Scorer(Protocol):
+    """Scores a model that was just evaluated; a higher score is better."""
 
     name: str
 
     def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
-        """The score of a model that was just evaluated."""
+        """The score."""
 
 
-class ExactMatchJudge:
-    """The share of targets that the model writes right from start to end."""
+class ExactMatchScorer:
+    """The fraction of targets that the model generates correctly from start to end."""
 
     name = "exact_match"
 
     def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
-        """The score of a model that was just evaluated."""
+        """The score."""
         return evaluation.exact_match
 
 
-class BleuJudge:
+class BleuScorer:
     """BLEU of greedy translations.
 
     Args:
@@ -67,7 +67,7 @@ class BleuJudge:
         self.references = [target for _, target in pairs]
 
     def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
-        """The score of a model that was just evaluated."""
+        """The score."""
         count = len(self.sources)
         with suitable_threads(model):
             written = write_all(model, [self.sources[row] for row in self.processes.rows(count)])
@@ -79,13 +79,6 @@ class Watcher:
     """What fit calls after every step of a run in a folder.
 
     All processes that train together watch, and the first one writes.
-
-    Args:
-        model: What is trained.
-        folder: Where history and weights go.
-        settings: The choices of the run.
-        judge: Scores the model at every evaluation.
-        processes: Those that share the work.
     """
 
     def __init__(
@@ -93,31 +86,29 @@ class Watcher:
         model: Transformer,
         folder: RunFolder,
         settings: RunSettings,
-        judge: Judge,
+        scorer: Scorer,
         *,
         processes: OneProcess = ALONE,
     ) -> None:
         self.processes = processes
-        self.model, self.folder, self.settings, self.judge = model, folder, settings, judge
+        self.model, self.folder, self.settings, self.scorer = model, folder, settings, scorer
         self.stopped_early = False
-        self.records = folder.read_history(judge.name, *SPENT)
+        self.records = folder.read_history(scorer.name, *SPENT)
 
     def begin(self, steps_taken: int) -> None:
-        """Start the clocks; forget what the folder holds of later steps, to be taken again.
-
-        Args:
-            steps_taken: Those of the checkpoint that the run goes on from; else 0.
+        """Start the clocks, and cut the history to the steps that the checkpoint has taken.
 
         Raises:
             FileNotFoundError: If the best weights so far are gone: they cannot be made again.
         """
         kept = [record for record in self.records if record["step"] <= steps_taken]
-        self.records = kept
+        is_cut, self.records = len(kept) < len(self.records), kept
         if self.scores() and not self.folder.best.exists():
             raise FileNotFoundError(
                 f"run must have {self.folder.best}, its best weights so far, to go on, got no file"
             )
-        if self.processes.is_first and self.folder.cut_history(steps_taken):
+        if is_cut and self.processes.is_first:
+            self.folder.write_history(kept)
             print(
                 f"{self.folder.history_file}: cut after step {kept[-1]['step'] if kept else 0:,}, "
                 f"as the checkpoint is of step {steps_taken:,}",
@@ -125,10 +116,9 @@ class Watcher:
             )
         self._before = {name: kept[-1][name] if kept else 0 for name in SPENT}
         self._began = time.process_time(), time.monotonic()
-        self._steps_before, self._learning_seconds, self._last_call = steps_taken, 0.0, None
         self._progress = tqdm(
             initial=steps_taken,
-            total=self.settings.steps,
+            total=self.settings.training.steps,
             unit="step",
             mininterval=0.1 if sys.stderr.isatty() else SECONDS_BETWEEN_LINES,
             disable=not self.processes.is_first,
@@ -137,111 +127,83 @@ class Watcher:
     def __call__(self, run: TrainingRun) -> None:
         """Look at a run after a step.
 
-        Args:
-            run: The steps so far.
-
         Raises:
-            KeyboardInterrupt: If the score has not risen for as long as patience allows; fit
-                then saves and ends.
+            KeyboardInterrupt: If patience is over; fit then saves and ends.
         """
-        step, now = run.steps[-1].step, time.monotonic()
+        step = run.steps[-1].step
         is_due = bool(run.evaluations) and run.evaluations[-1].step == step
-        if self._last_call is not None and not is_due:
-            self._learning_seconds += now - self._last_call
         self._progress.update()
         if is_due:
             with postponed_interrupt():
                 self.observe(run)
         elif step % STEPS_BETWEEN_LOOKS == 0:
-            self._show(run)
-        self._last_call = time.monotonic()
-        if is_due and self.is_patience_over() and step < self.settings.steps:
+            recent = mean(step.loss for step in run.steps[-STEPS_BETWEEN_LOOKS:])
+            self._progress.set_postfix_str(f"loss {recent:.2f}", refresh=False)
+        if is_due and self.is_patience_over() and step < self.settings.training.steps:
             self.stopped_early = True
             raise KeyboardInterrupt
 
     def observe(self, run: TrainingRun) -> None:
-        """Score the model that was just evaluated, keep its weights and write a line of history.
-
-        Args:
-            run: The steps so far; the last one ends in an evaluation.
-        """
+        """Score the model that was just evaluated, keep its weights and add to the history."""
         evaluation = run.evaluations[-1]
-        score = self.judge(self.model, evaluation)
+        score = self.scorer(self.model, evaluation)
         if self.processes.is_first:
             self.folder.keep_weights(self.model, evaluation.step, count=self.settings.keep)
-            if score > max(self.scores(), default=-1.0):
+            if score > max(self.scores().values(), default=-1.0):
                 save_model(self.folder.best, self.model)
-        judged = {
+        scored = {
             "validation_loss": evaluation.loss,
             "token_accuracy": evaluation.token_accuracy,
-            self.judge.name: score,
+            self.scorer.name: score,
         }
         (cpu_seconds,) = self.processes.sum([self._cpu_seconds()])
-        record = self._note(run, judged, cpu_seconds)
+        record = self._note(run, scored, cpu_seconds)
         if self.processes.is_first:
             line = f"step {record['step']:,}: loss {record['loss']:.3f}, validation loss "
-            line += f"{evaluation.loss:.3f}, {self.judge.name} {score:.4g}"
+            line += f"{evaluation.loss:.3f}, {self.scorer.name} {score:.4g}"
             tqdm.write(line, file=sys.stderr)
 
     def end(self, run: TrainingRun) -> None:
-        """Close the bar; a run interrupted between evaluations notes what it has cost.
-
-        Args:
-            run: The steps so far.
-        """
+        """Close the bar; if a run was interrupted between evaluations, note what it has cost."""
         self._progress.close()
         noted = self.records[-1]["step"] if self.records else 0
         # Interrupted processes cannot wait for each other: together they note nothing.
         if len(run.steps) > noted and self.processes.count == 1:
-            unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.judge.name))
+            unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.scorer.name))
             self._note(run, unknown, self._cpu_seconds())
 
-    def has_scored(self, step: int) -> bool:
-        """Whether the history has the score of the model after this step."""
-        return any(
-            record["step"] == step and record[self.judge.name] is not None
-            for record in self.records
-        )
-
-    def scores(self) -> list[float]:
-        """The score of every evaluation so far."""
-        name = self.judge.name
-        return [record[name] for record in self.records if record[name] is not None]
+    def scores(self) -> dict[int, float]:
+        """The score of every evaluation so far, by its step."""
+        scores = {record["step"]: record[self.scorer.name] for record in self.records}
+        return {step: score for step, score in scores.items() if score is not None}
 
     def is_patience_over(self) -> bool:
-        """Whether the last evaluations, as many as patience says, were no better than before."""
-        patience, scores = self.settings.patience, self.scores()
+        """Whether none of the last evaluations, as many as patience says, was the best so far."""
+        patience, scores = self.settings.patience, [*self.scores().values()]
         if patience is None or len(scores) <= patience:
             return False
         return max(scores[-patience:]) <= max(scores[:-patience])
 
     def _note(
-        self, run: TrainingRun, judged: dict[str, object], cpu_seconds: float
+        self, run: TrainingRun, scored: dict[str, object], cpu_seconds: float
     ) -> dict[str, object]:
-        """Write a line of history."""
+        """Add a record to the history."""
         last = run.steps[-1]
         noted = self.records[-1]["step"] if self.records else 0
         record = {
             "step": last.step,
             "loss": mean(step.loss for step in run.steps[noted:] or run.steps[-1:]),
             "learning_rate": last.learning_rate,
-            **judged,
+            **scored,
             "cpu_seconds": round(self._before["cpu_seconds"] + cpu_seconds, 2),
             "seconds": round(self._before["seconds"] + time.monotonic() - self._began[1], 2),
             "tokens": int(sum(step.tokens for step in run.steps)),
         }
         self.records.append(record)
         if self.processes.is_first:
-            self.folder.append_record(record)
+            self.folder.write_history(self.records)
         return record
 
     def _cpu_seconds(self) -> float:
-        """What this process has computed since it began."""
+        """CPU seconds of this process since the run began here."""
         return time.process_time() - self._began[0]
-
-    def _show(self, run: TrainingRun) -> None:
-        """Refresh the bar's numbers."""
-        recent = mean(step.loss for step in run.steps[-STEPS_BETWEEN_LOOKS:])
-        tokens = sum(step.tokens for step in run.steps[self._steps_before :])
-        speed = tokens / max(self._learning_seconds, 1e-9)
-        self._progress.set_postfix_str(f"loss {recent:.2f}, {speed:,.0f} tokens/s", refresh=False)

@@ -7,7 +7,8 @@ notebooks/15_translation.ipynb builds it from scratch.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformer_edu.data.multi30k import import_extra
+from transformer_edu.model.refusals import require_choice
+from transformer_edu.training.machine.failures import import_extra
 
 TOKENIZERS = ("13a", "intl", "char", "none", "zh")  # these need no other package
 
@@ -48,8 +49,7 @@ def corpus_bleu(
         TypeError: If hypotheses or references is a single text.
         ValueError: If the counts differ, there are no texts, or tokenize is unknown.
     """
-    if tokenize not in TOKENIZERS:
-        raise ValueError(f"tokenize must be one of {', '.join(TOKENIZERS)}, got {tokenize!r}")
+    require_choice("tokenize", tokenize, TOKENIZERS)
     for name, texts in {"hypotheses": hypotheses, "references": references}.items():
         if isinstance(texts, str):  # its characters would count as texts
             raise TypeError(f"{name} must be a list of texts, got {texts!r:.60}")

@@ -1,25 +1,26 @@
 """Checkpoints: a run that stops and continues later gives the same bits as one without a break.
 
 A checkpoint holds the weights, the optimizer's state, the history (steps and evaluations), the
-choices of the run and the format's version. fit writes it; machine/whole_file.py keeps it whole.
+choices of the run and the format's version. A saved model holds the weights and its config only.
 """
 
 import json
 import os
-from dataclasses import MISSING, astuple, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, is_dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.evaluation import Evaluation
-from transformer_edu.training.machine.failures import enough_memory
-from transformer_edu.training.machine.whole_file import (
+from transformer_edu.training.checkpoint_file import (
     CheckpointError,
     read_checkpoint_file,
     write_checkpoint_file,
 )
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 FORMAT_VERSION = 1
@@ -28,11 +29,7 @@ MISSING_PART = (KeyError, TypeError, AttributeError, IndexError)  # errors of su
 
 
 def save_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
-    """Save a run so that it can continue from here; the state is not changed.
-
-    Args:
-        path: The file to make or to replace. At any moment it is whole: the old or the new one.
-        state: The run.
+    """Save a run so that it can continue from here. At any moment the file is whole, old or new.
 
     Raises:
         TypeError: If the optimizer has a value that JSON cannot hold.
@@ -68,13 +65,11 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
     """
     tensors, record = _read(path)
     try:
-        saved = record["choices"]
-        saved["model"] = _field_defaults(state.model) | saved["model"]
-        require_same(path, saved, choices(state), "")
+        require_same(path, record["choices"], choices(state), "")
         weights = _part(tensors, "weights.")
-        require_same_weights(path, weights, state.model)
+        _require_same_weights(path, weights, state.model)
         run = _history(tensors)
-        require_same_schedule(path, run, state)
+        _require_same_schedule(path, run, state)
         kept = _optimizer_state(_part(tensors | record["numbers"], "optimizer."))
         scaler = dict(record["scaler"])
     except MISSING_PART as error:
@@ -85,7 +80,7 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
     _copy_weights(weights, state.model)
     groups = state.optimizer.state_dict()["param_groups"]
     for group in groups:
-        group["initial_lr"] = group["lr"] = learning_rate(group)
+        group["initial_lr"] = group["lr"] = _learning_rate(group)
     state.optimizer.load_state_dict({"state": kept, "param_groups": groups})
     if state.scaler.is_enabled():
         state.scaler.load_state_dict(scaler)
@@ -93,14 +88,10 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
 
 
 def load_history(path: str | os.PathLike) -> TrainingRun:
-    """The history in a checkpoint.
-
-    Args:
-        path: A file of save_checkpoint.
+    """The history in a file of save_checkpoint.
 
     Raises:
-        OSError: If the file cannot be read.
-        CheckpointError: If the file is not a checkpoint, or is damaged.
+        OSError, CheckpointError: As for load_checkpoint.
     """
     try:
         return _history(_read(path)[0])
@@ -129,7 +120,7 @@ def save_model(
         f"weights.{name}": tensor.to(dtype) if tensor.is_floating_point() else tensor
         for name, tensor in distinct_weights(model)[0].items()
     }
-    record = {"format_version": FORMAT_VERSION, "choices": {"model": model_choices(model)}}
+    record = {"format_version": FORMAT_VERSION, "choices": {"model": _model_choices(model)}}
     write_checkpoint_file(path, tensors, record)
 
 
@@ -171,6 +162,98 @@ def load_model(path: str | os.PathLike) -> Transformer:
     return model.eval()
 
 
+def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
+    """The Transformer in which every weight is the mean of that weight in several files (§6.1).
+
+    A learning rate that never falls to zero leaves the weights moving around a minimum; their mean
+    is nearer to it. The paper averages the last 5 checkpoints of its base model, 20 of big.
+
+    Raises:
+        ValueError: If there are no paths.
+        OSError, CheckpointError: As for load_model, or if the files hold different models.
+    """
+    if len(paths) == 0:
+        raise ValueError("paths must hold at least one path, got none")
+    average = load_model(paths[0])
+    sums = [weight.detach().double() for weight in average.parameters()]
+    for path in paths[1:]:
+        model = load_model(path)
+        if model.config != average.config:
+            raise CheckpointError(f"{path} must hold the model of {paths[0]}, got another config")
+        for total, weight in zip(sums, model.parameters(), strict=True):
+            total += weight.detach()
+    with torch.no_grad():
+        for weight, total in zip(average.parameters(), sums, strict=True):
+            weight.copy_(total / len(paths))
+    return average
+
+
+def choices(state: TrainingState) -> dict:
+    """Everything that must stay the same for a run to continue, in the types of JSON."""
+    training = asdict(state.config) | {"loss_scaling": state.scaler.is_enabled()}
+    if callable(state.config.schedule):
+        training["schedule"] = "a function"
+    del training["progress"]  # changes nothing
+    chosen = {
+        "model": _model_choices(state.model),
+        "tied": distinct_weights(state.model)[1],
+        "training": training,
+        "task": {"name": state.task.name, "fingerprint": state.task_fingerprint},
+        "optimizer": {"class": type(state.optimizer).__qualname__} | _groups(state.optimizer),
+    }
+    return json.loads(json.dumps(chosen, default=repr))
+
+
+def distinct_weights(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Every tensor of a model once, by its first name; and for every other name its first."""
+    distinct: dict[str, Tensor] = {}
+    tied: dict[str, str] = {}
+    first_names: dict[int, str] = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        first = first_names.setdefault(id(tensor), name)
+        if first == name:
+            distinct[name] = tensor
+        else:
+            tied[name] = first
+    return distinct, tied
+
+
+def require_same(path: str | os.PathLike, saved: dict, own: dict, prefix: str) -> None:
+    """Raise a CheckpointError that names the first choice that differs from the saved one."""
+    for name in saved | own:
+        before, now = saved.get(name), own.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            require_same(path, before, now, f"{prefix}{name}.")
+        elif json.dumps(before) != json.dumps(now):  # in JSON even nan equals nan
+            raise CheckpointError(f"{prefix}{name} must be {before} as in {path}, got {now}")
+
+
+def _require_same_weights(
+    path: str | os.PathLike, saved: dict[str, Tensor], model: nn.Module
+) -> None:
+    """Raise a CheckpointError if names, shapes or types differ from those of the model."""
+    kinds = (
+        {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in tensors.items()}
+        for tensors in (saved, distinct_weights(model)[0])
+    )
+    require_same(path, *kinds, "weights.")
+
+
+def _require_same_schedule(path: str | os.PathLike, run: TrainingRun, state: TrainingState) -> None:
+    """Raise a CheckpointError if the schedule gives different learning rates for past steps.
+
+    A function is not saved, but the history holds the rates that it gave.
+    """
+    base = _learning_rate(state.optimizer.param_groups[0])
+    for record in run.steps:
+        rate = base * state.config.factor(record.step)
+        if rate != record.learning_rate:
+            raise CheckpointError(
+                f"training.schedule must give the learning rates of {path}, "
+                f"{record.learning_rate} at step {record.step}, got {rate}"
+            )
+
+
 def _require_fit(
     path: str | os.PathLike,
     weights: dict[str, Tensor],
@@ -185,13 +268,13 @@ def _require_fit(
             f"the number of its tensors, got {num_layers}"
         )
     with torch.device("meta"):  # shapes without numbers
-        require_same_weights(path, weights, Transformer(config).to(dtype))
+        _require_same_weights(path, weights, Transformer(config).to(dtype))
 
 
 def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
     """The tensors and the record of a file of our format version."""
     tensors, record = read_checkpoint_file(path)
-    version = record.get("format_version") if isinstance(record, dict) else None
+    version = record.get("format_version")
     if version != FORMAT_VERSION:
         raise CheckpointError(f"format_version of {path} must be {FORMAT_VERSION}, got {version}")
     return tensors, record
@@ -240,89 +323,16 @@ def _history(tensors: dict[str, Tensor]) -> TrainingRun:
     )
 
 
-def choices(state: TrainingState) -> dict:
-    """Everything that must stay the same for a run to continue, in the types of JSON."""
-    training = _fields(state.config) | {"schedule": state.config.schedule is not None}
-    training["loss_scaling"] = state.scaler.is_enabled()
-    del training["progress"]  # changes nothing
-    chosen = {
-        "model": model_choices(state.model),
-        "tied": distinct_weights(state.model)[1],
-        "training": training,
-        "task": {"name": state.task.name, "fingerprint": state.task_fingerprint},
-        "optimizer": {"class": type(state.optimizer).__qualname__} | _groups(state.optimizer),
-    }
-    return json.loads(json.dumps(chosen, default=repr))
-
-
-def model_choices(model: nn.Module) -> dict[str, object]:
+def _model_choices(model: nn.Module) -> dict[str, object]:
     """The model's class, and the fields of its config if it has one."""
     config = getattr(model, "config", None)
     kind = {"class": type(model).__qualname__}
-    return kind | (_fields(config) if is_dataclass(config) else {})
+    return kind | (asdict(config) if is_dataclass(config) else {})
 
 
-def _field_defaults(model: nn.Module) -> dict[str, object]:
-    """What a record from before a field of the model's config existed would have said."""
-    config = getattr(model, "config", None)
-    named = fields(config) if is_dataclass(config) else ()
-    return {field.name: field.default for field in named if field.default is not MISSING}
-
-
-def distinct_weights(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Every tensor of a model once, by its first name; and for every other name its first."""
-    distinct: dict[str, Tensor] = {}
-    tied: dict[str, str] = {}
-    first_names: dict[int, str] = {}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        first = first_names.setdefault(id(tensor), name)
-        if first == name:
-            distinct[name] = tensor
-        else:
-            tied[name] = first
-    return distinct, tied
-
-
-def learning_rate(group: dict) -> float:
+def _learning_rate(group: dict) -> float:
     """The learning rate of an optimizer's group before the schedule multiplies it."""
     return group.get("initial_lr", group["lr"])
-
-
-def require_same(path: str | os.PathLike, saved: dict, own: dict, prefix: str) -> None:
-    """Raise a CheckpointError that names the first choice that differs from the saved one."""
-    for name in saved | own:
-        before, now = saved.get(name), own.get(name)
-        if isinstance(before, dict) and isinstance(now, dict):
-            require_same(path, before, now, f"{prefix}{name}.")
-        elif json.dumps(before) != json.dumps(now):  # in JSON even nan equals nan
-            raise CheckpointError(f"{prefix}{name} must be {before} as in {path}, got {now}")
-
-
-def require_same_weights(
-    path: str | os.PathLike, saved: dict[str, Tensor], model: nn.Module
-) -> None:
-    """Raise a CheckpointError if names, shapes or types differ from those of the model."""
-    own = distinct_weights(model)[0]
-    require_same(path, _kinds(saved), _kinds(own), "weights.")
-
-
-def require_same_schedule(path: str | os.PathLike, run: TrainingRun, state: TrainingState) -> None:
-    """Raise a CheckpointError if the schedule gives different learning rates for past steps.
-
-    A schedule is a function and is not saved, but the history holds the rates that it gave.
-    """
-    base = learning_rate(state.optimizer.param_groups[0])
-    for record in run.steps:
-        rate = base * state.config.factor(record.step)
-        if rate != record.learning_rate:
-            raise CheckpointError(
-                f"training.schedule must give the learning rates of {path}, "
-                f"{record.learning_rate} at step {record.step}, got {rate}"
-            )
-
-
-def _fields(config: object) -> dict[str, object]:
-    return {field.name: getattr(config, field.name) for field in fields(config)}
 
 
 def _groups(optimizer: Optimizer) -> dict[str, dict]:
@@ -330,10 +340,6 @@ def _groups(optimizer: Optimizer) -> dict[str, dict]:
     groups = {}
     for number, group in enumerate(optimizer.param_groups):
         settings = {name: value for name, value in group.items() if name != "initial_lr"}
-        own = {"lr": learning_rate(group), "params": len(group["params"])}
+        own = {"lr": _learning_rate(group), "params": len(group["params"])}
         groups[f"group {number}"] = settings | own
     return groups
-
-
-def _kinds(tensors: dict[str, Tensor]) -> dict[str, str]:
-    return {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in tensors.items()}

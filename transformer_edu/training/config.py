@@ -1,13 +1,15 @@
-"""How to train: every choice of a run in one place."""
+"""How to train: every choice of `fit`, and the learning rate's schedules (paper §5.3)."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_choice, require_whole
 from transformer_edu.training.loss import require_smoothing
-from transformer_edu.training.machine.device import require_precision
+from transformer_edu.training.machine.device import PRECISIONS
 
-SEEDS = 2**64  # torch's seeds have 64 bits
+LARGEST_SEED = 2**64 - 1  # torch's seeds have 64 bits
+SCHEDULES = ("linear", "inverse-square-root")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +22,10 @@ class TrainingConfig:
         batch_tokens: The most source tokens, and the most target tokens, per update, padding
             included: fewer pairs if they are long. None counts pairs instead.
         learning_rate: Adam's learning rate, before the schedule multiplies it.
-        warmup_steps: Steps until the learning rate is at its highest, if schedule is None.
-        schedule: Takes the step, from 1, and returns a factor of the learning rate. None is
-            linear_decay: it rises for warmup_steps, then falls to zero at the end.
+        warmup_steps: Steps until the learning rate is at its highest.
+        schedule: What follows the warm-up: "linear" falls to zero at the end, and
+            "inverse-square-root" falls as in the paper. Or a function: it takes the step, from 1,
+            and returns a factor of the learning rate.
         label_smoothing: ε of the loss, in [0, 1).
         largest_gradient: Gradients of a larger norm are clipped to this norm; None never clips.
         accumulate: The number of parts of a batch that are computed one after the other. More
@@ -32,7 +35,7 @@ class TrainingConfig:
         evaluate_every: Steps between two evaluations; the last step is always evaluated.
         evaluate_on: The most validation pairs that an evaluation uses.
         seed: Determines the order of the pairs and what dropout drops.
-        progress: Whether to show a progress bar.
+        progress: Whether to show a progress bar, with the time that is left.
 
     Raises:
         TypeError, ValueError: If a count is not a whole number, or a value is out of its range.
@@ -43,7 +46,7 @@ class TrainingConfig:
     batch_tokens: int | None = None
     learning_rate: float = 3e-3
     warmup_steps: int = 50
-    schedule: Callable[[int], float] | None = None
+    schedule: str | Callable[[int], float] = "linear"
     label_smoothing: float = 0.0
     largest_gradient: float | None = 1.0
     accumulate: int = 1
@@ -60,21 +63,19 @@ class TrainingConfig:
             require_whole(name, getattr(self, name))
         if self.batch_tokens is not None:
             require_whole("batch_tokens", self.batch_tokens)
-        require_precision(self.precision)
-        require_whole("seed", self.seed, minimum=0)
-        if self.seed >= SEEDS:
-            raise ValueError(f"seed must be below {SEEDS}, got {self.seed}")
-        _require_positive("learning_rate", self.learning_rate)
-        if self.largest_gradient is not None:
-            _require_positive("largest_gradient", self.largest_gradient)
+        require_choice("precision", self.precision, PRECISIONS)
+        if not callable(self.schedule):
+            require_choice("schedule", self.schedule, SCHEDULES)
+        require_whole("seed", self.seed, minimum=0, maximum=LARGEST_SEED)
+        for name in ("learning_rate", "largest_gradient"):
+            value = getattr(self, name)
+            if not (value is None and name == "largest_gradient" or 0 < value < float("inf")):
+                raise ValueError(f"{name} must be a finite number above 0, got {value}")
         require_smoothing(self.label_smoothing)
 
-    @property
-    def batch(self) -> str:
-        """The size of a batch in words, such as "batches of 64 pairs"."""
-        if self.batch_tokens is None:
-            return f"batches of {self.batch_size:,} pairs"
-        return f"batches of {self.batch_tokens:,} tokens"
+    def is_due(self, step: int) -> bool:
+        """Whether an evaluation, and a save of the state, is due after a step."""
+        return step > 0 and (step % self.evaluate_every == 0 or step == self.steps)
 
     def factor(self, step: int) -> float:
         """The factor of the learning rate at a step, which counts from 1.
@@ -82,20 +83,17 @@ class TrainingConfig:
         Raises:
             ValueError: If the schedule does not return a finite number of at least 0.
         """
-        if self.schedule is None:
-            return linear_decay(step, warmup_steps=self.warmup_steps, steps=self.steps)
+        warmup = self.warmup_steps
+        if self.schedule == "linear":
+            return linear_decay(step, warmup_steps=warmup, steps=self.steps)
+        if self.schedule == "inverse-square-root":  # 1 at its highest
+            return math.sqrt(warmup) * inverse_square_root(step, d_model=1, warmup_steps=warmup)
         factor = self.schedule(step)
         if step <= self.steps and (factor is None or not 0 <= factor < float("inf")):
             raise ValueError(
                 f"schedule must give a finite number of at least 0, got {factor} at step {step}"
             )
         return factor
-
-
-def _require_positive(name: str, value: float) -> None:
-    """Refuse a number that is not finite and above zero."""
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{name} must be a finite number above 0, got {value}")
 
 
 def inverse_square_root(step: int, *, d_model: int, warmup_steps: int) -> float:
@@ -111,9 +109,8 @@ def inverse_square_root(step: int, *, d_model: int, warmup_steps: int) -> float:
     Raises:
         TypeError, ValueError: If an argument is not a whole number of at least 1.
     """
-    require_whole("step", step)
-    require_whole("d_model", d_model)
-    require_whole("warmup_steps", warmup_steps)
+    for name, value in {"step": step, "d_model": d_model, "warmup_steps": warmup_steps}.items():
+        require_whole(name, value)
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
@@ -124,15 +121,9 @@ def linear_decay(step: int, *, warmup_steps: int, steps: int) -> float:
 
     Args:
         step: From 1.
-        warmup_steps: The step at which the factor is 1.
+        warmup_steps: The step at which the factor is 1, at least 1.
         steps: Length of the run; the factor is above 0 up to there, and 0 from steps + 1.
-
-    Raises:
-        TypeError, ValueError: If an argument is not a whole number of at least 1.
     """
-    require_whole("step", step)
-    require_whole("warmup_steps", warmup_steps)
-    require_whole("steps", steps)
     if step <= warmup_steps:
         return step / warmup_steps
     return max(0.0, (steps + 1 - step) / (steps + 1 - warmup_steps))

@@ -43,17 +43,14 @@ def evaluate(
     step: int = 0,
     processes: OneProcess = ALONE,
 ) -> Evaluation:
-    """Evaluate a model on pairs of source and target.
-
-    The model runs in evaluation mode and without gradients; its modes are restored.
+    """Evaluate a model on pairs, in evaluation mode and without gradients; its modes are restored.
 
     Args:
         model: Turns (source_ids, target_ids) into logits, and has what greedy_search needs.
         pairs: Source and target ids, without special tokens.
         batch_size: Pairs to compute at once; the result does not depend on it.
         step: The training steps taken so far, for the record.
-        processes: The processes that share the pairs. All must call evaluate, and all get the
-            same result.
+        processes: Those that share the pairs: all call evaluate, and all get the same result.
 
     Raises:
         TypeError, ValueError: If there are no pairs, or batch_size is below 1.
@@ -73,8 +70,9 @@ def evaluate(
             right_tokens += real * token_accuracy(logits, batch.label_ids).item()
             right_targets += exact_matches(model, chosen)
             tokens += real
-    sums = processes.sum([loss, right_tokens, tokens, right_targets])
-    loss, right_tokens, tokens, right_targets = sums
+    loss, right_tokens, tokens, right_targets = processes.sum(
+        [loss, right_tokens, tokens, right_targets]
+    )
     return Evaluation(step, loss / tokens, right_tokens / tokens, right_targets / len(pairs))
 
 

@@ -6,7 +6,7 @@ Read line by line in notebooks/10_training.ipynb.
 import math
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -19,11 +19,11 @@ from transformer_edu.data.batches import Batch, make_batch, plan_batches, plan_t
 from transformer_edu.data.toy_tasks import Task
 from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.model.vocabulary import PADDING_ID
-from transformer_edu.training.budget import describe_seconds, estimate_seconds
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loss import batch_loss
+from transformer_edu.training.machine.atomic_files import require_writable
 from transformer_edu.training.machine.device import (
     autocast_for,
     device_of,
@@ -32,14 +32,11 @@ from transformer_edu.training.machine.device import (
 )
 from transformer_edu.training.machine.failures import enough_memory, postponed_interrupt
 from transformer_edu.training.machine.processes import ALONE, OneProcess
-from transformer_edu.training.machine.whole_file import require_writable
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
-
-WORTH_A_BUDGET = 50  # steps; shorter runs are over before they are estimated
 
 
 class NotFiniteError(ValueError):
-    """Training met a loss or gradient that is no finite number; ``run`` holds the steps before."""
+    """A loss or gradient was not a finite number; ``run`` holds the steps before."""
 
     def __init__(self, message: str, run: TrainingRun) -> None:
         super().__init__(message)
@@ -60,8 +57,8 @@ def fit(
     """Train a model on a task, in place and on its device; leave it in evaluation mode.
 
     Args:
-        model: Answers (source_ids, target_ids) with logits, and has what greedy_search needs.
-        task: What to learn, and what to be watched by.
+        model: Turns (source_ids, target_ids) into logits, and has what greedy_search needs.
+        task: What to learn from, and what to evaluate on.
         config: The choices of the run; None takes the defaults.
         optimizer: Has its own learning rate, times the config's schedule; None is Adam (§5.3).
         after_step: Called after every step with the run so far; its errors are not caught.
@@ -87,8 +84,11 @@ def fit(
         require_writable("checkpoint", checkpoint)
     if resume is not None:
         load_checkpoint(resume, state)
+    batch = f"{config.batch_size:,} pairs"
+    if config.batch_tokens is not None:
+        batch = f"{config.batch_tokens:,} tokens"
     advice = "smaller batches or accumulate above 1 need less"
-    with enough_memory(f"training on {config.batch}", advice), _surroundings(model):
+    with enough_memory(f"training on batches of {batch}", advice), _surroundings(model):
         try:
             take_steps(state, after_step, checkpoint)
         except KeyboardInterrupt:
@@ -105,10 +105,7 @@ def take_steps(
 ) -> None:
     """The loop: predict, compare, correct, and now and then evaluate and save.
 
-    Args:
-        state: What is trained, on what and how; the steps it has taken are not repeated.
-        after_step: As for fit.
-        checkpoint: As for fit.
+    The state's own steps are not repeated. after_step and checkpoint are those of fit.
     """
     config, run, taken = state.config, state.run, len(state.run.steps)
     schedule = LambdaLR(
@@ -117,7 +114,9 @@ def take_steps(
     batches = endless_batches(state.task, config, skip=taken)
     replica = state.processes.replica(state.model)  # of a single process, the model
     _evaluate_if_due(state)  # where an interrupt came just before it
-    for step in _with_progress(range(taken + 1, config.steps + 1), state):
+    steps = range(taken + 1, config.steps + 1)
+    bar = {"initial": taken, "total": config.steps, "disable": not config.progress}
+    for step in tqdm(steps, "training", unit="step", **bar):
         _seed_dropout(state.model, config.seed, step, state.processes.number)
         batch = next(batches)
         loss = find_gradients(replica, batch, config, run, state.scaler, state.processes)
@@ -130,7 +129,7 @@ def take_steps(
         _evaluate_if_due(state)
         if after_step is not None:
             after_step(run)
-        if checkpoint is not None and state.is_due:
+        if checkpoint is not None and config.is_due(step):
             save_checkpoint(checkpoint, state)
 
 
@@ -142,21 +141,12 @@ def find_gradients(
     scaler: torch.amp.GradScaler,
     processes: OneProcess = ALONE,
 ) -> float:
-    """Predict, compare, and find for every weight the direction that lowers the loss.
+    """Compute the loss of a batch in nats per token, and its gradient by every weight.
 
-    Args:
-        model: What fit trains; its gradients are replaced.
-        batch: What to predict.
-        config: The choices of the run.
-        run: The steps before this one.
-        scaler: What gradient_scaler made; the gradients are left multiplied by its factor.
-        processes: Those that share the batch.
-
-    Returns:
-        The loss in nats per token.
+    The gradients are left multiplied by the scaler's factor, which is 1 except in float16.
 
     Raises:
-        NotFiniteError: If the loss or a gradient is not finite.
+        NotFiniteError: If the loss or a gradient is not finite; ``run`` holds the steps before.
     """
     model.train()
     model.zero_grad()
@@ -181,12 +171,9 @@ def find_gradients(
 
 
 def endless_batches(task: Task, config: TrainingConfig, *, skip: int = 0) -> Iterator[Batch]:
-    """Epoch after epoch of the training pairs, each in another order that the seed decides.
+    """The batches of one epoch after another, each in an order that the seed decides.
 
-    Args:
-        task: Whose pairs are learned.
-        config: Decides the size of a batch, and the seed.
-        skip: So many batches at the beginning are left out: those of the steps already taken.
+    The first ``skip`` batches are left out: those of the steps already taken.
     """
     pairs, generator = task.train, torch.Generator().manual_seed(config.seed)
     while True:
@@ -206,7 +193,7 @@ def paper_adam(model: nn.Module, learning_rate: float) -> Adam:
 
 @contextmanager
 def _surroundings(model: nn.Module) -> Iterator[None]:
-    """Give back global state as it was, what draws random numbers included; model to eval mode."""
+    """Restore random states and threads after the block, and put the model into eval mode."""
     with random_state_restored(), suitable_threads(model):
         try:
             yield
@@ -215,8 +202,8 @@ def _surroundings(model: nn.Module) -> Iterator[None]:
 
 
 def _seed_dropout(model: nn.Module, seed: int, step: int, process: int) -> None:
-    """Let seed and step decide what is dropped: a resumed run drops what it would have anyway."""
-    # Each process drops something else, the first what a single process would.
+    """Let seed and step decide what dropout drops: a resumed run drops the same."""
+    # Each process drops something else, the first one what a single process would.
     text = f"{seed} {step} {process}" if process else f"{seed} {step}"
     number = random.Random(text).getrandbits(63)
     if device_of(model).type == "cpu":
@@ -226,27 +213,16 @@ def _seed_dropout(model: nn.Module, seed: int, step: int, process: int) -> None:
 
 
 def _evaluate_if_due(state: TrainingState) -> None:
-    """Judge the model after every so many steps, and after the last, once."""
+    """Evaluate the model if an evaluation is due after the last step, once."""
     run, step = state.run, len(state.run.steps)
-    if state.is_due and (not run.evaluations or run.evaluations[-1].step < step):
+    if state.config.is_due(step) and (not run.evaluations or run.evaluations[-1].step < step):
         watched = state.task.validation[: state.config.evaluate_on]
         evaluation = evaluate(state.model, watched, step=step, processes=state.processes)
         run.evaluations.append(evaluation)
 
 
-def _with_progress(steps: range, state: TrainingState) -> Iterable[int]:
-    """The steps, if wanted with a bar and with the time that they will take here."""
-    if not state.config.progress:
-        return steps
-    taken, budget = steps.start - 1, None
-    if len(steps) >= WORTH_A_BUDGET:
-        model, task, config = state.model, state.task, state.config
-        budget = describe_seconds(estimate_seconds(fit, model, task, config, steps_taken=taken))
-    return tqdm(steps, desc=budget, initial=taken, total=steps.stop - 1)
-
-
 def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> None:
-    """Refuse what cannot be trained, learned from or followed."""
+    """Refuse a model, task or config that cannot be trained with."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     if not isinstance(task, Task):

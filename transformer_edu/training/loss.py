@@ -3,15 +3,13 @@
 Met in notebooks/10_training.ipynb.
 """
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from transformer_edu.data.batches import Batch
-from transformer_edu.model.refusals import require_probability, require_token_ids, require_whole
+from transformer_edu.model.refusals import require_probability, require_token_ids
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.model.vocabulary import PADDING_ID
 
@@ -21,9 +19,9 @@ LARGE_VOCABULARY = 1000  # tokens; from here on projected_loss is faster than lo
 def batch_loss(model: nn.Module, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
     """Predict and compare: ``token_loss`` of the model's logits.
 
-    On a single process a Transformer with a large vocabulary takes ``projected_loss``, which gives
-    the same number and gradients. Neither the model nor its output projection is called then, so
-    their hooks don't run.
+    In a single process a Transformer with a large vocabulary takes ``projected_loss``, which gives
+    the same number and gradients. It calls neither the model nor its output projection, so their
+    hooks don't run.
 
     Args:
         model: Answers (source_ids, target_ids) with logits.
@@ -63,7 +61,9 @@ def token_loss(
     """Mean cross-entropy over the real tokens; padding adds neither loss nor gradient.
 
     With label smoothing ε the target distribution gives each of the V tokens ε/V, and the true
-    token 1 - ε on top, as in ``F.cross_entropy``. No model gets below ``smoothing_floor``.
+    token 1 - ε on top, as in ``F.cross_entropy``. No model gets below the entropy of that
+    distribution: with ε 0.1 and 10,000 tokens it is 1.25 nats. Programs whose smoothed loss does
+    reach 0, such as OpenNMT, subtract the entropy.
 
     Args:
         logits: Shape (batch, target position, vocabulary).
@@ -104,21 +104,15 @@ def projected_loss(
     """``token_loss(projection(decoded), label_ids)`` without all logits at once.
 
     The logits of a large vocabulary are by far the largest tensor of a training step, and reading
-    them again and again takes longer than computing them. So a chunk of positions goes all the
-    way to its gradient before the next chunk begins. Padding is not even projected.
+    them again and again takes longer than computing them. So the gradient of a chunk of positions
+    is computed before the next chunk begins. Padding is left out.
 
     Args:
         decoded: What the decoder returned, shape (batch, target position, d_model).
         projection: From d_model to the vocabulary, with a bias.
-        label_ids: Shape (batch, target position).
-        label_smoothing: ε, in [0, 1).
-        padding_id: The label that does not count.
 
     Returns:
-        A scalar in nats per token, with first derivatives only; backward works once.
-
-    Raises:
-        TypeError, ValueError: If label_smoothing does not lie in [0, 1).
+        As for token_loss, with first derivatives only; backward works once.
     """
     require_smoothing(label_smoothing)
     real, kind = label_ids != padding_id, decoded.device.type
@@ -133,7 +127,7 @@ def projected_loss(
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """The sum of the positions' cross-entropies; its gradient is found on the way forward.
+    """The sum of the positions' cross-entropies; the forward pass computes its gradient.
 
     The derivative by the logits is what the model predicts minus what it should: softmax(logits)
     - target, where the target gives ε/V to each token and 1 - ε on top to the true one.
@@ -180,61 +174,18 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: FunctionCtx, by_total: Tensor) -> tuple[Tensor | None, ...]:
-        """The chain rule's last step: everything times the derivative by the sum, in place."""
+        """The chain rule's last step: multiply by the derivative by the sum, in place."""
         return *(found.mul_(by_total) for found in ctx.saved_tensors), None, None
-
-
-def smoothing_floor(
-    vocabulary_size: int, label_smoothing: float, *, among_others: bool = False
-) -> float:
-    """The lowest smoothed loss that any model can reach: the entropy of the target distribution.
-
-    A model that predicts exactly that distribution reaches it; more confidence costs more. With
-    ε 0.1 and 10,000 tokens the floor is 1.25 nats; without smoothing it is 0. Programs whose
-    smoothed loss does reach 0 subtract the floor: OpenNMT and The Annotated Transformer compute
-    the Kullback-Leibler divergence, the paper's own tensor2tensor subtracts a constant.
-
-    The paper (§5.4) does not say how ε is distributed. ``F.cross_entropy`` and ``token_loss`` give
-    every token ε/V, and the true token 1 - ε on top. OpenNMT and The Annotated Transformer
-    (``among_others``) give the true token 1 - ε, and ε/(V-2) to each token that is neither the true
-    token nor padding.
-
-    Args:
-        vocabulary_size: V.
-        label_smoothing: ε, in [0, 1).
-        among_others: Whether the true token and padding get no part of ε.
-
-    Returns:
-        Nats per token.
-
-    Raises:
-        TypeError, ValueError: If vocabulary_size is not a whole number of at least 1 (at least 3
-            among others), or label_smoothing does not lie in [0, 1).
-    """
-    require_whole("vocabulary_size", vocabulary_size, minimum=3 if among_others else 1)
-    require_smoothing(label_smoothing)
-    others = vocabulary_size - (2 if among_others else 1)
-    each = label_smoothing / (others if among_others else vocabulary_size)
-    true = 1 - label_smoothing + (0 if among_others else each)
-    return sum(-n * part * math.log(part) for n, part in ((1, true), (others, each)) if part)
 
 
 def token_accuracy(logits: Tensor, label_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
     """Fraction of the real tokens that are the model's first choice, with teacher forcing.
 
     High accuracy says little about what the model generates on its own, where each prefix is its
-    own output: see exact match (``evaluate``).
-
-    Args:
-        logits: Shape (batch, target position, vocabulary).
-        label_ids: Shape (batch, target position).
-        padding_id: The label that does not count.
+    own output: see exact match (``evaluate``). Arguments and errors are those of token_loss.
 
     Returns:
         A scalar from 0 to 1; zero if there are no real tokens.
-
-    Raises:
-        TypeError, ValueError: As for token_loss.
     """
     require_labels(logits, label_ids)
     real = label_ids != padding_id
@@ -243,12 +194,7 @@ def token_accuracy(logits: Tensor, label_ids: Tensor, *, padding_id: int = PADDI
 
 
 def require_labels(logits: Tensor, label_ids: Tensor) -> None:
-    """Refuse logits and labels that do not belong together.
-
-    Raises:
-        TypeError: If logits is not a floating-point tensor, or label_ids not whole numbers.
-        ValueError: If the shapes do not fit, or a label is out of range (read on the CPU only).
-    """
+    """Refuse logits and labels that do not belong together."""
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
         raise TypeError(f"logits must be a tensor of floating-point numbers, got {got}")
@@ -266,12 +212,7 @@ def require_labels(logits: Tensor, label_ids: Tensor) -> None:
 
 
 def require_smoothing(label_smoothing: float) -> None:
-    """Refuse an ε of label smoothing outside [0, 1).
-
-    Raises:
-        TypeError: If it is not a number.
-        ValueError: If it lies outside [0, 1).
-    """
+    """Refuse an ε of label smoothing outside [0, 1)."""
     require_probability("label_smoothing", label_smoothing)
     if label_smoothing == 1:
         raise ValueError(f"label_smoothing must be below 1, got {label_smoothing}")

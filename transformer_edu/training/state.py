@@ -43,17 +43,6 @@ class TrainingState:
 
     Random states are not part of it. The seed and the number of steps taken determine what
     dropout drops and the order of the pairs, whatever other code draws random numbers.
-
-    Args:
-        model: The model in training.
-        task: The task to learn.
-        config: The choices of the run.
-        optimizer: It updates the weights.
-        run: The steps taken so far.
-        processes: The processes that share the work.
-
-    Raises:
-        ValueError: If model has no parameters.
     """
 
     model: nn.Module
@@ -67,12 +56,6 @@ class TrainingState:
     def __post_init__(self) -> None:
         """Create the gradient scaler; in precisions other than float16 it does nothing."""
         self.scaler = gradient_scaler(self.model, self.config.precision)
-
-    @property
-    def is_due(self) -> bool:
-        """Whether an evaluation, and a save of the state, is due after the last step."""
-        step = len(self.run.steps)
-        return step > 0 and (step % self.config.evaluate_every == 0 or step == self.config.steps)
 
     @cached_property
     def task_fingerprint(self) -> str:

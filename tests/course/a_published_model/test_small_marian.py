@@ -3,7 +3,12 @@
 import pytest
 import torch
 
-from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
+from transformer_course.a_published_model.small_marian import (
+    PAIRS,
+    train_marian,
+    train_marian_tokenizer,
+    untrained_marian,
+)
 
 pytest.importorskip("sentencepiece")
 
@@ -38,3 +43,15 @@ def test_a_step_of_training_follows_the_mean_loss_of_the_real_tokens():
             count += len(labels)
     (loss,) = train_marian(translator, steps=1)
     assert loss == pytest.approx(logs / count, rel=1e-4)
+
+
+def test_too_little_text_makes_no_tokenizer():
+    for sources, size in (([], 90), (["a b c d e f g"], 3)):
+        with pytest.raises(ValueError, match="^the texts must suffice for a tokenizer: "):
+            train_marian_tokenizer(sources, ["a"] * 9, vocabulary_size=size)
+
+
+def test_the_same_texts_make_the_same_tokenizer():
+    trained, again = untrained_marian(), untrained_marian().tokenizer
+    assert again.cutters == trained.tokenizer.cutters
+    assert again.vocabulary == trained.tokenizer.vocabulary

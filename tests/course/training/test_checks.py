@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_course.training import checks as lesson_10
 from transformer_edu.training.config import inverse_square_root
-from transformer_edu.training.loss import smoothing_floor, token_loss
+from transformer_edu.training.loss import token_loss
 
 CHECKS = checks_of(lesson_10)
 
@@ -67,7 +67,7 @@ def halved(model, batch):
 test_a_right_answer_is_correct = right_answers(
     CHECKS,
     [
-        ("10.1", smoothing_floor(37_000, 0.1)),
+        ("10.1", lesson_10.smoothing_floor(37_000, 0.1)),
         ("10.1", 1.38),
         ("10.1", torch.tensor(1.377)),
         ("10.2", lambda s, d, w: inverse_square_root(s, d_model=d, warmup_steps=w)),
@@ -80,14 +80,14 @@ test_a_right_answer_is_correct = right_answers(
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
-        ("10.1", smoothing_floor(37_000, 0.1) / math.log(2), "natural logarithm"),
-        ("10.1", smoothing_floor(37_000, 0.1) / math.log(10), "base 10"),
-        ("10.1", -smoothing_floor(37_000, 0.1), "negative logarithm"),
+        ("10.1", lesson_10.smoothing_floor(37_000, 0.1) / math.log(2), "natural logarithm"),
+        ("10.1", lesson_10.smoothing_floor(37_000, 0.1) / math.log(10), "base 10"),
+        ("10.1", -lesson_10.smoothing_floor(37_000, 0.1), "negative logarithm"),
         ("10.1", -math.log(0.9), "the cost of the correct token"),
         ("10.1", -0.9 * math.log(0.9), "All other tokens add theirs"),
         ("10.1", -0.1 * math.log(0.1 / 37_000), "correct token's part is missing"),
         ("10.1", math.log(37_000), "knows nothing"),
-        ("10.1", smoothing_floor(64, 0.1), "for 64 tokens"),
+        ("10.1", lesson_10.smoothing_floor(64, 0.1), "for 64 tokens"),
         ("10.1", 0, "probability 1"),
         ("10.1", 3, "36,999 small ones"),
         ("10.1", math.nan, "is a number"),

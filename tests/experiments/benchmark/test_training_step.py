@@ -57,7 +57,7 @@ def test_the_report_has_a_row_for_each_size():
 
 def test_precision_puts_bfloat16_first_and_float32_second(monkeypatch):
     built = []
-    monkeypatch.setattr(training_step, "has_fast_bfloat16", lambda device: True)
+    monkeypatch.setattr(training_step, "cpu_is_faster_in_bfloat16", lambda: True)
     monkeypatch.setattr(
         training_step, "build_trainer", lambda name, workload, precision: built.append(precision)
     )
@@ -68,7 +68,7 @@ def test_precision_puts_bfloat16_first_and_float32_second(monkeypatch):
 
 
 def test_without_bfloat16_the_report_says_so_and_measures_nothing(monkeypatch):
-    monkeypatch.setattr(training_step, "has_fast_bfloat16", lambda device: False)
+    monkeypatch.setattr(training_step, "cpu_is_faster_in_bfloat16", lambda: False)
     monkeypatch.setattr(training_step, "build_trainer", None)
     [line] = training_step.report_precision([TOY])
     assert line.startswith("A product in bfloat16 is not faster here, so float32 is chosen.")

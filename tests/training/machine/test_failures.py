@@ -17,8 +17,8 @@ from transformer_edu.training.machine.failures import (
     NotEnoughMemoryError,
     enough_memory,
     noted_interrupts,
+    one_line_errors,
     postponed_interrupt,
-    with_told_errors,
 )
 
 
@@ -87,7 +87,7 @@ def test_the_innermost_purpose_is_told_and_other_errors_are_left_alone():
 
 
 def raised(error: BaseException):
-    @with_told_errors
+    @one_line_errors
     def command(arguments=None) -> int:
         raise error
 
@@ -111,7 +111,7 @@ def test_an_error_of_the_program_s_is_not_hidden():
 
 
 def test_what_the_memory_cannot_hold_is_one_sentence_with_its_size(capsys):
-    command = with_told_errors(lambda arguments: torch.empty(10**15).sum())
+    command = one_line_errors(lambda arguments: torch.empty(10**15).sum())
     assert command([]) == FAILED
     message = "memory must suffice for this command, got no room for 4000000000000000 bytes"
     assert capsys.readouterr().err == f"error: {message}\n"
@@ -124,7 +124,7 @@ def test_an_interrupt_gives_the_shell_s_exit_status():
 def test_any_character_can_be_written_to_any_output(monkeypatch):
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
-    command = with_told_errors(lambda arguments: print("Hündchen \udcff", flush=True) or 0)
+    command = one_line_errors(lambda arguments: print("Hündchen \udcff", flush=True) or 0)
     assert command([]) == 0
     assert written.getvalue() == "Hündchen \\udcff\n".encode()
 

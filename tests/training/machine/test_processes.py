@@ -24,7 +24,7 @@ from transformer_edu.training.machine import processes as module
 from transformer_edu.training.machine.processes import (
     JoinedProcesses,
     LostProcessError,
-    is_of_a_lost_process,
+    is_lost_process,
     joined_processes,
 )
 from transformer_edu.training.state import TrainingRun
@@ -104,10 +104,10 @@ def test_every_row_belongs_to_one_process(count):
 
 def test_an_error_of_ones_own_is_not_blamed_on_others(monkeypatch):
     lost = [LostProcessError("ended"), dist.DistBackendError("x"), RuntimeError("[gloo] closed")]
-    assert not any(map(is_of_a_lost_process, lost))
+    assert not any(map(is_lost_process, lost))
     monkeypatch.setattr(module, "process_count", lambda: 2)
-    assert all(map(is_of_a_lost_process, lost))
-    assert not is_of_a_lost_process(RuntimeError("out of memory"))
+    assert all(map(is_lost_process, lost))
+    assert not is_lost_process(RuntimeError("out of memory"))
 
 
 def start(*program: str, logs: Path | None = None) -> subprocess.Popen:

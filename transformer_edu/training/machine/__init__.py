@@ -1,7 +1,7 @@
-"""The machine that trains: devices, processes, what may go wrong, files.
+"""The machine that trains: devices, processes, failures, files.
 
-device      where to compute, in which precision, on how many threads; keep freed memory
-processes   the one process that computes, or several that share the work of one model
-failures    interrupts between two steps; too little memory, and any error, in one sentence
-whole_file  replace a file whole or not at all; detect a changed bit
+device        where to compute, in which precision, on how many threads; keep freed memory
+processes     one process, or several that share the work of one model
+failures      interrupts between two steps; too little memory, and any error, in one sentence
+atomic_files  write a file whole or not at all, lock it; JSON
 """

@@ -1,5 +1,4 @@
-"""Where to compute, in which numbers, with which memory: a GPU if there is one, half precision
-where it pays, on Linux the memory that the last step has freed.
+"""Where to compute and how: the device, the precision, the CPU threads, the memory.
 
 Met in notebooks/00_start_here.ipynb.
 """
@@ -44,14 +43,7 @@ def pick_device() -> torch.device:
 
 
 def describe_device(device: torch.device | str) -> str:
-    """A device in a few words, to put after "computed on".
-
-    Args:
-        device: The device to describe.
-
-    Returns:
-        For example "the CPU" or "the GPU NVIDIA A100".
-    """
+    """A device in a few words, to put after "computed on", such as "the GPU NVIDIA A100"."""
     device = torch.device(device)
     if device.type == "cpu":
         return "the CPU"
@@ -64,24 +56,20 @@ def describe_device(device: torch.device | str) -> str:
 
 @contextmanager
 def random_state_restored() -> Iterator[None]:
-    """Inside the block random numbers may be drawn and seeded; torch's generators forget it."""
+    """Restore the state of torch's random generators after the block."""
     accelerator = torch.accelerator.current_accelerator(check_available=True)
-    if accelerator is None:
-        with torch.random.fork_rng([]):
-            yield
-    else:
-        own = range(torch.accelerator.device_count())
-        with torch.random.fork_rng(own, device_type=accelerator.type):
-            yield
+    own = [] if accelerator is None else range(torch.accelerator.device_count())
+    kind = "cuda" if accelerator is None else accelerator.type
+    with torch.random.fork_rng(own, device_type=kind):
+        yield
 
 
 @contextmanager
 def use_one_thread() -> Iterator[None]:
     """Inside the block torch uses a single CPU thread.
 
-    A toy model's operations are too small to share: on a busy machine two threads were
-    measured 13 to 35 times slower than one. One thread also makes results independent of the
-    number of cores.
+    A toy model's operations are too small to share: on a busy machine two threads were 13 to 35
+    times slower than one. One thread also makes results independent of the number of cores.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -93,7 +81,7 @@ def use_one_thread() -> Iterator[None]:
 
 @contextmanager
 def suitable_threads(model: nn.Module) -> Iterator[None]:
-    """Inside the block a small model on the CPU has one thread; any other has all."""
+    """Inside the block a small model on the CPU uses one thread; any other model uses all."""
     if is_small(model) and device_of(model).type == "cpu":
         with use_one_thread():
             yield
@@ -104,15 +92,12 @@ def suitable_threads(model: nn.Module) -> Iterator[None]:
 def autocast_for(model: nn.Module, precision: str) -> torch.autocast:
     """A context in which the model multiplies matrices in this precision.
 
-    Weights, sums and normalisation stay in float32, and so does attention on a CPU (see
+    Weights, sums and normalization stay in float32, and so does attention on a CPU (see
     MultiHeadAttention). It is meant for the forward pass; the backward pass follows it.
 
     Args:
         model: Decides the device, and what "auto" means.
         precision: One of PRECISIONS; "auto" is what pick_precision picks.
-
-    Raises:
-        ValueError: If precision is another one, or model has no parameters.
     """
     dtype = _dtype(model, precision)
     return torch.autocast(device_of(model).type, dtype=dtype, enabled=dtype != torch.float32)
@@ -125,11 +110,7 @@ def gradient_scaler(model: nn.Module, precision: str) -> torch.amp.GradScaler:
     update whose gradients overflowed is skipped, and the factor is halved.
 
     Args:
-        model: Decides the device, and what "auto" means.
-        precision: One of PRECISIONS.
-
-    Raises:
-        ValueError: If precision is another one, or model has no parameters.
+        model, precision: As for autocast_for.
     """
     enabled = _dtype(model, precision) == torch.float16
     return torch.amp.GradScaler(device_of(model).type, enabled=enabled)
@@ -138,50 +119,25 @@ def gradient_scaler(model: nn.Module, precision: str) -> torch.amp.GradScaler:
 def pick_precision(model: nn.Module) -> str:
     """The fastest precision in which this model can be trained on its device.
 
-    Of a large model on a CPU, one product is timed in float32 and in bfloat16, once in a process.
+    A GPU computes in bfloat16 if it multiplies it itself, as NVIDIA's do since the A100: one that
+    imitates it is slower than in float32. A CPU is timed, once in a process. Small models gain
+    nothing.
 
     Raises:
-        ValueError: If it has no parameters.
+        ValueError: If the model has no parameters.
     """
-    device = device_of(model)
-    return best_precision(
-        device.type, small=is_small(model), fast_bfloat16=has_fast_bfloat16(device)
-    )
-
-
-def best_precision(device_type: str, *, small: bool, fast_bfloat16: bool) -> str:
-    """The rule behind pick_precision.
-
-    Args:
-        device_type: "cpu", "cuda" or "mps".
-        small: Whether the model is too small to gain anything.
-        fast_bfloat16: Whether the device multiplies bfloat16 itself. One that imitates it is
-            slower than in float32.
-    """
-    if small:
+    kind = device_of(model).type
+    if is_small(model):
         return "float32"
-    if fast_bfloat16:
-        return "bfloat16"
-    return "float16" if device_type == "cuda" else "float32"
-
-
-def has_fast_bfloat16(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 itself: a GPU since NVIDIA's A100, or a fast CPU.
-
-    A CPU that has instructions for bfloat16 may still be slower with them, so a CPU is timed, once
-    in a process: see ``cpu_is_faster_in_bfloat16``.
-    """
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return device.type == "cpu" and cpu_is_faster_in_bfloat16()
+    if kind == "cuda":
+        is_native = torch.cuda.is_bf16_supported(including_emulation=False)
+        return "bfloat16" if is_native else "float16"
+    return "bfloat16" if kind == "cpu" and cpu_is_faster_in_bfloat16() else "float32"
 
 
 @cache
 def cpu_is_faster_in_bfloat16() -> bool:
-    """Whether a product of 480 × 512 × 2,048 takes at most 0.8 of the time that float32 takes.
-
-    The quickest of three products of each type counts, measured once in a process.
-    """
+    """Whether the quickest of three products takes at most 0.8 of the time that float32 takes."""
     rounds = [
         [product_seconds(dtype) for dtype in (torch.float32, torch.bfloat16)]
         for _ in range(TIMED_ROUNDS)
@@ -191,19 +147,13 @@ def cpu_is_faster_in_bfloat16() -> bool:
 
 
 def product_seconds(dtype: torch.dtype) -> float:
-    """The seconds that a CPU takes for one product of matrices of TIMED_PRODUCT in this type."""
+    """The seconds that the CPU takes for one product of matrices of this type."""
     rows, inner, columns = TIMED_PRODUCT
     first = torch.ones(rows, inner, dtype=dtype, device="cpu")
     second = torch.ones(inner, columns, dtype=dtype, device="cpu")
     start = time.perf_counter()
     first @ second
     return time.perf_counter() - start
-
-
-def require_precision(precision: str) -> None:
-    """Refuse, with a ValueError, what is none of PRECISIONS."""
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
 
 
 def is_small(model: nn.Module) -> bool:
@@ -226,14 +176,11 @@ def device_of(model: nn.Module) -> torch.device:
 
 
 def keep_freed_memory() -> bool:
-    """Let this process keep the memory that it frees, until the process ends.
+    """Let this process keep the memory that it frees: the next step needs the same amount again.
 
-    The next step needs the same amount again. The logits of 4,096 tokens and 10,000 words fill
-    160 MB. On Linux the C library returns every tensor of that size to the system and requests it
-    again, page by page. Measured on the tiny preset, that took as much CPU time as all the
-    arithmetic.
-
-    Only a process that does nothing else should call this: a command, not a notebook.
+    On Linux the C library returns large tensors to the system and requests them again, page by
+    page. On the tiny preset, whose logits fill 160 MB, that took as much CPU time as all the
+    arithmetic. It is for commands: a notebook does other things too.
 
     Returns:
         Whether the C library supports it; only glibc does.
@@ -248,7 +195,6 @@ def keep_freed_memory() -> bool:
 
 def _dtype(model: nn.Module, precision: str) -> torch.dtype:
     """The torch type of a precision, for this model."""
-    require_precision(precision)
     return getattr(torch, pick_precision(model) if precision == "auto" else precision)
 
 

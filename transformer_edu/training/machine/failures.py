@@ -1,8 +1,7 @@
-"""What can end a run early, and what is said then: an interrupt, too little memory, wrong input.
+"""What can end a run early: an interrupt, too little memory, a missing library, wrong input.
 
-Ctrl-C, or *Interrupt the kernel*, takes effect between two steps, never inside a step. A lack of
-memory is one sentence instead of torch's own. A command reports the errors
-that it expects in one sentence.
+Ctrl-C, or *Interrupt the kernel*, takes effect between two steps, never inside a step. The other
+failures are reported in one sentence; a command prints no traceback for them.
 """
 
 import io
@@ -14,6 +13,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from importlib import import_module
+from types import ModuleType
 
 # Torch's messages on a CPU, a GPU, Windows and macOS, and about sizes that no memory can have.
 OUT_OF_MEMORY = re.compile(
@@ -24,18 +25,16 @@ OUT_OF_MEMORY = re.compile(
 REQUESTED = re.compile(r"(?:tried|unable) to allocate ([\d.,]+ \w+)", re.IGNORECASE)
 FAILED = 1
 INTERRUPTED = 130  # the exit status that shells give to Ctrl-C
-TOLD = (ValueError, TypeError, OSError, ImportError, MemoryError)  # any other is a mistake of ours
+EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)  # any other is our mistake
 Command = Callable[[Sequence[str] | None], int]
 
 
 @contextmanager
 def noted_interrupts() -> Iterator[list[int]]:
-    """Note interrupts in a list instead of raising them, so that a loop can end where it likes.
-
-    Only the main thread receives interrupts; in other threads the list stays empty.
+    """Collect interrupts in a list instead of raising them, so that a loop can end where it likes.
 
     Yields:
-        The signal's number, once for each interrupt so far.
+        The signal's number, once for each interrupt so far; nothing outside the main thread.
     """
     received: list[int] = []
     previous = signal.getsignal(signal.SIGINT)
@@ -53,10 +52,7 @@ def noted_interrupts() -> Iterator[list[int]]:
 
 @contextmanager
 def postponed_interrupt() -> Iterator[None]:
-    """Delay an interrupt until the block is done: a step is taken whole or not at all.
-
-    Only the main thread receives interrupts; in other threads the block just runs.
-    """
+    """Delay an interrupt until the block is done: a step is taken whole or not at all."""
     received: list[int] = []
     try:
         with noted_interrupts() as received:
@@ -67,19 +63,16 @@ def postponed_interrupt() -> Iterator[None]:
 
 
 class NotEnoughMemoryError(MemoryError):
-    """There is not enough memory; the message says for what."""
+    """The memory does not suffice; the message says for what."""
 
 
 @contextmanager
 def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
-    """Inside the block, one sentence replaces torch's own messages about a lack of memory.
+    """Turn any error about a lack of memory into a NotEnoughMemoryError with one sentence.
 
     Args:
         purpose: What needs the memory.
         advice: How to need less.
-
-    Raises:
-        NotEnoughMemoryError: If the memory of the CPU or the GPU does not suffice.
     """
     try:
         yield
@@ -96,37 +89,44 @@ def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
     raise NotEnoughMemoryError(message)  # outside the handler: torch's error holds tensors
 
 
-def with_told_errors(command: Command) -> Command:
-    """Make a command tell errors in one sentence on standard error instead of a traceback.
+def import_extra(name: str) -> ModuleType:
+    """Import a library of the extra ``data``, or say in a ModuleNotFoundError how to install it."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{name} must be installed for this, got no such library: pip install "
+            f'"transformer-edu[data]"',
+            name=name,
+        ) from error
 
-    Args:
-        command: Takes the words of the command line, or None for the program's own; returns the
-            exit status.
 
-    Returns:
-        The same, which returns FAILED after an error and INTERRUPTED after Ctrl-C.
+def one_line_errors(command: Command) -> Command:
+    """Make a command print an expected error in one line on standard error, without a traceback.
+
+    The exit status is then FAILED; after Ctrl-C it is INTERRUPTED.
     """
 
     @wraps(command)
-    def told(arguments: Sequence[str] | None = None) -> int:
+    def reporting(arguments: Sequence[str] | None = None) -> int:
         prepare_streams()
         try:
             with enough_memory("this command"):
                 return command(arguments)
-        except TOLD as error:
+        except EXPECTED as error:
             print(f"error: {error}", file=sys.stderr)
             return FAILED
         except KeyboardInterrupt:
             return INTERRUPTED
 
-    return told
+    return reporting
 
 
 def prepare_streams() -> None:
-    """Let output be UTF-8 and never fail for a character; what is closed takes it and drops it.
+    """Write UTF-8 to the standard streams, and drop what goes to a closed one.
 
-    A file that is opened later never gets the number of a closed stream, to which torch writes
-    its warnings.
+    No file that is opened later gets the descriptor of a closed stream: torch writes its warnings
+    there.
     """
     while (file := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass

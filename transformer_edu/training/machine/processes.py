@@ -10,24 +10,17 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
-from typing import Protocol
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from transformer_edu.data.batches import Batch
 from transformer_edu.training.machine.device import pick_device
 
 SECONDS_OF_SILENCE = 60  # without an answer, a process counts as lost
 SECONDS_OF_PREPARATION = 3600  # for the first process to download data and train a tokenizer
-
-
-class Divisible(Protocol):
-    """A batch that can be split between its rows, such as ``Batch`` in data/batches.py."""
-
-    def parts(self, count: int) -> list[tuple["Divisible", float]]:
-        """The parts, each with its fraction of the batch's real labels."""
 
 
 class OneProcess:
@@ -44,8 +37,8 @@ class OneProcess:
         """Which of ``count`` rows this process computes."""
         return range(self.number, count, self.count)
 
-    def parts(self, batch: Divisible, count: int) -> list[tuple[Divisible, float]]:
-        """The parts of a batch that this process computes, as ``Batch.parts`` splits them.
+    def parts(self, batch: Batch, count: int) -> list[tuple[Batch, float]]:
+        """The parts of a batch that this process computes, as ``Batch.parts`` divides it.
 
         Args:
             batch: The same in every process.
@@ -79,7 +72,7 @@ class OneProcess:
         return [list(row) for row in own]
 
     def first_before_others(self) -> AbstractContextManager[None]:
-        """A context whose block the first process runs before the other processes do."""
+        """Let the first process run the block before the other processes do."""
         return nullcontext()
 
     def wait(self) -> None:
@@ -99,10 +92,10 @@ class JoinedProcesses(OneProcess):
     def __init__(self) -> None:
         self.number, self.count = dist.get_rank(), dist.get_world_size()
 
-    def parts(self, batch: Divisible, count: int) -> list[tuple[Divisible, float]]:
+    def parts(self, batch: Batch, count: int) -> list[tuple[Batch, float]]:
         """As for OneProcess."""
         shares = batch.parts(self.count)
-        # A batch of fewer rows than processes leaves some with a row that does not count.
+        # If there are fewer rows than processes, some processes compute a row with weight 0.
         own, weight = shares[self.number] if self.number < len(shares) else (shares[0][0], 0.0)
         return [(part, self.count * weight * share) for part, share in own.parts(count)]
 
@@ -165,12 +158,8 @@ def process_count() -> int:
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
-def is_of_a_lost_process(error: RuntimeError) -> bool:
-    """Whether an error says that a different process did not answer.
-
-    Args:
-        error: The error of a step that the processes took together.
-    """
+def is_lost_process(error: RuntimeError) -> bool:
+    """Whether the error of a step says that a different process did not answer."""
     lost = isinstance(error, LostProcessError | dist.DistError) or "gloo" in str(error).lower()
     return process_count() > 1 and lost
 

@@ -1,13 +1,15 @@
 """The card of a published run: how it was made and how well it does, from its own records."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
+from experiments.publishing.everyday_scores import EverydayScore
 from transformer_edu.runs.options import OPTIONS, PROGRAM
-from transformer_edu.runs.presets import EVERYDAY, PRESETS, RunSettings
 from transformer_edu.runs.run_folder import RunFolder
-from transformer_edu.runs.scoring import WIDTH, EverydayScore
+from transformer_edu.runs.scoring import WIDTH
+from transformer_edu.runs.settings import EVERYDAY, PRESETS, RunSettings
 from transformer_edu.training.bleu import Bleu
+from transformer_edu.training.machine.atomic_files import read_json
 
 CHOSEN_BY = "cased"
 TOLERANCE = 0.01  # of the everyday sentences
@@ -96,20 +98,21 @@ def describe_run(
         OSError: If there is no run in the folder.
         ValueError: If the run has no history.
     """
-    records, versions = run.read_history(), run.read_versions()
+    records, versions = run.read_history(), read_json(run.settings_file)["versions"]
     if not records:
         raise ValueError(f"run must have a history, got none in {run.history_file}")
     last, machine = records[-1], machine or versions.get("machine", "")
     made_with = ", ".join(f"{name} {versions[name]}" for name in versions if name != "machine")
+    sizes = settings.model
     lines = [
         f"# A Transformer for {settings.task}",
-        f"{settings.num_layers} + {settings.num_layers} layers, d_model {settings.d_model}, "
-        f"{settings.num_heads} heads, d_ff {settings.d_ff}; trained from scratch. A toy for "
+        f"{sizes.num_layers} + {sizes.num_layers} layers, d_model {sizes.d_model}, "
+        f"{sizes.num_heads} heads, d_ff {sizes.d_ff}; trained from scratch. A toy for "
         "lessons: it knows the words of its training data and little else.",
         "## How it was trained",
         *_describe_commands([*before, settings]),
-        f"- seed {settings.seed}, {last['step']:,} steps, {last['tokens']:,} target tokens; "
-        f"{best_of(trials).weights}, stored in float16",
+        f"- seed {settings.training.seed}, {last['step']:,} steps, "
+        f"{last['tokens']:,} target tokens; {best_of(trials).weights}, stored in float16",
         f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
         f"the clock, evaluations included{', on ' + machine if machine else ''}",
         f"- made with {made_with}",
@@ -146,9 +149,9 @@ def _describe_scores(
         for case, bleu in cases.items()
     ]
     alpha = best_of(trials).alpha
-    judged_by_both = trials[0].exact is not None
+    has_everyday = trials[0].exact is not None
     compared = f"The best BLEU of the {len(trials)}"
-    if judged_by_both:
+    if has_everyday:
         compared = (
             f"Of these {len(trials)}, {len(_within_tolerance(trials))} are at most "
             f"{100 * TOLERANCE:g} percentage point below the best in everyday sentences. "
@@ -156,7 +159,7 @@ def _describe_scores(
         )
     return [
         f"Tried by validation (beam {WIDTH}, {CHOSEN_BY}; α is the length penalty's exponent"
-        f"{'; then everyday sentences exactly right' if judged_by_both else ''}):",
+        f"{'; then everyday sentences exactly right' if has_everyday else ''}):",
         "\n".join(f"- {weights}: {', '.join(found)}" for weights, found in tried.items()),
         f"{compared} is published, with α {alpha:g}. Small leads are chance, so its validation "
         "scores flatter it; no choice was made by the test part.",
@@ -182,16 +185,15 @@ def command_of(settings: RunSettings) -> str:
     Args:
         settings: The run's.
     """
-    preset = PRESETS[settings.preset]
-    words = [PROGRAM, "--task", settings.task, "--preset", settings.preset]
-    always = {"steps", "seed"}
-    if settings.batch_tokens is None:
+    preset, chosen = PRESETS[settings.preset].by_name(), settings.by_name()
+    always = {"task", "preset", "steps", "seed"}
+    if chosen["batch_tokens"] is None:
         always.add("batch_size")  # naming it is what leaves batch_tokens out
-    for field in fields(settings):
-        value = getattr(settings, field.name)
-        is_chosen = value != getattr(preset, field.name) or field.name in always
-        if field.name in OPTIONS and is_chosen and value is not None:
-            words += [OPTIONS[field.name], str(value)]
-    if settings.norm_first != preset.norm_first:
-        words.append("--norm-first" if settings.norm_first else "--no-norm-first")
+    words = [PROGRAM]
+    for name, (option, *_) in OPTIONS.items():
+        value = chosen[name]
+        if value is not None and (value != preset[name] or name in always):
+            words += [option, str(value)]
+    if chosen["norm_first"] != preset["norm_first"]:
+        words.append("--norm-first" if chosen["norm_first"] else "--no-norm-first")
     return " ".join([*words, "--out", "runs/x"])

@@ -6,63 +6,53 @@ from dataclasses import fields
 import pytest
 
 from transformer_edu.model.transformer import TransformerConfig
-from transformer_edu.runs.presets import BASE, PRESETS, TINY, TOY, choose_settings
+from transformer_edu.runs.settings import BASE, PRESETS, TINY, RunSettings, choose_settings
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
 
 
-def test_every_preset_makes_both_configs_with_its_numbers():
+def test_every_choice_has_a_name_of_its_own_and_can_be_changed_by_it():
     for settings in PRESETS.values():
-        model, training = settings.model_config(50), settings.training_config()
-        assert model.vocabulary_size == 50
-        for config in (model, training):
-            shared = {f.name for f in fields(config)} & {f.name for f in fields(settings)}
-            shared -= {"schedule", "vocabulary_size"}
-            assert len(shared) > 5
-            for name in shared:
-                assert getattr(config, name) == getattr(settings, name)
+        chosen = settings.by_name()
+        assert {"task", "d_model", "learning_rate"} <= chosen.keys()
+        assert RunSettings().changed(**chosen) == settings
+        assert settings.changed(d_model=96, steps=7, keep=3).by_name() == chosen | {
+            "d_model": 96,
+            "steps": 7,
+            "keep": 3,
+        }
+    model, training = ({f.name for f in fields(c)} for c in (TransformerConfig, TrainingConfig))
+    own = {f.name for f in fields(RunSettings)} - {"model", "training"}
+    assert TINY.by_name().keys() == model | training | own
+    assert len(TINY.by_name()) == len(model) + len(training) + len(own)
 
 
-def test_tiny_has_the_sizes_of_the_models_own_preset():
-    assert TINY.model_config(10_000) == TransformerConfig.tiny(
-        vocabulary_size=10_000, max_length=1024
-    )
+def test_a_name_that_is_no_choice_is_refused():
+    with pytest.raises(TypeError, match="colour"):
+        TINY.changed(colour=1)
 
 
 def test_the_base_preset_has_the_papers_sizes_and_learning_rates():
-    paper = TransformerConfig.base(vocabulary_size=37_000, max_length=1024)
-    assert BASE.model_config(37_000) == paper
-    config = BASE.training_config()
+    assert BASE.model == TransformerConfig.base(vocabulary_size=37_000, max_length=1024)
     for step in (1, 100, 4000, 90_000):
         expected = inverse_square_root(step, d_model=512, warmup_steps=4000)
-        assert config.learning_rate * config.factor(step) == pytest.approx(expected)
-
-
-def test_the_inverse_square_root_is_one_where_the_warm_up_ends():
-    config = TINY.training_config()
-    factors = [config.factor(step) for step in (500, 2000, 8000)]
-    assert factors == pytest.approx([1 / 4, 1, 1 / math.sqrt(4)])
-
-
-def test_the_linear_schedule_is_the_loops_own():
-    config, own = TOY.training_config(), TrainingConfig(steps=TOY.steps, warmup_steps=50)
-    for step in (1, 50, 300):
-        assert config.factor(step) == own.factor(step)
+        rate = BASE.training.learning_rate * BASE.training.factor(step)
+        assert rate == pytest.approx(expected)
 
 
 def test_without_a_preset_the_task_decides():
     assert choose_settings(task="copy").preset == "toy"
     assert choose_settings(task="multi30k") == choose_settings() == TINY
-    assert choose_settings("tiny", task="reverse").d_model == TINY.d_model
+    assert choose_settings("tiny", task="reverse").model == TINY.model
 
 
 def test_what_is_given_replaces_the_presets_and_none_does_not():
     settings = choose_settings(steps=12, dropout=None, learning_rate=1e-4)
-    assert (settings.steps, settings.dropout, settings.learning_rate) == (12, TINY.dropout, 1e-4)
+    assert settings == TINY.changed(steps=12, learning_rate=1e-4)
 
 
 def test_who_counts_pairs_does_not_count_tokens():
-    assert choose_settings(batch_size=9).batch_tokens is None
-    assert choose_settings(batch_tokens=99).batch_tokens == 99
+    assert choose_settings(batch_size=9).training.batch_tokens is None
+    assert choose_settings(batch_tokens=99).training.batch_tokens == 99
 
 
 @pytest.mark.parametrize(
@@ -70,7 +60,7 @@ def test_who_counts_pairs_does_not_count_tokens():
     [
         ({"task": "chess"}, ValueError, "task must be one of multi30k, .*, got 'chess'"),
         ({"preset": "huge"}, ValueError, "preset must be one of toy, tiny, base, got 'huge'"),
-        ({"schedule": "flat"}, ValueError, "schedule must be one of inverse-.*, got 'flat'"),
+        ({"schedule": "flat"}, ValueError, "schedule must be one of linear, .*, got 'flat'"),
         ({"task": "files"}, ValueError, "source must be given for the task files, got None"),
         ({"source": "a"}, ValueError, "source must be left out for the task multi30k, got 'a'"),
         ({"steps": 0}, ValueError, "steps must be at least 1, got 0"),

@@ -8,18 +8,21 @@ from dataclasses import replace
 import pytest
 import torch
 
+from experiments.publishing import everyday_scores
+from experiments.publishing import export as module
+from experiments.publishing.everyday_scores import EverydayScore
+from experiments.publishing.export import export, history_of, main, weights_of
 from transformer_edu.data.everyday import held_out
 from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.runs import export as module
-from transformer_edu.runs import scoring
-from transformer_edu.runs.export import export, history_of, main, weights_of
-from transformer_edu.runs.presets import TOY, RunSettings, settings_record
-from transformer_edu.runs.run_folder import CARD, HISTORY, RunFolder, load_translator
+from transformer_edu.pretrained.loading import CARD, HISTORY
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
-from transformer_edu.runs.scoring import EverydayScore, score_translator
+from transformer_edu.runs.scoring import score_translator
+from transformer_edu.runs.settings import TINY, TOY
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.training.saved_translator import load_translator
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +59,10 @@ def test_the_card_tells_the_command_the_cost_and_the_scores(exported, text_run):
 @pytest.mark.parametrize(("keep", "last"), [(1, "evaluation"), (2, "2 evaluations")])
 def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, keep, last):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
-    record = run.read_history()[0]
-    for step, bleu in ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None)):
-        run.append_record(record | {"step": step, "bleu": bleu})
-    assert weights_of(run, replace(run.read_settings(), keep=keep)) == {
+    before = run.read_history()
+    later = ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None))
+    run.write_history([*before, *(before[0] | {"step": s, "bleu": bleu} for s, bleu in later)])
+    assert weights_of(run, run.read_settings().changed(keep=keep)) == {
         f"the average of the weights at the last {last}": (run.model,),
         "the weights at step 6,000": (run.best,),
     }
@@ -72,7 +75,7 @@ def test_so_may_the_mean_with_a_model_of_the_same_sizes_and_tokens(
     begun = RunFolder(shutil.copytree(exported.path, tmp_path / "begun"))
     before, after = load_model(run.best), load_model(run.model)
     save_model(begun.model, before)
-    settings = replace(run.read_settings(), begin_with=str(begun.path))
+    settings = run.read_settings().changed(begin_with=str(begun.path))
     *_, (name, files) = weights_of(run, settings).items()
     assert name.startswith(f"the mean of the weights of {begun.path} and of the last ")
     assert files == (begun.model, run.model)
@@ -128,7 +131,7 @@ def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypat
     asked = []
 
     def score(translator, pairs, *, width=5, alpha=0.6):
-        for weights in translator.model.parameters():  # what is judged is what was written
+        for weights in translator.model.parameters():  # what is scored is what was written
             assert torch.equal(weights, weights.half().float())
         part = "test" if pairs == texts.test else "validation"
         asked.append((part, width, alpha))
@@ -155,18 +158,18 @@ def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypat
 def test_the_history_holds_every_choice_and_every_evaluation(exported, text_run):
     run = RunFolder(text_run)
     content = json.loads((exported.path / HISTORY).read_text("utf-8"))
-    assert RunSettings(**content["settings"]) == run.read_settings()
+    assert TINY.changed(**content["settings"]) == run.read_settings()
     assert content["evaluations"] == run.read_history()
 
 
 def test_the_history_keeps_that_of_the_run_before(exported, text_run, tmp_path):
     run = RunFolder(text_run)
     for begun in (text_run, exported.path):  # a run, or what was published of it
-        settings = replace(run.read_settings(), begin_with=str(begun))
+        settings = run.read_settings().changed(begin_with=str(begun))
         history = history_of(run, settings)
         assert history["evaluations"] == run.read_history()
         assert history["began_with"]["evaluations"] == run.read_history()
-        assert history["began_with"]["settings"] == settings_record(run.read_settings())
+        assert history["began_with"]["settings"] == run.read_settings().by_name()
 
 
 def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monkeypatch):
@@ -183,7 +186,7 @@ def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monke
     monkeypatch.setattr(
         module, "load_corpora", lambda _: {"multi30k": captions, "everyday": everyday}
     )
-    monkeypatch.setattr(scoring, "score_everyday", score)
+    monkeypatch.setattr(everyday_scores, "score_everyday", score)
     monkeypatch.setattr(module, "score_translator", lambda *_, **__: bleu)
     export(RunFolder(text_run), RunFolder(tmp_path / "to"))
     assert {sentence for sentence, _, _ in asked[:8]} == {"a"}
@@ -198,7 +201,7 @@ def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monke
 def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "interrupted"))
     records = run.read_history()
-    run.append_record(records[-1] | {"step": 8, "bleu": None})
+    run.write_history([*records, records[-1] | {"step": 8, "bleu": None}])
     assert history_of(run, run.read_settings())["evaluations"] == records
 
 
@@ -234,6 +237,6 @@ def test_the_runs_own_folder_is_refused_before_anything_is_lost(text_run, monkey
 def test_a_run_without_a_history_is_refused(text_run, tmp_path):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
     run.history_file.unlink()
-    with pytest.raises(ValueError, match="run must have a history, got none in .*history"):
+    with pytest.raises(ValueError, match="run must have a history, got none in .*evaluations"):
         export(run, RunFolder(tmp_path / "to"))
     assert not (tmp_path / "to").exists()

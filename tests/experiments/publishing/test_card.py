@@ -1,15 +1,14 @@
 """A card tells what a run's records hold, and which of the trials is published."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from transformer_edu.runs.card import TERMS, Trial, best_of, command_of, describe_run
+from experiments.publishing.card import TERMS, Trial, best_of, command_of, describe_run
+from experiments.publishing.everyday_scores import EverydayScore
 from transformer_edu.runs.options import build_parser, read_settings
-from transformer_edu.runs.presets import TINY, RunSettings
 from transformer_edu.runs.run_folder import RunFolder
-from transformer_edu.runs.scoring import EverydayScore
+from transformer_edu.runs.settings import TINY, RunSettings
 from transformer_edu.training.bleu import Bleu
 
 
@@ -18,15 +17,17 @@ def made_run(path: Path, settings: RunSettings) -> RunFolder:
     run = RunFolder(path)
     run.make()
     run.write_settings(settings, {"torch": "2.0", "machine": "a loom", "python": "3.0"})
-    run.append_record({"step": 1, "tokens": 2, "seconds": 3.0, "cpu_seconds": 4.0, "bleu": 5.0})
-    run.append_record(
-        {"step": 4321, "tokens": 76543, "seconds": 660.0, "cpu_seconds": 1020.0, "bleu": None}
+    run.write_history(
+        [
+            {"step": 1, "tokens": 2, "seconds": 3.0, "cpu_seconds": 4.0, "bleu": 5.0},
+            {"step": 4321, "tokens": 76543, "seconds": 660.0, "cpu_seconds": 1020.0, "bleu": None},
+        ]
     )
     return run
 
 
 def test_a_card_tells_just_what_the_records_hold(tmp_path):
-    settings = replace(TINY, num_layers=3, d_model=36, num_heads=6, d_ff=70, seed=8, keep=9)
+    settings = TINY.changed(num_layers=3, d_model=36, num_heads=6, d_ff=70, seed=8, keep=9)
     scores = {
         ("validation", 1): {"cased": Bleu(21.04, "a|b"), "lower-cased": Bleu(22.0, "a|lc")},
         ("test", 5): {"cased": Bleu(23.96, "c|d")},
@@ -81,7 +82,7 @@ def test_everyday_sentences_bound_the_choice_by_bleu():
 def test_a_run_without_a_history_has_no_card(tmp_path):
     run = made_run(tmp_path / "run", TINY)
     run.history_file.unlink()
-    with pytest.raises(ValueError, match="run must have a history, got none in .*history"):
+    with pytest.raises(ValueError, match="run must have a history, got none in .*evaluations"):
         describe_run(run, TINY, [], {})
 
 
@@ -96,14 +97,14 @@ def test_a_run_without_a_history_has_no_card(tmp_path):
     ids=["many", "pairs", "as many pairs as ever", "none"],
 )
 def test_the_command_in_the_card_repeats_the_run(tmp_path, changes):
-    settings = replace(TINY, seed=3, **changes)
+    settings = TINY.changed(seed=3, **changes)
     words = command_of(settings).split()[3:]
     chosen = build_parser().parse_args(words)
     assert read_settings(chosen, RunFolder(tmp_path / "new")) == settings
 
 
 def test_the_command_always_names_steps_and_seed():
-    assert f" --steps {TINY.steps} --seed {TINY.seed} " in command_of(TINY)
+    assert " --steps 8000 --seed 0 " in command_of(TINY)
 
 
 def test_a_card_tells_how_many_everyday_sentences_are_right(tmp_path):
@@ -122,16 +123,16 @@ def test_a_card_tells_how_many_everyday_sentences_are_right(tmp_path):
 
 
 def test_a_card_names_the_terms_of_every_corpus(tmp_path):
-    settings = replace(TINY, task="multi30k+everyday")
+    settings = TINY.changed(task="multi30k+everyday")
     run = made_run(tmp_path / "run", settings)
     card = describe_run(run, settings, [Trial("the mean", 0.6, {"cased": Bleu(1.0, "a")})], {})
     assert all(TERMS[corpus] in card for corpus in ("multi30k", "everyday"))
 
 
 def test_a_card_tells_every_run_of_a_chain(tmp_path):
-    letters = replace(TINY, steps=7)
-    captions = replace(TINY, begin_with="runs/letters", steps=8)
-    settings = replace(TINY, begin_with="runs/captions", steps=9)
+    letters = TINY.changed(steps=7)
+    captions = TINY.changed(begin_with="runs/letters", steps=8)
+    settings = TINY.changed(begin_with="runs/captions", steps=9)
     run = made_run(tmp_path / "run", settings)
     trials = [Trial("the mean", 0.6, {"cased": Bleu(1.0, "a")})]
     card = describe_run(run, settings, trials, {}, before=[letters, captions])

@@ -1,4 +1,4 @@
-"""Publish a run: ``python -m transformer_edu.runs.export runs/x --to folder``.
+"""Publish a run: ``python -m experiments.publishing.export runs/x --to folder``.
 
 The folder gets the weights in half precision, the tokenizer, the history of the run, and a card
 that says how they were made and how well they do, all of it from the run's own records.
@@ -14,39 +14,35 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from experiments.publishing.card import Trial, best_of, describe_run
+from experiments.publishing.everyday_scores import EverydayScorer
 from transformer_edu.generation.translator import Translator
-from transformer_edu.runs.card import Trial, best_of, describe_run
-from transformer_edu.runs.presets import EVERYDAY, RunSettings, settings_record
-from transformer_edu.runs.run_folder import (
-    CARD,
-    HISTORY,
-    RunFolder,
-    load_translator,
-    read_json,
-    write_json,
-)
+from transformer_edu.pretrained.loading import CARD, HISTORY
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_corpora
-from transformer_edu.runs.scoring import WIDTH, EverydayJudge, score_translator
-from transformer_edu.runs.watching import BleuJudge
-from transformer_edu.training.averaging import average_models
-from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.runs.scoring import WIDTH, score_translator
+from transformer_edu.runs.settings import EVERYDAY, TINY, RunSettings
+from transformer_edu.runs.watching import BleuScorer
+from transformer_edu.training.checkpoint import average_models, load_model, save_model
+from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.device import keep_freed_memory
-from transformer_edu.training.machine.failures import with_told_errors
+from transformer_edu.training.machine.failures import one_line_errors
+from transformer_edu.training.saved_translator import load_translator
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
 ALPHAS = (0.6, 1.0, 1.4, 1.8)  # the paper's length penalty, and stronger ones
 LARGEST = 8_000_000  # bytes of weights and tokenizer that the package may carry
 
 
-@with_told_errors
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, judge the run by its test part, write the folder.
+    """Read the command line, scorer the run by its test part, write the folder.
 
     Returns:
         The exit status: 0, or 1 after an error, which is told in one line.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m transformer_edu.runs.export", description=ABOUT
+        prog="python -m experiments.publishing.export", description=ABOUT
     )
     parser.add_argument("run", help="folder of a finished run")
     parser.add_argument("--to", required=True, help="folder to write")
@@ -115,7 +111,7 @@ def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, tuple[Path, .
     scored = history_of(run, settings)["evaluations"]
     if not scored:
         raise ValueError(f"run must have a history, got none in {run.history_file}")
-    best = max(scored, key=lambda record: record[BleuJudge.name])  # the first, if several are
+    best = max(scored, key=lambda record: record[BleuScorer.name])  # the first, if several are
     averaged = min(settings.keep, len(scored))
     last = "evaluation" if averaged == 1 else f"{averaged} evaluations"
     candidates = {
@@ -153,7 +149,7 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
     Raises:
         OSError: If the run began with another, whose records are not there any more.
     """
-    name = BleuJudge.name
+    name = BleuScorer.name
     scored = [record for record in run.read_history(name) if record[name] is not None]
     before = None
     if settings.begin_with is not None:
@@ -161,7 +157,7 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
         is_run = begun.holds_a_run()
         file = begun.path / HISTORY  # of an exported run
         before = history_of(begun, begun.read_settings()) if is_run else read_json(file)
-    return {"settings": settings_record(settings), "evaluations": scored, "began_with": before}
+    return {"settings": settings.by_name(), "evaluations": scored, "began_with": before}
 
 
 def _write_draft(
@@ -174,8 +170,8 @@ def _write_draft(
     """Choose by validation, look at test once, and write all four files."""
     shutil.copyfile(run.tokenizer_file, draft.tokenizer_file)
     corpora = load_corpora(settings)
-    texts, *_ = corpora.values()  # judged by BLEU
-    everyday = EverydayJudge(corpora) if EVERYDAY in corpora else None
+    texts, *_ = corpora.values()  # scored by BLEU
+    everyday = EverydayScorer(corpora) if EVERYDAY in corpora else None
     trials = []
     for weights, files in candidates.items():
         translator = _write_weights(files, draft)
@@ -195,7 +191,7 @@ def _write_draft(
     history = history_of(run, settings)
     before, began = [], history["began_with"]
     while began:
-        before.insert(0, RunSettings(**began["settings"]))
+        before.insert(0, TINY.changed(**began["settings"]))
         began = began.get("began_with")  # an older file does not say it of the first
     card = describe_run(run, settings, trials, scores, machine, everyday=unseen, before=before)
     write_json(draft.path / HISTORY, history)
@@ -203,7 +199,7 @@ def _write_draft(
 
 
 def _write_weights(files: tuple[Path, ...], draft: RunFolder) -> Translator:
-    """What is judged is what was written: half precision, read back."""
+    """What is scored is what was written: half precision, read back."""
     save_model(draft.model, average_models(files), dtype=torch.float16)
     size = draft.model.stat().st_size + draft.tokenizer_file.stat().st_size
     if size > LARGEST:

@@ -1,0 +1,59 @@
+"""A trained translator in a folder: its weights, and beside them its tokenizer or its words."""
+
+import os
+from pathlib import Path
+
+from transformer_edu.data.tokenizer import load_tokenizer
+from transformer_edu.data.vocabulary import Vocabulary, Words
+from transformer_edu.generation.translator import TextCoder, Translator
+from transformer_edu.model.vocabulary import SPECIAL_TOKENS
+from transformer_edu.training.checkpoint import load_model
+from transformer_edu.training.checkpoint_file import CheckpointError
+from transformer_edu.training.machine.atomic_files import read_json, require_path
+
+MODEL, BEST = "model.safetensors", "best.safetensors"  # a run in progress has only its best so far
+TOKENIZER, WORDS = "tokenizer.json", "words.json"  # words: of tasks that bring their own
+
+
+def load_translator(path: str | os.PathLike) -> Translator:
+    """Load the result of a run; before the run ends, its best weights so far.
+
+    Args:
+        path: The folder of a run, or any folder with model.safetensors and tokenizer.json.
+
+    Returns:
+        A translator on the CPU.
+
+    Raises:
+        TypeError: If path is not a path.
+        OSError: If a file is missing or cannot be read.
+        ValueError: If a file is damaged, or model and tokenizer do not belong together.
+    """
+    require_path("path", path)
+    folder = Path(path)
+    file = next((folder / name for name in (MODEL, BEST) if (folder / name).exists()), None)
+    if file is None:
+        raise FileNotFoundError(f"run must be a folder with {MODEL}, got {path}")
+    model, tokens = load_model(file), load_tokens(folder)
+    if model.config.vocabulary_size != len(tokens):
+        raise CheckpointError(
+            f"{file} must have as many tokens as its tokenizer, "
+            f"got {model.config.vocabulary_size} and {len(tokens)}"
+        )
+    return Translator(model, tokens)
+
+
+def load_tokens(folder: Path) -> TextCoder:
+    """The tokenizer in a folder, or its words.
+
+    Raises:
+        OSError: If there is neither, or it cannot be read.
+        ValueError: If it is damaged.
+    """
+    file = folder / WORDS
+    if not file.exists():
+        return load_tokenizer(folder / TOKENIZER)
+    try:
+        return Words(Vocabulary(read_json(file)[len(SPECIAL_TOKENS) :]))
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{file} must hold a list of words, got something else") from error
