@@ -23,7 +23,7 @@ from transformer_course.multi_head_attention.checks import (
     check_swapped_heads,
 )
 from transformer_course.multi_head_attention.shape_walk import plot_shape_walk, print_trace
-from transformer_course.multi_head_attention.trace import trace
+from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_course.my_transformer import my_parts
 from transformer_edu.model import attention as attention_module
 
