@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
+from .refusals import require_same_shape
+
 
 class AddAndNorm(nn.Module):
     """Wrap any sub-layer: LayerNorm(x + Dropout(Sublayer(x))), paper §3.1 and §5.4.
@@ -42,7 +44,6 @@ class AddAndNorm(nn.Module):
             ValueError: If the sub-layer does not return the shape of x.
         """
         output = sublayer(self.norm(x) if self.norm_first else x)
-        if output.shape != x.shape:  # the sum would broadcast it silently
-            raise ValueError(f"sublayer must return {(*x.shape,)}, got {(*output.shape,)}")
+        require_same_shape(x, output)
         summed = x + self.dropout(output)
         return summed if self.norm_first else self.norm(summed)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
-from transformer_edu.model.add_and_norm import AddAndNorm
-from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.feed_forward import FeedForward
+from .add_and_norm import AddAndNorm
+from .attention import MultiHeadAttention
+from .feed_forward import FeedForward
 
 
 class EncoderLayer(nn.Module):
@@ -25,7 +25,7 @@ class EncoderLayer(nn.Module):
         activation: Of the feed-forward network, one of ACTIVATIONS.
 
     Raises:
-        ValueError: If num_heads does not divide d_model, or there is no such activation.
+        ValueError: If num_heads does not divide d_model, or activation is not one of ACTIVATIONS.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class EncoderLayer(nn.Module):
         )
 
     def forward(self, x: Tensor, *, mask: Tensor | None = None) -> Tensor:
-        """Let every position look at the others, then think about what it saw.
+        """Gather from all positions, then transform each position on its own.
 
         Args:
             x: Shape (batch, position, d_model).
@@ -55,7 +55,7 @@ class EncoderLayer(nn.Module):
                 (batch, heads, query, key).
 
         Returns:
-            Shape (batch, position, d_model): the shape goes through unchanged.
+            Shape (batch, position, d_model).
         """
         x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask=mask))
         return self.around_feed_forward(x, self.feed_forward)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import merge_heads, split_heads
-from transformer_edu.model.cache import KeyValueCache, with_earlier
+from transformer_edu.model.cache import KeyValueCache
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import causal_mask
@@ -230,7 +230,8 @@ class GroupedAttention(nn.Module):
         values = split_heads(self.value_projection(x), self.groups)
         if angles is not None:
             queries, keys = rotate(queries, angles), rotate(keys, angles)
-        keys, values = with_earlier(cache, keys, values)
+        if cache is not None:
+            keys, values = cache.add(keys, values)
         keys, values = (
             each.repeat_interleave(self.num_heads // self.groups, dim=1) for each in (keys, values)
         )
