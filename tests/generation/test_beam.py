@@ -340,7 +340,7 @@ def test_the_tree_of_hypotheses_can_be_drawn_from_the_record():
                 assert branch.log_probability == pytest.approx(expected.log_probability)
                 assert branch.score == pytest.approx(expected.score)
                 assert branch.finished == expected.finished
-                assert not (branch.finished and branch.goes_on)
+                assert not (branch.finished and branch.continues)
                 if branch.finished or step == 7:
                     complete.append(expected)
                 grown.append(path)
@@ -355,9 +355,9 @@ def test_only_branches_that_go_on_are_parents_and_a_decided_sentence_has_none():
     for sentence in range(len(SOURCES)):
         branches = branches_of(steps, sentence)
         for before, after in itertools.pairwise(branches):
-            assert any(branch.goes_on for branch in before)
-            assert all(before[branch.parent].goes_on for branch in after)
-        assert not any(branch.goes_on for branch in branches[-1])
+            assert any(branch.continues for branch in before)
+            assert all(before[branch.parent].continues for branch in after)
+        assert not any(branch.continues for branch in branches[-1])
     assert len({len(branches_of(steps, sentence)) for sentence in range(len(SOURCES))}) > 1
 
 
@@ -459,7 +459,7 @@ def test_a_beam_of_four_writes_what_hugging_face_writes(twins, source_ids):
     ("changes", "error", "message"),
     [
         ({"width": 0}, ValueError, "width must be at least 1, got 0"),
-        ({"width": 1001}, ValueError, "width must be at most 1,000, got 1001"),
+        ({"width": 1001}, ValueError, "width must be at most 1,000, got 1,001"),
         ({"width": 2.5}, TypeError, "width must be a whole number, got 2.5"),
         ({"num_best": 0}, ValueError, "num_best must be at least 1, got 0"),
         ({"num_best": 5}, ValueError, "num_best must be at most width, got 5 and 4"),

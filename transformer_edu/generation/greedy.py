@@ -29,13 +29,12 @@ def greedy_search(
     A row ends at its end token or at its maximum length, whenever the other rows end.
 
     Args:
-        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``; its modes are restored.
+        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has.
         source_ids: Sources, padded at the end, shape (batch, source position).
         max_length: The most tokens to write in a row, the end token included; None allows
             EXTRA_LENGTH more than the row's source has, and never more than the model can.
         start_id, end_id: What a row starts with and what ends it; None takes the config's.
-        cached: Whether to keep keys and values from step to step; a model whose decoder has parts
-            of another class never does.
+        cached: Whether to keep keys and values from step to step, where the model can.
         end_loops: Whether to forbid a token that would repeat an n-gram three times in a row (see
             ``looping_tokens``), and targets longer than twice the source and LOOP_LENGTH.
         after_step: Called after every step with all ids so far, start token first, shape
