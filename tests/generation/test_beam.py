@@ -1,6 +1,5 @@
 """Beam search finds what exhaustive search finds, and counts as it says that it counts."""
 
-import dataclasses
 import itertools
 import math
 import zlib
@@ -363,10 +362,10 @@ def test_only_branches_that_go_on_are_parents_and_a_decided_sentence_has_none():
 
 def test_a_record_is_plain_and_stays_as_it_was():
     _, steps = search_with_record(Surprising(6), width=3, max_length=4)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         steps[0].step = 2
     assert steps[0].sentences == [0, 1, 2]
-    kinds = {type(value) for value in dataclasses.astuple(steps[0].branches[0][0])}
+    kinds = {type(value) for value in steps[0].branches[0][0]}
     assert kinds == {int, float, bool}
 
 

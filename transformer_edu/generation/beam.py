@@ -118,25 +118,24 @@ def best_continuations(totals: Tensor, logits: Tensor, width: int) -> Kept:
 class Beams:
     """The hypotheses of every sentence that is not decided yet, all of the same length.
 
-    A step is ``extend``, ``collect`` and ``advance``, in this order. Until ``advance`` the
-    continuation holds the hypotheses as they were before the step; ``kept`` holds their next
-    tokens. The arguments are those of ``beam_search``.
+    A step is ``extend``, ``collect`` and ``advance``, in this order. Until ``advance``, ``targets``
+    holds the hypotheses as they were before the step, and ``kept`` their next tokens. The other
+    arguments are those of ``beam_search``.
     """
 
     def __init__(self, targets: Targets, *, width: int, alpha: float, num_best: int) -> None:
         self.targets, self.width, self.alpha = targets, width, alpha
-        self.continuation = targets.continuation
         self.step = 0
         self.sentences = list(range(len(targets.limits)))  # those that are not decided
         self.finalists = [Finalists(num_best) for _ in targets.limits]
         self.final_penalties = [length_penalty(limit, alpha) for limit in targets.limits]
         # The start token alone, which is certain.
-        self.totals = torch.zeros(len(self.sentences), 1, device=self.continuation.written.device)
+        self.totals = torch.zeros(len(self.sentences), 1, device=self.targets.written.device)
 
     def extend(self) -> None:
         """Continue every hypothesis by every token and keep the most probable."""
         self.step += 1
-        self.kept = best_continuations(self.totals, self.continuation.next_logits(), self.width)
+        self.kept = best_continuations(self.totals, self.targets.next_logits(), self.width)
 
     def collect(self) -> None:
         """Move the hypotheses that are complete to the finalists."""
@@ -150,7 +149,7 @@ class Beams:
             return
         penalty = length_penalty(self.step, self.alpha)
         places = torch.arange(len(totals), device=totals.device)
-        written = self.continuation.written[self._rows(places, parents)[complete]]
+        written = self.targets.written[self._rows(places, parents)[complete]]
         of_each = (complete.nonzero()[:, 0], written, token_ids[complete], totals[complete])
         for place, row, token_id, total in zip(*(x.tolist() for x in of_each), strict=True):
             hypothesis = Hypothesis(
@@ -178,23 +177,18 @@ class Beams:
     def record(self, undecided: list[int]) -> BeamStep:
         """This step in plain numbers; only the sentences at the undecided places continue."""
         penalty = length_penalty(self.step, self.alpha)
-        branches = [
-            [
-                Branch(
-                    parent=parent,
-                    token_id=token_id,
-                    log_probability=total,
-                    score=total / penalty,
-                    finished=token_id == self.targets.end_id,
-                    continues=place in undecided and living > -torch.inf,
-                )
-                for total, parent, token_id, living in zip(*beams, strict=True)
-                if total > -torch.inf
-            ]
-            for place, beams in enumerate(
-                zip(*(x.tolist() for x in (*self.kept, self.totals)), strict=True)
+        branches: list[list[Branch]] = [[] for _ in self.sentences]
+        for place, beam in (self.kept.totals > -torch.inf).nonzero().tolist():
+            total, parent, token_id = (x[place, beam].item() for x in self.kept)
+            branch = Branch(
+                parent=parent,
+                token_id=token_id,
+                log_probability=total,
+                score=total / penalty,
+                finished=token_id == self.targets.end_id,
+                continues=place in undecided and self.totals[place, beam].item() > -torch.inf,
             )
-        ]
+            branches[place].append(branch)
         return BeamStep(step=self.step, sentences=list(self.sentences), branches=branches)
 
     def advance(self, undecided: list[int]) -> None:
@@ -212,10 +206,10 @@ class Beams:
         rows = self._rows(places, self.kept.parents[places].gather(1, beams))
         all_rows = self._all_rows()
         if rows.shape != all_rows.shape:
-            self.continuation.keep(rows.flatten())
+            self.targets.keep(rows.flatten())
         elif not rows.equal(all_rows):
-            self.continuation.reorder(rows.flatten())
-        self.continuation.append(self.kept.token_ids[places].gather(1, beams).flatten())
+            self.targets.reorder(rows.flatten())
+        self.targets.append(self.kept.token_ids[places].gather(1, beams).flatten())
 
     def _rows(self, places: Tensor, beams: Tensor) -> Tensor:
         """The rows of ``written`` for these beams of the sentences at these places."""
@@ -223,5 +217,5 @@ class Beams:
 
     def _all_rows(self) -> Tensor:
         """The rows of ``written`` before the step, shape (sentence, beam)."""
-        written = self.continuation.written
+        written = self.targets.written
         return torch.arange(len(written), device=written.device).view(len(self.kept.totals), -1)

@@ -23,59 +23,6 @@ LONGEST_LOOP = 8  # tokens of an n-gram that end_loops watches
 LOOP_LENGTH = 10  # tokens that end_loops allows beyond twice the source
 
 
-class Targets:
-    """What every search begins with: a start token for each source, and when a target ends.
-
-    ``continuation`` writes the targets, ``limits`` holds the most tokens of each, and ``end_id``
-    ends one.
-
-    Args:
-        model, source_ids, max_length, start_id, end_id, cached, end_loops: As in
-            ``greedy_search``; the model is in evaluation mode, gradients are off.
-
-    Raises:
-        TypeError: If model lacks a method, or an argument has the wrong type.
-        ValueError: If a source holds only padding, max_length is below 1 or above the model's, or
-            start, end and padding are not three different ids of the model's vocabulary. Start and
-            padding may be the same if they are in the model's config.
-    """
-
-    def __init__(
-        self,
-        model: nn.Module,
-        source_ids: Tensor,
-        *,
-        max_length: int | None,
-        start_id: int | None,
-        end_id: int | None,
-        cached: bool,
-        end_loops: bool = False,
-    ) -> None:
-        require_model(model)
-        require_flag("end_loops", end_loops)
-        require_token_ids("source_ids", source_ids)
-        require_flag("cached", cached)
-        padding_id = padding_id_of(model)
-        start_id = start_id_of(model) if start_id is None else start_id
-        end_id = end_id_of(model) if end_id is None else end_id
-        _require_tokens(model, start_id, end_id, padding_id)
-        source_mask = model.source_mask(source_ids)
-        limits = length_limits(model, source_mask, max_length)
-        if end_loops:
-            limits = limits.minimum(2 * source_mask.flatten(1).sum(dim=1) + LOOP_LENGTH)
-        self.limits: list[int] = limits.tolist()
-        self.end_id = end_id
-        self.continuation = Continuation(
-            model, source_ids, start_id=start_id, cached=cached, end_loops=end_loops
-        )
-        self._dropped = (start_id, padding_id)
-
-    def read(self, row: list[int]) -> list[int]:
-        """The ids of a row of ``continuation.written`` up to its end, without start and padding."""
-        written = row[: row.index(self.end_id)] if self.end_id in row else row
-        return [token for token in written if token not in self._dropped]
-
-
 class Continuation:
     """Targets that are being written, one for each source.
 
@@ -161,6 +108,53 @@ class Continuation:
         self.source_mask, self.memory = self.source_mask[rows], self.memory[rows]
         if self.cache is not None:
             self.cache.keep(rows)
+
+
+class Targets(Continuation):
+    """A continuation from its start to its end, as every search writes it.
+
+    ``limits`` holds the most tokens of each target, ``end_id`` ends one.
+
+    Args:
+        model, source_ids, max_length, start_id, end_id, cached, end_loops: As in
+            ``greedy_search``; the model is in evaluation mode, gradients are off.
+
+    Raises:
+        TypeError: If model lacks a method, or an argument has the wrong type.
+        ValueError: If a source holds only padding, max_length is below 1 or above the model's, or
+            start, end and padding are not three different ids of the model's vocabulary. Start and
+            padding may be the same if they are in the model's config.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        source_ids: Tensor,
+        *,
+        max_length: int | None,
+        start_id: int | None,
+        end_id: int | None,
+        cached: bool,
+        end_loops: bool = False,
+    ) -> None:
+        require_model(model)
+        require_flag("end_loops", end_loops)
+        require_token_ids("source_ids", source_ids)
+        require_flag("cached", cached)
+        start_id = start_id_of(model) if start_id is None else start_id
+        self.end_id = end_id_of(model) if end_id is None else end_id
+        self._dropped = (start_id, padding_id_of(model))
+        _require_tokens(model, start_id, self.end_id, padding_id_of(model))
+        super().__init__(model, source_ids, start_id=start_id, cached=cached, end_loops=end_loops)
+        limits = length_limits(model, self.source_mask, max_length)
+        if end_loops:
+            limits = limits.minimum(2 * self.source_mask.flatten(1).sum(dim=1) + LOOP_LENGTH)
+        self.limits: list[int] = limits.tolist()
+
+    def read(self, row: list[int]) -> list[int]:
+        """The ids of a row of ``written`` up to its end, without start and padding."""
+        written = row[: row.index(self.end_id)] if self.end_id in row else row
+        return [token for token in written if token not in self._dropped]
 
 
 def can_cache(model: nn.Module) -> bool:

@@ -51,14 +51,13 @@ def greedy_search(
     with evaluation_mode(model):
         ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
         targets = Targets(model, source_ids, **ends, cached=cached, end_loops=end_loops)
-        continuation = targets.continuation
         limits = source_ids.new_tensor(targets.limits)  # (batch,)
         done = torch.zeros_like(limits, dtype=torch.bool)  # (batch,)
         while not done.all():
-            next_ids = continuation.next_logits().argmax(dim=-1)  # (batch,)
+            next_ids = targets.next_logits().argmax(dim=-1)  # (batch,)
             next_ids = next_ids.masked_fill(done, targets.end_id)
-            continuation.append(next_ids)
-            done = done | (next_ids == targets.end_id) | (limits < continuation.written.size(1))
+            targets.append(next_ids)
+            done = done | (next_ids == targets.end_id) | (limits < targets.written.size(1))
             if after_step is not None:
-                after_step(continuation.written.clone())
-    return [targets.read(row) for row in continuation.written.tolist()]
+                after_step(targets.written.clone())
+    return [targets.read(row) for row in targets.written.tolist()]

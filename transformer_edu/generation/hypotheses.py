@@ -5,62 +5,35 @@ Met in notebooks/12_generation.ipynb.
 
 import math
 from bisect import insort
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hypothesis:
-    """One possible target.
+class Hypothesis(NamedTuple):
+    """One possible target."""
 
-    Args:
-        token_ids: Without start, end and padding.
-        score: log_probability / length_penalty(length, alpha); higher is better.
-        log_probability: Sum over its tokens, in nats, the end token's included.
-        finished: Whether it ends with the end token; otherwise it was cut at the maximum length.
-    """
-
-    token_ids: list[int]
-    score: float
-    log_probability: float
-    finished: bool
+    token_ids: list[int]  # without start, end and padding
+    score: float  # log_probability / length_penalty(length, alpha); higher is better
+    log_probability: float  # the sum over its tokens, in nats, the end token's included
+    finished: bool  # whether it ends with the end token; if not, it was cut at the maximum length
 
 
-@dataclass(frozen=True, kw_only=True)
-class Branch:
-    """One hypothesis that a step has kept, as a branch of the tree of hypotheses.
+class Branch(NamedTuple):
+    """One hypothesis that a step has kept, as a branch of the tree of hypotheses."""
 
-    Args:
-        parent: The place of the hypothesis that it continues, among the branches of the step
-            before; 0 in the first step, where all continue the start token.
-        token_id: The token that it adds to its parent.
-        log_probability: Sum over all its tokens, in nats.
-        score: log_probability / length_penalty(step, alpha).
-        finished: Whether token_id is the end token.
-        continues: Whether the next step continues it. Otherwise it has finished, has reached its
-            maximum length, or can no longer be among the best.
-    """
-
-    parent: int
-    token_id: int
-    log_probability: float
-    score: float
-    finished: bool
-    continues: bool
+    parent: int  # the place of what it continues among the branches before; 0 in the first step
+    token_id: int  # the token that it adds to its parent
+    log_probability: float  # the sum over all its tokens, in nats
+    score: float  # log_probability / length_penalty(step, alpha)
+    finished: bool  # whether token_id is the end token
+    continues: bool  # whether the next step continues it: not if it is complete, or cannot win
 
 
-@dataclass(frozen=True, kw_only=True)
-class BeamStep:
-    """What one step of beam search has kept.
+class BeamStep(NamedTuple):
+    """What one step of beam search has kept."""
 
-    Args:
-        step: 1 for the first; the length of every hypothesis in it, the end token included.
-        sentences: The rows of source_ids that are still being written.
-        branches: For each of these sentences its branches, the most probable first.
-    """
-
-    step: int
-    sentences: list[int]
-    branches: list[list[Branch]]
+    step: int  # 1 for the first; the length of every hypothesis in it, the end token included
+    sentences: list[int]  # the rows of source_ids that are still being written
+    branches: list[list[Branch]]  # of each of these sentences, the most probable first
 
 
 class Finalists:

@@ -149,15 +149,15 @@ def _draw_rows(
     targets: Targets, choose: Callable[[Tensor], Tensor], generator: torch.Generator
 ) -> list[list[int]]:
     """Draw every row token by token until all are done; choose turns logits into probabilities."""
-    continuation, limits = targets.continuation, targets.limits
+    limits = targets.limits
     written: list[list[int]] = [[] for _ in limits]
     uniform = _uniform_numbers(generator, len(limits), max(limits))  # (batch, step)
     step, rows = 0, list(range(len(limits)))  # the rows that are not done
     while rows:
         step += 1
-        probabilities = choose(continuation.next_logits())  # (row, vocabulary)
+        probabilities = choose(targets.next_logits())  # (row, vocabulary)
         next_ids = draw(probabilities, uniform[rows, step - 1].to(probabilities))  # (row,)
-        continuation.append(next_ids)
+        targets.append(next_ids)
         for row, token_id in zip(rows, next_ids.tolist(), strict=True):
             written[row].append(token_id)
         going_on = [
@@ -166,7 +166,7 @@ def _draw_rows(
             if written[row][-1] != targets.end_id and step < limits[row]
         ]
         if 0 < len(going_on) < len(rows):
-            continuation.keep(torch.tensor(going_on, device=next_ids.device))
+            targets.keep(torch.tensor(going_on, device=next_ids.device))
         rows = [rows[place] for place in going_on]
     return written
 

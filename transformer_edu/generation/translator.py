@@ -57,7 +57,7 @@ class Translator:
     lower_capitals: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse a model that cannot translate, and a tokenizer that is none."""
+        """Refuse a model or a tokenizer that lacks a method."""
         require_model(self.model)
         for method in ("encode", "decode"):
             if not callable(getattr(self.tokenizer, method, None)):

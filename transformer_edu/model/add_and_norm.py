@@ -34,14 +34,11 @@ class AddAndNorm(nn.Module):
         """Run the sub-layer and add its output to x.
 
         Args:
-            x: Shape (batch, position, d_model).
-            sublayer: Takes and returns (batch, position, d_model).
-
-        Returns:
-            Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
+            sublayer: Takes and returns this shape.
 
         Raises:
-            ValueError: If the sub-layer does not return the shape of x.
+            ValueError: If the sub-layer returns a different shape.
         """
         output = sublayer(self.norm(x) if self.norm_first else x)
         require_same_shape(x, output)

@@ -30,7 +30,7 @@ def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None)
         TypeError, ValueError: If query is not of a floating-point type, mask is not boolean, or
             the shapes do not fit each other.
     """
-    require_attention(query, key, mask=mask)
+    require_attention(query, key, key, mask)
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     if mask is None:
         return scores.softmax(dim=-1)

@@ -54,16 +54,13 @@ class DecoderLayer(nn.Module):
         """Gather from the target so far, then from the source, then transform each position.
 
         Args:
-            x: The target so far, shape (batch, target position, d_model).
+            x: The target so far, shape (batch, target position, d_model), like the result.
             memory: The encoder's output, shape (batch, source position, d_model).
             target_mask: True where a target position may attend to a target position; without
                 it every position sees the future.
             source_mask: True where a target position may attend to a source position.
             cache: The keys and values of earlier calls. Then x holds only the positions that
                 follow, and target_mask has a column for every position so far.
-
-        Returns:
-            Shape (batch, target position, d_model).
         """
         own, across = {"mask": target_mask}, {"mask": source_mask}
         if cache is not None:

@@ -109,11 +109,8 @@ class PositionalEncoding(nn.Module):
         """Add the encodings of positions offset, offset + 1, … along the sequence.
 
         Args:
-            x: Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
             offset: Position of x's first vector; above 0 when x continues a longer sequence.
-
-        Returns:
-            Shape (batch, position, d_model).
 
         Raises:
             ValueError: If x is not floats of width d_model, or a position is not in the table.

@@ -50,12 +50,9 @@ class EncoderLayer(nn.Module):
         """Gather from all positions, then transform each position on its own.
 
         Args:
-            x: Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
             mask: True where a query may attend to a key, broadcastable to
                 (batch, heads, query, key).
-
-        Returns:
-            Shape (batch, position, d_model).
         """
         x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask=mask))
         return self.around_feed_forward(x, self.feed_forward)
@@ -81,12 +78,8 @@ class Encoder(nn.Module):
         """Turn embedded tokens into memory: one vector per token, which depends on its context.
 
         Args:
-            x: Shape (batch, position, d_model).
-            mask: True where a query may attend to a key, broadcastable to
-                (batch, heads, query, key); usually the padding mask of the source.
-
-        Returns:
-            Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
+            mask: As for EncoderLayer; usually the padding mask of the source.
         """
         for layer in self.layers:
             x = layer(x, mask=mask)

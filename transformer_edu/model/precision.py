@@ -38,16 +38,13 @@ def at_least_float32(compute: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def fused_attention(
     query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None, dropout: float
 ) -> Tensor:
-    """Equation 1 in one call of PyTorch, which never stores all the weights.
+    """Equation 1 in one call of PyTorch, which does not store the weights.
 
     Under a CPU's autocast it computes in float32: in bfloat16 its backward pass takes three to
     six times as long there.
 
     Args:
-        query: Shape (..., query, d_head).
-        key: Shape (..., key, d_head).
-        value: Shape (..., key, d_value).
-        mask: True where a query may attend to a key, broadcastable to (..., query, key).
+        query, key, value, mask: As for scaled_dot_product_attention.
         dropout: Probability of dropping an attention weight, in [0, 1].
 
     Returns:

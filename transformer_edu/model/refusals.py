@@ -57,16 +57,10 @@ def require_heads(num_heads: int, d_model: int) -> None:
 # What a layer refuses: PyTorch would broadcast, round, cut off or add it.
 
 
-def require_attention(
-    query: Tensor, key: Tensor, value: Tensor | None = None, mask: Tensor | None = None
-) -> None:
-    """Refuse vectors (..., position, width) and a mask that do not fit into one attention.
-
-    The mask broadcasts to (..., query, key).
-    """
+def require_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
+    """Refuse vectors (..., position, width) and a mask that do not fit into one attention."""
     if not query.is_floating_point():  # the weights would be rounded to whole numbers
         raise TypeError(f"query must be of a floating-point type, got {query.dtype}")
-    value = key if value is None else value
     require_same_leading_axes(query, key, "key")
     require_same_leading_axes(query, value, "value")
     if not key.size(-2) == value.size(-2) > 0:
@@ -90,7 +84,7 @@ def require_same_shape(x: Tensor, output: Tensor) -> None:
 
 
 def require_positions(x: Tensor, offset: int, max_length: int, d_model: int) -> None:
-    """Refuse vectors (batch, position, width) that do not fit to a table of positions."""
+    """Refuse vectors (batch, position, width) that a table of positions does not fit."""
     if x.size(-1) != d_model or not x.is_floating_point():
         got = f"{x.dtype} {tuple(x.shape)}"
         raise ValueError(f"x must be floats of width {d_model}, got {got}")
