@@ -66,19 +66,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def translate_lines(
-    translator: Translator,
-    lines: Iterable[str],
-    *,
-    width: int = 4,
-    alpha: float = 0.6,
-    end_loops: bool = True,
+    translator: Translator, lines: Iterable[str], **settings: float
 ) -> Iterator[tuple[str, str]]:
     """Translate lines one by one, each before the next is read.
 
     Args:
         translator: Its model runs where it is.
         lines: Without line feeds.
-        width, alpha, end_loops: As for Translator.translate.
+        settings: Those of Translator.translate.
 
     Yields:
         For each line its translation and "". If it has more tokens than the model has positions:
@@ -89,8 +84,7 @@ def translate_lines(
     """
     for number, line in enumerate(lines, start=1):
         try:
-            asked = {"width": width, "alpha": alpha, "end_loops": end_loops}
-            translation = translator.translate(line, **asked)
+            translation = translator.translate(line, **settings)
         except TextTooLongError as error:
             yield "", f"{error} (line {number:,})"
         except ValueError as error:

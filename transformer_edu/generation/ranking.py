@@ -58,15 +58,11 @@ def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def require_finite_maximum(best_logits: Tensor, *, step: int | None = None) -> None:
-    """Refuse logits that no softmax can turn into probabilities.
+    """Refuse logits of which no softmax makes probabilities: with NaN, with inf, or all -inf.
 
     Args:
-        best_logits: The largest logit of every row, any shape; NaN or infinite if one of them is,
-            or if all are -inf.
+        best_logits: The largest logit of every row, any shape.
         step: The step of writing, for the message.
-
-    Raises:
-        ValueError: If one of them is not finite.
     """
     finite = best_logits.isfinite()
     if not finite.all():

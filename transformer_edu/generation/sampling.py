@@ -53,13 +53,13 @@ def sample(
     Raises:
         TypeError, ValueError: As in greedy_search and candidate_probabilities.
     """
-    ranges = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
-    _require_ranges(**ranges)
+    settings = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    _require_settings(**settings)
     generator = _as_generator(generator)
     ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
         targets = Targets(model, source_ids, **ends, cached=cached)
-        rows = _draw_rows(targets, partial(candidate_probabilities, **ranges), generator)
+        rows = _draw_rows(targets, partial(candidate_probabilities, **settings), generator)
     return [targets.read(row) for row in rows]
 
 
@@ -73,9 +73,9 @@ def candidate_probabilities(
 ) -> Tensor:
     """The probability of drawing each token: softmax(logits / temperature), with the tail cut off.
 
-    First the temperature; then of the result the top_k tokens; then, of these, the likeliest that
-    together reach top_p; then those with at least min_p times the probability of the likeliest.
-    The probabilities that are left are scaled to sum to one.
+    The temperature comes first. Then the top_k tokens are kept; of these, the likeliest that
+    together reach top_p; and of these, those with at least min_p times the probability of the
+    likeliest. The probabilities that are left are scaled to sum to one.
 
     Args:
         logits: Shape (..., vocabulary); -inf for an impossible token.
@@ -93,7 +93,7 @@ def candidate_probabilities(
         TypeError, ValueError: If an argument has the wrong type or is out of its range, or a row
             of logits has no finite maximum.
     """
-    _require_ranges(temperature, top_k, top_p, min_p)
+    _require_settings(temperature, top_k, top_p, min_p)
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
         raise TypeError(f"logits must be a floating-point tensor, got {got}")
@@ -129,7 +129,7 @@ def _likeliest(scaled: Tensor, top_k: int | None, top_p: float | None) -> Tensor
 
 
 def draw(probabilities: Tensor, uniform: Tensor) -> Tensor:
-    """Draw one token for each row: the first at which the sum of probabilities exceeds a number.
+    """Draw one token for each row: the first whose cumulative probability exceeds a number.
 
     Args:
         probabilities: Shape (row, vocabulary).
@@ -191,10 +191,10 @@ def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     return torch.Generator().manual_seed(generator)
 
 
-def _require_ranges(
+def _require_settings(
     temperature: float, top_k: int | None, top_p: float | None, min_p: float | None
 ) -> None:
-    """Refuse a temperature or a limit that is no number or out of its range."""
+    """Refuse a setting of the wrong type or out of its range."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise TypeError(f"temperature must be a number, got {temperature!r}")
     if not 0 < temperature < math.inf:

@@ -172,7 +172,7 @@ def pack(*projections: nn.Linear) -> tuple[Tensor, Tensor | None]:
 
 
 def weight_and_bias(projection: nn.Linear) -> tuple[Tensor, Tensor | None]:
-    """What F.linear takes."""
+    """The arguments of F.linear."""
     return projection.weight, projection.bias
 
 

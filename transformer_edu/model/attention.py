@@ -107,10 +107,10 @@ class MultiHeadAttention(nn.Module):
             key: Shape (batch, key, d_model).
             value: Shape (batch, key, d_model).
             mask: True where a query may attend to a key, broadcastable to
-                (batch, heads, query, key). What it hides changes nothing, unless its projection
-                or score is infinite (beyond about 1e30 in float32, 1e4 in float16).
-            cache: The keys and values of earlier positions. Those of key and value are added
-                to it, and the queries attend to all of them.
+                (batch, heads, query, key). Hidden keys change nothing, unless a projection or
+                a score is infinite (beyond about 1e30 in float32, 1e4 in float16).
+            cache: The keys and values of earlier positions. The new ones are added to it, and
+                the queries attend to all of them.
 
         Returns:
             Shape (batch, query, d_model).

@@ -23,7 +23,7 @@ class KeyValueCache:
         return 0 if self.keys is None else self.keys.size(2)
 
     def add(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Append those of new positions, or of none, and return those of all positions so far."""
+        """Append keys and values of new positions, if any, and return those of all positions."""
         if self.length == 0:
             self.keys, self.values = keys, values
         elif keys.size(2) > 0:
@@ -70,7 +70,7 @@ class DecoderCache:
         return 0 if self.token_ids is None else self.token_ids.size(1)
 
     def whole_target(self, new_ids: Tensor, memory: Tensor, num_heads: int) -> Tensor:
-        """The target with its new tokens, shape (batch, target position); they are not kept yet.
+        """The target with its new tokens, which are not kept yet, shape (batch, target position).
 
         Args:
             new_ids: The tokens that follow, shape (batch, new position).

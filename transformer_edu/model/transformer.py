@@ -86,7 +86,7 @@ class TransformerConfig:
         require_probability("dropout", self.dropout)
         largest_id = min(self.vocabulary_size, self.output_size) - 1
         require_whole("padding_id", self.padding_id, minimum=0, maximum=largest_id)
-        require_whole("start_id", self.start_id, minimum=0)  # searches know whether it is too large
+        require_whole("start_id", self.start_id, minimum=0)  # a search checks its maximum
         require_whole("end_id", self.end_id, minimum=0)
         require_choice("activation", self.activation, ACTIVATIONS)
         require_choice("position_order", self.position_order, POSITION_ORDERS)
@@ -179,7 +179,7 @@ class Transformer(nn.Module):
             source_ids: Shape (batch, source position).
             target_ids: The decoder's input, start token first, shape (batch, target position).
             source_mask: True where the source may be attended to; None hides its padding.
-            target_mask: The same for the target itself; None hides padding and the future.
+            target_mask: The same for the target; None hides its padding and the future.
 
         Returns:
             Logits, shape (batch, target position, vocabulary): those at position t are for
