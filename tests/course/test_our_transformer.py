@@ -101,6 +101,28 @@ def test_every_class_is_short_enough_to_be_written_in_a_lesson():
         assert sum(bool(line.strip()) for line in lines) <= 25, each.name
 
 
+def code_lines(cls: type) -> int:
+    """The lines of a class that are neither blank nor a comment nor part of a docstring."""
+    source = inspect.getsource(cls)
+    docstrings = [
+        range(node.body[0].lineno, node.body[0].end_lineno + 1)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node)
+    ]
+    return sum(
+        not line.strip().startswith("#") and not any(number in each for each in docstrings)
+        for number, line in enumerate(source.splitlines(), start=1)
+        if line.strip()
+    )
+
+
+def test_its_layers_and_the_whole_model_are_as_short_as_the_readme_says():
+    classes = definitions(ast.parse(inspect.getsource(our_transformer)))
+    *layers, whole = [code_lines(getattr(our_transformer, each.name)) for each in classes]
+    said = f"at most {max(layers)} lines of code and the whole model in {whole},"
+    assert said in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def solution(number: str) -> str:
     """The solution of an exercise, as its lesson has it."""
     (path,) = (ROOT / "notebooks").glob(f"{int(number.split('.')[0]):02}_*.ipynb")

@@ -1,6 +1,5 @@
 """Beam search finds what exhaustive search finds, and counts as it says that it counts."""
 
-import dataclasses
 import itertools
 import math
 import zlib
@@ -340,7 +339,7 @@ def test_the_tree_of_hypotheses_can_be_drawn_from_the_record():
                 assert branch.log_probability == pytest.approx(expected.log_probability)
                 assert branch.score == pytest.approx(expected.score)
                 assert branch.finished == expected.finished
-                assert not (branch.finished and branch.goes_on)
+                assert not (branch.finished and branch.continues)
                 if branch.finished or step == 7:
                     complete.append(expected)
                 grown.append(path)
@@ -355,18 +354,18 @@ def test_only_branches_that_go_on_are_parents_and_a_decided_sentence_has_none():
     for sentence in range(len(SOURCES)):
         branches = branches_of(steps, sentence)
         for before, after in itertools.pairwise(branches):
-            assert any(branch.goes_on for branch in before)
-            assert all(before[branch.parent].goes_on for branch in after)
-        assert not any(branch.goes_on for branch in branches[-1])
+            assert any(branch.continues for branch in before)
+            assert all(before[branch.parent].continues for branch in after)
+        assert not any(branch.continues for branch in branches[-1])
     assert len({len(branches_of(steps, sentence)) for sentence in range(len(SOURCES))}) > 1
 
 
 def test_a_record_is_plain_and_stays_as_it_was():
     _, steps = search_with_record(Surprising(6), width=3, max_length=4)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         steps[0].step = 2
     assert steps[0].sentences == [0, 1, 2]
-    kinds = {type(value) for value in dataclasses.astuple(steps[0].branches[0][0])}
+    kinds = {type(value) for value in steps[0].branches[0][0]}
     assert kinds == {int, float, bool}
 
 
@@ -459,7 +458,7 @@ def test_a_beam_of_four_writes_what_hugging_face_writes(twins, source_ids):
     ("changes", "error", "message"),
     [
         ({"width": 0}, ValueError, "width must be at least 1, got 0"),
-        ({"width": 1001}, ValueError, "width must be at most 1,000, got 1001"),
+        ({"width": 1001}, ValueError, "width must be at most 1,000, got 1,001"),
         ({"width": 2.5}, TypeError, "width must be a whole number, got 2.5"),
         ({"num_best": 0}, ValueError, "num_best must be at least 1, got 0"),
         ({"num_best": 5}, ValueError, "num_best must be at most width, got 5 and 4"),

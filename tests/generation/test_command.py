@@ -85,7 +85,7 @@ def test_without_a_run_it_is_the_translator_in_the_package(translator, monkeypat
     [
         (["RUN"], b"one\n\xff\n", "standard input must be text in UTF-8, got the byte 0xff in l"),
         (["RUN", "--beam", "0"], b"one\n", "beam must be at least 1, got 0"),
-        (["RUN", "--beam", "100000"], b"", "beam must be at most 1,000, got 100000"),
+        (["RUN", "--beam", "100000"], b"", "beam must be at most 1,000, got 100,000"),
         (["RUN", "--alpha", "-1"], b"one\n", "alpha must be a finite number of at least 0, got"),
         (["nowhere"], b"one\n", "run must be a folder with model.safetensors, got nowhere"),
     ],

@@ -186,15 +186,15 @@ def begun(**changes: object) -> Targets:
 def test_each_source_begins_a_target_with_a_limit_of_its_own():
     targets = begun()
     assert targets.limits == [len(source) + 50 for source in SOURCES]
-    assert targets.continuation.written.tolist() == [[START_ID]] * len(SOURCES)
-    assert targets.continuation.next_logits().shape == (len(SOURCES), VOCABULARY)
+    assert targets.written.tolist() == [[START_ID]] * len(SOURCES)
+    assert targets.next_logits().shape == (len(SOURCES), VOCABULARY)
 
 
 def test_what_was_asked_for_is_followed():
     targets = begun(max_length=7, start_id=5, end_id=6, cached=False)
     assert targets.limits == [7, 7, 7]
-    assert targets.continuation.written.tolist() == [[5]] * len(SOURCES)
-    assert (targets.end_id, targets.continuation.cache) == (6, None)
+    assert targets.written.tolist() == [[5]] * len(SOURCES)
+    assert (targets.end_id, targets.cache) == (6, None)
 
 
 def test_a_row_is_read_up_to_its_end_without_start_and_padding():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_edu.generation.ranking import best_first, largest, require_possible
+from transformer_edu.generation.ranking import best_first, largest, require_finite_maximum
 
 ROWS, SIZE = 4, 30
 
@@ -53,13 +53,13 @@ def test_equals_that_are_impossible_do_not_disturb_the_others():
 
 
 def test_finite_maxima_are_possible():
-    require_possible(torch.tensor([[-1e30, 0.0], [3.0, 1e30]]))
+    require_finite_maximum(torch.tensor([[-1e30, 0.0], [3.0, 1e30]]))
 
 
 @pytest.mark.parametrize("value", [torch.inf, -torch.inf, torch.nan])
 def test_other_maxima_are_refused(value):
     with pytest.raises(ValueError, match=f"finite maximum in every row, got {value}"):
-        require_possible(torch.tensor([1.0, value, 2.0]))
+        require_finite_maximum(torch.tensor([1.0, value, 2.0]))
 
 
 @pytest.mark.parametrize("size", [900, 1000, 1037])

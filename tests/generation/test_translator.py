@@ -110,7 +110,7 @@ def test_the_result_does_not_depend_on_the_batch(translator):
         (lambda t: t.translate_all("abc"), TypeError, "list of texts, got the single text 'abc'"),
         (lambda t: t.translate("a" * 13), ValueError, "text must have at most 12 tokens, got 13"),
         (lambda t: t.translate("ab", width=0), ValueError, "width must be at least 1, got 0"),
-        (lambda t: t.translate("", width=100_000), ValueError, "at most 1,000, got 100000"),
+        (lambda t: t.translate("", width=100_000), ValueError, "at most 1,000, got 100,000"),
         (lambda t: t.translate("ab", alpha=-1), ValueError, "alpha must be a finite number of at"),
         (lambda t: t.translate_all(["ab"], batch_size=2.5), TypeError, "batch_size must be a whol"),
     ],

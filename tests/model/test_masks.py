@@ -101,8 +101,6 @@ def test_token_ids_are_left_as_they_are(dtype):
 
 def test_the_last_queries_have_the_last_rows_of_the_mask():
     assert torch.equal(causal_mask(5, queries=2), causal_mask(5)[-2:])
-    token_ids = torch.tensor([[1, 4, 0, 5], [1, 0, 0, 6]])
-    assert torch.equal(target_mask(token_ids, queries=3), target_mask(token_ids)[:, :, -3:])
 
 
 def test_more_queries_than_positions_are_refused():

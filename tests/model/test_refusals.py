@@ -10,6 +10,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from transformer_edu.model import add_and_norm, embeddings
+from transformer_edu.model import attention as attention_module
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights
 from transformer_edu.model.attention import scaled_dot_product_attention as weigh
@@ -136,6 +138,7 @@ PARTS = [
     (lambda: positions(query.long()), f"{VECTORS} torch.int64 (2, 4, 12)"),
     (lambda: positions(key.repeat(1, 2, 1)), "sequence length must be at most 7, got 10"),
     (lambda: positions(query, offset=4), "sequence length must be at most 7, got 8"),
+    (lambda: positions(query[:, :1], offset=-1), "offset must be at least 0, got -1"),
 ]
 LONGEST = "must have at most 7 positions (max_length), got"
 SHAPE = f"must have shape (batch, position) {FULL}"
@@ -179,6 +182,41 @@ def test_a_mistake_is_refused_in_one_sentence(mistake: Callable[[], object], sen
     assert len(sentence) < 120
 
 
+# A case for each rule of a layer. Without the check PyTorch computes something, and says nothing.
+CHECKS = [
+    (add_and_norm, "require_same_shape"),
+    (attention_module, "require_attention"),
+    (attention_module, "require_same_leading_axes"),
+    (embeddings, "require_positions"),
+]
+last = {"offset": MAX_LENGTH - 1}
+SILENT = {
+    "a sub-layer's output is broadcast": lambda: box(query, lambda x: x[:, :1]),
+    "weights are rounded": lambda: attention_weights(query.int(), key.int()),
+    "keys are broadcast": lambda: attend(key=key[:1]),
+    "values are broadcast": lambda: attend(value=key[:1]),
+    "values are broadcast, written out": lambda: weigh(query, key, key[:1]),
+    "keys have no values": lambda: attend(value=key[:, :3]),
+    "there is no key": lambda: attend(key=key[:, :0], value=key[:, :0]),
+    "a mask is added to the scores": lambda: attend(mask=some.float()),
+    "scores are broadcast to a mask": lambda: attention_weights(query[:, :1], key, mask=some),
+    "scores get an axis of the mask": lambda: attention_weights(query, key, mask=some[None, None]),
+    "vectors are broadcast to positions": lambda: positions(query[..., :1]),
+    "positions are rounded": lambda: positions(query.long()),
+    "positions are broadcast": lambda: positions(query, **last),
+    "positions are cut off": lambda: positions(query[:, :1], offset=-1),
+}
+
+
+@pytest.mark.parametrize("mistake", SILENT.values(), ids=SILENT)
+def test_what_a_layer_refuses_torch_would_compute_in_silence(mistake, monkeypatch):
+    with pytest.raises((TypeError, ValueError), match=" must .+, got "):
+        mistake()
+    for module, check in CHECKS:
+        monkeypatch.setattr(module, check, lambda *_: None)
+    mistake()
+
+
 LEFT_TO_TORCH = [
     lambda: Transformer(512),
     lambda: TransformerConfig(dropout="0.1"),
@@ -202,6 +240,8 @@ LEFT_TO_TORCH = [
     lambda: decode(memory=key[:, 0]),
     lambda: decode(memory=key[:, :0]),
     lambda: model.project(key[..., :5]),
+    lambda: weigh(query, key, key[:, :3]),
+    lambda: model.source_mask([[1, 2]]),
 ]
 
 

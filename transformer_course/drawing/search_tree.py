@@ -119,7 +119,7 @@ def _looks(columns: Sequence[Sequence[Branch]], *, is_all: bool) -> list[list[Lo
     for step, branches in enumerate(columns):
         is_last = step == len(columns) - 1
         for place, branch in enumerate(branches):
-            if branch.finished or (is_last and (branch.goes_on or not is_all)):
+            if branch.finished or (is_last and (branch.continues or not is_all)):
                 places = path_to(columns, step, place)
                 for earlier, at in enumerate(places):
                     looks[earlier][at] = KEPT
@@ -200,7 +200,7 @@ def _new_axes(columns: int, rows: int) -> Axes:
 
 
 START = Branch(
-    parent=0, token_id=START_ID, log_probability=0.0, score=0.0, finished=False, goes_on=True
+    parent=0, token_id=START_ID, log_probability=0.0, score=0.0, finished=False, continues=True
 )
 
 

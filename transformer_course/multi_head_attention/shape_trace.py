@@ -207,7 +207,7 @@ class _Recorder:
         if path not in self.masks or not all(name in self.projected for name in projections):
             return  # a learner's subclass with a different forward
         steps = [self.projected[name] for name in projections]
-        place, fused = steps[0].place, _definition(attention, "scaled_dot_product_attention")
+        place, fused = steps[0].place, _definition(attention, "fused_attention")
         query, key, value = (split_heads(step.tensor, attention.num_heads) for step in steps)
         for letter, axis, split, step in zip(
             "QKV", ("query", "key", "key"), (query, key, value), steps, strict=True

@@ -1,9 +1,9 @@
 """Translate standard input, line by line: ``python -m transformer_edu.generation runs/x < text``.
 
-With ``--marian FOLDER`` instead of a run, a published model of Marian's translates.
+With ``--marian FOLDER`` instead of a run, a published Marian model translates.
 
-Every line is written as soon as it is translated; an empty line stays empty. For a line that is too
-long for the model an empty line is written too, and standard error names it.
+Every line is written as soon as it is translated; an empty line stays empty. If a line is too long
+for the model, the command writes an empty line, and names it on standard error.
 """
 
 import argparse
@@ -25,21 +25,19 @@ ABOUT = "Translate standard input line by line with a trained model."
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, translate what comes in until it ends.
+    """Read the command line and translate standard input to its end.
 
     Returns:
-        The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C. A line
-        that is too long is an error too; the lines after it are still translated.
+        The exit status: 0, 1 after an error, 130 after Ctrl-C. A line that is too long is an
+        error too; the lines after it are still translated.
     """
     parser = argparse.ArgumentParser(prog="python -m transformer_edu.generation", description=ABOUT)
     models = parser.add_mutually_exclusive_group()
     models.add_argument("run", nargs="?", help="folder of a run; the model in the package")
     models.add_argument("--marian", metavar="FOLDER", help="folder of a published Marian model")
     parser.add_argument("--beam", type=int, default=4, help="hypotheses kept; 1 is greedy (4)")
-    parser.add_argument("--alpha", type=float, default=0.6, help="favours long targets (0.6)")
-    parser.add_argument(
-        "--loops", action="store_true", help="let the model repeat itself without end"
-    )
+    parser.add_argument("--alpha", type=float, default=0.6, help="favors long targets (0.6)")
+    parser.add_argument("--loops", action="store_true", help="let the model repeat itself")
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     chosen = parser.parse_args(arguments)
     status = 0
@@ -62,39 +60,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     print(f"error: {error}", file=sys.stderr)
                     status = 1
                 print(line, flush=True)
-    except BrokenPipeError:  # whoever read our lines has enough
+    except BrokenPipeError:  # the program that reads our lines has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
 
 
 def translate_lines(
-    translator: Translator,
-    lines: Iterable[str],
-    *,
-    width: int = 4,
-    alpha: float = 0.6,
-    end_loops: bool = True,
+    translator: Translator, lines: Iterable[str], **settings: float
 ) -> Iterator[tuple[str, str]]:
-    """Translate lines one after the other, each before the next is read.
+    """Translate lines one by one, each before the next is read.
 
     Args:
         translator: Its model runs where it is.
         lines: Without line feeds.
-        width: Hypotheses of beam search; 1 is greedy search.
-        alpha: How much beam search favours long targets.
-        end_loops: As for Translator.translate.
+        settings: Those of Translator.translate.
 
     Yields:
-        For each line its translation and "". For a line that has more tokens than the model has
-        positions: "" and a sentence that says so and names the line.
+        For each line its translation and "". If it has more tokens than the model has positions:
+        "" and the error, which names the line.
 
     Raises:
         ValueError: If a line cannot be translated for another reason; the message names the line.
     """
     for number, line in enumerate(lines, start=1):
         try:
-            asked = {"width": width, "alpha": alpha, "end_loops": end_loops}
-            translation = translator.translate(line, **asked)
+            translation = translator.translate(line, **settings)
         except TextTooLongError as error:
             yield "", f"{error} (line {number:,})"
         except ValueError as error:

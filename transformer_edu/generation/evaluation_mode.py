@@ -11,11 +11,7 @@ from torch import nn
 def evaluation_mode(model: nn.Module) -> Iterator[None]:
     """Inside the block the model neither drops numbers nor tracks gradients.
 
-    Afterwards every module is in the mode it was in, also where a part of the model was in
-    another mode than the rest, and also when the block ends in an error.
-
-    Args:
-        model: Any module.
+    Afterwards, also after an error, every module is in the mode that it was in.
 
     Raises:
         TypeError: If model is not a torch.nn.Module.

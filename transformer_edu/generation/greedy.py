@@ -29,13 +29,12 @@ def greedy_search(
     A row ends at its end token or at its maximum length, whenever the other rows end.
 
     Args:
-        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``; its modes are restored.
+        model: Has ``source_mask``, ``encode``, ``decode`` and ``project``, as Transformer has.
         source_ids: Sources, padded at the end, shape (batch, source position).
         max_length: The most tokens to write in a row, the end token included; None allows
             EXTRA_LENGTH more than the row's source has, and never more than the model can.
         start_id, end_id: What a row starts with and what ends it; None takes the config's.
-        cached: Whether to keep keys and values from step to step; a model whose decoder has parts
-            of another class never does.
+        cached: Whether to keep keys and values from step to step, where the model can.
         end_loops: Whether to forbid a token that would repeat an n-gram three times in a row (see
             ``looping_tokens``), and targets longer than twice the source and LOOP_LENGTH.
         after_step: Called after every step with all ids so far, start token first, shape
@@ -52,14 +51,13 @@ def greedy_search(
     with evaluation_mode(model):
         ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
         targets = Targets(model, source_ids, **ends, cached=cached, end_loops=end_loops)
-        continuation = targets.continuation
         limits = source_ids.new_tensor(targets.limits)  # (batch,)
         done = torch.zeros_like(limits, dtype=torch.bool)  # (batch,)
         while not done.all():
-            next_ids = continuation.next_logits().argmax(dim=-1)  # (batch,)
+            next_ids = targets.next_logits().argmax(dim=-1)  # (batch,)
             next_ids = next_ids.masked_fill(done, targets.end_id)
-            continuation.append(next_ids)
-            done = done | (next_ids == targets.end_id) | (limits < continuation.written.size(1))
+            targets.append(next_ids)
+            done = done | (next_ids == targets.end_id) | (limits < targets.written.size(1))
             if after_step is not None:
-                after_step(continuation.written.clone())
-    return [targets.read(row) for row in continuation.written.tolist()]
+                after_step(targets.written.clone())
+    return [targets.read(row) for row in targets.written.tolist()]

@@ -1,66 +1,39 @@
-"""Hypotheses: what beam search has written, what it is worth, and a record of how it came about.
+"""Hypotheses: the targets that beam search has written, their scores, and a record of each step.
 
 Met in notebooks/12_generation.ipynb.
 """
 
 import math
 from bisect import insort
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hypothesis:
-    """One possible target.
+class Hypothesis(NamedTuple):
+    """One possible target."""
 
-    Args:
-        token_ids: What it says, without start, end and padding.
-        score: log_probability / length_penalty(length, alpha); higher is better.
-        log_probability: Sum over its tokens, in nats, the end token's included.
-        finished: Whether it ends with the end token; otherwise it was cut at the maximum length.
-    """
-
-    token_ids: list[int]
-    score: float
-    log_probability: float
-    finished: bool
+    token_ids: list[int]  # without start, end and padding
+    score: float  # log_probability / length_penalty(length, alpha); higher is better
+    log_probability: float  # the sum over its tokens, in nats, the end token's included
+    finished: bool  # whether it ends with the end token; if not, it was cut at the maximum length
 
 
-@dataclass(frozen=True, kw_only=True)
-class Branch:
-    """One hypothesis that a step has kept, as a branch of the tree of hypotheses.
+class Branch(NamedTuple):
+    """One hypothesis that a step has kept, as a branch of the tree of hypotheses."""
 
-    Args:
-        parent: Its place among the branches of the step before; 0 in the first step, where all
-            grow from the start token.
-        token_id: The token that it adds to its parent.
-        log_probability: Sum over all its tokens, in nats; less its parent's, the token's own.
-        score: log_probability / length_penalty(step, alpha).
-        finished: Whether token_id is the end token.
-        goes_on: Whether it is written further. What does not has finished, has reached its
-            maximum length, or can no longer be among the best.
-    """
-
-    parent: int
-    token_id: int
-    log_probability: float
-    score: float
-    finished: bool
-    goes_on: bool
+    parent: int  # the place of what it continues among the branches before; 0 in the first step
+    token_id: int  # the token that it adds to its parent
+    log_probability: float  # the sum over all its tokens, in nats
+    score: float  # log_probability / length_penalty(step, alpha)
+    finished: bool  # whether token_id is the end token
+    continues: bool  # whether the next step continues it: not if it is complete, or cannot win
 
 
-@dataclass(frozen=True, kw_only=True)
-class BeamStep:
-    """What one step of beam search has kept; from all of them the tree can be drawn.
+class BeamStep(NamedTuple):
+    """What one step of beam search has kept."""
 
-    Args:
-        step: 1 for the first; the length of every hypothesis in it, the end token included.
-        sentences: The rows of source_ids that are still being written.
-        branches: For each of these sentences its branches, the likeliest first.
-    """
-
-    step: int
-    sentences: list[int]
-    branches: list[list[Branch]]
+    step: int  # 1 for the first; the length of every hypothesis in it, the end token included
+    sentences: list[int]  # the rows of source_ids that are still being written
+    branches: list[list[Branch]]  # of each of these sentences, the most probable first
 
 
 class Finalists:
@@ -80,23 +53,23 @@ class Finalists:
         del self.hypotheses[self.count :]
 
     def would_take(self, score: float) -> bool:
-        """Whether a hypothesis of that score would still be among the best."""
+        """Whether a hypothesis of that score would be among the best."""
         return len(self.hypotheses) < self.count or score > self.hypotheses[-1].score
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """What a log-probability is divided by to be compared with those of other lengths.
+    """What a log-probability is divided by, so that hypotheses of all lengths can be compared.
 
     ((5 + length) / 6)^alpha, as the paper takes it from Wu et al. 2016 (§6.1). Every further token
-    makes a hypothesis less probable, so that the shortest would win; the penalty gives back a part.
+    makes a hypothesis less probable; without the penalty, short ones would win.
 
     Args:
         length: Tokens of a hypothesis, the end token included.
-        alpha: How much is given back: 0 nothing, 0.6 in the paper.
+        alpha: 0 for no penalty, 0.6 in the paper.
 
     Raises:
         TypeError, ValueError: If length is negative or NaN, alpha not a finite number of at
-            least 0, or the penalty too large a number to be computed.
+            least 0, or the penalty too large to be computed.
     """
     if not length >= 0:  # below -5 it would be the root of a negative number; NaN is refused too
         raise ValueError(f"length must be at least 0, got {length}")
@@ -110,12 +83,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def require_alpha(alpha: float) -> None:
-    """Refuse what is not a finite number of at least 0.
-
-    Raises:
-        TypeError: If alpha is not a number.
-        ValueError: If it is negative, infinite or NaN.
-    """
+    """Refuse a value that is not a finite number of at least 0."""
     if isinstance(alpha, bool) or not isinstance(alpha, int | float):
         raise TypeError(f"alpha must be a number, got {alpha!r}")
     if not 0 <= alpha < math.inf:

@@ -1,4 +1,4 @@
-"""The best of many numbers, in an order that chance does not decide."""
+"""The best of many numbers, in an order that ties do not leave to chance."""
 
 import math
 
@@ -9,10 +9,10 @@ from transformer_edu.model.refusals import require_whole
 
 
 def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The count largest values, largest first; of equal ones, the one that stands first.
+    """The count largest values, largest first; of equal values, the first one first.
 
-    ``Tensor.topk`` leaves open which of equal values it takes. Here the first one goes first, as
-    in ``Tensor.argmax``, so that a beam of one writes what greedy search writes.
+    ``Tensor.topk`` leaves open which of equal values it takes. ``Tensor.argmax`` takes the first,
+    so a beam of width 1 writes what greedy search writes.
 
     Args:
         values: Shape (..., size).
@@ -25,13 +25,10 @@ def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
         TypeError, ValueError: If count is not a whole number of at least 1.
     """
     require_whole("count", count)
-    size = values.size(-1)
-    if count < size:
-        best, places = largest(
-            values, count + 1
-        )  # one more, to see whether the last one has a rival
-        rivals = (best[..., 1:] == best[..., :-1]) & (best[..., 1:] > -torch.inf)
-        if not rivals.any():
+    if count < values.size(-1):
+        best, places = largest(values, count + 1)  # one more: it may equal the last one
+        ties = (best[..., 1:] == best[..., :-1]) & (best[..., 1:] > -torch.inf)
+        if not ties.any():
             return best[..., :count], places[..., :count]
     # A stable sort of everything is many times slower, and equal values are rare.
     best, places = values.sort(dim=-1, descending=True, stable=True)
@@ -60,15 +57,12 @@ def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return best, numbers.gather(-1, places)
 
 
-def require_possible(best_logits: Tensor, *, step: int | None = None) -> None:
-    """Refuse logits of which no probabilities can be made: infinite, NaN, or all of them -inf.
+def require_finite_maximum(best_logits: Tensor, *, step: int | None = None) -> None:
+    """Refuse logits of which no softmax makes probabilities: with NaN, with inf, or all -inf.
 
     Args:
         best_logits: The largest logit of every row, any shape.
-        step: At which step of writing, for the sentence.
-
-    Raises:
-        ValueError: If one of them is not finite.
+        step: The step of writing, for the message.
     """
     finite = best_logits.isfinite()
     if not finite.all():

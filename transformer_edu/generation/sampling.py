@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.generation.ranking import best_first, require_possible
+from transformer_edu.generation.ranking import best_first, require_finite_maximum
 from transformer_edu.model.refusals import require_whole
 
 LARGEST_SEED = 2**63 - 1
@@ -35,16 +35,16 @@ def sample(
 ) -> list[list[int]]:
     """Write one target for each source, every token drawn from ``candidate_probabilities``.
 
-    The generator gives every row a seed of its own, in order. So a row's target depends on the
-    generator and on the row's place, not on the other rows; equal sources get different targets.
+    A row's target depends on the generator and on the row's place in the batch, not on the other
+    rows. Equal sources get different targets.
 
     Args:
         model: As in greedy_search.
         source_ids: Sources of any lengths, padded at the end, shape (batch, source position).
         temperature, top_k, top_p, min_p: As in candidate_probabilities.
-        generator: Decides what is drawn. A generator moves on, so that the next call draws
-            something else; a seed, a whole number, always draws the same; None takes the seed
-            that torch.manual_seed was given. torch's own random numbers stay as they are.
+        generator: A generator, which the next call continues; or a seed, a whole number, which
+            always draws the same; or None for the seed that torch.manual_seed was given. torch's
+            own random state stays as it is.
         max_length, start_id, end_id, cached: As in greedy_search.
 
     Returns:
@@ -53,14 +53,13 @@ def sample(
     Raises:
         TypeError, ValueError: As in greedy_search and candidate_probabilities.
     """
-    choice = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
-    _require_choice(**choice)
+    settings = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    _require_settings(**settings)
     generator = _as_generator(generator)
-    choose = partial(candidate_probabilities, **choice)
     ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
         targets = Targets(model, source_ids, **ends, cached=cached)
-        rows = _draw_rows(targets, choose, generator)
+        rows = _draw_rows(targets, partial(candidate_probabilities, **settings), generator)
     return [targets.read(row) for row in rows]
 
 
@@ -72,29 +71,29 @@ def candidate_probabilities(
     top_p: float | None = None,
     min_p: float | None = None,
 ) -> Tensor:
-    """How probable each token is to be drawn: softmax(logits / temperature), its tail cut off.
+    """The probability of drawing each token: softmax(logits / temperature), with the tail cut off.
 
-    First the temperature; then of the result the top_k tokens; then, of these, the likeliest that
-    together reach top_p; then those with at least min_p times the probability of the likeliest.
-    What is left is scaled to sum to one.
+    The temperature comes first. Then the top_k tokens are kept; of these, the likeliest that
+    together reach top_p; and of these, those with at least min_p times the probability of the
+    likeliest. The probabilities that are left are scaled to sum to one.
 
     Args:
-        logits: Shape (..., vocabulary); -inf for what is impossible.
-        temperature: Below 1 likely tokens become likelier still, above 1 less so; above 0.
+        logits: Shape (..., vocabulary); -inf for an impossible token.
+        temperature: Above 0. Below 1 it makes likely tokens likelier, above 1 less likely.
         top_k: How many tokens may be drawn, of equal ones the first; None for all.
-        top_p: How much of the probability the fewest, likeliest tokens that may be drawn must
-            reach, above 0 and at most 1 (nucleus sampling, Holtzman et al. 2020); None for all.
-        min_p: The least probability, as a fraction of the likeliest token's, above 0 and at most 1
-            (Nguyen et al. 2024); None for all.
+        top_p: Above 0 and at most 1. The fewest tokens whose probabilities sum to at least top_p
+            may be drawn (nucleus sampling, Holtzman et al. 2020); None for all.
+        min_p: Above 0 and at most 1. Tokens with at least this fraction of the likeliest token's
+            probability may be drawn (Nguyen et al. 2024); None for all.
 
     Returns:
         Probabilities, shape (..., vocabulary), of type float32 at least.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If an argument is out of its range, or a row of logits has no finite maximum.
+        TypeError, ValueError: If an argument has the wrong type or is out of its range, or a row
+            of logits has no finite maximum.
     """
-    _require_choice(temperature, top_k, top_p, min_p)
+    _require_settings(temperature, top_k, top_p, min_p)
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
         raise TypeError(f"logits must be a floating-point tensor, got {got}")
@@ -102,8 +101,8 @@ def candidate_probabilities(
         raise ValueError(f"logits must have no empty axis, got the shape {tuple(logits.shape)}")
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     best = logits.amax(dim=-1, keepdim=True)
-    require_possible(best)
-    # The softmax sees differences only, and these may be divided by a number however small.
+    require_finite_maximum(best)
+    # Less the best logit, so that no quotient exceeds 0, however small the temperature is.
     limits = torch.finfo(logits.dtype)
     scaled = (logits - best) / min(max(temperature, limits.tiny), limits.max)
     probabilities = _likeliest(scaled, top_k, top_p)
@@ -129,38 +128,36 @@ def _likeliest(scaled: Tensor, top_k: int | None, top_p: float | None) -> Tensor
     return torch.zeros_like(scaled).scatter(-1, token_ids, probabilities)
 
 
-def draw(probabilities: Tensor, luck: Tensor) -> Tensor:
-    """Draw one token for each row: the one at which the sum of probabilities passes luck.
+def draw(probabilities: Tensor, uniform: Tensor) -> Tensor:
+    """Draw one token for each row: the first whose cumulative probability exceeds a number.
 
     Args:
         probabilities: Shape (row, vocabulary).
-        luck: Evenly distributed numbers in [0, 1), shape (row,).
+        uniform: A number for each row, uniform in [0, 1), shape (row,).
 
     Returns:
         Token ids, shape (row,), none of them of probability 0.
     """
     reached = probabilities.cumsum(dim=-1)
     total = reached[:, -1:]  # 1, but for rounding
-    # The second condition is for luck that is rounded up to 1: the last possible token is drawn.
-    passed = (reached <= luck.unsqueeze(1) * total) & (reached < total)
+    # The second condition: where a number is rounded up to 1, the last possible token is drawn.
+    passed = (reached <= uniform.unsqueeze(1) * total) & (reached < total)
     return passed.sum(dim=-1)
 
 
 def _draw_rows(
-    targets: Targets,
-    choose: Callable[[Tensor], Tensor],
-    generator: torch.Generator,
+    targets: Targets, choose: Callable[[Tensor], Tensor], generator: torch.Generator
 ) -> list[list[int]]:
-    """Draw every row token by token until all are done; choose makes logits probabilities."""
-    continuation, limits = targets.continuation, targets.limits
+    """Draw every row token by token until all are done; choose turns logits into probabilities."""
+    limits = targets.limits
     written: list[list[int]] = [[] for _ in limits]
-    luck = _draw_luck(generator, len(limits), max(limits))  # (batch, step)
+    uniform = _uniform_numbers(generator, len(limits), max(limits))  # (batch, step)
     step, rows = 0, list(range(len(limits)))  # the rows that are not done
     while rows:
         step += 1
-        probabilities = choose(continuation.next_logits())  # (row, vocabulary)
-        next_ids = draw(probabilities, luck[rows, step - 1].to(probabilities))  # (row,)
-        continuation.append(next_ids)
+        probabilities = choose(targets.next_logits())  # (row, vocabulary)
+        next_ids = draw(probabilities, uniform[rows, step - 1].to(probabilities))  # (row,)
+        targets.append(next_ids)
         for row, token_id in zip(rows, next_ids.tolist(), strict=True):
             written[row].append(token_id)
         going_on = [
@@ -169,29 +166,21 @@ def _draw_rows(
             if written[row][-1] != targets.end_id and step < limits[row]
         ]
         if 0 < len(going_on) < len(rows):
-            continuation.keep(torch.tensor(going_on, device=next_ids.device))
+            targets.keep(torch.tensor(going_on, device=next_ids.device))
         rows = [rows[place] for place in going_on]
     return written
 
 
-def _draw_luck(generator: torch.Generator, batch: int, steps: int) -> Tensor:
-    """Numbers in [0, 1), shape (batch, step); the first of a row do not depend on the others."""
+def _uniform_numbers(generator: torch.Generator, batch: int, steps: int) -> Tensor:
+    """Numbers in [0, 1), shape (batch, step); each row has a seed of its own from the generator."""
     seeds = torch.randint(LARGEST_SEED, (batch,), generator=generator, device=generator.device)
-    return torch.stack(
-        [
-            torch.rand(
-                steps,
-                generator=torch.Generator().manual_seed(seed),
-                dtype=torch.float64,
-                device="cpu",
-            )
-            for seed in seeds.tolist()
-        ]
-    )
+    generators = [torch.Generator().manual_seed(seed) for seed in seeds.tolist()]
+    exact = {"dtype": torch.float64, "device": "cpu"}
+    return torch.stack([torch.rand(steps, generator=each, **exact) for each in generators])
 
 
 def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
-    """The generator itself, or a new one from a seed; None takes torch's own seed."""
+    """The generator itself, or a new one from a seed; None takes torch's current seed."""
     if isinstance(generator, torch.Generator):
         return generator
     if generator is None:
@@ -202,10 +191,10 @@ def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     return torch.Generator().manual_seed(generator)
 
 
-def _require_choice(
+def _require_settings(
     temperature: float, top_k: int | None, top_p: float | None, min_p: float | None
 ) -> None:
-    """Refuse, with a TypeError or a ValueError, what no token can be drawn with."""
+    """Refuse a setting of the wrong type or out of its range."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise TypeError(f"temperature must be a number, got {temperature!r}")
     if not 0 < temperature < math.inf:

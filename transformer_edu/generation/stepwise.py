@@ -2,8 +2,8 @@
 
 ``Decoder`` with a cache computes the same numbers, and is the one to read. A search runs a decoder
 a hundred times for a few vectors: calling modules, checking tensors and making masks then takes
-longer than multiplying. This class does that work once, before the first step. A test
-(test_stepwise.py) checks that both give the same numbers.
+longer than multiplying. This class does that work once, before the first step. test_stepwise.py
+compares the two.
 """
 
 from collections.abc import Callable
@@ -25,10 +25,10 @@ KNOWN_MODULES |= {nn.Dropout, nn.LayerNorm, nn.Linear, nn.ModuleList}
 
 
 class StepwiseDecoder:
-    """What ``Transformer.decode`` returns, position after position, for some rows of targets.
+    """What ``Transformer.decode`` returns, one position after the other, for some rows of targets.
 
     Args:
-        model: One that ``can_step``; its weights must stay as they are.
+        model: One that ``can_step``; its weights must not change meanwhile.
         memory: What its encoder returned, shape (source, source position, d_model).
         source_mask: Its padding mask, shape (source, 1, 1, source position).
     """
@@ -45,14 +45,7 @@ class StepwiseDecoder:
         self.length = 0  # positions so far
 
     def __call__(self, token_ids: Tensor) -> Tensor:
-        """Read one more token of every row.
-
-        Args:
-            token_ids: Shape (row,).
-
-        Returns:
-            Shape (row, d_model).
-        """
+        """Decode one more token of every row: from (row,) to (row, d_model)."""
         seen = token_ids != self.padding_id
         if self.length == 0 and self.starts_with_padding:
             seen = torch.ones_like(seen)
@@ -67,18 +60,13 @@ class StepwiseDecoder:
         return x if self.final_norm is None else self.final_norm(x)
 
     def keep(self, rows: Tensor, *, same_sources: bool = False) -> None:
-        """Select rows, in this order; a row may be taken more than once.
-
-        Args:
-            rows: Row numbers, shape (new row,).
-            same_sources: Whether row i keeps its source, as when hypotheses change places.
-        """
+        """Continue these rows, in this order; see DecoderCache.keep."""
         self.visible = self.visible[rows]
         for layer in self.layers:
             layer.keep(rows, self.length)
         if same_sources:
             return
-        # The hypotheses of a source are several queries to the same keys, which need no copies.
+        # The hypotheses of one source attend to the same keys, which need no copies.
         self.sources = self.sources[rows]
         places, counts = self.sources.unique_consecutive(return_counts=True)
         places = places if (counts == counts[0]).all() else self.sources
@@ -91,7 +79,7 @@ class StepwiseDecoder:
 
 
 class StepwiseAddAndNorm:
-    """``AddAndNorm`` with its parameters at hand: a module looks each of them up again."""
+    """``AddAndNorm`` without the lookups of a module's attributes."""
 
     def __init__(self, wrapped: AddAndNorm) -> None:
         norm = wrapped.norm
@@ -106,10 +94,10 @@ class StepwiseAddAndNorm:
 
 
 class StepwiseLayer:
-    """A ``DecoderLayer`` for one new position, with the keys and values of those before it.
+    """A ``DecoderLayer`` for one new position, with the keys and values of earlier positions.
 
     Args:
-        layer: Its weights are taken.
+        layer: Its weights are used.
         memory: The encoder's output, shape (source, source position, d_model).
     """
 
@@ -166,13 +154,13 @@ class StepwiseLayer:
         self.by_head = parted.permute(2, 1, 3, 0, 4)  # (2, row, heads, position, d_head)
 
     def keep(self, rows: Tensor, length: int) -> None:
-        """Select rows of the targets, whose first positions are kept."""
+        """Continue these rows of the targets, with their first positions."""
         room = self.kept.new_empty(len(self.kept), len(rows), self.kept.size(2))
         torch.index_select(self.kept[:length], 1, rows, out=room[:length])
         self._keep_in(room)
 
     def keep_sources(self, places: Tensor) -> None:
-        """Select sources."""
+        """Continue these sources."""
         self.of_sources = self.of_sources.index_select(1, places)
 
 
@@ -184,7 +172,7 @@ def pack(*projections: nn.Linear) -> tuple[Tensor, Tensor | None]:
 
 
 def weight_and_bias(projection: nn.Linear) -> tuple[Tensor, Tensor | None]:
-    """What F.linear takes."""
+    """The arguments of F.linear."""
     return projection.weight, projection.bias
 
 
@@ -196,8 +184,8 @@ def as_scores(mask: Tensor, dtype: torch.dtype) -> Tensor:
 def can_step(model: nn.Module) -> bool:
     """Whether ``StepwiseDecoder`` computes what ``decode`` does in evaluation mode.
 
-    Each part must be the package's own. None may have hooks, which record or change attention,
-    and autocast must be off.
+    Each part must be the library's own, without hooks, which would record or change what it
+    computes, and autocast must be off.
     """
     methods = ("decode", "_embed", "_target_mask")
     if not isinstance(model, Transformer) or any(

@@ -11,19 +11,24 @@ import torch
 from torch import nn
 
 from transformer_edu.generation.beam import beam_search
-from transformer_edu.generation.continuation import padding_id_of, require_model, require_width
+from transformer_edu.generation.continuation import (
+    config_field,
+    padding_id_of,
+    require_model,
+    require_width,
+)
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
 from transformer_edu.model.refusals import require_whole
 
-BATCH_SIZE = 32  # sources; beams of more than a hundred rows leave a processor's cache
+BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
 
 
 class TextCoder(Protocol):
     """What turns text into token ids and back: a tokenizer, or a list of words."""
 
     def encode(self, text: str) -> list[int]:
-        """The ids that the model reads: without a start, and most often without an end."""
+        """The ids that the model reads: without a start, and in most models without an end."""
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of ids."""
@@ -38,13 +43,13 @@ class Translator:
     """Translates with a trained model.
 
     Args:
-        model: As for greedy_search; it runs on the device that it is on.
+        model: As for greedy_search; it stays on its device.
         tokenizer: The one that it was trained with.
-        lower_capitals: Whether a text in capitals only is read in lower case. With our own
-            tokenizer it would be one piece a letter, which no model has learned to read.
+        lower_capitals: Whether a text that is all in capitals is read in lower case. Our own
+            tokenizer would cut it into single letters, which no model has learned to read.
 
     Raises:
-        TypeError: If one of them lacks a method.
+        TypeError: If the model or the tokenizer lacks a method.
     """
 
     model: nn.Module
@@ -52,7 +57,7 @@ class Translator:
     lower_capitals: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what cannot write, and what cannot read."""
+        """Refuse a model or a tokenizer that lacks a method."""
         require_model(self.model)
         for method in ("encode", "decode"):
             if not callable(getattr(self.tokenizer, method, None)):
@@ -70,7 +75,7 @@ class Translator:
 
         Raises:
             TypeError: If text is not a string.
-            TextTooLongError: If it has more tokens than the model has positions.
+            TextTooLongError: If the text has more tokens than the model has positions.
         """
         return self.translate_all([text], width=width, alpha=alpha, end_loops=end_loops)[0]
 
@@ -83,40 +88,31 @@ class Translator:
         batch_size: int = BATCH_SIZE,
         end_loops: bool = True,
     ) -> list[str]:
-        """Translate sentences independently of each other; the order stays.
+        """Translate sentences, each on its own, in their order.
 
         Args:
             texts: In the source language.
             width, alpha, batch_size, end_loops: As in write_all.
 
         Raises:
-            TypeError: If texts is a single string, or holds anything else than strings.
-            TextTooLongError: If one has more tokens than the model has positions.
+            TypeError: If texts is a single string, or one of them is not a string.
+            TextTooLongError: If a text has more tokens than the model has positions.
         """
         if isinstance(texts, str):
             raise TypeError(f"texts must be a list of texts, got the single text {texts!r}")
         if not isinstance(texts, Iterable):
             raise TypeError(f"texts must be a list of texts, got {texts!r}")
         sources = [self._encode(text) for text in texts]
-        numbers = [number for number, source in enumerate(sources) if source]
-        written = write_all(
-            self.model,
-            [sources[number] for number in numbers],
-            width=width,
-            alpha=alpha,
-            batch_size=batch_size,
-            end_loops=end_loops,
-        )
-        answers = [""] * len(sources)
-        for number, ids in zip(numbers, written, strict=True):
-            answers[number] = self.tokenizer.decode(ids)
-        return answers
+        asked = {"width": width, "alpha": alpha, "batch_size": batch_size, "end_loops": end_loops}
+        written = iter(write_all(self.model, [source for source in sources if source], **asked))
+        return [self.tokenizer.decode(next(written)) if source else "" for source in sources]
 
     def target_ids(self, text: str) -> list[int]:
         """The ids of a text in the target language, without start and end.
 
         Args:
-            text: Cut by the tokenizer's encode_target, if it has one, as for two languages.
+            text: Encoded by the tokenizer's ``encode_target``, if it has one, as some tokenizers
+                of two languages do.
         """
         encode = getattr(self.tokenizer, "encode_target", self.tokenizer.encode)
         return encode(text)
@@ -127,7 +123,7 @@ class Translator:
         text = text.strip()  # as training texts are
         lowered = self.lower_capitals and text.isupper()
         ids = self.tokenizer.encode(text.lower() if lowered else text)
-        room = getattr(getattr(self.model, "config", None), "max_length", len(ids))
+        room = config_field(self.model, "max_length", len(ids))
         if len(ids) > room:
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")
         return ids
@@ -150,14 +146,14 @@ def write_all(
         width: Hypotheses of beam search; 1 is greedy search.
         alpha: How much beam search favors long targets.
         batch_size: Sources to compute at once.
-        end_loops: As in greedy_search, but on unless it is switched off.
+        end_loops: As in greedy_search, but here the default is True.
 
     Returns:
         The ids written, in the order of the sources.
 
     Raises:
-        TypeError, ValueError: If model lacks a method, a source is no list of token ids or empty,
-            or a number is out of its range.
+        TypeError, ValueError: If model lacks a method, a source is empty or not a list of token
+            ids, or a number is out of its range.
     """
     require_model(model)
     require_width("width", width)

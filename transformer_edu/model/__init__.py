@@ -1,7 +1,11 @@
 """What a Transformer is: every box of the paper's Figure 1, one module each (paper §3).
 
-masks → attention, feed_forward → add_and_norm → encoder, decoder → transformer;
-attention has the formula written out, and MultiHeadAttention with the fused call; embeddings holds
-words and positions, cache what decoding keeps from step to step, pytorch carries weights to and
-from torch.nn, vocabulary holds the special token ids.
+To be read in this order: embeddings (words, positions), masks, attention, feed_forward,
+add_and_norm, encoder, decoder, transformer.
+
+Behind them: precision (in what numbers attention computes, and its fused call), cache (what
+decoding keeps from step to step), vocabulary (the special token ids), refusals (bad input),
+pytorch (weights to and from torch.nn).
+
+The folder needs only torch. Copied into another project, under any name, it works alone.
 """

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
+from .refusals import require_same_shape
+
 
 class AddAndNorm(nn.Module):
     """Wrap any sub-layer: LayerNorm(x + Dropout(Sublayer(x))), paper §3.1 and §5.4.
@@ -32,17 +34,13 @@ class AddAndNorm(nn.Module):
         """Run the sub-layer and add its output to x.
 
         Args:
-            x: Shape (batch, position, d_model).
-            sublayer: Takes and returns (batch, position, d_model).
-
-        Returns:
-            Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
+            sublayer: Takes and returns this shape.
 
         Raises:
-            ValueError: If the sub-layer does not return the shape of x.
+            ValueError: If the sub-layer returns a different shape.
         """
         output = sublayer(self.norm(x) if self.norm_first else x)
-        if output.shape != x.shape:  # the sum would broadcast it silently
-            raise ValueError(f"sublayer must return {(*x.shape,)}, got {(*output.shape,)}")
+        require_same_shape(x, output)
         summed = x + self.dropout(output)
         return summed if self.norm_first else self.norm(summed)

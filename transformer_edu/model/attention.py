@@ -4,19 +4,18 @@ Built step by step in notebooks/02_attention.ipynb and 04_multi_head_attention.i
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.model.cache import KeyValueCache, with_earlier
-from transformer_edu.model.refusals import require_attention, require_heads
+from .cache import KeyValueCache
+from .precision import at_least_float32, fused_attention
+from .refusals import require_attention, require_heads, require_same_leading_axes
 
 
+@at_least_float32
 def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None) -> Tensor:
-    """How much of each key every query takes: softmax(query keyᵀ / √d_head), paper eq. 1.
+    """How much each query attends to each key: softmax(query keyᵀ / √d_head), paper eq. 1.
 
     Args:
         query: What each position looks for, shape (..., query, d_head).
@@ -28,18 +27,16 @@ def attention_weights(query: Tensor, key: Tensor, *, mask: Tensor | None = None)
         that may attend to nothing: it is all zero, with zero gradient.
 
     Raises:
-        TypeError, ValueError: If query and key would only be converted or broadcast to fit each
-            other, or mask is not boolean and broadcastable.
+        TypeError, ValueError: If query is not of a floating-point type, mask is not boolean, or
+            the shapes do not fit each other.
     """
-    require_attention(query, key, mask=mask)
-    # Half precision ends at 65,504, and scores can be larger.
-    with at_least_float32(query, key) as (wide_query, wide_key):
-        scores = wide_query @ wide_key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    require_attention(query, key, key, mask)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     if mask is None:
-        return scores.softmax(dim=-1).to(query.dtype)
-    # The dtype's own minimum, not -inf or -1e9: no NaN in an empty row, no overflow in float16.
+        return scores.softmax(dim=-1)
+    # The smallest number, not -inf: where all keys are hidden, the softmax of -inf is NaN.
     scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=-1).masked_fill(~mask, 0.0).to(query.dtype)
+    return scores.softmax(dim=-1).masked_fill(~mask, 0.0)
 
 
 def scaled_dot_product_attention(
@@ -48,7 +45,7 @@ def scaled_dot_product_attention(
     """Average the values, each weighted by how well its key matches the query (paper §3.2.1).
 
     The written-out form of ``torch.nn.functional.scaled_dot_product_attention``, which
-    MultiHeadAttention uses: the same numbers, plus the weights to look at.
+    MultiHeadAttention uses: the same numbers, and the weights too.
 
     Args:
         query: Shape (..., query, d_head).
@@ -62,13 +59,13 @@ def scaled_dot_product_attention(
     Raises:
         TypeError, ValueError: As for attention_weights.
     """
-    require_attention(query, key, value, mask)
     weights = attention_weights(query, key, mask=mask)
+    require_same_leading_axes(query, value, "value")
     return weights @ value, weights
 
 
 class MultiHeadAttention(nn.Module):
-    """Several attentions side by side, each in its own narrow space (paper §3.2.2).
+    """Several attentions side by side, each in its own d_head dimensions (paper §3.2.2).
 
     Args:
         d_model: Width of every position's vector, in and out.
@@ -110,33 +107,26 @@ class MultiHeadAttention(nn.Module):
             key: Shape (batch, key, d_model).
             value: Shape (batch, key, d_model).
             mask: True where a query may attend to a key, broadcastable to
-                (batch, heads, query, key). What it hides changes nothing, unless its projection
-                or score is infinite (beyond about 1e30 in float32, 1e4 in float16).
-            cache: The keys and values of earlier positions; those of key and value are added
-                to it, and the queries attend to all.
+                (batch, heads, query, key). Hidden keys change nothing, unless a projection or
+                a score is infinite (beyond about 1e30 in float32, 1e4 in float16).
+            cache: The keys and values of earlier positions. The new ones are added to it, and
+                the queries attend to all of them.
 
         Returns:
             Shape (batch, query, d_model).
 
         Raises:
-            TypeError, ValueError: If the inputs would only be broadcast to fit each other, or
-                mask is not boolean and broadcastable.
+            TypeError, ValueError: If mask is not boolean, or the shapes do not fit each other.
         """
         queries = split_heads(self.query_projection(query), self.num_heads)
         keys = split_heads(self.key_projection(key), self.num_heads)
         values = split_heads(self.value_projection(value), self.num_heads)
-        keys, values = with_earlier(cache, keys, values)
+        if cache is not None:
+            keys, values = cache.add(keys, values)
         require_attention(queries, keys, values, mask)
-        with float32_under_cpu_autocast(queries, keys, values) as (queries, keys, values):
-            heads = F.scaled_dot_product_attention(
-                queries,
-                keys,
-                values,
-                attn_mask=None if mask is None else torch.atleast_2d(mask),
-                dropout_p=self.dropout if self.training else 0.0,
-            )
-        concatenated = merge_heads(heads)
-        return self.output_projection(concatenated)
+        dropout = self.dropout if self.training else 0.0
+        heads = fused_attention(queries, keys, values, mask=mask, dropout=dropout)
+        return self.output_projection(merge_heads(heads))
 
     def attention_weights(
         self, query: Tensor, key: Tensor, *, mask: Tensor | None = None
@@ -147,8 +137,7 @@ class MultiHeadAttention(nn.Module):
         """
         queries = split_heads(self.query_projection(query), self.num_heads)
         keys = split_heads(self.key_projection(key), self.num_heads)
-        with float32_under_cpu_autocast(queries, keys) as (queries, keys):
-            return attention_weights(queries, keys, mask=mask)
+        return attention_weights(queries, keys, mask=mask)
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
@@ -159,21 +148,3 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 def merge_heads(x: Tensor) -> Tensor:
     """Turn (batch, heads, position, d_head) back into (batch, position, d_model)."""
     return x.transpose(-3, -2).flatten(-2)
-
-
-@contextmanager
-def at_least_float32(*tensors: Tensor) -> Iterator[list[Tensor]]:
-    """The tensors in float32 or wider, and no autocast that would narrow them again."""
-    device = tensors[0].device.type
-    has_autocast = torch.amp.is_autocast_available(device)  # the meta device has none
-    with torch.autocast(device, enabled=False) if has_autocast else nullcontext():
-        yield [x.to(torch.promote_types(x.dtype, torch.float32)) for x in tensors]
-
-
-def float32_under_cpu_autocast(*tensors: Tensor) -> AbstractContextManager[Sequence[Tensor]]:
-    """Under a CPU's autocast at_least_float32, otherwise the tensors as they are.
-
-    In bfloat16 the backward pass of attention takes a CPU three to six times as long.
-    """
-    narrowed = tensors[0].device.type == "cpu" and torch.is_autocast_enabled("cpu")
-    return at_least_float32(*tensors) if narrowed else nullcontext(tensors)

@@ -1,8 +1,7 @@
 """The key/value cache: what the decoder has computed once and need not compute again.
 
-A new token changes neither the keys and values of the tokens before it, which cannot attend to it,
-nor those of the source. Queries are used once, so they are not kept. Met in
-notebooks/12_generation.ipynb.
+Earlier tokens cannot attend to a new one, so their keys and values stay the same; so do those of
+the source. Queries are used once and are not kept. Met in notebooks/12_generation.ipynb.
 """
 
 from typing import NamedTuple
@@ -24,15 +23,7 @@ class KeyValueCache:
         return 0 if self.keys is None else self.keys.size(2)
 
     def add(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Append those of new positions.
-
-        Args:
-            keys: Shape (batch, heads, new position, d_head); there may be no new position.
-            values: The same.
-
-        Returns:
-            The keys and values of all positions so far.
-        """
+        """Append keys and values of new positions, if any, and return those of all positions."""
         if self.length == 0:
             self.keys, self.values = keys, values
         elif keys.size(2) > 0:
@@ -41,22 +32,15 @@ class KeyValueCache:
         return self.keys, self.values
 
     def cut(self, length: int) -> None:
-        """Forget what was added after the first positions."""
+        """Keep only the first positions."""
         if self.length > length:
             self.keys, self.values = self.keys[:, :, :length], self.values[:, :, :length]
 
     def keep(self, rows: Tensor) -> None:
-        """Continue with these rows of the batch, shape (new batch,); a row may be taken twice."""
+        """Keep these rows of the batch, shape (new batch,); a row may be taken twice."""
         if self.length > 0:
             self.keys = self.keys.index_select(0, rows)
             self.values = self.values.index_select(0, rows)
-
-
-def with_earlier(
-    cache: KeyValueCache | None, keys: Tensor, values: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The keys and values to attend to: the cache's and these; these alone without a cache."""
-    return (keys, values) if cache is None else cache.add(keys, values)
 
 
 class LayerCache(NamedTuple):
@@ -69,8 +53,8 @@ class LayerCache(NamedTuple):
 class DecoderCache:
     """What a whole decoder keeps between steps; ``Transformer.decode`` fills and reads it.
 
-    Make a new one for every model and every batch of sources: it keeps their numbers, and does
-    not notice others of the same sizes.
+    Make a new one for every model and every batch of sources: a cache cannot tell them from
+    others of the same sizes.
 
     Args:
         num_layers: Layers of the decoder.
@@ -85,40 +69,37 @@ class DecoderCache:
         """How many target positions are kept."""
         return 0 if self.token_ids is None else self.token_ids.size(1)
 
-    def with_new(self, target_ids: Tensor, memory: Tensor, num_heads: int) -> Tensor:
-        """The target so far and its new end; nothing is kept yet.
+    def whole_target(self, new_ids: Tensor, memory: Tensor, num_heads: int) -> Tensor:
+        """The target with its new tokens, which are not kept yet, shape (batch, target position).
 
         Args:
-            target_ids: The tokens that follow, shape (batch, new position).
+            new_ids: The tokens that follow, shape (batch, new position).
             memory: The encoder's output, shape (batch, source position, d_model).
             num_heads: The decoder's.
-
-        Returns:
-            Shape (batch, target position).
 
         Raises:
             ValueError: If the sizes of the batch, source or model are not the cache's.
         """
         for layer in self.layers:  # a call that was interrupted has filled only some of them
             layer.self_attention.cut(self.length)
-        if self.token_ids is None:
-            for layer in self.layers:
+            if self.token_ids is None:
                 layer.cross_attention.cut(0)
-            return target_ids
+        if self.token_ids is None:
+            return new_ids
         kept = tuple(self.layers[0].cross_attention.keys.shape)
-        given = (len(target_ids), num_heads, memory.size(1), memory.size(2) // num_heads)
+        given = (len(new_ids), num_heads, memory.size(1), memory.size(2) // num_heads)
         if kept != given:
             sizes = f"batch, heads, source length and d_head {kept}"
             raise ValueError(f"target_ids and memory must have the cache's {sizes}, got {given}")
-        return torch.cat([self.token_ids, target_ids], dim=1)
+        return torch.cat([self.token_ids, new_ids], dim=1)
 
     def keep(self, rows: Tensor, *, same_sources: bool = False) -> None:
-        """Continue with these rows of the batch, in this order; a row may be taken twice.
+        """Keep these rows of the batch, in this order; a row may be taken twice.
 
         Args:
             rows: Row numbers, shape (new batch,).
-            same_sources: Whether row i's source is what it was, as when the beams of one
-                source change places: then the source's keys and values stay where they are.
+            same_sources: Whether every row keeps its source, as when the beams of one source
+                change places: then the source's keys and values are not copied.
 
         Raises:
             IndexError: If a row is outside of the batch.

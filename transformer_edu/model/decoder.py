@@ -7,27 +7,20 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
-from transformer_edu.model.add_and_norm import AddAndNorm
-from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.cache import DecoderCache, LayerCache
-from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.model.masks import unless_all_true
+from .add_and_norm import AddAndNorm
+from .attention import MultiHeadAttention
+from .cache import DecoderCache, LayerCache
+from .feed_forward import FeedForward
 
 
 class DecoderLayer(nn.Module):
     """Self-attention, cross-attention, feed-forward, each inside Add & Norm (paper §3.1).
 
     Args:
-        d_model: Width of every position's vector.
-        num_heads: Number of attention heads; must divide d_model.
-        d_ff: Width inside the feed-forward network.
-        dropout: Probability of dropping an element of each sub-layer's output in training.
-        norm_first: Normalize each sub-layer's input instead of the sum after it.
-        bias: Whether the attention projections add a bias.
-        activation: Of the feed-forward network, one of ACTIVATIONS.
+        d_model, num_heads, d_ff, dropout, norm_first, bias, activation: As for EncoderLayer.
 
     Raises:
-        ValueError: If num_heads does not divide d_model, or there is no such activation.
+        ValueError: If num_heads does not divide d_model, or activation is not one of ACTIVATIONS.
     """
 
     def __init__(
@@ -58,25 +51,22 @@ class DecoderLayer(nn.Module):
         source_mask: Tensor | None = None,
         cache: LayerCache | None = None,
     ) -> Tensor:
-        """Look back at what is written, across at the source, then think.
+        """Gather from the target so far, then from the source, then transform each position.
 
         Args:
-            x: The target so far, shape (batch, target position, d_model).
+            x: The target so far, shape (batch, target position, d_model), like the result.
             memory: The encoder's output, shape (batch, source position, d_model).
             target_mask: True where a target position may attend to a target position; without
                 it every position sees the future.
             source_mask: True where a target position may attend to a source position.
-            cache: What earlier calls looked back and across at; x then holds the positions
-                that follow, and target_mask has a column for every position so far.
-
-        Returns:
-            Shape (batch, target position, d_model).
+            cache: The keys and values of earlier calls. Then x holds only the positions that
+                follow, and target_mask has a column for every position so far.
         """
-        back, across = {"mask": target_mask}, {"mask": source_mask}
+        own, across = {"mask": target_mask}, {"mask": source_mask}
         if cache is not None:
-            back["cache"], across["cache"] = cache
-            memory = memory[:, cache.cross_attention.length :]  # what is not in the cache yet
-        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, **back))
+            own["cache"], across["cache"] = cache
+            memory = memory[:, cache.cross_attention.length :]  # what the cache does not hold yet
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, **own))
         x = self.around_cross_attention(
             x, lambda y: self.cross_attention(y, memory, memory, **across)
         )
@@ -88,8 +78,7 @@ class Decoder(nn.Module):
 
     Args:
         layers: The layers, first to last. Build each separately: copies have equal weights.
-        final_norm: Normalizes the last layer's output. Pre-norm layers need it; after the
-            paper's post-norm layers it is redundant.
+        final_norm: As for Encoder.
     """
 
     def __init__(
@@ -110,20 +99,13 @@ class Decoder(nn.Module):
     ) -> Tensor:
         """Turn the embedded target and the memory into vectors that predict the next token.
 
-        Args:
-            x: The target so far, shape (batch, target position, d_model).
-            memory: The encoder's output, shape (batch, source position, d_model).
-            target_mask: True where a target position may attend to a target position.
-            source_mask: True where a target position may attend to a source position.
-            cache: What earlier calls computed; x then holds the positions that follow.
-
-        Returns:
-            Shape (batch, target position, d_model).
+        Takes and returns what a DecoderLayer does; cache is that of the whole decoder.
         """
-        caches = [{}] * len(self.layers)
-        if cache is not None:
-            caches = [{"cache": layer_cache} for layer_cache in cache.layers]
-            target_mask, source_mask = unless_all_true(target_mask), unless_all_true(source_mask)
-        for layer, layer_cache in zip(self.layers, caches, strict=True):
-            x = layer(x, memory, target_mask=target_mask, source_mask=source_mask, **layer_cache)
+        masks = {"target_mask": target_mask, "source_mask": source_mask}
+        if cache is None:
+            for layer in self.layers:
+                x = layer(x, memory, **masks)
+        else:
+            for layer, layer_cache in zip(self.layers, cache.layers, strict=True):
+                x = layer(x, memory, **masks, cache=layer_cache)
         return x if self.final_norm is None else self.final_norm(x)

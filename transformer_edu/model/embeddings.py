@@ -10,7 +10,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import require_choice
+from .refusals import require_choice, require_positions
 
 # The axis along which sine and cosine of each frequency are put together, from the end.
 POSITION_ORDERS = {"interleaved": -1, "halves": -2}
@@ -35,14 +35,7 @@ class TokenEmbedding(nn.Module):
         nn.init.normal_(self.table.weight, std=d_model**-0.5)
 
     def forward(self, token_ids: Tensor) -> Tensor:
-        """Look up every token's vector.
-
-        Args:
-            token_ids: Shape (batch, position), each from 0 to vocabulary_size - 1.
-
-        Returns:
-            Shape (batch, position, d_model).
-        """
+        """Look up every token's vector: (batch, position) to (batch, position, d_model)."""
         return self.table(token_ids) * math.sqrt(self.d_model)
 
 
@@ -66,7 +59,7 @@ def sinusoidal_positions(
 
     Raises:
         TypeError: If dtype is not a floating-point type.
-        ValueError: If d_model is odd, or there is no such order.
+        ValueError: If d_model is odd, or order is neither of the two.
     """
     if d_model % 2 != 0:
         raise ValueError(f"d_model must be even for sinusoidal positions, got {d_model}")
@@ -92,7 +85,7 @@ class PositionalEncoding(nn.Module):
         order: As in sinusoidal_positions.
 
     Raises:
-        ValueError: If d_model is odd, or there is no such order.
+        ValueError: If d_model is odd, or order is neither of the two.
     """
 
     def __init__(self, *, d_model: int, max_length: int = 5000, order: str = "interleaved") -> None:
@@ -116,20 +109,11 @@ class PositionalEncoding(nn.Module):
         """Add the encodings of positions offset, offset + 1, … along the sequence.
 
         Args:
-            x: Shape (batch, position, d_model).
-            offset: Position of x's first vector: above 0 when x continues a longer sequence.
-
-        Returns:
-            Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
+            offset: Position of x's first vector; above 0 when x continues a longer sequence.
 
         Raises:
-            ValueError: If x has a different width or whole numbers, or the sequence is longer
-                than the table.
+            ValueError: If x is not floats of width d_model, or a position is not in the table.
         """
-        if x.size(-1) != self.d_model or not x.is_floating_point():
-            got = f"{x.dtype} {tuple(x.shape)}"
-            raise ValueError(f"x must be floats of width {self.d_model}, got {got}")
-        end = offset + x.size(1)
-        if end > self.max_length:
-            raise ValueError(f"sequence length must be at most {self.max_length}, got {end}")
-        return x + self.table[offset:end].to(x.dtype)
+        require_positions(x, offset, self.max_length, self.d_model)
+        return x + self.table[offset : offset + x.size(1)].to(x.dtype)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
-from transformer_edu.model.add_and_norm import AddAndNorm
-from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.feed_forward import FeedForward
+from .add_and_norm import AddAndNorm
+from .attention import MultiHeadAttention
+from .feed_forward import FeedForward
 
 
 class EncoderLayer(nn.Module):
@@ -25,7 +25,7 @@ class EncoderLayer(nn.Module):
         activation: Of the feed-forward network, one of ACTIVATIONS.
 
     Raises:
-        ValueError: If num_heads does not divide d_model, or there is no such activation.
+        ValueError: If num_heads does not divide d_model, or activation is not one of ACTIVATIONS.
     """
 
     def __init__(
@@ -47,15 +47,12 @@ class EncoderLayer(nn.Module):
         )
 
     def forward(self, x: Tensor, *, mask: Tensor | None = None) -> Tensor:
-        """Let every position look at the others, then think about what it saw.
+        """Gather from all positions, then transform each position on its own.
 
         Args:
-            x: Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
             mask: True where a query may attend to a key, broadcastable to
                 (batch, heads, query, key).
-
-        Returns:
-            Shape (batch, position, d_model): the shape goes through unchanged.
         """
         x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask=mask))
         return self.around_feed_forward(x, self.feed_forward)
@@ -81,12 +78,8 @@ class Encoder(nn.Module):
         """Turn embedded tokens into memory: one vector per token, which depends on its context.
 
         Args:
-            x: Shape (batch, position, d_model).
-            mask: True where a query may attend to a key, broadcastable to
-                (batch, heads, query, key); usually the padding mask of the source.
-
-        Returns:
-            Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
+            mask: As for EncoderLayer; usually the padding mask of the source.
         """
         for layer in self.layers:
             x = layer(x, mask=mask)

@@ -6,7 +6,7 @@ Built in notebooks/06_feed_forward_add_and_norm.ipynb.
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.model.refusals import require_choice
+from .refusals import require_choice
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
 
@@ -20,7 +20,7 @@ class FeedForward(nn.Module):
         activation: The function between them, one of ACTIVATIONS; the paper's is ReLU.
 
     Raises:
-        ValueError: If there is no such activation.
+        ValueError: If activation is not one of ACTIVATIONS.
     """
 
     def __init__(self, *, d_model: int, d_ff: int, activation: str = "relu") -> None:
@@ -32,12 +32,5 @@ class FeedForward(nn.Module):
         self.narrow = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Apply the same two layers to every position.
-
-        Args:
-            x: Shape (batch, position, d_model).
-
-        Returns:
-            Shape (batch, position, d_model).
-        """
+        """Apply the same two layers to every position: (batch, position, d_model) in and out."""
         return self.narrow(self.activation(self.widen(x)))

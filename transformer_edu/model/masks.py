@@ -1,15 +1,14 @@
 """Masks: which query may attend to which key (paper §3.2.3). True means *may attend*.
 
-That is how ``F.scaled_dot_product_attention`` reads a boolean mask, and the opposite of
-``nn.MultiheadAttention``, whose True hides. Masks combine with ``&``. Built in
-notebooks/03_masks.ipynb.
+``F.scaled_dot_product_attention`` reads a boolean mask in the same way. In
+``nn.MultiheadAttention`` True hides. Masks combine with ``&``. Built in notebooks/03_masks.ipynb.
 """
 
 import torch
 from torch import Tensor
 
-from transformer_edu.model.refusals import require_token_ids, require_whole
-from transformer_edu.model.vocabulary import PADDING_ID, START_ID
+from .refusals import require_token_ids, require_whole
+from .vocabulary import PADDING_ID, START_ID
 
 LARGEST_MASK = 65_536  # positions; a larger square mask takes more than 4 GiB
 
@@ -31,7 +30,7 @@ def padding_mask(token_ids: Tensor, *, padding_id: int = PADDING_ID) -> Tensor:
     """
     require_token_ids("token_ids", token_ids)
     require_whole("padding_id", padding_id, minimum=0)
-    return (token_ids != padding_id).unsqueeze(1).unsqueeze(1)
+    return real_tokens(token_ids, padding_id)
 
 
 def causal_mask(
@@ -57,27 +56,8 @@ def causal_mask(
     return torch.ones(queries, length, dtype=torch.bool, device=device).tril(length - queries)
 
 
-def unless_all_true(mask: Tensor | None) -> Tensor | None:
-    """The mask, or None if it hides nothing: attention is faster without a mask.
-
-    Only masks on a CPU are read: a GPU would have to stop and wait.
-
-    Args:
-        mask: True where a query may attend, any shape.
-
-    Returns:
-        The mask, or None.
-    """
-    readable = mask is not None and mask.device.type == "cpu" and not torch.compiler.is_compiling()
-    return None if readable and mask.all() else mask
-
-
 def target_mask(
-    token_ids: Tensor,
-    *,
-    padding_id: int = PADDING_ID,
-    start_id: int = START_ID,
-    queries: int | None = None,
+    token_ids: Tensor, *, padding_id: int = PADDING_ID, start_id: int = START_ID
 ) -> Tensor:
     """Hide padding and the future: the mask of the decoder's self-attention.
 
@@ -86,7 +66,6 @@ def target_mask(
         padding_id: The id that fills short sequences.
         start_id: The id that every target starts with. If it is padding_id too, the first
             position is not padding.
-        queries: Number of queries, the last positions; None for all positions.
 
     Returns:
         Shape (batch, 1, query, key): the padding mask and the causal mask combined.
@@ -94,7 +73,18 @@ def target_mask(
     Raises:
         TypeError, ValueError: If token_ids is not a non-empty (batch, position) of whole numbers.
     """
-    real = padding_mask(token_ids, padding_id=padding_id)
+    require_token_ids("token_ids", token_ids)
+    require_whole("padding_id", padding_id, minimum=0)
+    real = real_tokens(token_ids, padding_id, start_id)
+    return real & causal_mask(token_ids.size(1), device=token_ids.device)
+
+
+def real_tokens(token_ids: Tensor, padding_id: int, start_id: int | None = None) -> Tensor:
+    """True at every token that is not padding, shape (batch, 1, 1, position); checks nothing.
+
+    If targets start with padding, so that start_id is padding_id, the first token counts as real.
+    """
+    real = (token_ids != padding_id).unsqueeze(1).unsqueeze(1)
     if start_id == padding_id:
         real[..., 0] = True
-    return real & causal_mask(token_ids.size(1), queries=queries, device=token_ids.device)
+    return real

@@ -16,13 +16,13 @@ from functools import singledispatch
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.decoder import Decoder, DecoderLayer
-from transformer_edu.model.embeddings import PositionalEncoding, TokenEmbedding
-from transformer_edu.model.encoder import Encoder, EncoderLayer
-from transformer_edu.model.feed_forward import ACTIVATIONS, FeedForward
-from transformer_edu.model.masks import causal_mask, padding_mask
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from .attention import MultiHeadAttention
+from .decoder import Decoder, DecoderLayer
+from .embeddings import PositionalEncoding, TokenEmbedding
+from .encoder import Encoder, EncoderLayer
+from .feed_forward import ACTIVATIONS, FeedForward
+from .masks import causal_mask, padding_mask
+from .transformer import Transformer, TransformerConfig
 
 # The name of each part of a layer here, and in torch.nn, which numbers norms and dropouts.
 ATTENTION_NAMES = {"self_attention": "self_attn", "cross_attention": "multihead_attn"}
@@ -37,16 +37,13 @@ def to_pytorch(module: nn.Module) -> nn.Module:
     """Build the module of torch.nn that computes the same: a copy.
 
     It has ``batch_first=True`` and the type, device and mode of the module. Attention without
-    biases gets biases of zero. Only what the module drops is dropped: unlike a new layer of
-    torch.nn, nothing inside the feed-forward network. Remember to invert the masks.
+    biases gets biases of zero. Unlike a new layer of torch.nn, it drops nothing inside the
+    feed-forward network. Remember to invert the masks.
 
     Args:
         module: A MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder, or a
             Transformer, of which only the two stacks are converted: nn.Transformer has neither
             embeddings nor an output projection.
-
-    Returns:
-        An ``nn.MultiheadAttention``, ``nn.TransformerEncoderLayer`` and so on.
 
     Raises:
         TypeError: If torch.nn has no such module.
@@ -58,9 +55,9 @@ def to_pytorch(module: nn.Module) -> nn.Module:
 def from_pytorch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
     """Build our module that computes the same as a module of torch.nn: a copy.
 
-    It takes (batch, position, d_model), whatever the module's ``batch_first`` says. It drops what
-    the module drops, except inside the feed-forward network: with dropout there, the outputs
-    agree in eval mode only. Remember to invert the masks.
+    It takes (batch, position, d_model), whatever the module's ``batch_first`` says. It drops
+    nothing inside the feed-forward network: if the module does, the two agree in eval mode only.
+    Remember to invert the masks.
 
     Args:
         module: An ``nn.MultiheadAttention``, ``nn.TransformerEncoderLayer``,
@@ -72,8 +69,8 @@ def from_pytorch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
 
     Raises:
         TypeError: If the module is none of these.
-        ValueError: If our modules cannot compute the same: an activation that is not one of
-            ACTIVATIONS, or keys beyond those of the input.
+        ValueError: If our modules cannot compute the same, as with another activation than
+            ACTIVATIONS, or with ``add_bias_kv`` or ``add_zero_attn``.
     """
     raise TypeError(f"module must have a counterpart in this package, got {type(module).__name__}")
 

@@ -1,8 +1,7 @@
 """Bad input is refused in one sentence: the name, what it must be, and what it is.
 
-Refused is what a constructor can know and what PyTorch would silently accept. Everything else is
-left to PyTorch's own errors. The values of a tensor are read on the CPU only: a GPU would have to
-stop and wait.
+Constructors and other doors refuse what they can know; a layer refuses only what PyTorch would
+silently accept. The values of a tensor are read on the CPU only: a GPU would have to stop and wait.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,7 +21,7 @@ def require_whole(name: str, value: int, *, minimum: int = 1, maximum: int | Non
 
 
 def require_probability(name: str, value: float) -> None:
-    """Refuse what is not a number from 0 to 1."""
+    """Refuse a value that is not a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
     if not 0 <= value <= 1:
@@ -55,32 +54,45 @@ def require_heads(num_heads: int, d_model: int) -> None:
         raise ValueError(f"num_heads must divide d_model, got {num_heads} and {d_model}")
 
 
-def require_same_batch(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:
-    """Refuse two tensors with different batch sizes, the first axis of each."""
-    if len(first) != len(second):
-        names, sizes = f"{first_name} and {second_name}", f"{len(first)} and {len(second)}"
-        raise ValueError(f"{names} must have the same batch size, got {sizes}")
+# What a layer refuses: PyTorch would broadcast, round, cut off or add it.
 
 
-def require_attention(
-    query: Tensor, key: Tensor, value: Tensor | None = None, mask: Tensor | None = None
-) -> None:
-    """Refuse what attention would silently broadcast, round, cut off or add to the scores.
-
-    The vectors are (..., position, width); the mask broadcasts to (..., query, key).
-    """
+def require_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
+    """Refuse vectors (..., position, width) and a mask that do not fit into one attention."""
     if not query.is_floating_point():  # the weights would be rounded to whole numbers
         raise TypeError(f"query must be of a floating-point type, got {query.dtype}")
-    value = key if value is None else value
-    for name, vectors in {"key": key, "value": value}.items():
-        got, wanted = tuple(vectors.shape[:-2]), tuple(query.shape[:-2])
-        if got != wanted:
-            both = f"{wanted} and {got}"
-            raise ValueError(f"query and {name} must have the same leading axes, got {both}")
+    require_same_leading_axes(query, key, "key")
+    require_same_leading_axes(query, value, "value")
     if not key.size(-2) == value.size(-2) > 0:
         got = f"{key.size(-2)} and {value.size(-2)}"
         raise ValueError(f"key and value must have the same length, at least 1, got {got}")
     require_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
+
+
+def require_same_leading_axes(query: Tensor, vectors: Tensor, name: str) -> None:
+    """Refuse keys or values for a different batch, or for different heads, than the queries."""
+    wanted, got = tuple(query.shape[:-2]), tuple(vectors.shape[:-2])
+    if wanted != got:
+        both = f"{wanted} and {got}"
+        raise ValueError(f"query and {name} must have the same leading axes, got {both}")
+
+
+def require_same_shape(x: Tensor, output: Tensor) -> None:
+    """Refuse a sub-layer's output that does not have the shape of its input."""
+    if output.shape != x.shape:
+        raise ValueError(f"sublayer must return {(*x.shape,)}, got {(*output.shape,)}")
+
+
+def require_positions(x: Tensor, offset: int, max_length: int, d_model: int) -> None:
+    """Refuse vectors (batch, position, width) that a table of positions does not fit."""
+    if x.size(-1) != d_model or not x.is_floating_point():
+        got = f"{x.dtype} {tuple(x.shape)}"
+        raise ValueError(f"x must be floats of width {d_model}, got {got}")
+    if offset < 0:
+        raise ValueError(f"offset must be at least 0, got {offset}")
+    if offset + x.size(1) > max_length:
+        got = offset + x.size(1)
+        raise ValueError(f"sequence length must be at most {max_length}, got {got}")
 
 
 def require_mask(
@@ -97,6 +109,16 @@ def require_mask(
         raise ValueError(f"{name} must broadcast to {tuple(shape)}, got {tuple(mask.shape)}")
     if mask.device != device:
         raise ValueError(f"{name} must be on {device}, got {mask.device}")
+
+
+# What the whole model refuses.
+
+
+def require_same_batch(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:
+    """Refuse two tensors with different batch sizes, the first axis of each."""
+    if len(first) != len(second):
+        names, sizes = f"{first_name} and {second_name}", f"{len(first)} and {len(second)}"
+        raise ValueError(f"{names} must have the same batch size, got {sizes}")
 
 
 def require_token_ids(

@@ -4,16 +4,17 @@ Assembled in notebooks/09_transformer.ipynb.
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 from torch import Tensor, nn
 
-from transformer_edu.model import masks
-from transformer_edu.model.cache import DecoderCache
-from transformer_edu.model.decoder import Decoder, DecoderLayer
-from transformer_edu.model.embeddings import POSITION_ORDERS, PositionalEncoding, TokenEmbedding
-from transformer_edu.model.encoder import Encoder, EncoderLayer
-from transformer_edu.model.feed_forward import ACTIVATIONS
-from transformer_edu.model.refusals import (
+from .cache import DecoderCache
+from .decoder import Decoder, DecoderLayer
+from .embeddings import POSITION_ORDERS, PositionalEncoding, TokenEmbedding
+from .encoder import Encoder, EncoderLayer
+from .feed_forward import ACTIVATIONS
+from .masks import causal_mask, real_tokens
+from .refusals import (
     require_choice,
     require_heads,
     require_mask,
@@ -22,7 +23,7 @@ from transformer_edu.model.refusals import (
     require_token_ids,
     require_whole,
 )
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from .vocabulary import END_ID, PADDING_ID, START_ID
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +31,13 @@ class TransformerConfig:
     """Every size and switch of the model; the defaults are the paper's base model (table 3).
 
     Args:
-        vocabulary_size: Tokens of the source, and of the target too unless that has its own.
-        target_vocabulary_size: Tokens of a separate target vocabulary; None for a joint one.
+        vocabulary_size: Tokens of the vocabulary that source and target share.
+        target_vocabulary_size: Tokens of a separate target vocabulary; then vocabulary_size is
+            that of the source. None for a joint one.
         d_model: Width of every position's vector; even.
         num_heads: Attention heads; must divide d_model.
-        num_layers: Layers of the encoder, and of the decoder too unless that has its own number.
-        num_decoder_layers: Layers of a decoder of another depth; None for the encoder's.
+        num_layers: Layers of the encoder, and of the decoder unless num_decoder_layers is given.
+        num_decoder_layers: Layers of the decoder; None for as many as the encoder has.
         d_ff: Width inside the feed-forward networks.
         dropout: Probability of dropping an element in training, in [0, 1] (§5.4).
         max_length: Positions in the table of positional encodings.
@@ -84,7 +86,7 @@ class TransformerConfig:
         require_probability("dropout", self.dropout)
         largest_id = min(self.vocabulary_size, self.output_size) - 1
         require_whole("padding_id", self.padding_id, minimum=0, maximum=largest_id)
-        require_whole("start_id", self.start_id, minimum=0)  # searches know whether it is too large
+        require_whole("start_id", self.start_id, minimum=0)  # a search checks its maximum
         require_whole("end_id", self.end_id, minimum=0)
         require_choice("activation", self.activation, ACTIVATIONS)
         require_choice("position_order", self.position_order, POSITION_ORDERS)
@@ -106,18 +108,18 @@ class TransformerConfig:
         return self.norm_first if self.final_norm is None else self.final_norm
 
     @classmethod
-    def tiny(cls, **changes: int | float | bool | None) -> "TransformerConfig":
+    def tiny(cls, **changes: object) -> Self:
         """Four narrow layers, for small corpora on a laptop (Wu et al. 2021); changes override."""
         sizes = {"d_model": 128, "num_heads": 4, "num_layers": 4, "d_ff": 256, "dropout": 0.3}
         return cls(**(sizes | changes))
 
     @classmethod
-    def base(cls, **changes: int | float | bool | None) -> "TransformerConfig":
+    def base(cls, **changes: object) -> Self:
         """The paper's base model (table 3, first row); changes override."""
         return cls(**changes)
 
     @classmethod
-    def big(cls, **changes: int | float | bool | None) -> "TransformerConfig":
+    def big(cls, **changes: object) -> Self:
         """The paper's big model (table 3, last row); changes override."""
         sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
         return cls(**(sizes | changes))
@@ -177,7 +179,7 @@ class Transformer(nn.Module):
             source_ids: Shape (batch, source position).
             target_ids: The decoder's input, start token first, shape (batch, target position).
             source_mask: True where the source may be attended to; None hides its padding.
-            target_mask: The same for the target itself; None hides padding and the future.
+            target_mask: The same for the target; None hides its padding and the future.
 
         Returns:
             Logits, shape (batch, target position, vocabulary): those at position t are for
@@ -194,7 +196,7 @@ class Transformer(nn.Module):
 
     def source_mask(self, source_ids: Tensor) -> Tensor:
         """The source's padding mask, shape (batch, 1, 1, source position)."""
-        return masks.padding_mask(source_ids, padding_id=self.config.padding_id)
+        return real_tokens(source_ids, self.config.padding_id)
 
     def encode(self, source_ids: Tensor, *, source_mask: Tensor | None = None) -> Tensor:
         """Turn the source into memory: embed it, add positions, run the encoder.
@@ -210,9 +212,8 @@ class Transformer(nn.Module):
             TypeError, ValueError: As for a call of the model.
         """
         embedded = self._embed("source_ids", source_ids, self.source_embedding)
-        if source_mask is None:
-            source_mask = self.source_mask(source_ids)
-        self._require_fit(source_ids, source_mask=(source_mask, source_ids))
+        source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
+        self._require_mask("source_mask", source_mask, source_ids, source_ids)
         return self.encoder(embedded, mask=source_mask)
 
     def decode(
@@ -240,50 +241,45 @@ class Transformer(nn.Module):
             TypeError, ValueError: As for a call of the model, or if the memory or the cache does
                 not fit.
         """
-        offset, num_heads = (0 if cache is None else cache.length), self.config.num_heads
+        offset = 0 if cache is None else cache.length
         embedded = self._embed("target_ids", target_ids, self.target_embedding, offset)
-        so_far = target_ids if cache is None else cache.with_new(target_ids, memory, num_heads)
+        whole_target = target_ids
+        if cache is not None:
+            whole_target = cache.whole_target(target_ids, memory, self.config.num_heads)
         if target_mask is None:
-            target_mask = self._target_mask(so_far, queries=target_ids.size(1))
-        self._require_fit(
-            target_ids, target_mask=(target_mask, so_far), source_mask=(source_mask, memory)
-        )
+            target_mask = self._target_mask(whole_target, queries=target_ids.size(1))
+        require_same_batch("target_ids", target_ids, "memory", memory)
+        self._require_mask("target_mask", target_mask, target_ids, whole_target)
+        self._require_mask("source_mask", source_mask, target_ids, memory)
         decoded = self.decoder(
             embedded, memory, target_mask=target_mask, source_mask=source_mask, cache=cache
         )
         if cache is not None:
-            cache.token_ids = so_far
+            cache.token_ids = whole_target
         return decoded
 
     def project(self, decoded: Tensor) -> Tensor:
         """Turn decoded vectors into logits, shape (batch, target position, vocabulary)."""
         return self.output_projection(decoded)
 
-    def _target_mask(self, target_ids: Tensor, *, queries: int) -> Tensor:
-        """Hide padding and the future from the last positions of the target."""
-        ids = {"padding_id": self.config.padding_id, "start_id": self.config.start_id}
-        return masks.target_mask(target_ids, **ids, queries=queries)
-
     def _embed(
         self, name: str, token_ids: Tensor, embedding: TokenEmbedding, offset: int = 0
     ) -> Tensor:
-        """Add words and positions, with dropout (paper §3.4, §3.5, §5.4)."""
+        """Add tokens and positions, with dropout (paper §3.4, §3.5, §5.4)."""
         size, room = embedding.vocabulary_size, self.config.max_length - offset
         require_token_ids(name, token_ids, size, room, device=embedding.table.weight.device)
-        start = {"offset": offset} if offset > 0 else {}
+        start = {"offset": offset} if offset > 0 else {}  # a reader's own positions may lack it
         return self.embedding_dropout(self.positions(embedding(token_ids), **start))
 
-    def _require_fit(self, queries: Tensor, **visible: tuple[Tensor | None, Tensor]) -> None:
-        """Refuse keys of a different batch, and masks that do not fit the scores.
+    def _target_mask(self, target_ids: Tensor, *, queries: int) -> Tensor:
+        """Hide padding and the future from the last positions of the target."""
+        real = real_tokens(target_ids, self.config.padding_id, self.config.start_id)
+        return real & causal_mask(target_ids.size(1), queries=queries, device=target_ids.device)
 
-        Args:
-            queries: The ids of the tokens that attend, shape (batch, query).
-            visible: The mask of each name, and its keys, shape (batch, key, ...).
-        """
-        for name, (mask, keys) in visible.items():
-            require_same_batch("target_ids", queries, "memory", keys)
-            shape = (len(queries), self.config.num_heads, queries.size(1), keys.size(1))
-            require_mask(mask, shape, queries.device, name=name)
+    def _require_mask(self, name: str, mask: Tensor | None, queries: Tensor, keys: Tensor) -> None:
+        """Refuse a mask that does not fit queries and keys, both (batch, position, ...)."""
+        shape = (len(queries), self.config.num_heads, queries.size(1), keys.size(1))
+        require_mask(mask, shape, queries.device, name=name)
 
 
 def initialise(model: nn.Module) -> None:

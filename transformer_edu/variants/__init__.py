@@ -1,4 +1,4 @@
-"""What came after the paper: Transformers that change its model or leave out a part.
+"""What came after the paper: Transformers that change its model, or leave a part of it out.
 
 language_model  the decoder alone, as in GPT and Llama: rotary positions, grouped-query attention,
                 RMSNorm, SwiGLU, one switch for each (lesson 19)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import merge_heads, split_heads
-from transformer_edu.model.cache import KeyValueCache, with_earlier
+from transformer_edu.model.cache import KeyValueCache
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import causal_mask
@@ -42,11 +42,11 @@ class LanguageModelConfig:
         num_heads: Heads of the queries; must divide d_model.
         num_layers: Number of layers.
         d_ff: Width inside the feed-forward network.
-        norm_first: Normalize each sub-layer's input instead of the sum after it, and the last
-            layer's output.
+        norm_first: Normalize each sub-layer's input and the last layer's output, instead of the
+            sum after each sub-layer.
         norm: One of NORMS.
-        positions: One of POSITIONS. Sinusoidal positions come with the paper's factor √d_model on
-            the embedding, the others without.
+        positions: One of POSITIONS. Only with sinusoidal positions is the embedding multiplied by
+            √d_model, as in the paper.
         feed_forward: One of FEED_FORWARDS; "swiglu" has a third matrix, the gate.
         num_key_value_heads: Heads of keys and values; must divide num_heads. None for num_heads.
         tie_embeddings: Whether the output projection is the embedding table.
@@ -55,7 +55,7 @@ class LanguageModelConfig:
         max_length: Number of positions.
 
     Raises:
-        TypeError, ValueError: If a size or a choice is impossible.
+        TypeError, ValueError: If a size is not a whole number, or a value is out of its range.
     """
 
     vocabulary_size: int
@@ -102,11 +102,7 @@ class LanguageModelConfig:
 
 
 class LanguageModel(nn.Module):
-    """Predicts every next token from the tokens before it.
-
-    Args:
-        config: Sizes and switches.
-    """
+    """Predicts every next token from the tokens before it."""
 
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
@@ -129,11 +125,14 @@ class LanguageModel(nn.Module):
 
         Args:
             token_ids: Shape (batch, position).
-            caches: One for each layer, as ``new_caches`` makes them. Then token_ids continue what
-                the caches hold, and are added to it.
+            caches: Those of ``new_caches``, one for each layer. Then token_ids continue the tokens
+                of earlier calls.
 
         Returns:
             Logits, shape (batch, position, vocabulary).
+
+        Raises:
+            TypeError, ValueError: If token_ids are not whole numbers, or there are too many.
         """
         require_token_ids("token_ids", token_ids)
         caches = [None] * len(self.layers) if caches is None else caches
@@ -159,11 +158,7 @@ class LanguageModel(nn.Module):
 
 
 class LanguageModelLayer(nn.Module):
-    """Masked self-attention and a feed-forward network, each inside Add & Norm.
-
-    Args:
-        config: Sizes and switches.
-    """
+    """Masked self-attention and a feed-forward network, each inside Add & Norm."""
 
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
@@ -179,7 +174,7 @@ class LanguageModelLayer(nn.Module):
     def forward(
         self, x: Tensor, *, mask: Tensor, angles: Tensor | None, cache: KeyValueCache | None
     ) -> Tensor:
-        """Shape (batch, position, d_model) in and out; the rest is as for GroupedAttention."""
+        """Shape (batch, position, d_model) in and out; the arguments are GroupedAttention's."""
         attend = self.self_attention
         x = self.around_self_attention(
             x, lambda y: attend(y, mask=mask, angles=angles, cache=cache)
@@ -191,9 +186,6 @@ class GroupedAttention(nn.Module):
     """Self-attention in which several heads of queries share one head of keys and values.
 
     With one group per head it is multi-head attention; with one group it is multi-query attention.
-
-    Args:
-        config: Sizes and switches.
     """
 
     def __init__(self, config: LanguageModelConfig) -> None:
@@ -213,13 +205,12 @@ class GroupedAttention(nn.Module):
         angles: Tensor | None = None,
         cache: KeyValueCache | None = None,
     ) -> Tensor:
-        """Attend from every position to those that the mask allows.
+        """Attend from every position to the positions that the mask allows.
 
         Args:
             x: Shape (batch, position, d_model).
             mask: True where a query may attend to a key, shape (query, key).
-            angles: For ``rotate``, shape (position, d_head); None leaves queries and keys as
-                they are.
+            angles: For ``rotate``, shape (position, d_head); None rotates nothing.
             cache: The keys and values of earlier positions; the new ones are added.
 
         Returns:
@@ -230,7 +221,8 @@ class GroupedAttention(nn.Module):
         values = split_heads(self.value_projection(x), self.groups)
         if angles is not None:
             queries, keys = rotate(queries, angles), rotate(keys, angles)
-        keys, values = with_earlier(cache, keys, values)
+        if cache is not None:
+            keys, values = cache.add(keys, values)
         keys, values = (
             each.repeat_interleave(self.num_heads // self.groups, dim=1) for each in (keys, values)
         )
@@ -239,12 +231,7 @@ class GroupedAttention(nn.Module):
 
 
 class GatedFeedForward(nn.Module):
-    """SwiGLU: (SiLU(x W_gate) ⊙ x W₁) W₂ (Shazeer, 2020).
-
-    Args:
-        d_model: Width of every position's vector, in and out.
-        d_ff: Width of the gate.
-    """
+    """SwiGLU: (SiLU(x W_gate) ⊙ x W₁) W₂, d_ff wide between the matrices (Shazeer, 2020)."""
 
     def __init__(self, *, d_model: int, d_ff: int) -> None:
         super().__init__()
@@ -281,10 +268,10 @@ def build_norm(config: LanguageModelConfig) -> nn.Module:
 
 
 def build_positions(config: LanguageModelConfig) -> nn.Module:
-    """A table to add, or for rotary positions the angles of a head."""
+    """A table that is added to the embedding, or for rotary positions the angles of a head."""
     if config.positions == "learned":
         table = nn.Embedding(config.max_length, config.d_model)
-        nn.init.normal_(table.weight, std=config.d_model**-0.5)  # as long as a token's vector
+        nn.init.normal_(table.weight, std=config.d_model**-0.5)  # of a token vector's norm
         return table
     if config.positions == "sinusoidal":
         return PositionalEncoding(d_model=config.d_model, max_length=config.max_length)

@@ -1,16 +1,15 @@
 """Marian's translation models: their settings and weights in our Transformer, both ways (paper §3).
 
 The models of OPUS-MT (Tiedemann and Thottingal 2020, https://aclanthology.org/2020.eamt-1.61) were
-trained with Marian and are published for the library transformers. They are the paper's model, with
-a bias in every projection and in five more things different, each a field of TransformerConfig:
+trained with Marian and are published for the library transformers. They differ from the paper's
+model in six fields of TransformerConfig:
 
+- ``bias``: every projection has one. ``final_logits_bias`` is that of our output projection.
 - ``position_order``: the positional encoding holds all sines first, then all cosines.
 - ``activation``: the feed-forward networks use SiLU, which Marian calls swish.
 - ``start_id``: a target starts with the padding token, which is never written.
 - ``end_id``: the end token is token 0. It ends the source too.
 - ``num_decoder_layers``: some decoders have fewer layers than their encoder.
-
-The bias of the logits, ``final_logits_bias``, is the bias of our output projection.
 """
 
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
-# What a Marian model always is, in the terms of our config.
+# What our config says of every Marian model.
 SWITCHES = {
     "position_order": "halves",
     "bias": True,
@@ -30,7 +29,7 @@ SWITCHES = {
     "tie_embeddings": True,
     "target_vocabulary_size": None,
 }
-# Settings of which we have one choice only, and what transformers takes if they are missing.
+# Settings that must have the first value, and the value that transformers takes for a missing one.
 WANTED = {
     "model_type": ("marian", None),
     "scale_embedding": (True, False),
@@ -51,7 +50,7 @@ SIZES = {  # each field of our config, and the settings that must agree on it
     "end_id": ("eos_token_id",),
 }
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
-# In this order: a norm's name holds the name of the attention before it.
+# The norms first: their names contain those of the attentions.
 MARIAN_NAMES = {
     "around_self_attention.norm": "self_attn_layer_norm",
     "around_cross_attention.norm": "encoder_attn_layer_norm",
@@ -66,14 +65,14 @@ MARIAN_NAMES = {
     "feed_forward.narrow": "fc2",
 }
 LOGITS_BIAS = "final_logits_bias"
-# One table under four names; a file holds it under one of them, or more.
+# The four names of one table; a file has at least one of them.
 TABLES = (
     "model.shared.weight",
     "model.encoder.embed_tokens.weight",
     "model.decoder.embed_tokens.weight",
     "lm_head.weight",
 )
-# Older files hold the positions, which are a formula.
+# Older files hold the positions too, which are a formula.
 POSITIONS = {f"model.{stack}.embed_positions.weight" for stack in ("encoder", "decoder")}
 
 
@@ -84,8 +83,8 @@ def config_from_marian(settings: Mapping[str, object]) -> TransformerConfig:
         settings: What its ``config.json`` holds.
 
     Raises:
-        TypeError, ValueError: If a setting is missing, out of its range, or one that our model
-            has no choice for, as in a model of another architecture.
+        TypeError, ValueError: If a setting is missing, out of its range, or not one that our
+            model can have.
     """
     for name, (wanted, default) in WANTED.items():
         if (got := settings.get(name, default)) != wanted:
@@ -109,8 +108,8 @@ def from_marian(settings: Mapping[str, object], tensors: Mapping[str, Tensor]) -
         tensors: Its weights by transformers' names, on one device.
 
     Raises:
-        TypeError, ValueError: If a setting is refused (see config_from_marian), or the tensors
-            are not those of a model with these settings.
+        TypeError, ValueError: As config_from_marian, or if the tensors are not those of a model
+            with these settings.
     """
     config = config_from_marian(settings)
     depth = config.num_layers + config.decoder_depth
@@ -135,15 +134,12 @@ def from_marian(settings: Mapping[str, object], tensors: Mapping[str, Tensor]) -
 def to_marian(model: Transformer) -> tuple[dict[str, object], dict[str, Tensor]]:
     """The settings and the tensors of the Marian model that computes what our model does.
 
-    Args:
-        model: With the switches of a Marian model.
-
     Returns:
-        What ``config.json`` and ``model.safetensors`` are to hold; the tensors share memory
-        with the model.
+        The contents of ``config.json`` and ``model.safetensors``; the tensors share memory with
+        the model.
 
     Raises:
-        ValueError: If a switch is different: Marian models have no choice there.
+        ValueError: If one of the model's SWITCHES is not that of a Marian model.
     """
     config = model.config
     for name, wanted in SWITCHES.items():
@@ -160,7 +156,7 @@ def to_marian(model: Transformer) -> tuple[dict[str, object], dict[str, Tensor]]
 
 
 def _agreed(settings: Mapping[str, object], names: tuple[str, ...]) -> object:
-    """The one value of settings that must agree."""
+    """The value of settings that must be equal."""
     first, *others = names
     for name in names:
         if name not in settings:
@@ -173,7 +169,7 @@ def _agreed(settings: Mapping[str, object], names: tuple[str, ...]) -> object:
 
 
 def _marian_name(name: str) -> str:
-    """transformers' name of a weight of ours."""
+    """The name that transformers has for a weight of ours."""
     if name == "output_projection.bias":
         return LOGITS_BIAS
     if not name.startswith(("encoder", "decoder")):  # the tied table
@@ -184,7 +180,7 @@ def _marian_name(name: str) -> str:
 
 
 def _with_one_table(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors with one name for the table, without positions, and with a bias of the logits."""
+    """The tensors with one name for the table, a bias of the logits, and no positions."""
     given = {name: tensor for name, tensor in tensors.items() if name not in POSITIONS}
     tables = [given.pop(name) for name in TABLES if name in given]
     kinds = {(table.dtype, table.shape) for table in tables}
@@ -197,7 +193,7 @@ def _with_one_table(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _require_weights(given: Mapping[str, Tensor], model: nn.Module) -> None:
-    """Refuse tensors that are missing, too many, or of another shape than the model's."""
+    """Refuse tensors of other names, shapes or types than the model's."""
     wanted = {_marian_name(name): tuple(w.shape) for name, w in model.state_dict().items()}
     wanted[LOGITS_BIAS] = (1, *wanted[LOGITS_BIAS])
     for name in [*wanted, *given]:

@@ -146,7 +146,7 @@ def test_every_step_names_the_line_that_makes_it(attention, query):
     for named, code in (
         ("query = key = value", "def forward("),
         ("K = key W_K", "self.key_projection(key)"),
-        ("softmax of scores", "F.scaled_dot_product_attention("),
+        ("softmax of scores", "fused_attention("),
         ("times W_O", "self.output_projection("),
     ):
         assert code in steps[named].code
