@@ -4,7 +4,7 @@ Used in notebooks/08_decoder.ipynb, 10_training.ipynb, 11_diagnosis.ipynb and
 15_translation.ipynb.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -66,7 +66,7 @@ def describe_runs(variants: Sequence[StoredRuns]) -> str:
     )
 
 
-def run_table(variants: Sequence[StoredRuns]) -> str:
+def run_table(variants: Collection[StoredRuns]) -> str:
     """The last evaluation of every variant, smallest and largest over the seeds, to print."""
     width = max(len(each.variant) for each in variants)
     lines = [f"{'':{width}}  {'loss':>11}  {'token accuracy':>14}  {'exact match':>11}"]

@@ -107,6 +107,18 @@ def load_runs(variant: str, *, folder: Path = FOLDER) -> StoredRuns:
     return _read(path)
 
 
+def load_deep_runs(*names: str) -> dict[str, StoredRuns]:
+    """The stored runs of a deep model, 6 + 6 layers, by what distinguishes them.
+
+    Args:
+        names: Such as "warm-up 100".
+
+    Raises:
+        ValueError: If there are no such runs.
+    """
+    return {name: load_runs(f"6+6 layers, {name}") for name in names}
+
+
 def stored_variants(*, folder: Path = FOLDER) -> list[str]:
     """The names of all variants that are stored in a folder."""
     return [_read(path).variant for path in sorted(folder.glob("*.json"))]

@@ -7,9 +7,9 @@ from transformer_course.decoder.checks import (
     check_decoder_layer,
     check_shift,
 )
-from transformer_course.drawing.course_map import show_map
+from transformer_course.decoder.figures import plot_left_out, show_map
 from transformer_course.drawing.display import show
-from transformer_course.drawing.next_word_bars import plot_influence, plot_next_words
+from transformer_course.drawing.next_word_bars import plot_next_words
 from transformer_course.exploring.search_explorer import show_decoder_live
 from transformer_course.looking.next_words import next_word, token_words
 from transformer_course.my_transformer import my_parts

@@ -1,15 +1,18 @@
 """What notebooks/07_encoder.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
-from transformer_course.drawing.layer_maps import plot_by_layer, plot_one_word
 from transformer_course.encoder.checks import (
     check_encoder,
     check_encoder_layer,
     check_layers_needed,
     check_used_layers,
+)
+from transformer_course.encoder.figures import (
+    plot_change,
+    plot_riding,
+    plot_training_losses,
+    show_map,
 )
 from transformer_course.exploring.stream_explorer import show_reach_live
 from transformer_course.looking.recording import (

@@ -73,6 +73,22 @@ class Reading(NamedTuple):
         return self.function(self.x @ self.w_1 + self.b_1)
 
 
+Activity = list[tuple[list[str], Tensor]]  # words, and a unit's activation at each, (position,)
+
+
+def find_color_unit(translator: Translator) -> tuple[Unit, Activity]:
+    """The unit that distinguishes four colors best from all other words, and where it is active.
+
+    Args:
+        translator: Its tokenizer is the package's.
+
+    Returns:
+        The unit, and its activity in other sentences, with four other colors.
+    """
+    unit = unit_for(translator, SEARCHED, COLORS)
+    return unit, activity(translator, unit, SHOWN)
+
+
 def unit_for(translator: Translator, sentences: Sequence[str], marked: Collection[str]) -> Unit:
     """The unit of the encoder that distinguishes some words best from all others.
 
@@ -96,9 +112,7 @@ def unit_for(translator: Translator, sentences: Sequence[str], marked: Collectio
     return found
 
 
-def activity(
-    translator: Translator, unit: Unit, sentences: Sequence[str]
-) -> list[tuple[list[str], Tensor]]:
+def activity(translator: Translator, unit: Unit, sentences: Sequence[str]) -> Activity:
     """The words of each sentence, and the unit's activation at each word, shape (position,).
 
     Args:
@@ -110,12 +124,14 @@ def activity(
     return [(each.words, each.activations()[:, unit.number].cpu()) for each in read]
 
 
-def selectivity(active: Sequence[tuple[Sequence[str], Tensor]], marked: Collection[str]) -> float:
+def selectivity(
+    active: Sequence[tuple[Sequence[str], Tensor]], marked: Collection[str] = COLORS
+) -> float:
     """How many times larger the mean activation is at the marked words than at the others.
 
     Args:
         active: What activity returns.
-        marked: Words in lower case.
+        marked: Words in lower case; colors by default.
     """
     is_marked = torch.tensor([word.lower() in marked for words, _ in active for word in words])
     numbers = torch.cat([numbers for _, numbers in active])
@@ -161,6 +177,16 @@ def _read(translator: Translator, sentence: str) -> dict[str, Reading]:
         )
         for name, network in networks.items()
     }
+
+
+def untrained_networks(count: int, device: torch.device) -> list[FeedForward]:
+    """Feed-forward networks with random weights, d_model 64 and d_ff 256.
+
+    Args:
+        count: How many there are.
+        device: Where they compute.
+    """
+    return [FeedForward(d_model=64, d_ff=256).to(device) for _ in range(count)]
 
 
 def fit_units(

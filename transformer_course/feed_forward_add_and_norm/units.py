@@ -23,14 +23,13 @@ DARK = 0.55  # from this strength on, words are white
 
 
 @styled
-def plot_active_words(sentences: Sequence[tuple[Sequence[str], Tensor]], *, title: str) -> Figure:
+def plot_active_words(sentences: Sequence[tuple[Sequence[str], Tensor]]) -> Figure:
     """Draw sentences with every word on a background as dark as one number of it is large.
 
     The figure's label names the words with the largest numbers.
 
     Args:
         sentences: The words of each, and one number of at least 0 for each word.
-        title: What the reader should see, as a sentence.
 
     Returns:
         A new figure with a color bar from 0 to the largest number.
@@ -63,7 +62,7 @@ def plot_active_words(sentences: Sequence[tuple[Sequence[str], Tensor]], *, titl
     scale = plt.cm.ScalarMappable(plt.Normalize(0, largest / 0.85), colors)
     bar = figure.colorbar(scale, ax=axes, label=ACTIVATION, fraction=0.04)
     bar.ax.set_ylim(0, largest)
-    title_above(figure, title)
+    title_above(figure, "One number of the translator is large at colors")
     active = [
         word
         for words, numbers in sentences

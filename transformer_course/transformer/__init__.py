@@ -1,8 +1,6 @@
 """What notebooks/09_transformer.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.charts import plot_bars, plot_lines
-from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.probes import run_probes
 from transformer_course.my_transformer import my_parts, show_my_transformer
@@ -10,6 +8,12 @@ from transformer_course.transformer.checks import (
     check_learned_positions,
     check_one_probe_fails,
     check_transformer,
+)
+from transformer_course.transformer.figures import (
+    count_parameters,
+    plot_parameters,
+    plot_training,
+    show_map,
 )
 from transformer_course.transformer.model_map import show_map_live
 from transformer_course.transformer.training_loop_checks import check_learn, our_learn

@@ -11,6 +11,7 @@ from transformer_course.curves.stored_runs import (
     SeedRun,
     StoredRuns,
     file_name,
+    load_deep_runs,
     load_runs,
     save_runs,
     stored_variants,
@@ -51,6 +52,12 @@ def test_numbers_are_stored_with_four_digits_and_steps_stay_whole(tmp_path):
     (read,) = load_runs(STORED.variant, folder=tmp_path).runs
     assert read.evaluations == (Evaluation(2, 1.2346, 0.3333, 0.0),)
     assert isinstance(read.evaluations[0].step, int)
+
+
+def test_runs_of_the_deep_model_are_found_by_what_distinguishes_them():
+    runs = load_deep_runs("warm-up 100", "no warm-up")
+    assert list(runs) == ["warm-up 100", "no warm-up"]
+    assert runs["warm-up 100"] == load_runs("6+6 layers, warm-up 100")
 
 
 def test_curves_are_one_for_each_seed():

@@ -6,7 +6,7 @@ from transformer_course.feed_forward_add_and_norm.feed_forward_units import (
     COLORS,
     SEARCHED,
     SHOWN,
-    activity,
+    find_color_unit,
     fit_units,
     read_sentence,
     selectivity,
@@ -40,8 +40,9 @@ def test_no_other_unit_of_its_network_separates_the_words_better(translator):
 def test_the_unit_is_active_at_colors_that_the_search_did_not_contain(translator):
     searched, shown = (" ".join(each).lower().split() for each in (SEARCHED, SHOWN))
     assert COLORS & set(shown) and not COLORS & set(shown) & set(searched)
-    unit = unit_for(translator, SEARCHED, COLORS)
-    assert selectivity(activity(translator, unit, SHOWN), COLORS) > 5
+    unit, active = find_color_unit(translator)
+    assert unit == unit_for(translator, SEARCHED, COLORS)
+    assert selectivity(active) > 5
 
 
 def test_selectivity_compares_two_means():

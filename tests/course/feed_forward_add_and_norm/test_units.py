@@ -9,7 +9,7 @@ X = torch.linspace(0, 1, 5)
 
 def test_the_most_active_word_is_the_darkest_and_is_named():
     sentences = [(["a", "red"], torch.tensor([0.0, 2.0])), (["car"], torch.tensor([0.5]))]
-    figure = plot_active_words(sentences, title="t")
+    figure = plot_active_words(sentences)
     boxes = figure.axes[0].patches
     light = [sum(box.get_facecolor()[:3]) for box in boxes]
     assert light[1] < light[2] < light[0]

@@ -1,0 +1,59 @@
+"""The figures of lesson 10 say what is to be seen in what they get."""
+
+import torch
+
+from transformer_course.curves.stored_runs import load_deep_runs
+from transformer_course.training.figures import (
+    name_costs,
+    plot_costs,
+    plot_deep_runs,
+    plot_loss_curves,
+    plot_paths,
+    plot_rates,
+)
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.state import StepRecord, TrainingRun
+
+
+def title_of(figure):
+    return figure.get_suptitle() or figure.axes[0].get_title("left")
+
+
+def test_deep_runs_are_named_by_what_distinguishes_them():
+    figure = plot_deep_runs(load_deep_runs("no warm-up", "warm-up 100"))
+    assert "only the learning rate differs" in title_of(figure)
+    assert [each.get_text() for each in figure.legends[0].get_texts()] == [
+        "no warm-up",
+        "warm-up 100",
+    ]
+    assert "6+6 layers, warm-up 100: loss" in figure.get_label()
+
+
+def test_the_most_expensive_token_is_named(translator):
+    ids = translator.tokenizer.encode("Ein Mann.")
+    costs = name_costs(translator, ids, torch.tensor([0.5, 4.0, 1.0, 0.5]))
+    assert costs == {"Ein": 0.5, "Mann": 4.0, ".": 1.0, "end": 0.5}
+    figure = plot_costs(costs)
+    assert title_of(figure) == "'Mann' costs most; the mean is 1.5 nats"
+    assert figure.get_label() == "'Mann' costs most"
+
+
+def test_the_title_says_when_both_weights_reach_zero():
+    paths = {"descent": [1.0, 0.5, 0.2], "Adam, A": [1.0, -0.1, 0.0], "Adam, B": [1.0, 0.1, 0.0]}
+    figure = plot_paths(paths)
+    assert title_of(figure) == figure.get_label()
+    assert title_of(figure) == "With Adam, A reaches 0 at step 1 and B at step 2"
+
+
+def test_the_highest_rates_are_in_the_description():
+    figure = plot_rates([(4, 100), (16, 100)])
+    assert figure.get_label() == "the rate rises to a peak and falls; peaks [0.05, 0.025]"
+
+
+def test_the_training_loss_is_the_mean_since_the_evaluation_before():
+    steps = [StepRecord(step, loss, 1.0) for step, loss in enumerate([4.0, 2, 1, 0], start=1)]
+    evaluations = [Evaluation(2, 1.0, 0.5, 0.5), Evaluation(4, 1.5, 0.5, 0.5)]
+    figure = plot_loss_curves(TrainingRun(steps, evaluations))
+    validation, training = figure.axes[0].lines
+    assert list(validation.get_ydata()) == [1.0, 1.5] and list(training.get_ydata()) == [3.0, 0.5]
+    assert "lowest at step 2" in figure.get_label() and "2" not in title_of(figure)

@@ -1,0 +1,128 @@
+"""The figures of lesson 10, each with its title and its description.
+
+Used in notebooks/10_training.ipynb.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_course.curves.run_figures import describe_runs, plot_runs, plot_schedules
+from transformer_course.curves.stored_runs import StoredRuns
+from transformer_course.drawing import course_map
+from transformer_course.drawing.charts import plot_bars, plot_lines
+from transformer_edu.generation.translator import Translator
+from transformer_edu.training.config import inverse_square_root
+from transformer_edu.training.state import TrainingRun
+
+Lines = Mapping[str, Sequence[float]]
+
+
+def show_map() -> None:
+    """Show where the probabilities are on the map that a loss compares with the correct token."""
+    top = ("output projection", "softmax")
+    title = "The probabilities at the top are compared with the correct token"
+    course_map.show_map(top, title=title)
+
+
+def plot_deep_runs(runs: Mapping[str, StoredRuns]) -> Figure:
+    """Draw trainings of a deep model that differ only in their learning rate.
+
+    Args:
+        runs: By the name in the legend; at most five.
+
+    Returns:
+        A new figure.
+    """
+    title = "The same model learns or fails: only the learning rate differs"
+    figure = plot_runs(list(runs.values()), title=title, names=list(runs))
+    figure.set_label(describe_runs(list(runs.values())))
+    return figure
+
+
+def name_costs(translator: Translator, ids: Sequence[int], costs: Tensor) -> dict[str, float]:
+    """The cost of each token of a target by its text; that of the end token by "end".
+
+    Args:
+        translator: Its tokenizer is the package's.
+        ids: The target without the end token, all tokens different.
+        costs: In nats, shape (position,); one more than there are ids, for the end token.
+    """
+    pieces = [translator.tokenizer.decode([token_id]).strip() for token_id in ids]
+    return dict(zip([*pieces, "end"], costs.tolist(), strict=True))
+
+
+def plot_costs(costs: Mapping[str, float]) -> Figure:
+    """Draw what each token costs; the title names the most expensive one and the mean.
+
+    Args:
+        costs: In nats, by token.
+
+    Returns:
+        A new figure.
+    """
+    most, mean = max(costs, key=costs.get), sum(costs.values()) / len(costs)
+    said = f"{most!r} costs most"
+    figure = plot_bars(costs, y_label="−ln p in nats", title=f"{said}; the mean is {mean:.1f} nats")
+    figure.set_label(said)
+    return figure
+
+
+def plot_paths(paths: Lines) -> Figure:
+    """Draw how two weights move to 0; the title says when they reach it with Adam.
+
+    Args:
+        paths: By name, the weight at the start and after every step; "Adam, A" and "Adam, B" are
+            among them, and reach 0.
+
+    Returns:
+        A new figure.
+    """
+    steps = range(len(paths["Adam, A"]))
+    first, second = (
+        next(step for step in steps if paths[f"Adam, {name}"][step] <= 0) for name in "AB"
+    )
+    title = f"With Adam, A reaches 0 at step {first} and B at step {second}"
+    figure = plot_lines(paths, x=steps, x_label="step", y_label="weight (best: 0)", title=title)
+    figure.set_label(title)
+    return figure
+
+
+def plot_rates(choices: Sequence[tuple[int, int]]) -> Figure:
+    """Draw the paper's learning rate for several models.
+
+    Args:
+        choices: The d_model and the warm-up steps of each.
+
+    Returns:
+        A new figure; its label has the highest rates.
+    """
+    peaks = [inverse_square_root(w, d_model=d, warmup_steps=w) for d, w in choices]
+    figure = plot_schedules(choices)
+    figure.set_label(f"the rate rises to a peak and falls; peaks {peaks}")
+    return figure
+
+
+def plot_loss_curves(run: TrainingRun) -> Figure:
+    """Draw the validation loss of a run, and its mean training loss since the evaluation before.
+
+    Args:
+        run: A training that was evaluated.
+
+    Returns:
+        A new figure; its label, not its title, says where the validation loss is lowest.
+    """
+    curves: dict[str, list[float]] = {"validation": [], "training": []}
+    steps = [each.step for each in run.evaluations]
+    for before, each in zip([0, *steps], run.evaluations, strict=False):
+        since = [record.loss for record in run.steps[before : each.step]]
+        curves["validation"].append(each.loss)
+        curves["training"].append(sum(since) / len(since))
+    lowest = min(run.evaluations, key=lambda each: each.loss).step
+    title = "Training and validation loss"
+    figure = plot_lines(
+        curves, x=steps, x_label="step", y_label="loss in nats per token", title=title
+    )
+    figure.set_label(f"{title}, the latter lowest at step {lowest}: {curves}")
+    return figure
