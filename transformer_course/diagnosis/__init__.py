@@ -7,15 +7,10 @@ from transformer_course.breaking.faults import (
     score_teacher_forced,
     score_with_zip,
 )
-from transformer_course.curves.run_figures import (
-    describe_runs,
-    generated_table,
-    plot_symptoms,
-    run_table,
-)
+from transformer_course.curves.run_figures import generated_table
 from transformer_course.curves.stored_runs import load_runs
 from transformer_course.diagnosis.checks import (
-    admit,
+    build_patient,
     case_sheet,
     check_first_cases,
     check_padding_probe,
@@ -24,7 +19,15 @@ from transformer_course.diagnosis.checks import (
 )
 from transformer_course.diagnosis.examination import examine, examine_step
 from transformer_course.diagnosis.explorer import show_patients_live
-from transformer_course.drawing.charts import plot_lines
+from transformer_course.diagnosis.figures import (
+    load_suspects,
+    nameless_table,
+    plot_case_sheet,
+    plot_damage,
+    plot_high_losses,
+    plot_learning,
+    plot_suspects,
+)
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.next_words import accuracy_by_distance

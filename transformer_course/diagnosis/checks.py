@@ -1,4 +1,4 @@
-"""Checks of lesson 11: diagnosis. The case book's patients are admitted here."""
+"""Checks of lesson 11: diagnosis. The case book's patients are built here."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -71,8 +71,8 @@ PATIENTS = {
 }
 
 
-def admit(patient: str, *, vocabulary_size: int = VOCABULARY) -> tuple[Transformer, Step]:
-    """A patient's model, fresh, and its training step.
+def build_patient(patient: str, *, vocabulary_size: int = VOCABULARY) -> tuple[Transformer, Step]:
+    """Build a patient: its model, fresh, and its training step.
 
     Args:
         patient: "first", or a letter from A to F.

@@ -99,6 +99,20 @@ class TableModel(nn.Module):
         return decoded
 
 
+def sentence_table(sentences: Mapping[str, float], *, starred: str) -> str:
+    """All sentences with their probabilities, the most probable first, to print.
+
+    Args:
+        sentences: The log-probability of each, as TableModel.sentences returns them.
+        starred: The one that gets a star.
+    """
+    lines = []
+    for words in sorted(sentences, key=sentences.get, reverse=True):
+        star, total = "*" if words == starred else " ", sentences[words]
+        lines.append(f"{star} {words:15} p = {math.exp(total):.3f}   ln p = {total:.2f}")
+    return "\n".join(lines)
+
+
 def _require_table(table: Mapping[str, Mapping[str, float]]) -> None:
     """Refuse, with a ValueError, rows that are no probabilities or that nothing leads to."""
     if "" not in table:

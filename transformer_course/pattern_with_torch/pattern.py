@@ -85,7 +85,7 @@ def pattern_task(
     if test_size > kept:
         raise ValueError(f"test_size must be at most {kept:,}, the pairs kept, got {test_size:,}")
     draw = partial(_draw, generator=torch.Generator().manual_seed(seed))
-    encode = partial(_encode, vocabulary := pattern_vocabulary())
+    encode = partial(encode_pairs, vocabulary := pattern_vocabulary())
     return PatternTask(
         name="binary pattern",
         vocabulary=vocabulary,
@@ -118,6 +118,22 @@ def continue_pattern(prompt: str, count: int) -> str:
     if len(prompt) < SHORTEST or not set(prompt) <= {"0", "1"}:
         raise ValueError(f"prompt must be {SHORTEST} or more symbols 0 and 1, got {prompt!r}")
     return _repeat(prompt[-2:], count)
+
+
+def encode_pairs(vocabulary: Vocabulary, pairs: Iterable[tuple[str, int]]) -> list[Pair]:
+    """Prompts with their counts, and continuations, in token ids.
+
+    Args:
+        vocabulary: What pattern_vocabulary returned.
+        pairs: A prompt and how many symbols shall follow, such as ("1010", 3).
+    """
+    return [
+        (
+            vocabulary.encode([*prompt, f"+{count}"]),
+            vocabulary.encode([*continue_pattern(prompt, count)]),
+        )
+        for prompt, count in pairs
+    ]
 
 
 def write_continuations(
@@ -155,7 +171,7 @@ def clean_pairs(vocabulary: Vocabulary, prompt_length: int) -> list[Pair]:
     """
     require_whole("prompt_length", prompt_length, minimum=SHORTEST)
     prompts = (_repeat(unit, prompt_length) for unit in PATTERNS.values())
-    return _encode(vocabulary, _with_counts(prompts))
+    return encode_pairs(vocabulary, _with_counts(prompts))
 
 
 def _repeat(unit: str, length: int) -> str:
@@ -200,17 +216,6 @@ def _chance(prompt: str) -> float:
         shortest_noise -= 1
     lengths_of_noise = range(shortest_noise, len(prompt) - 1)
     return sum(0.5**noise for noise in lengths_of_noise) / (len(prompt) - 1)
-
-
-def _encode(vocabulary: Vocabulary, pairs: Iterable[tuple[str, int]]) -> list[Pair]:
-    """Prompts with their counts, and continuations, in token ids."""
-    return [
-        (
-            vocabulary.encode([*prompt, f"+{count}"]),
-            vocabulary.encode([*continue_pattern(prompt, count)]),
-        )
-        for prompt, count in pairs
-    ]
 
 
 def _require_lengths(unseen_lengths: Sequence[int]) -> None:

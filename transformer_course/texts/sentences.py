@@ -6,6 +6,7 @@ captions are in the style of the translator's training data; none of them is par
 Used in notebooks/00_start_here.ipynb and 14_tokenization.ipynb to 18_speed_and_scale.ipynb.
 """
 
+from collections.abc import Iterable
 from importlib import resources
 
 
@@ -17,6 +18,11 @@ def read_pairs(name: str) -> tuple[tuple[str, str], ...]:
     """
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return tuple(tuple(line.split("\t")) for line in text.splitlines()[1:])
+
+
+def sentences_of(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """All sentences of some pairs, in both languages: each source, then its target."""
+    return [sentence for pair in pairs for sentence in pair]
 
 
 FIRST_SENTENCES = read_pairs("first.tsv")  # what kind of sentence it is, English

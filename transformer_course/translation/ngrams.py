@@ -48,6 +48,11 @@ def plot_ngrams(hypothesis: Sequence[str], reference: Sequence[str]) -> Figure:
     return figure
 
 
+def ngrams_of(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    """Every run of n words, in order; one that comes twice is there twice."""
+    return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
+
+
 def matches(hypothesis: Sequence[str], reference: Sequence[str], n: int) -> list[bool]:
     """Whether each n-gram of the hypothesis counts as a match, in order.
 
@@ -56,16 +61,12 @@ def matches(hypothesis: Sequence[str], reference: Sequence[str], n: int) -> list
         reference: Words. An n-gram that it has twice can match twice.
         n: How many words an n-gram has.
     """
-    left = Counter(_ngrams(reference, n))
+    left = Counter(ngrams_of(reference, n))
     found = []
-    for ngram in _ngrams(hypothesis, n):
+    for ngram in ngrams_of(hypothesis, n):
         found.append(left[ngram] > 0)
         left[ngram] -= 1
     return found
-
-
-def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
 
 
 def _name(n: int) -> str:

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_course.breaking.faults import FAULTS, STEP_FAULTS
 from transformer_course.diagnosis import checks as lesson_11
-from transformer_course.diagnosis.checks import PATIENTS, admit, case_sheet, written_table
+from transformer_course.diagnosis.checks import PATIENTS, build_patient, case_sheet, written_table
 from transformer_course.diagnosis.examination import examine, examine_step
 from transformer_edu.data.vocabulary import Vocabulary
 
@@ -71,16 +71,17 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
 @pytest.mark.parametrize("letter", PATIENTS)
 def test_a_patient_has_the_rows_of_its_faults(letter):
     faults = PATIENTS[letter].faults
-    model, step = admit(letter)
+    model, step = build_patient(letter)
     assert bool(examine(model).failed) == bool(faults & set(FAULTS))
     assert bool(examine_step(step).failed) == bool(faults & set(STEP_FAULTS))
     assert faults <= set(FAULTS) | set(STEP_FAULTS)
 
 
 def test_the_rows_tell_patients_apart():
-    rows = [
-        (tuple(examine(m).failed), tuple(examine_step(s).failed)) for m, s in map(admit, PATIENTS)
-    ]
+    rows = []
+    for letter in PATIENTS:
+        model, step = build_patient(letter)
+        rows.append((tuple(examine(model).failed), tuple(examine_step(step).failed)))
     assert len(set(rows)) == len(PATIENTS)
 
 
@@ -90,7 +91,7 @@ def test_a_sheet_shows_letters_and_no_fault():
 
 def test_what_a_model_writes_stands_below_what_it_should_write():
     words = Vocabulary(["one", "two", "eins"])
-    model, _ = admit("first", vocabulary_size=len(words))
+    model, _ = build_patient("first", vocabulary_size=len(words))
     table = written_table(model, [([4], [6]), ([5, 4], [6])], words).splitlines()
     assert table[0] == "one"
     assert table[1] == "    should be: eins"

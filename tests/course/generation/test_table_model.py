@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from transformer_course.generation.table_model import TableModel
+from transformer_course.generation.table_model import TableModel, sentence_table
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
@@ -107,3 +107,11 @@ def test_a_table_that_is_no_language_is_refused(table, sentence):
 def test_what_is_no_probability_is_refused(probability):
     with pytest.raises((TypeError, ValueError), match="table must give"):
         TableModel({"": {"up": probability, "down": 0.5}})
+
+
+def test_a_table_of_sentences_begins_with_the_most_probable_one():
+    sentences = {"up": math.log(0.25), "down": math.log(0.5)}
+    assert sentence_table(sentences, starred="up").splitlines() == [
+        f"  {'down':15} p = 0.500   ln p = -0.69",
+        f"* {'up':15} p = 0.250   ln p = -1.39",
+    ]

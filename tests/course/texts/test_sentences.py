@@ -3,7 +3,7 @@
 import unicodedata
 from itertools import groupby
 
-from transformer_course.texts.sentences import FIRST_SENTENCES, SAMPLE_PAIRS
+from transformer_course.texts.sentences import FIRST_SENTENCES, SAMPLE_PAIRS, sentences_of
 
 
 def test_there_are_160_pairs_and_no_sentence_comes_twice_in_a_language():
@@ -33,3 +33,7 @@ def test_the_first_picture_has_twelve_sentences_and_those_of_a_kind_stand_togeth
     assert len(set(sentences)) == len(sentences) == 12
     assert [*dict.fromkeys(kinds)] == [kind for kind, _ in groupby(kinds)]
     assert all(len(sentence.split()) <= 14 for sentence in sentences)
+
+
+def test_the_sentences_of_pairs_stand_in_their_order():
+    assert sentences_of([("a", "b"), ("c", "d")]) == ["a", "b", "c", "d"]

@@ -1,0 +1,81 @@
+"""Every figure of lesson 13 has its title and says in words what it shows; tables are aligned."""
+
+from functools import partial
+
+import pytest
+
+from tests.room_figures import assert_it_says_what_it_shows
+from transformer_course.pattern_with_torch import figures
+from transformer_course.pattern_with_torch.pattern import (
+    PROMPTS,
+    encode_pairs,
+    pattern_vocabulary,
+)
+from transformer_edu.data.batches import make_batch
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.state import StepRecord, TrainingRun
+
+LENGTHS = range(2, 21)
+EXACT = [1.0] * 15 + [0.5] * 4
+SYMBOLS = pattern_vocabulary()
+
+
+def run(losses, *, every=2):
+    """A run with an evaluation after every so many steps, whose loss is that step's."""
+    steps = [StepRecord(step, loss, 1.0, 0.1) for step, loss in enumerate(losses, start=1)]
+    ends = range(every, len(losses) + 1, every)
+    return TrainingRun(steps, [Evaluation(end, losses[end - 1], 1.0, 1.0) for end in ends])
+
+
+LOSSES = {"Adam": run([8, 6, 4, 2, 2, 2, 1, 1]), "SGD": run([8, 8, 7, 7, 6, 6, 5, 5])}
+FIGURES = {
+    "plot_by_length": partial(figures.plot_by_length, LENGTHS, EXACT),
+    "plot_by_length, repaired": partial(figures.plot_by_length, LENGTHS, EXACT, repaired=EXACT),
+    "plot_loss_curves": partial(figures.plot_loss_curves, figures.loss_curves(LOSSES)),
+    "plot_moved": partial(figures.plot_moved, LENGTHS, EXACT, EXACT[6:]),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_what_it_shows(name):
+    assert_it_says_what_it_shows(FIGURES[name]())
+
+
+def test_a_training_loss_is_the_mean_of_the_steps_before_its_evaluation():
+    curves = figures.loss_curves(LOSSES)
+    assert curves["Adam, validation"] == [6, 2, 2, 1]
+    assert curves["Adam, training"] == [7, 3, 2, 1]
+
+
+def test_the_figure_of_an_interrupted_training_says_so():
+    curves = figures.loss_curves({**LOSSES, "SGD": run([8, 8, 7])})
+    assert {len(curve) for curve in curves.values()} == {1}
+    assert "interrupted" in figures.plot_loss_curves(curves).get_label()
+
+
+def test_the_rows_of_a_batch_stand_below_each_other():
+    batch = make_batch(encode_pairs(SYMBOLS, [("1010", 3), ("10", 2)]))
+    lines = figures.batch_table(batch, SYMBOLS).splitlines()
+    assert [line.split() for line in lines[:2]] == [
+        ["source", "1", "0", "1", "0", "+3"],
+        ["source", "1", "0", "+2", "<pad>", "<pad>"],
+    ]
+    assert [line.split() for line in lines[4:]] == [
+        ["labels", "1", "0", "1", "</s>"],
+        ["labels", "1", "0", "</s>", "<pad>"],
+    ]
+    assert [len(set(map(len, part))) for part in (lines[:2], lines[2:4], lines[4:])] == [1, 1, 1]
+
+
+def test_the_right_answers_stand_beside_what_the_models_write():
+    sizes = {"d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 8, "max_length": 32}
+    model = Transformer(TransformerConfig(vocabulary_size=len(SYMBOLS), **sizes)).eval()
+    header, *lines = figures.continuation_table({"a": model, "b": model}, SYMBOLS).splitlines()
+    assert header.split() == ["prompt", "right", "a", "b"]
+    assert [line.split()[:2] for line in lines[:3]] == [
+        ["00000000", "00000"],
+        ["11111111", "11111"],
+        ["10101010", "10101"],
+    ]
+    assert len(lines) == len(PROMPTS)

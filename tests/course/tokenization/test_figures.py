@@ -1,0 +1,39 @@
+"""Every figure of lesson 14 has its title and says in words what it shows."""
+
+from functools import partial
+
+import pytest
+
+from tests.room_figures import assert_it_says_what_it_shows
+from transformer_course.tokenization import figures
+from transformer_edu.data.tokenizer import Tokenizer
+
+TOKENIZER = Tokenizer([(b"i", b"n"), (b"in", b"g")])
+FIGURES = {
+    "plot_english_only": partial(figures.plot_english_only, TOKENIZER, "sing", "singe"),
+    "plot_first_pieces": partial(figures.plot_first_pieces, TOKENIZER, {"English": "sing"}),
+    "plot_merges_of": partial(figures.plot_merges_of, "sing", TOKENIZER),
+    "plot_tokens_per_word": partial(
+        figures.plot_tokens_per_word, [0, 50], {"a text": [3.0, 1.5], "new": [3.0, 2.0]}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_what_it_shows(name):
+    assert_it_says_what_it_shows(FIGURES[name]())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("plot_english_only", "3 and 4 tokens"),
+        ("plot_merges_of", "sing: from 5 bytes to 3 tokens"),
+    ],
+)
+def test_a_title_counts_the_tokens(name, words):
+    assert words in FIGURES[name]().axes[0].get_title("left")
+
+
+def test_the_words_of_a_curve_name_its_end():
+    assert "After 50 merges: a text 1.5, new 2.0" in FIGURES["plot_tokens_per_word"]().get_label()

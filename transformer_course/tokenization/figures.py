@@ -1,0 +1,64 @@
+"""The figures of lesson 14 with their titles; each one's label says in words what it shows.
+
+Used in notebooks/14_tokenization.ipynb.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from transformer_course.drawing.charts import plot_lines
+from transformer_course.tokenization.pieces import plot_merge_steps, plot_pieces
+from transformer_edu.data.tokenizer import Tokenizer
+
+
+def plot_first_pieces(tokenizer: Tokenizer, texts: Mapping[str, str]) -> Figure:
+    """Draw texts with frequent and with rare words as the translator's tokenizer cuts them.
+
+    Args:
+        tokenizer: The translator's.
+        texts: By the names that stand above them.
+    """
+    title = "Frequent words are one token, rare words are several"
+    return plot_pieces(tokenizer, texts, title=title)
+
+
+def plot_merges_of(word: str, tokenizer: Tokenizer) -> Figure:
+    """Draw how a word becomes its tokens, merge by merge; a space stands before it.
+
+    Args:
+        word: As it is written in the middle of a sentence.
+        tokenizer: What cuts it.
+    """
+    spaced = f" {word}"
+    num_tokens = len(tokenizer.encode(word))
+    title = f"{word}: from {len(spaced.encode())} bytes to {num_tokens} tokens"
+    return plot_merge_steps(tokenizer.merges, spaced, title=title)
+
+
+def plot_tokens_per_word(numbers: Sequence[int], lengths: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw how many tokens a word needs after more and more merges.
+
+    Args:
+        numbers: Of merges.
+        lengths: Tokens per word after each number of merges, by the name of the text.
+    """
+    title = "The first merges save most; late merges fit the training text"
+    axes = {"x_label": "number of merges", "y_label": "tokens per word"}
+    figure = plot_lines(lengths, x=numbers, **axes, title=title)
+    ends = ", ".join(f"{name} {line[-1]:.1f}" for name, line in lengths.items())
+    figure.set_label(f"{title}. After {numbers[-1]} merges: {ends}")
+    return figure
+
+
+def plot_english_only(tokenizer: Tokenizer, english: str, german: str) -> Figure:
+    """Draw a sentence and its translation, cut by merges that were learned from English.
+
+    Args:
+        tokenizer: It has seen no German.
+        english: A sentence.
+        german: Its translation.
+    """
+    num_english, num_german = (len(tokenizer.encode(text)) for text in (english, german))
+    title = f"With merges from English only: {num_english} and {num_german} tokens"
+    return plot_pieces(tokenizer, {"English": english, "German": german}, title=title)
