@@ -1,7 +1,6 @@
 """What notebooks/17_what_can_be_removed.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.charts import plot_bars, plot_grouped_bars, plot_lines
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.ablation import (
@@ -21,3 +20,12 @@ from transformer_course.what_can_be_removed.checks import (
     check_without_head,
 )
 from transformer_course.what_can_be_removed.explorer import explore_removals
+from transformer_course.what_can_be_removed.figures import (
+    plot_choices,
+    plot_cost,
+    plot_exact_matches,
+    plot_kinds,
+    plot_orders,
+    plot_together,
+)
+from transformer_course.what_can_be_removed.parts import heads_of, sublayers_of
