@@ -4,13 +4,16 @@ It has everything that a published one has, and learns its sentences by heart in
 in notebooks/20_a_published_model.ipynb and in tests.
 """
 
+import tempfile
+from pathlib import Path
+
 import torch
 import torch.nn.functional as F
 
 from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.pretrained.marian import train_marian_tokenizer
+from transformer_edu.pretrained.marian import PICKLE, WEIGHTS, save_marian, train_marian_tokenizer
 from transformer_edu.training.machine.device import device_of
 
 PAIRS = (  # German, English
@@ -69,3 +72,29 @@ def train_marian(translator: Translator, *, steps: int = 120) -> list[float]:
         optimizer.step()
         losses.append(loss.item())
     return losses
+
+
+def small_marian_folder(device: torch.device) -> Path:
+    """Train a small model and save it where the system keeps temporary files.
+
+    Args:
+        device: Where it is trained.
+    """
+    folder, translator = Path(tempfile.mkdtemp()) / "small", untrained_marian()
+    translator.model.to(device)
+    train_marian(translator)
+    save_marian(folder, translator)
+    return folder
+
+
+def damaged_folders() -> dict[str, Path]:
+    """Folders of small models that must not be loaded, by what is wrong with them."""
+    wrong = ("another architecture", "weights as a pickle", "no tokenizer")
+    folders = {what: Path(tempfile.mkdtemp()) / "model" for what in wrong}
+    for folder in folders.values():
+        save_marian(folder, untrained_marian())
+    architecture, weights, tokenizer = folders.values()
+    (architecture / "config.json").write_text('{"model_type": "bart"}', encoding="utf-8")
+    (weights / WEIGHTS).rename(weights / PICKLE)
+    (tokenizer / "source.spm").unlink()
+    return folders

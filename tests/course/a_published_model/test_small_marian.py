@@ -3,7 +3,14 @@
 import pytest
 import torch
 
-from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
+from transformer_course.a_published_model.small_marian import (
+    PAIRS,
+    damaged_folders,
+    small_marian_folder,
+    train_marian,
+    untrained_marian,
+)
+from transformer_edu.pretrained.marian import load_marian
 
 pytest.importorskip("sentencepiece")
 
@@ -38,3 +45,20 @@ def test_a_step_of_training_follows_the_mean_loss_of_the_real_tokens():
             count += len(labels)
     (loss,) = train_marian(translator, steps=1)
     assert loss == pytest.approx(logs / count, rel=1e-4)
+
+
+def test_the_folder_holds_a_trained_model():
+    translator = load_marian(small_marian_folder(torch.device("cpu")))
+    german, english = PAIRS[0]
+    assert translator.translate(german) == english
+
+
+def test_each_damaged_folder_is_refused_for_its_own_reason():
+    reasons = {}
+    for what, folder in damaged_folders().items():
+        with pytest.raises((OSError, ValueError)) as error:
+            load_marian(folder)
+        reasons[what] = str(error.value)
+    assert "got bart" in reasons["another architecture"]
+    assert "pickle" in reasons["weights as a pickle"]
+    assert "source.spm" in reasons["no tokenizer"]
