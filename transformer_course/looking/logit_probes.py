@@ -1,25 +1,18 @@
-"""Eight tests of any model that loss and accuracy do not replace (notebooks/03_masks.ipynb).
+"""Five probes that make a change which must matter, or must not, and compare the logits.
 
-A model that sees the future, or cannot tell positions apart, may reach a small loss and generate
-nonsense. Each probe makes a change that must matter, or must not, and compares the logits.
 They take any model that answers (source_ids, target_ids) with logits, trained or not.
 """
-
-from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer_course.looking.inside_probes import (
+from transformer_course.looking.probe_result import (
     Model,
     ProbeResult,
     answer,
     difference,
     noise,
-    probe_attention_rows,
-    probe_parameters,
-    probe_tied_weights,
     require_sample,
     undisturbed,
 )
@@ -166,35 +159,6 @@ def probe_step_by_step(model: Model, source_ids: Tensor, target_ids: Tensor) -> 
         "look at the causal mask, and at the position of each new token."
     )
     return ProbeResult(name, False, moved, sentence)
-
-
-PROBES: tuple[Callable[[Model, Tensor, Tensor], ProbeResult], ...] = (
-    probe_future,
-    probe_padding,
-    probe_order,
-    probe_rows,
-    probe_attention_rows,
-    probe_parameters,
-    probe_step_by_step,
-    probe_tied_weights,
-)
-
-
-def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[ProbeResult]:
-    """Run all eight probes on a model, which is not changed.
-
-    Args:
-        model: Answers (source_ids, target_ids) with logits; trained or not.
-        source_ids: Shape (batch, source position), two rows or more.
-        target_ids: Shape (batch, target position), two different tokens or more.
-
-    Returns:
-        One result for each probe, in a fixed order.
-
-    Raises:
-        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
-    """
-    return [probe(model, source_ids, target_ids) for probe in PROBES]
 
 
 def _other_tokens(model: Model, target_ids: Tensor) -> Tensor:
