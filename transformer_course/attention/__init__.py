@@ -15,4 +15,4 @@ from transformer_course.drawing.attention_grid import plot_attention, plot_links
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.exploring.attention_explorer import show_plane_live
-from transformer_course.looking.one_head import aligning_head, previous_token_head
+from transformer_course.looking.found_heads import aligning_head, previous_token_head

@@ -27,6 +27,6 @@ from transformer_course.diagnosis.explorer import show_patients_live
 from transformer_course.drawing.charts import plot_lines
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
+from transformer_course.looking.logit_probes import probe_future
 from transformer_course.looking.next_words import accuracy_by_distance
-from transformer_course.looking.probes import probe_future
 from transformer_course.my_transformer import my_parts

@@ -5,6 +5,7 @@ from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.exploring.attention_explorer import explore_attention
 from transformer_course.looking.ablation import every_head
+from transformer_course.looking.found_heads import aligning_head, previous_token_head
 from transformer_course.looking.head_roles import (
     KINDS,
     hits_on,
@@ -12,7 +13,6 @@ from transformer_course.looking.head_roles import (
     record_pairs,
     share_on,
 )
-from transformer_course.looking.one_head import aligning_head, previous_token_head
 from transformer_course.looking_inside.checks import (
     check_largest_weights,
     check_next_share,

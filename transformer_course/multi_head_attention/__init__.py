@@ -12,17 +12,19 @@ from transformer_course.drawing.head_charts import (
 )
 from transformer_course.exploring.attention_explorer import explore_head_switches
 from transformer_course.looking.ablation import heads_switched_off
-from transformer_course.looking.one_head import (
-    most_different_heads,
+from transformer_course.looking.found_heads import (
+    layer_with_different_heads as most_different_heads,
+)
+from transformer_course.looking.found_heads import (
     neighbor_accuracy,
     neighbor_sequences,
 )
+from transformer_course.looking.shape_trace import trace
 from transformer_course.multi_head_attention.checks import (
     check_merged,
     check_multi_head_attention,
     check_swapped_heads,
 )
-from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_course.multi_head_attention.shape_walk import plot_shape_walk, print_trace
 from transformer_course.my_transformer import my_parts
 from transformer_edu.model import attention as attention_module

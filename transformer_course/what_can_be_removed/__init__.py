@@ -11,8 +11,8 @@ from transformer_course.looking.ablation import (
     mean_outputs,
     sublayers_switched_off,
 )
+from transformer_course.looking.found_heads import aligning_head
 from transformer_course.looking.head_roles import record_pairs, share_on
-from transformer_course.looking.one_head import aligning_head
 from transformer_course.texts.sentences import AGREEMENT, CAPTION_PAIRS
 from transformer_course.what_can_be_removed.checks import (
     check_greedy_removal,

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from transformer_course.drawing.display import explore
 from transformer_course.drawing.head_charts import plot_removals
-from transformer_course.looking.ablation import Head, heads_switched_off_by_row
+from transformer_course.looking.ablation import HeadName, heads_switched_off_by_row
 from transformer_course.looking.attention_maps import printable
 from transformer_course.viewer.live import live_element
 from transformer_course.what_can_be_removed.parts import ATTENTIONS
@@ -170,7 +170,7 @@ def _without_each(
         return texts, probabilities(model, batch.to(device_of(model))).tolist()
 
 
-def each_removal(config: TransformerConfig) -> list[list[Head]]:
+def each_removal(config: TransformerConfig) -> list[list[HeadName]]:
     """Layer by layer, kind by kind: the heads one by one, then all of them."""
     numbers = range(1, config.num_heads + 1)
     return [

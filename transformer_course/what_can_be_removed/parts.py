@@ -4,7 +4,7 @@ import re
 
 from torch import nn
 
-from transformer_course.looking.ablation import Head, every_head
+from transformer_course.looking.ablation import HeadName, every_head
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.feed_forward import FeedForward
 
@@ -15,7 +15,7 @@ ATTENTIONS = {  # the names of each kind, with a place for the layer's number
 }
 
 
-def heads_of(model: nn.Module) -> dict[str, list[Head]]:
+def heads_of(model: nn.Module) -> dict[str, list[HeadName]]:
     """All heads of a Transformer, by the kind of their attention.
 
     Args:
@@ -25,7 +25,7 @@ def heads_of(model: nn.Module) -> dict[str, list[Head]]:
         By the names of ATTENTIONS, pairs of the attention's name and the head's number from 1.
     """
     kinds = {name: kind for kind, name in ATTENTIONS.items()}
-    heads: dict[str, list[Head]] = {kind: [] for kind in ATTENTIONS}
+    heads: dict[str, list[HeadName]] = {kind: [] for kind in ATTENTIONS}
     for attention, number in every_head(model):
         heads[kinds[re.sub(r"\d+", "{}", attention)]].append((attention, number))
     return heads
