@@ -56,11 +56,11 @@ from transformer_course.from_2017_to_today import swaps
 from transformer_course.from_2017_to_today.language_modeling import Swap
 from transformer_course.generation.table_model import TableModel
 from transformer_course.looking.attention_maps import maps_of_weights
+from transformer_course.looking.found_heads import BatchHead
 from transformer_course.looking.next_words import DecodingStep
-from transformer_course.looking.one_head import BatchHead
 from transformer_course.looking.position_scores import Reading
+from transformer_course.looking.shape_trace import trace
 from transformer_course.multi_head_attention import shape_walk
-from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_course.start_here import history
 from transformer_course.tokenization import pieces
 from transformer_course.translation import ngrams

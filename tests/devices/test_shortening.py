@@ -7,6 +7,7 @@ import torch
 from tests.devices.shortening import shorten, shortened
 from tests.devices.watching import run_on_pretend_device
 from tools.notebooks import LessonError
+from transformer_course import speed_and_scale
 from transformer_course.drawing import display
 from transformer_course.from_2017_to_today import language_modeling
 from transformer_course.speed_and_scale import costs
@@ -97,6 +98,8 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
         (language_modeling, "windows"),
         (costs, "seconds"),
         (costs, "losses_of_a_run"),
+        (speed_and_scale, "seconds"),
+        (speed_and_scale, "losses_of_a_run"),
         (batches, "epoch"),
         (display, "_image"),
     ):
@@ -122,5 +125,5 @@ def test_a_shortened_training_takes_all_its_steps_and_learns_in_the_first(monkey
     generator = torch.Generator().manual_seed(0)
     assert len(list(batches.epoch(task.train, batch_size=2, generator=generator))) == 3
     calls = []
-    costs.seconds(lambda: calls.append(0) or torch.ones(1), rounds=7)
+    speed_and_scale.seconds(lambda: calls.append(0) or torch.ones(1), rounds=7)
     assert len(calls) == 1

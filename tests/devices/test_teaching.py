@@ -45,7 +45,7 @@ from transformer_course.looking.head_roles import (
 from transformer_course.looking.next_words import accuracy_by_distance
 from transformer_course.looking.probes import run_probes
 from transformer_course.looking.recording import record_attention
-from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.looking.shape_trace import trace
 from transformer_course.start_here.explorer import cross_attention
 from transformer_course.viewer.show import view_attention
 from transformer_edu.data.batches import make_batch

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from transformer_course.looking.recording import record_attention
-from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.looking.shape_trace import trace
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights
 from transformer_edu.model.embeddings import PositionalEncoding, sinusoidal_positions
 from transformer_edu.model.encoder import EncoderLayer

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.looking.shape_trace import trace
 from transformer_edu.model.encoder import EncoderLayer
 
 S4_BATCH, S4_LENGTH, S4_WIDTH, S4_HEADS = 2, 10, 512, 8

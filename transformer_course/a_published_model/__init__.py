@@ -7,13 +7,17 @@ from transformer_course.a_published_model.checks import (
     patient_of,
 )
 from transformer_course.a_published_model.fetching import fetch_marian
-from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
+from transformer_course.a_published_model.figures import plot_twins
+from transformer_course.a_published_model.small_marian import (
+    PAIRS,
+    damaged_folders,
+    small_marian_folder,
+)
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.charts import plot_differences
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.looking.head_roles import record_pairs
 from transformer_course.looking.next_words import token_words
-from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.looking.shape_trace import trace
 from transformer_course.viewer.show import view_attention

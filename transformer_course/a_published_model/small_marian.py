@@ -5,7 +5,9 @@ in notebooks/20_a_published_model.ipynb and in tests.
 """
 
 import io
+import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +16,15 @@ from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.pretrained.marian import END, PADDING, UNKNOWN, MarianTokenizer
+from transformer_edu.pretrained.marian import (
+    END,
+    PADDING,
+    PICKLE,
+    UNKNOWN,
+    WEIGHTS,
+    MarianTokenizer,
+    save_marian,
+)
 from transformer_edu.training.machine.device import device_of
 from transformer_edu.training.machine.failures import import_extra
 
@@ -108,3 +118,29 @@ def train_marian(translator: Translator, *, steps: int = 120) -> list[float]:
         optimizer.step()
         losses.append(loss.item())
     return losses
+
+
+def small_marian_folder(device: torch.device) -> Path:
+    """Train a small model and save it where the system keeps temporary files.
+
+    Args:
+        device: Where it is trained.
+    """
+    folder, translator = Path(tempfile.mkdtemp()) / "small", untrained_marian()
+    translator.model.to(device)
+    train_marian(translator)
+    save_marian(folder, translator)
+    return folder
+
+
+def damaged_folders() -> dict[str, Path]:
+    """Folders of small models that must not be loaded, by what is wrong with them."""
+    wrong = ("another architecture", "weights as a pickle", "no tokenizer")
+    folders = {what: Path(tempfile.mkdtemp()) / "model" for what in wrong}
+    for folder in folders.values():
+        save_marian(folder, untrained_marian())
+    architecture, weights, tokenizer = folders.values()
+    (architecture / "config.json").write_text('{"model_type": "bart"}', encoding="utf-8")
+    (weights / WEIGHTS).rename(weights / PICKLE)
+    (tokenizer / "source.spm").unlink()
+    return folders

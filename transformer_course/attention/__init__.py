@@ -16,4 +16,4 @@ from transformer_course.attention.figures import (
 )
 from transformer_course.drawing.display import show
 from transformer_course.exploring.attention_explorer import show_plane_live
-from transformer_course.looking.one_head import aligning_head, previous_token_head
+from transformer_course.looking.found_heads import aligning_head, previous_token_head

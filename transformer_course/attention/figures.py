@@ -12,7 +12,7 @@ from transformer_course.drawing.attention_flow import (
     plot_marked_links,
 )
 from transformer_course.drawing.attention_grid import plot_attention, plot_links
-from transformer_course.looking.one_head import Head
+from transformer_course.looking.found_heads import Head
 
 
 def show_map() -> None:

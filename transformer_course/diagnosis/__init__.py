@@ -30,6 +30,6 @@ from transformer_course.diagnosis.figures import (
 )
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
+from transformer_course.looking.logit_probes import probe_future
 from transformer_course.looking.next_words import accuracy_by_distance
-from transformer_course.looking.probes import probe_future
 from transformer_course.my_transformer import my_parts

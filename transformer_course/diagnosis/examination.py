@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_course.looking.inside_probes import (
+from transformer_course.looking.probe_result import (
     Model,
     ProbeResult,
     answer,

@@ -24,7 +24,7 @@ from transformer_course.drawing.grid import (
     wrap_title,
 )
 from transformer_course.drawing.style import BLUE, PALE, literal, styled, title_above
-from transformer_course.looking.one_head import BatchHead
+from transformer_course.looking.found_heads import BatchHead
 
 BAR_TICKS = (0, 0.5, 1)  # a small grid's color bar has no room for more
 TITLE_PAD = 10  # points: the color bar's uppermost number needs some of them

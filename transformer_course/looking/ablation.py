@@ -23,10 +23,10 @@ from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.training.machine.device import device_of
 
-Head = tuple[str, int]  # an attention's name, as record_attention has it, and a head from 1
+HeadName = tuple[str, int]  # an attention's name, as record_attention has it, and a head from 1
 
 
-def every_head(model: nn.Module, *attentions: str) -> list[Head]:
+def every_head(model: nn.Module, *attentions: str) -> list[HeadName]:
     """All heads of a model, or of some of its attentions, in the order of the layers.
 
     Args:
@@ -52,7 +52,7 @@ def every_head(model: nn.Module, *attentions: str) -> list[Head]:
 
 @contextmanager
 def heads_switched_off(
-    model: nn.Module, heads: Iterable[Head], *, instead: Mapping[str, Tensor] | None = None
+    model: nn.Module, heads: Iterable[HeadName], *, instead: Mapping[str, Tensor] | None = None
 ) -> Iterator[None]:
     """Inside the block these heads contribute nothing: their part of the input of W_O is zero.
 
@@ -87,7 +87,7 @@ def heads_switched_off(
 
 @contextmanager
 def heads_switched_off_by_row(
-    model: nn.Module, removals: Sequence[Iterable[Head]]
+    model: nn.Module, removals: Sequence[Iterable[HeadName]]
 ) -> Iterator[None]:
     """Inside the block each row of a batch lacks heads of its own, as in heads_switched_off.
 
@@ -148,7 +148,7 @@ def mean_outputs(model: nn.Module, batch: Batch) -> dict[str, Tensor]:
 
 
 @contextmanager
-def heads_made_uniform(model: nn.Module, heads: Iterable[Head]) -> Iterator[None]:
+def heads_made_uniform(model: nn.Module, heads: Iterable[HeadName]) -> Iterator[None]:
     """Inside the block these heads attend uniformly to every key that the mask allows.
 
     Their queries are zero. Then every score is zero, too, and the softmax gives every allowed key
@@ -217,7 +217,7 @@ def _return_zeros(module: nn.Module, given: tuple, answer: Tensor) -> Tensor:
 
 
 def _columns_of(
-    model: nn.Module, heads: Iterable[Head]
+    model: nn.Module, heads: Iterable[HeadName]
 ) -> list[tuple[str, MultiHeadAttention, Tensor]]:
     """Each attention concerned, with True where its d_model columns belong to one of the heads."""
     there = attentions_of(model)

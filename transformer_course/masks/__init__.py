@@ -4,8 +4,8 @@ from transformer_course.asking.predict import predict
 from transformer_course.drawing.attention_grid import plot_padding_share
 from transformer_course.drawing.display import show
 from transformer_course.exploring.attention_explorer import show_mask_live
-from transformer_course.looking.one_head import decoder_head, encoder_head
-from transformer_course.looking.probes import probe_future
+from transformer_course.looking.found_heads import decoder_head, encoder_head
+from transformer_course.looking.logit_probes import probe_future
 from transformer_course.masks.checks import (
     check_allowed_entries,
     check_masked_attention,

@@ -3,7 +3,8 @@
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
 from transformer_course.drawing.head_charts import plot_heads_of_word
-from transformer_course.looking.one_head import most_different_heads
+from transformer_course.looking.found_heads import layer_with_different_heads
+from transformer_course.looking.shape_trace import trace
 from transformer_course.multi_head_attention.checks import (
     check_merged,
     check_multi_head_attention,
@@ -23,7 +24,6 @@ from transformer_course.multi_head_attention.neighbors import (
     neighbor_accuracy,
     neighbor_sequences,
 )
-from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_course.multi_head_attention.shape_walk import print_trace
 from transformer_course.my_transformer import my_parts
 from transformer_course.small_models import small_config

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from transformer_course.drawing.pen import QUIET, Box, Pen
 from transformer_course.drawing.style import styled
-from transformer_course.multi_head_attention.shape_trace import Step
+from transformer_course.looking.shape_trace import Step
 
 PAGE, MOST_NUMBERS = 100, 3  # columns of the table; numbers of one token in it
 MOST_ROWS = 16  # in one picture

@@ -11,7 +11,7 @@ from transformer_course.drawing.attention_grid import plot_heads
 from transformer_course.drawing.charts import plot_lines
 from transformer_course.drawing.position_charts import plot_readings
 from transformer_course.drawing.vector_pictures import plot_values
-from transformer_course.looking.one_head import Head
+from transformer_course.looking.found_heads import Head
 from transformer_course.looking.position_scores import Reading
 
 

@@ -1,7 +1,6 @@
 """What notebooks/18_speed_and_scale.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.charts import plot_lines, plot_stacked_bars
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.speed_and_scale.checks import (
@@ -16,4 +15,11 @@ from transformer_course.speed_and_scale.costs import (
     saved_bytes,
     seconds,
 )
-from transformer_course.texts.sentences import CAPTION_PAIRS, SAMPLE_PAIRS
+from transformer_course.speed_and_scale.figures import (
+    equal_length,
+    plot_crossing,
+    plot_memory,
+    plot_steps,
+)
+from transformer_course.speed_and_scale.offset_bug import offset_forgotten
+from transformer_course.texts.sentences import ALL_PAIRS

@@ -1,4 +1,4 @@
-"""What a computation costs: operations, seconds and bytes; and two ways to make it faster.
+"""What a computation costs: operations, seconds and bytes; two ways to make it faster; and a bug.
 
 Used in notebooks/18_speed_and_scale.ipynb.
 """
@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -20,16 +20,23 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+import transformer_edu
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.training.checkpoint import load_history
 
 LONGEST_WAIT = 300  # seconds for a run or for compiling
 LONGEST_END = 40  # seconds for a run to end when asked to; torchrun gives its processes 30
+# Of a small training that is the same in one process and in several.
+SMALL_RUN = (
+    "--task numbers --threads 1 --d-model 32 --heads 2 --layers 1 --d-ff 64 --dropout 0 "
+    "--precision float32 --steps 40 --schedule linear --warmup 20 --evaluate-every 40 "
+    "--evaluate-on 8"
+)
 # Where torchrun begins to report on its processes, after all that they have said.
 REPORT = re.compile(r"^[EW]\d{4} .*/elastic/multiprocessing/api\.py", re.MULTILINE)
 
 
-def operations(call: Callable[[], object]) -> int:
+def operations(call: Callable[..., object], *given: object) -> int:
     """The multiplications and additions of all matrix products while ``call`` runs.
 
     A product of matrices (m, n) and (n, p) has 2 · m · n · p. Attention is written out, because the
@@ -37,34 +44,41 @@ def operations(call: Callable[[], object]) -> int:
 
     Args:
         call: What to count.
+        given: What it is called with.
     """
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
-        call()
+        call(*given)
     return counter.get_total_flops()
 
 
-def seconds(call: Callable[[], Tensor], *, rounds: int = 5) -> float:
+def seconds(
+    call: Callable[..., Tensor | tuple[Tensor, ...]], *given: object, rounds: int = 5
+) -> float:
     """The seconds of the fastest of several calls.
 
     Args:
-        call: Returns a tensor. One of its numbers is read, so that a GPU has to finish.
+        call: Returns a tensor, or several. One number is read, so that a GPU has to finish.
+        given: What it is called with.
         rounds: How often to call, at least 1.
     """
     durations = []
     for _ in range(rounds):
         start = time.perf_counter()
-        call().detach().flatten()[0].item()
+        result = call(*given)
+        first = result[0] if isinstance(result, tuple) else result
+        first.detach().flatten()[0].item()
         durations.append(time.perf_counter() - start)
     return min(durations)
 
 
-def saved_bytes(call: Callable[[], object], model: nn.Module | None = None) -> int:
+def saved_bytes(call: Callable[..., object], *given: object, model: nn.Module | None = None) -> int:
     """The bytes that autograd keeps for the backward pass while ``call`` runs.
 
     A view keeps the whole storage that it shares with other tensors; each storage counts once.
 
     Args:
         call: Returns what the backward pass would begin with.
+        given: What it is called with.
         model: Its weights do not count.
     """
     weights = model.parameters() if model is not None else ()
@@ -77,11 +91,13 @@ def saved_bytes(call: Callable[[], object], model: nn.Module | None = None) -> i
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        _result = call()  # as long as it lives, so do the tensors that it needs
+        _result = call(*given)  # as long as it lives, so do the tensors that it needs
     return sum(size for storage, size in kept.items() if storage not in own)
 
 
-def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., Tensor] | None:
+def compiled(
+    function: Callable[..., Tensor], *given: Tensor
+) -> tuple[Callable[..., Tensor] | None, float]:
     """The function as ``torch.compile`` translates it for these arguments.
 
     Args:
@@ -89,8 +105,8 @@ def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., T
         given: What it is called with once, because compiling happens at the first call.
 
     Returns:
-        The compiled function. None where compiling fails or takes more than LONGEST_WAIT seconds,
-        and a printed sentence says so.
+        The compiled function and the seconds of its first call. The function is None where
+        compiling fails or takes more than LONGEST_WAIT seconds, and a printed sentence says so.
     """
     fast = torch.compile(function, fullgraph=True)  # the whole function, or an error
     reasons = [f"it takes more than {LONGEST_WAIT:g} seconds"]
@@ -103,25 +119,26 @@ def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., T
             said = str(error).partition("\nSet TORCHDYNAMO_VERBOSE")[0]  # advice to developers
             reasons[:] = [_last_error(said) or type(error).__name__]
 
-    thread = threading.Thread(target=call, daemon=True)  # the program may end before it does
+    thread, start = threading.Thread(target=call, daemon=True), time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         thread.start()
         thread.join(LONGEST_WAIT)
+    took = time.perf_counter() - start
     if reasons:
         print(f"torch.compile, which needs a compiler, does not work here: {reasons[0]}.")
-        return None
-    return fast
+        return None, took
+    return fast, took
 
 
-def losses_of_a_run(options: Sequence[str], *, processes: int) -> list[float] | None:
+def losses_of_a_run(*, processes: int, options: str = SMALL_RUN) -> list[float] | None:
     """The losses of ``python -m transformer_edu.training``; ``torchrun`` starts several processes.
 
     The processes compute on the CPU, with one thread each. The run's folder is deleted.
 
     Args:
-        options: Those of the command, without ``--out``.
         processes: How many share the work, at least 1.
+        options: Those of the command, without ``--out``.
 
     Returns:
         The loss of every step. None where the run fails or takes more than LONGEST_WAIT seconds,
@@ -130,7 +147,7 @@ def losses_of_a_run(options: Sequence[str], *, processes: int) -> list[float] | 
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
     launcher = [*torchrun, "--nproc-per-node", str(processes)] if processes > 1 else []
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, *launcher, "-m", "transformer_edu.training", *options]
+        command = [sys.executable, *launcher, "-m", "transformer_edu.training", *options.split()]
         process = subprocess.Popen(
             [*command, "--out", str(Path(folder, "run"))],
             env=os.environ | _settings(),
@@ -175,7 +192,7 @@ def _last_error(said: str) -> str:
 
 def _settings() -> dict[str, str]:
     """Environment variables of the processes of a run."""
-    here = str(Path(__file__).parents[3])  # so that each process finds this package
+    here = str(Path(transformer_edu.__file__).parents[1])  # so that each process finds it
     folders = [here, os.environ.get("PYTHONPATH", "")]
     return {
         "TRANSFORMER_EDU_DEVICE": "cpu",

@@ -2,7 +2,7 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
-from transformer_course.looking.one_head import aligning_head
+from transformer_course.looking.found_heads import aligning_head
 from transformer_course.small_models import small_config
 from transformer_course.start_here.checks import (
     check_next_id,

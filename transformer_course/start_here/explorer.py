@@ -16,8 +16,8 @@ from transformer_course.drawing.attention_grid import plot_attention
 from transformer_course.drawing.display import explore
 from transformer_course.drawing.style import literal
 from transformer_course.looking.attention_maps import printable
+from transformer_course.looking.found_heads import END
 from transformer_course.looking.head_roles import group_pieces, join_pieces, spell_word
-from transformer_course.looking.one_head import END
 from transformer_course.looking.recording import record_attention
 from transformer_course.viewer.live import live_element
 from transformer_edu.data.number_words import LARGEST_NUMBER, english_words

@@ -28,6 +28,7 @@ def sentences_of(pairs: Iterable[tuple[str, str]]) -> list[str]:
 FIRST_SENTENCES = read_pairs("first.tsv")  # what kind of sentence it is, English
 SAMPLE_PAIRS = read_pairs("sentences.tsv")  # English, German
 CAPTION_PAIRS = read_pairs("captions.tsv")  # English, German: captions of imagined pictures
+ALL_PAIRS = CAPTION_PAIRS + SAMPLE_PAIRS
 # German words of the captions and the English words that they clearly translate.
 UNDISPUTED = {german: english for english, german in read_pairs("words.tsv")}
 # English, the right German, the German with one wrong word. Lines come in pairs: what is right in

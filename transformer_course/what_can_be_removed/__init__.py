@@ -1,7 +1,6 @@
 """What notebooks/17_what_can_be_removed.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.drawing.charts import plot_bars, plot_grouped_bars, plot_lines
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.ablation import (
@@ -12,8 +11,8 @@ from transformer_course.looking.ablation import (
     mean_outputs,
     sublayers_switched_off,
 )
+from transformer_course.looking.found_heads import aligning_head
 from transformer_course.looking.head_roles import record_pairs, share_on
-from transformer_course.looking.one_head import aligning_head
 from transformer_course.texts.sentences import AGREEMENT, CAPTION_PAIRS
 from transformer_course.what_can_be_removed.checks import (
     check_greedy_removal,
@@ -21,3 +20,12 @@ from transformer_course.what_can_be_removed.checks import (
     check_without_head,
 )
 from transformer_course.what_can_be_removed.explorer import explore_removals
+from transformer_course.what_can_be_removed.figures import (
+    plot_choices,
+    plot_cost,
+    plot_exact_matches,
+    plot_kinds,
+    plot_orders,
+    plot_together,
+)
+from transformer_course.what_can_be_removed.parts import heads_of, sublayers_of

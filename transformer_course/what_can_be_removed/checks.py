@@ -14,7 +14,7 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_course.looking.ablation import Head, every_head, heads_switched_off, margins
+from transformer_course.looking.ablation import HeadName, every_head, heads_switched_off, margins
 from transformer_course.texts.sentences import AGREEMENT
 from transformer_edu.generation.translator import Translator
 from transformer_edu.pretrained.loading import load_pretrained
@@ -125,7 +125,7 @@ def _cost_of(removed: Sequence[str]) -> float:
 
 
 @exercise("17.3")
-def check_heads_of_gender(answer: Sequence[Head]) -> None:
+def check_heads_of_gender(answer: Sequence[HeadName]) -> None:
     """Exercise 17.3: a group of heads without which the gender of an article is chance.
 
     It is judged on the shipped translator and the contrasts that were not for the search.
@@ -159,7 +159,9 @@ def check_heads_of_gender(answer: Sequence[Head]) -> None:
     _require_better_than_chance(translator, group, gender)
 
 
-def _require_better_than_chance(translator: Translator, group: list[Head], gender: float) -> None:
+def _require_better_than_chance(
+    translator: Translator, group: list[HeadName], gender: float
+) -> None:
     """Refuse a group that is not better than random groups of the same size and kinds."""
     across = [head for head in every_head(translator.model) if "cross" in head[0]]
     generator = random.Random(17)
@@ -171,7 +173,7 @@ def _require_better_than_chance(translator: Translator, group: list[Head], gende
         raise AnswerError("Random groups of this size do as much damage: search for a smaller one.")
 
 
-def _right_choices(translator: Translator, removed: Sequence[Head]) -> tuple[float, float]:
+def _right_choices(translator: Translator, removed: Sequence[HeadName]) -> tuple[float, float]:
     """The fraction of right genders and of right numbers without these heads."""
     with heads_switched_off(translator.model, removed):
         found = [margins(translator, AGREEMENT[kind][12:]) > 0 for kind in ("gender", "number")]

@@ -14,9 +14,10 @@ from torch import Tensor, nn
 
 from transformer_course.drawing.display import explore
 from transformer_course.drawing.head_charts import plot_removals
-from transformer_course.looking.ablation import Head, heads_switched_off_by_row
+from transformer_course.looking.ablation import HeadName, heads_switched_off_by_row
 from transformer_course.looking.attention_maps import printable
 from transformer_course.viewer.live import live_element
+from transformer_course.what_can_be_removed.parts import ATTENTIONS
 from transformer_edu.data.batches import Batch, make_batch
 from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
@@ -25,11 +26,6 @@ from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.training.machine.device import device_of
 
-ATTENTIONS = {
-    "encoder self-attention": "encoder.layers.{}.self_attention",
-    "decoder self-attention": "decoder.layers.{}.self_attention",
-    "cross-attention": "decoder.layers.{}.cross_attention",
-}
 MOST_HEADS, MOST_LAYERS = 8, 8  # of a figure: smaller tiles have no room for their numbers
 TILE = 36  # pixels from one row of tiles to the next
 
@@ -174,7 +170,7 @@ def _without_each(
         return texts, probabilities(model, batch.to(device_of(model))).tolist()
 
 
-def each_removal(config: TransformerConfig) -> list[list[Head]]:
+def each_removal(config: TransformerConfig) -> list[list[HeadName]]:
     """Layer by layer, kind by kind: the heads one by one, then all of them."""
     numbers = range(1, config.num_heads + 1)
     return [

@@ -6,7 +6,7 @@ import torch
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_course.a_published_model import checks as lesson
 from transformer_course.a_published_model.checks import SWITCHES, check_our_name, patient_of
-from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.looking.shape_trace import trace
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.variants.marian import MARIAN_NAMES, from_marian, to_marian
 

@@ -5,10 +5,13 @@ import torch
 
 from transformer_course.a_published_model.small_marian import (
     PAIRS,
+    damaged_folders,
+    small_marian_folder,
     train_marian,
     train_marian_tokenizer,
     untrained_marian,
 )
+from transformer_edu.pretrained.marian import load_marian
 
 pytest.importorskip("sentencepiece")
 
@@ -55,3 +58,20 @@ def test_the_same_texts_make_the_same_tokenizer():
     trained, again = untrained_marian(), untrained_marian().tokenizer
     assert again.cutters == trained.tokenizer.cutters
     assert again.vocabulary == trained.tokenizer.vocabulary
+
+
+def test_the_folder_holds_a_trained_model():
+    translator = load_marian(small_marian_folder(torch.device("cpu")))
+    german, english = PAIRS[0]
+    assert translator.translate(german) == english
+
+
+def test_each_damaged_folder_is_refused_for_its_own_reason():
+    reasons = {}
+    for what, folder in damaged_folders().items():
+        with pytest.raises((OSError, ValueError)) as error:
+            load_marian(folder)
+        reasons[what] = str(error.value)
+    assert "got bart" in reasons["another architecture"]
+    assert "pickle" in reasons["weights as a pickle"]
+    assert "source.spm" in reasons["no tokenizer"]

@@ -7,7 +7,7 @@ import torch
 
 from tests.room_figures import assert_it_says_what_it_shows
 from transformer_course.attention import figures
-from transformer_course.looking.one_head import Head
+from transformer_course.looking.found_heads import Head
 
 WORDS = ["the", "it", "tired"]
 WEIGHTS = torch.tensor([[0.1, 0.2, 0.7], [0.8, 0.1, 0.1], [0.2, 0.6, 0.2]])

@@ -16,7 +16,7 @@ from transformer_course.drawing.attention_grid import (
     plot_masked_heads,
     plot_padding_share,
 )
-from transformer_course.looking.one_head import BatchHead
+from transformer_course.looking.found_heads import BatchHead
 
 QUERY_TOKENS = ["das", "Haus"]
 KEY_TOKENS = ["the", "old", "house"]

@@ -12,11 +12,11 @@ from transformer_course.a_published_model.small_marian import PAIRS, untrained_m
 from transformer_course.diagnosis.examination import examine
 from transformer_course.feed_forward_add_and_norm.feed_forward_units import read_sentence
 from transformer_course.looking.ablation import margins, mean_outputs
+from transformer_course.looking.found_heads import aligning_head, decoder_head, encoder_head
 from transformer_course.looking.head_roles import record_pairs
 from transformer_course.looking.next_words import decoding_steps, next_word, token_words
-from transformer_course.looking.one_head import aligning_head, decoder_head, encoder_head
 from transformer_course.looking.recording import record_attention
-from transformer_course.multi_head_attention.shape_trace import trace
+from transformer_course.looking.shape_trace import trace
 from transformer_course.start_here.explorer import cross_attention, translate_text
 from transformer_course.what_can_be_removed.explorer import probabilities
 from transformer_edu.data.batches import make_batch

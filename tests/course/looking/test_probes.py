@@ -5,15 +5,14 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.breaking.faults import FAULTS
-from transformer_course.looking.probes import (
-    PROBES,
+from transformer_course.looking.logit_probes import (
     probe_future,
     probe_order,
     probe_padding,
     probe_rows,
     probe_step_by_step,
-    run_probes,
 )
+from transformer_course.looking.probes import PROBES, run_probes
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 4, 7, 0, 0], [5, 9, 9, 4, 0]])

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.room_figures import assert_it_says_what_it_shows
-from transformer_course.looking.one_head import BatchHead
+from transformer_course.looking.found_heads import BatchHead
 from transformer_course.masks import figures
 from transformer_edu.training.evaluation import Evaluation
 

@@ -7,8 +7,8 @@ import torch
 
 from tests.course.multi_head_attention.test_neighbors import LooksAtNeighbors
 from tests.room_figures import assert_it_says_what_it_shows
+from transformer_course.looking.shape_trace import trace
 from transformer_course.multi_head_attention import figures
-from transformer_course.multi_head_attention.shape_trace import trace
 from transformer_edu.model.attention import MultiHeadAttention
 
 MODELS = [LooksAtNeighbors()]

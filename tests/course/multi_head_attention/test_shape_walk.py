@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from torch import nn
 
-from transformer_course.multi_head_attention.shape_trace import Step, trace
+from transformer_course.looking.shape_trace import Step, trace
 from transformer_course.multi_head_attention.shape_walk import (
     plot_shape_walk,
     print_trace,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.room_figures import assert_it_says_what_it_shows
-from transformer_course.looking.one_head import Head
+from transformer_course.looking.found_heads import Head
 from transformer_course.looking.position_scores import Reading
 from transformer_course.positional_encoding import figures
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer_course.multi_head_attention.shape_trace import (
+from transformer_course.looking.shape_trace import (
     Step,
     in_words,
     name_tensor,

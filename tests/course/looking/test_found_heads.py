@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from transformer_course.looking import one_head
-from transformer_course.looking.one_head import (
+from transformer_course.looking import found_heads
+from transformer_course.looking.found_heads import (
     Head,
     aligning_head,
     decoder_head,
     encoder_head,
-    most_different_heads,
+    layer_with_different_heads,
     previous_token_head,
 )
 from transformer_course.looking.recording import record_attention
@@ -73,7 +73,7 @@ def test_its_tensors_have_the_shapes_it_says_and_no_hook_stays(translator):
 
 
 def test_no_other_encoder_layer_has_more_different_heads(translator):
-    layer = most_different_heads(translator, ENGLISH, "playing")
+    layer = layer_with_different_heads(translator, ENGLISH, "playing")
     row = layer.words.index("playing")
     ids = torch.tensor([translator.tokenizer.encode(ENGLISH)])
     with record_attention(translator.model) as attention, torch.no_grad():
@@ -143,5 +143,5 @@ def test_without_its_mask_every_word_attends_to_hidden_keys(heads, stack):
 
 
 def test_a_word_is_found_as_a_token_before_a_shorter_token_that_begins_it():
-    assert one_head._position(["I", "saw", "a", "apple"], "apple") == 3
-    assert one_head._position(["a", "gui", "tar"], "guitar") == 1
+    assert found_heads._position(["I", "saw", "a", "apple"], "apple") == 3
+    assert found_heads._position(["a", "gui", "tar"], "guitar") == 1

@@ -1,0 +1,35 @@
+"""Every figure of lesson 18 has its title and says in words what it shows."""
+
+from functools import partial
+
+import pytest
+
+from tests.room_figures import assert_it_says_what_it_shows
+from transformer_course.speed_and_scale import figures
+
+COUNTS = {"self-attention": [1.0, 2.0, 4.0], "feed-forward": [2.0, 2.0, 2.0]}
+MEMORY = {"weights": 10.0, "activations, layers": 20.0, "activations, output": 10.0}
+FIGURES = {
+    "plot_steps": partial(
+        figures.plot_steps, {"without cache": [1.0, 2.0, 3.0], "with cache": [1.0, 1.0, 1.0]}
+    ),
+    "plot_crossing": partial(figures.plot_crossing, COUNTS, [8, 16, 32]),
+    "plot_memory": partial(figures.plot_memory, {"12 tokens": MEMORY, "96 tokens": MEMORY}),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_what_it_shows(name):
+    assert_it_says_what_it_shows(FIGURES[name]())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("plot_steps", "Without the cache, token 3 needs 3 times the operations"),
+        ("plot_crossing", "equal at 16"),
+        ("plot_memory", "96 tokens: activations take 75% of the memory"),
+    ],
+)
+def test_the_words_hold_the_numbers(name, words):
+    assert words in FIGURES[name]().get_label()

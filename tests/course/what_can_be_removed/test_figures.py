@@ -1,0 +1,44 @@
+"""Every figure of lesson 17 has its title and says in words what it shows."""
+
+from functools import partial
+
+import pytest
+
+from tests.room_figures import assert_it_says_what_it_shows
+from transformer_course.what_can_be_removed import figures
+
+BOTH = {"cross-attention": {"one by one, added": 0.25, "together": 3.5}}
+CHOICES = {"cross-attention": {"gender": 0.5, "number": 0.9}}
+FIGURES = {
+    "plot_cost": partial(
+        figures.plot_cost, {"one": {"zeros": 0.5, "mean": 9}, "another": {"zeros": 2.0, "mean": 1}}
+    ),
+    "plot_together": partial(figures.plot_together, BOTH),
+    "plot_kinds": partial(figures.plot_kinds, BOTH),
+    "plot_orders": partial(
+        figures.plot_orders,
+        {"costliest first": [0.0, 2.0, 3.0], "cheapest first": [0.0, 0.25, 3.0]},
+        range(0, 9, 4),
+    ),
+    "plot_choices": partial(figures.plot_choices, CHOICES),
+    "plot_exact_matches": partial(figures.plot_exact_matches, {"nowhere": 1.0, "encoder": 0.95}),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_what_it_shows(name):
+    assert_it_says_what_it_shows(FIGURES[name]())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("plot_cost", "Without another, the model fails"),
+        ("plot_together", "one by one 0.25 nats, together 3.50"),
+        ("plot_orders", "Half of the heads: 2.00 nats costliest first, 0.25 cheapest first"),
+        ("plot_choices", "Without cross-attention: gender 50%, number 90%"),
+        ("plot_exact_matches", "in the encoder, exact match is 0.95"),
+    ],
+)
+def test_the_words_hold_the_numbers(name, words):
+    assert words in FIGURES[name]().get_label()

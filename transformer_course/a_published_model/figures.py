@@ -1,0 +1,25 @@
+"""The figure of lesson 20: what each wrong choice changes."""
+
+from collections.abc import Mapping
+
+from matplotlib.figure import Figure
+
+from transformer_course.drawing.charts import plot_differences
+
+
+def plot_twins(
+    differences: Mapping[str, float], kept: Mapping[str, int], *, equal: float
+) -> Figure:
+    """Draw how far the logits of each twin are off; the title counts the twins that write the same.
+
+    Args:
+        differences: By the twin's name, "our model" first: the largest difference of a logit.
+        kept: By the same names, how many of ten translations stay.
+        equal: Below it, two logits count as equal.
+    """
+    twins = [name for name in differences if name != "our model"]
+    unchanged = sum(kept[name] == 10 for name in twins)
+    title = f"{unchanged} of {len(twins)} wrong choices change no translation"
+    words = {name: f"{count} of 10 stay" for name, count in kept.items()}
+    labels = {"x_label": "largest difference of a logit", "title": title}
+    return plot_differences(differences, words=words, equal=equal, **labels)

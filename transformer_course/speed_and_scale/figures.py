@@ -1,0 +1,60 @@
+"""The figures of lesson 18: operations of a step, of two sub-layers, and the memory of training."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from transformer_course.drawing.charts import plot_lines, plot_stacked_bars
+
+
+def plot_steps(counts: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw the operations of every step of writing; the title compares those of the last one.
+
+    Args:
+        counts: Million operations of each step, by "without cache" and "with cache".
+    """
+    tokens = len(counts["with cache"])
+    ratio = counts["without cache"][-1] / counts["with cache"][-1]
+    title = f"Without the cache, token {tokens} needs {ratio:.0f} times the operations"
+    labels = {"x_label": "token", "y_label": "million operations", "title": title}
+    figure = plot_lines(counts, x=range(1, tokens + 1), **labels)
+    figure.set_label(f"{title}; two lines")
+    return figure
+
+
+def equal_length(counts: Mapping[str, Sequence[float]], lengths: Sequence[int]) -> int:
+    """The first length at which self-attention needs as many operations as the other sub-layer.
+
+    Args:
+        counts: Operations for each length, by "self-attention" and "feed-forward".
+        lengths: In ascending order; the last one is long enough.
+    """
+    pairs = zip(lengths, counts["self-attention"], counts["feed-forward"], strict=True)
+    return next(length for length, attention, other in pairs if attention >= other)
+
+
+def plot_crossing(counts: Mapping[str, Sequence[float]], lengths: Sequence[int]) -> Figure:
+    """Draw the operations of two sub-layers for one position; the title says where they are equal.
+
+    Args:
+        counts: Million operations for each length, by "self-attention" and "feed-forward".
+        lengths: As for equal_length.
+    """
+    crossing = equal_length(counts, lengths)
+    labels = {"x_label": "length L", "y_label": "million operations per position"}
+    figure = plot_lines(counts, x=lengths, title=f"Equal at L = {crossing}", **labels)
+    figure.set_label(f"Million operations per position: {counts}; equal at {crossing}")
+    return figure
+
+
+def plot_memory(memory: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Draw the memory of training by its parts; the title tells the activations' fraction.
+
+    Args:
+        memory: By batch, "96 tokens" among them, the megabytes of each part.
+    """
+    parts = memory["96 tokens"]
+    activations = sum(size for part, size in parts.items() if part.startswith("activations"))
+    fraction = activations / sum(parts.values())
+    title = f"96 tokens: activations take {fraction:.0%} of the memory"
+    return plot_stacked_bars(memory, x_label="megabytes", title=title)
