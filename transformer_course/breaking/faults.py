@@ -374,7 +374,7 @@ def score_with_zip(model: nn.Module, pairs: Sequence[Pair]) -> float:
 
 SCORE_FAULTS: dict[str, Callable[[nn.Module, Sequence[Pair]], float]] = {
     "teacher forcing": score_teacher_forced,
-    "zip of two lengths": score_with_zip,
+    "zip": score_with_zip,
 }
 
 

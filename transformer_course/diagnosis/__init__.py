@@ -1,12 +1,7 @@
 """What notebooks/11_diagnosis.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.breaking.faults import (
-    FAULTS,
-    STEP_FAULTS,
-    score_teacher_forced,
-    score_with_zip,
-)
+from transformer_course.breaking.faults import FAULTS, SCORE_FAULTS, STEP_FAULTS
 from transformer_course.curves.run_figures import generated_table
 from transformer_course.curves.stored_runs import load_runs
 from transformer_course.diagnosis.checks import (
