@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer_edu.model import masks, transformer
 from transformer_edu.model.masks import causal_mask, padding_mask
 from transformer_edu.model.transformer import Transformer, TransformerConfig, initialise
 
@@ -116,6 +117,16 @@ def test_masks_of_ones_own_replace_the_usual_ones():
     everything = torch.tensor(True)
     blind = model(SOURCE_IDS, TARGET_IDS, source_mask=everything, target_mask=everything)
     assert not torch.allclose(blind, usual)
+
+
+def test_the_ids_of_a_call_are_checked_once(monkeypatch):
+    checked = []
+    for module in (masks, transformer):
+        monkeypatch.setattr(
+            module, "require_token_ids", lambda name, *_, **__: checked.append(name)
+        )
+    build()(SOURCE_IDS, TARGET_IDS)
+    assert checked == ["source_ids", "target_ids"]
 
 
 def test_the_config_says_what_padding_is():
