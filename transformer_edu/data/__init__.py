@@ -2,7 +2,6 @@
 
 toy_tasks      copy, reverse and number words, with disjoint parts
 number_words   numbers from 1 to 999,999 in English and German
-pattern        the binary pattern of lesson 13 (system S2)
 vocabulary     words and their ids
 tokenizer      byte-level BPE: one vocabulary for two languages (§5.1)
 parallel_text  sentence pairs from files, and the task that they make
