@@ -27,7 +27,7 @@ SOURCE = (
     "a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw"
 )
 PARTS = ("train", "val", "test_2016_flickr")
-# SHA-256 of the unpacked texts: a copy that was packed anew is as good.
+# SHA-256 of the unpacked texts: a copy may be packed in another way.
 CHECKSUMS = {
     "train.en": "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6",
     "train.de": "2c2b73fd2b548fbcde3a875e0a78d6ee94d498bfdee6bd3eae3945779e9ddf72",
@@ -67,8 +67,9 @@ def load_multi30k(
         own = _folder_with_files(Path(folder))
         texts = {name: _read(own / f"{name}.gz") for name in CHECKSUMS}
     else:
-        cache = _cache_folder()
-        texts = {name: _cached(cache / f"{name}.gz", source, timeout) for name in CHECKSUMS}
+        cache = os.environ.get(CACHE_VARIABLE) or import_extra("pooch").os_cache("transformer_edu")
+        own = Path(cache) / NAME
+        texts = {name: _cached(own / f"{name}.gz", source, timeout) for name in CHECKSUMS}
     lines = {name: decode_lines(name, text) for name, text in texts.items()}
     return ParallelText(
         *(list(zip(lines[f"{p}.en"], lines[f"{p}.de"], strict=True)) for p in PARTS)
@@ -115,12 +116,6 @@ def _fetch(path: Path, source: str, timeout: float) -> bytes:
                 raise
             time.sleep(PAUSE * attempt)
     return content
-
-
-def _cache_folder() -> Path:
-    """Where downloads are kept: the folder that the variable names, or the system's place."""
-    named = os.environ.get(CACHE_VARIABLE)
-    return Path(named or import_extra("pooch").os_cache("transformer_edu")) / NAME
 
 
 def _folder_with_files(folder: Path) -> Path:
