@@ -9,7 +9,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools.notebooks import read
-from tools.source_rules import dotted
+from tools.syntax import dotted
 
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 

@@ -13,7 +13,7 @@ from tools.notebooks import ROOT, lesson_paths
 from tools.output_rules import OUTPUT_RULES
 from tools.reader_rules import READER_RULES
 from tools.skeleton_rules import SKELETON_RULES
-from tools.source_rules import constants, definitions
+from tools.syntax import constants, definitions
 
 PACKAGES = ("transformer_edu", "transformer_course")
 RULES: list[Rule] = [*CELL_RULES, *OUTPUT_RULES, *SKELETON_RULES, *READER_RULES]

@@ -8,7 +8,7 @@ import torch
 
 from tools.exercises import exercise_indices, number_of, solution_of
 from tools.notebooks import ROOT, read
-from tools.source_rules import definitions, imported_modules
+from tools.syntax import definitions, imported_modules
 from transformer_course import our_transformer
 from transformer_course.our_transformer import Transformer
 from transformer_edu.generation.greedy import greedy_search

@@ -105,7 +105,7 @@ def compiled(function: Callable[..., Tensor], *given: Tensor) -> Callable[..., T
 
     thread = threading.Thread(target=call, daemon=True)  # the program may end before it does
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # noqa: TID251
         thread.start()
         thread.join(LONGEST_WAIT)
     if reasons:
