@@ -37,6 +37,11 @@ class Lesson:
     package_constants: frozenset[str]
 
     @property
+    def path(self) -> str:
+        """The file's path in the repository."""
+        return f"notebooks/{self.name}"
+
+    @property
     def number(self) -> int:
         """The lesson's number, as in its file's name."""
         return int(self.name.split("_")[0])

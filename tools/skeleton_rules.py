@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from tools.colab import setup_cell_source, with_links
-from tools.exercises import HEADING, STUB, exercise_indices, number_of, printed_by, solution_of
+from tools.exercises import HEADING, STUB, exercise_indices, number_of, solution_of
 from tools.lesson import Lesson, has_tag, headings
 
 EXERCISES = range(2, 5)
@@ -28,12 +28,6 @@ FRONT = {
     "the minutes it takes": re.compile(r"\d+\s+minutes?\b"),
     "the seconds it runs": re.compile(r"\d+\s+seconds?\b"),
 }
-
-
-def title(lesson: Lesson) -> str:
-    """The lesson's title without its number."""
-    found = headings(lesson.cells[0]) if lesson.cells else []
-    return re.sub(r"^\d+\s*·\s*", "", found[0][1]) if found else ""
 
 
 def front(lesson: Lesson) -> str:
@@ -126,7 +120,7 @@ def exercises_are_numbered(lesson: Lesson) -> Iterator[str]:
 
 
 def exercises_can_be_solved(lesson: Lesson) -> Iterator[str]:
-    """Each exercise has one tagged cell with a stub that waits, and its solution below."""
+    """Each exercise has one tagged cell with a stub, and its solution below."""
     indices = exercise_indices(lesson.notebook)
     numbers = [number_of(lesson.notebook, index) for index in indices]
     words = "\n".join(cell.source for cell in lesson.markdown_cells)
@@ -138,8 +132,6 @@ def exercises_can_be_solved(lesson: Lesson) -> Iterator[str]:
         stub = STUB.search(cell.source)
         if not stub or "..." not in stub[2]:
             yield f"exercise {number} has no '# Your answer:' with ... above a check_ line"
-        if f"Exercise {number} is waiting for you" not in printed_by(cell):
-            yield f"exercise {number} does not wait for its answer"
         if solution_of(lesson.notebook, index) is None:
             yield f"exercise {number} has no solution in <details> below"
 
