@@ -18,8 +18,11 @@ SOURCE_RULES = [rule for rule in RULES if rule not in OUTPUT_RULES]
 
 def main(arguments: list[str]) -> int:
     """The command: store the lesson with this number."""
+    if len(arguments) != 1:
+        print("LESSON must be the number of a lesson: make lesson LESSON=02", file=sys.stderr)
+        return 1
     try:
-        path = named_lesson(arguments[0] if arguments else "")
+        path = named_lesson(arguments[0])
         rooms.write([path])
         refuse_if_broken(path.name, SOURCE_RULES)
         print(f"{run_in_place(path):6.1f} s  {path.name}", flush=True)
