@@ -12,10 +12,12 @@ from nbformat import NotebookNode
 
 from tools.colab import setup_cell_source, with_links
 from tools.exercises import HEADING, STUB, exercise_indices, number_of, solution_of
-from tools.lesson import Lesson, has_tag, headings
+from tools.lesson import Lesson, has_tag, headings, start
+from tools.notebooks import ROOT
 
 EXERCISES = range(2, 5)
 SENTENCES = 3
+LINK_TO_FILE = re.compile(r"\]\((?!https?:|#|attachment:)([^)#\s]+)")
 PARTS = [
     r"^#+ .*Meet the package",
     r"^#+ .*Break it",
@@ -144,6 +146,14 @@ def the_end_says_what_was_learned(lesson: Lesson) -> Iterator[str]:
         yield f"'You can now say' lists {len(sentences)} sentences, exactly {SENTENCES}"
 
 
+def every_link_leads_somewhere(lesson: Lesson) -> Iterator[str]:
+    """A link to another file leads to one that there is."""
+    for cell in lesson.markdown_cells:
+        for target in LINK_TO_FILE.findall(cell.source):
+            if not (ROOT / "notebooks" / target).exists():
+                yield f"{start(cell)} links to {target}, which does not exist"
+
+
 def the_end_leads_on(lesson: Lesson) -> Iterator[str]:
     """The last cell links to the lesson that follows."""
     last = lesson.cells[-1].source if lesson.cells else ""
@@ -170,6 +180,7 @@ SKELETON_RULES = [
     exercises_are_numbered,
     exercises_can_be_solved,
     the_end_says_what_was_learned,
+    every_link_leads_somewhere,
     the_end_leads_on,
     the_parts_stand_in_order,
 ]
