@@ -116,15 +116,17 @@ def predict_table(asked: Sequence[facts.Predict], told: Sequence[Told]) -> str:
         known = by_question.get(predict.question)
         if known is None:
             known = renamed.pop(0) if renamed else Told("", UNKNOWN, "", UNKNOWN, UNKNOWN)
-        right, wrong = (_as_asked(each, predict.answers) for each in (known.right, known.wrong))
+        right = _as_asked(known.right, predict.answers, besides=known.wrong)
+        wrong = _as_asked(known.wrong, predict.answers, besides=right)
         said = f"*{wrong}*: {known.say}"
         rows.append([predict.section, predict.question, right + known.trained, said])
     return table(*rows)
 
 
-def _as_asked(answer: str, answers: list[str]) -> str:
+def _as_asked(answer: str, answers: list[str], *, besides: str) -> str:
     """The answer as the lesson words it now, or as it was if none is like it."""
-    return [*get_close_matches(answer, answers, n=1), answer][0]
+    others = [each for each in answers if each != besides]
+    return [*get_close_matches(answer, others, n=1), answer][0]
 
 
 def section_minutes(notes: str) -> dict[str, int]:
@@ -247,7 +249,11 @@ def main(arguments: list[str]) -> int:
     else:
         rooms.write(lesson_paths())
         for path, text in written(lessons).items():
+            before = (ROOT / path).read_text(encoding="utf-8").splitlines()
             write_if_changed(ROOT / path, text)
+            changed = [line for line in text.splitlines() if line[:1] == "|" and line not in before]
+            for line in changed:
+                print(f"  {line}")
     complaints += does_not_fit(TEACHING.read_text(encoding="utf-8"), lessons)
     print(*complaints, sep="\n", end="\n" if complaints else "")
     return 1 if complaints else 0
