@@ -139,7 +139,7 @@ everyday: $(READY) ## train a translator on this course's own sentences alone (a
 	$(BIN)/python -m transformer_edu.training --task everyday --steps 10000 --vocabulary 6000 --norm-first \
 	  --dropout 0.2 --bpe-dropout 0.1 --learning-rate 0.004 --warmup 1000 --schedule linear \
 	  --batch-tokens 2048 --keep 6 --threads 1 --out runs/everyday
-	$(BIN)/python -m transformer_edu.runs.export runs/everyday --to transformer_edu/pretrained/everyday
+	$(BIN)/python -m experiments.publishing.export runs/everyday --to transformer_edu/pretrained/everyday
 
 colab: $(READY) ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python -m tools.colab $(REPO)
