@@ -1,11 +1,9 @@
 """Run a lesson on the pretend device, and say which of its models computed elsewhere."""
 
-import importlib
 import io
 import linecache
 import multiprocessing
 import os
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from traceback import extract_stack
@@ -70,7 +68,6 @@ def _run(sources: dict[int, str], name: str, steps: int | None) -> Report:
     switch_on()
     if steps is not None:
         shorten(steps)
-        _reload_rooms()
     register_module_forward_pre_hook(_note)
     printed, namespace = {}, {"__name__": "__main__"}
     for index, source in sources.items():
@@ -88,13 +85,6 @@ def _run(sources: dict[int, str], name: str, steps: int | None) -> Report:
             raise LessonError(f"{name}, cell {index + 1} warns: {warned.getvalue().strip()}")
         printed[index] = written.getvalue()
     return Report(printed, sorted(strangers | _left_behind(namespace)), Backend.computations)
-
-
-def _reload_rooms() -> None:
-    """Let the rooms of the lessons list the functions that are short now."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("transformer_course.") and hasattr(module, "__path__"):
-            importlib.reload(module)
 
 
 def _left_behind(namespace: dict[str, object]) -> set[str]:
