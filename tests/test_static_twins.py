@@ -17,7 +17,7 @@ from tests.lesson_widgets import (
     interactive_cells,
     interactive_functions,
 )
-from tools.notebooks import lesson_paths, read
+from tools.notebooks import lesson_paths, read, refusal
 
 LESSONS = lesson_paths()
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -75,7 +75,8 @@ def different_figures(notebook: NotebookNode, page: str, *, with_words: bool) ->
 
 @every_lesson
 def test_all_that_moves_has_a_still_picture_with_words(path):
-    assert without_still_picture(read(path)) == []
+    found = without_still_picture(read(path))
+    assert not found, refusal(path.name, f"no still picture with words in the cells {found}")
 
 
 @pytest.mark.slow

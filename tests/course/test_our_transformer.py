@@ -2,12 +2,13 @@
 
 import ast
 import inspect
+from pathlib import Path
 
 import pytest
 import torch
 
 from tools.exercises import exercise_indices, number_of, solution_of
-from tools.notebooks import ROOT, read
+from tools.notebooks import lesson_paths, read, refusal
 from tools.syntax import definitions, imported_modules
 from transformer_course import our_transformer
 from transformer_course.our_transformer import Transformer
@@ -101,10 +102,14 @@ def test_every_class_is_short_enough_to_be_written_in_a_lesson():
         assert sum(bool(line.strip()) for line in lines) <= 25, each.name
 
 
+def lesson_of(number: str) -> Path:
+    """The notebook with an exercise."""
+    return lesson_paths()[int(number.split(".")[0])]
+
+
 def solution(number: str) -> str:
     """The solution of an exercise, as its lesson has it."""
-    (path,) = (ROOT / "notebooks").glob(f"{int(number.split('.')[0]):02}_*.ipynb")
-    notebook = read(path)
+    notebook = read(lesson_of(number))
     (found,) = (
         solution_of(notebook, index)
         for index in exercise_indices(notebook)
@@ -139,4 +144,6 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     ],
 )
 def test_the_solution_of_an_exercise_is_the_class(number, name):
-    assert solution(number) == inspect.getsource(getattr(our_transformer, name)).strip()
+    words = f"the solution of exercise {number} must be {name} of our_transformer.py"
+    page = inspect.getsource(getattr(our_transformer, name)).strip()
+    assert solution(number) == page, refusal(lesson_of(number).name, words)
