@@ -91,10 +91,10 @@ lint: $(READY_FOR_TESTS) ## the style of the code, who imports whom, the rules f
 unit: $(READY_FOR_TESTS) ## the unit tests that are not slow
 	$(PYTEST) tests -m "not slow" $(ELSEWHERE)
 
-slow: $(READY_FOR_TESTS)
+slow: $(READY_FOR_TESTS) ## the slow tests
 	$(PYTEST) tests -m slow $(ELSEWHERE)
 
-browser: $(READY_FOR_TESTS)
+browser: $(READY_FOR_TESTS) ## the tests in a real browser (Chromium or Chrome)
 	$(PYTEST) tests/browser
 
 # `make devices WHOLE_LESSONS=1` shortens no training, and also requires what the lessons claim of

@@ -164,11 +164,21 @@ def with_plan(guide: str, lessons: Sequence[Lesson]) -> str:
 
 
 def with_notes(guide: str, lessons: Sequence[Lesson], names: dict[str, str]) -> str:
-    """TEACHING.md with every lesson's name, its minutes in class and its table of Predicts."""
+    """TEACHING.md with every lesson's name, its minutes in class and its table of Predicts.
+
+    Raises:
+        ValueError: If the notes on a lesson have no place for them.
+    """
     by_number = {lesson.name[:2]: lesson for lesson in lessons}
 
     def rewrite(found: re.Match[str]) -> str:
-        lesson, notes = by_number[found[1]], found[2]
+        lesson, notes = by_number.get(found[1]), found[2]
+        if lesson is None or not SECTION_MINUTES.search(notes) or "<!-- predicts -->" not in notes:
+            raise ValueError(
+                f"TEACHING.md, ### {found[1]}: there must be such a lesson, and the notes must have "
+                "its minutes (**40 minutes:** opening: 5 · §1: 35) and a table of Predicts between "
+                "<!-- predicts --> and <!-- /predicts -->"
+            )
         told = [Told(*each) for each in PREDICT.findall(notes)]
         notes = with_block(notes, "predicts", predict_table(facts.predicts(lesson.notebook), told))
         total = sum(section_minutes(notes).values())
@@ -239,16 +249,21 @@ def written(lessons: Sequence[Lesson]) -> dict[str, str]:
 def main(arguments: list[str]) -> int:
     """The command: write what is stale, or only say so; and say what a person must write."""
     lessons, complaints = all_lessons(), []
+    try:
+        texts = written(lessons)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     if "--check" in arguments:
         for lesson in filter(rooms.is_stale, lesson_paths()):
             words = "its room's __init__.py does not list what its cells import"
             complaints.append(refusal(lesson.name, words))
-        for path, text in written(lessons).items():
+        for path, text in texts.items():
             if (ROOT / path).read_text(encoding="utf-8") != text:
                 complaints.append(f"{path}: a table is stale; run: python -m tools.tables")
     else:
         rooms.write(lesson_paths())
-        for path, text in written(lessons).items():
+        for path, text in texts.items():
             before = (ROOT / path).read_text(encoding="utf-8").splitlines()
             write_if_changed(ROOT / path, text)
             changed = [line for line in text.splitlines() if line[:1] == "|" and line not in before]
