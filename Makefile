@@ -19,10 +19,23 @@ export TORCH ?=
 export OMP_NUM_THREADS ?= 1
 export OMP_WAIT_POLICY ?= PASSIVE
 
-# What a lesson prints must not depend on the processor: these are the runs of `make portable`.
-# AVX2 is an instruction set of x86 processors; other processors have nothing to limit to it.
-LESSONS := lessons $(if $(filter x86_64 amd64,$(shell uname -m)),lessons-avx2) lessons-default
+# Which target runs what. The minutes are those of two quiet cores.
+#
+#   quick    1 min    the model, its variants, generation and the exercises' checks; nothing slow
+#   test    10 min    PARTS: lint (style, imports, rules for lessons, stale tables), unit (every
+#                     test but the slow ones, those in a browser and those on a pretend device),
+#                     lessons (every lesson, compared with what it shows)
+#   ci      40 min    what .ci/run runs: test, and next to it REST: slow (long proofs: processes,
+#                     compiling, command lines, Colab), browser, devices (every lesson with every
+#                     exercise solved, shortened, on a device that is not the CPU), the lessons
+#                     under two more instruction sets, and the site
+#   portable 14 min   the lessons under the three instruction sets
+#
+# What a lesson prints must not depend on the processor. AVX2 is an instruction set of x86
+# processors; other processors have nothing to limit to it.
 PARTS := lint unit lessons
+LESSONS := lessons $(if $(filter x86_64 amd64,$(shell uname -m)),lessons-avx2) lessons-default
+REST := slow browser devices $(filter-out lessons,$(LESSONS)) site
 
 # Runs every part, also when an earlier one fails, and ends with one line that names those that did.
 define run_parts
@@ -34,7 +47,8 @@ define run_parts
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick portable ci lint unit devices lessons lessons-avx2 lessons-default notebooks
+.PHONY: help lab test quick portable ci lint unit slow browser devices
+.PHONY: lesson lessons lessons-avx2 lessons-default notebooks
 .PHONY: site slides student handout benchmark everyday colab picture clean
 
 help: ## list these commands
@@ -50,31 +64,43 @@ test: $(READY_FOR_TESTS) ## lint, unit tests, and every lesson run and compared 
 	$(call run_parts,$(PARTS))
 
 quick: $(READY_FOR_TESTS) ## the tests of the model, its variants, generation and of the exercises' checks, in a minute
-	$(BIN)/python -m pytest -q tests/model tests/variants tests/generation tests/teaching/checks -m "not slow" \
-	  -n $(JOBS) --dist worksteal
+	$(PYTEST) -q $(QUICK) -m "not slow"
 
 portable: $(READY_FOR_TESTS) ## every lesson under this machine's instruction set, AVX2, and the plainest
 	$(call run_parts,$(LESSONS))
 
-ci: $(READY_FOR_TESTS) ## what continuous integration runs: test, portable and site, each part once
-	$(call run_parts,$(PARTS) $(filter-out $(PARTS),$(LESSONS)) site)
+ci: $(READY_FOR_TESTS) ## what continuous integration runs: test, and what takes longer
+	$(call run_parts,$(PARTS) $(REST))
+
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+QUICK = tests/model tests/variants tests/generation tests/course/test_every_check.py \
+  $(wildcard tests/course/*/test_*checks.py)
+ELSEWHERE = --ignore tests/browser --ignore tests/devices
 
 # Stored outputs name the device that computed them.
-quick unit devices lessons lessons-avx2 lessons-default notebooks: export TRANSFORMER_EDU_DEVICE := cpu
+quick unit slow browser devices: export TRANSFORMER_EDU_DEVICE := cpu
+lesson lessons lessons-avx2 lessons-default notebooks: export TRANSFORMER_EDU_DEVICE := cpu
 
-lint: $(READY_FOR_TESTS) ## check the style of the code, in notebooks too
-	$(BIN)/python -m ruff check . && checked=0 || checked=1; \
-	$(BIN)/python -m ruff format --check . && exit $$checked
+lint: $(READY_FOR_TESTS) ## the style of the code, who imports whom, the rules for lessons, and stale tables
+	@failed=0; for check in "ruff check ." "ruff format --check ." \
+	  tools.rules "tools.tables --check" tools.unused_names; do \
+	  $(BIN)/python -m $$check || failed=1; \
+	done; \
+	$(BIN)/lint-imports --no-logo || failed=1; exit $$failed
 
-# Every lesson on a device that is not the CPU, with every exercise solved, is one of the unit tests:
-# there with short trainings (a few minutes), in `devices` whole, with all that is claimed of trained
-# models (about 20 minutes).
-unit: $(READY_FOR_TESTS) ## the unit tests, the rules for notebooks, lessons on another device (shortened)
-	$(BIN)/python -m pytest tests -n $(JOBS) --dist worksteal
+unit: $(READY_FOR_TESTS) ## the unit tests that are not slow
+	$(PYTEST) tests -m "not slow" $(ELSEWHERE)
 
-devices: export WHOLE_LESSONS := 1
-devices: $(READY_FOR_TESTS) ## the whole lessons on another device: no training is shortened (slow)
-	$(BIN)/python -m pytest tests/devices -n $(JOBS) --dist worksteal
+slow: $(READY_FOR_TESTS) ## the slow tests
+	$(PYTEST) tests -m slow $(ELSEWHERE)
+
+browser: $(READY_FOR_TESTS) ## the tests in a real browser (Chromium or Chrome)
+	$(PYTEST) tests/browser
+
+# `make devices WHOLE_LESSONS=1` shortens no training, and also requires what the lessons claim of
+# trained models: about 20 minutes.
+devices: $(READY_FOR_TESTS) ## every lesson, its exercises solved, on a device that is not the CPU
+	$(PYTEST) tests/devices
 
 lessons-avx2: export ATEN_CPU_CAPABILITY := avx2
 lessons-avx2: export MKL_ENABLE_INSTRUCTIONS := AVX2
@@ -87,6 +113,9 @@ lessons lessons-avx2 lessons-default: $(READY_FOR_TESTS)
 	  -n $(JOBS) --dist loadfile notebooks
 
 lessons: ## run every lesson and compare what it prints with what it shows
+
+lesson: $(READY_FOR_TESTS) ## after a change of a lesson (LESSON=02): check it, run it, store it, write the tables
+	@$(BIN)/python -m tools.lesson_command $(LESSON)
 
 notebooks: $(READY_FOR_TESTS) ## run all notebooks in place, and keep only what belongs in them
 	$(BIN)/python -m tools.notebooks
@@ -119,7 +148,7 @@ picture: $(READY) ## draw the picture at the top of README
 	$(BIN)/python -m tools.picture
 
 clean: ## remove the environments and everything that tests leave behind
-	rm -rf .venv .venv-colab build dist *.egg-info .pytest_cache .ruff_cache
+	rm -rf .venv .venv-colab build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	find . -name .ipynb_checkpoints -prune -exec rm -rf {} +
 

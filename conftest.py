@@ -1,12 +1,16 @@
-"""How pytest treats lessons: what it compares, and how long each took; slow tests come first."""
+"""How pytest treats lessons: what it compares, which ones it refuses, and how long each took."""
 
 import os
 from collections import defaultdict
 from pathlib import Path
 
+try:
+    from tools.colab import LESSONS_THAT_TRAIN
+except ImportError:  # a lesson alone, outside the repository
+    LESSONS_THAT_TRAIN = ()
+
 # A lesson states its seconds; these are the most that it may take on two cores.
 SECONDS, SECONDS_WITH_TRAINING = 60, 180
-LESSONS_THAT_TRAIN = ("10", "11", "13", "15", "17", "18", "19")  # as in tools/colab.py
 
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
@@ -21,26 +25,15 @@ def pytest_collectstart(collector):
         collector.skip_compare += ("text/html", "image/svg+xml")
 
 
-def pytest_collection_modifyitems(items):
-    """Each process begins with its share of the slow tests; what it gives away later is short."""
-    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    short = [item for item in items if not item.get_closest_marker("slow")]
-    items.clear()
-    for number in range(processes):
-        for tests in (slow, short):
-            first, end = (len(tests) * each // processes for each in (number, number + 1))
-            items += tests[first:end]
-
-
 def pytest_terminal_summary(terminalreporter):
-    """Print the seconds of every lesson, and mark those that take too long."""
-    seconds = defaultdict(float)
-    for reports in terminalreporter.stats.values():
+    """Print the seconds of every lesson, mark those that take too long, and name what differs."""
+    seconds, differ = defaultdict(float), set()
+    for outcome, reports in terminalreporter.stats.items():
         for report in reports:
             lesson = getattr(report, "nodeid", "").split("::")[0]
             if lesson.endswith(".ipynb"):
                 seconds[lesson] += getattr(report, "duration", 0.0)
+                differ |= {lesson} if outcome in ("failed", "error") else set()
     if not seconds:
         return
     terminalreporter.section("seconds per lesson")
@@ -50,3 +43,7 @@ def pytest_terminal_summary(terminalreporter):
         warning = f"  TOO LONG: at most {limit}" if total > limit else ""
         terminalreporter.write_line(f"{total:6.1f}  {name}{warning}")
     terminalreporter.write_line(f"{sum(seconds.values()):6.1f}  all lessons")
+    for lesson in sorted(differ):
+        words = "a cell fails or shows something new: mend it, or store it with"
+        name = Path(lesson).name
+        terminalreporter.write_line(f"notebooks/{name}: {words} make lesson LESSON={name[:2]}")

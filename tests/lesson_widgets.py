@@ -10,7 +10,7 @@ from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 
 from tools.notebooks import ROOT
-from tools.source_rules import bound_names, read_names
+from tools.syntax import bound_names, read_names
 
 # What a function calls that lets a reader move or point at something.
 PUBLISHERS = frozenset({"explore", "_publish_viewer", "show_live"})

@@ -22,7 +22,7 @@ CELLS = [
     ("markdown", "Where we are on the map."),
     (
         "code",
-        "from transformer_course.attention import plot_architecture\n\nplot_architecture()",
+        "from transformer_course.attention import show_map\n\nshow_map()",
     ),
     ("markdown", "## 1 · Scores\n\nEach pair has a score."),
     ("code", 'scores = [1, 2, 3]\nwith predict("How many?", "2", "3"):\n    len(scores)'),
@@ -99,7 +99,7 @@ def _outputs(kind: str, source: str, *, exercise: str) -> list[NotebookNode]:
     if kind == "exercise":
         text = f"Exercise {exercise} is waiting for you: replace the three dots.\n"
         return [nbformat.v4.new_output("stream", name="stdout", text=text)]
-    if "plot" in source:
+    if "show_map" in source:
         alt = {"image/png": {"alt": "three bars"}}
         return [nbformat.v4.new_output("display_data", data=dict(PICTURE), metadata=alt)]
     return []

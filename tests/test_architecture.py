@@ -1,10 +1,10 @@
 """The library stays small, imports in silence, and its doors are what users and lessons import.
 
-Who may import whom is in pyproject.toml (`lint-imports`), and what source must be like, too (ruff).
+`make lint` keeps the rest: who may import whom and what source must be like (pyproject.toml), and
+what a lesson's room lists (tools/rooms.py).
 """
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import transformer_edu
-from tools.notebooks import ROOT, lesson_paths, read
+from tools.notebooks import ROOT
 
 LIBRARY, COURSE = ROOT / "transformer_edu", ROOT / "transformer_course"
 MODULES = sorted(LIBRARY.rglob("*.py"))
@@ -72,21 +72,6 @@ def test_every_door_of_the_library_opens():
 def test_a_door_that_is_not_there_is_named():
     with pytest.raises(AttributeError, match="Transformr"):
         transformer_edu.Transformr  # noqa: B018
-
-
-@pytest.mark.parametrize("lesson", lesson_paths(), ids=lambda path: path.stem)
-def test_a_room_lists_what_its_lesson_imports_and_nothing_else(lesson):
-    room = lesson.stem[3:]
-    listed = names_imported((COURSE / room / "__init__.py").read_text(encoding="utf-8"))
-    cells = "\n".join(cell.source for cell in read(lesson).cells)
-    lines = re.findall(rf"(?m)^from transformer_course\.{room} import (?:\([^)]*\)|.*)$", cells)
-    assert listed == {name for line in lines for name in names_imported(line)}
-
-
-def names_imported(source: str) -> set[str]:
-    """The names under which a source imports from elsewhere."""
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    return {alias.asname or alias.name for node in imports for alias in node.names}
 
 
 def test_every_folder_of_modules_says_what_it_is_for():

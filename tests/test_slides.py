@@ -12,22 +12,16 @@ from tests.test_static_twins import different_figures
 from tools.exercises import HEADING, exercise_indices
 from tools.lesson import FENCE, has_tag, headings
 from tools.notebooks import lesson_paths, read
-from tools.slide_blocks import (
-    CHARACTER,
-    DETAILS,
-    PAGE,
-    WIDTH,
-    Block,
-    blocks_of,
-    rendered,
-    source_block,
-    without_question,
-)
-from tools.slides import deck, pages_of, write
+from tools.slide_blocks import DETAILS, blocks_of, rendered
+from tools.slides import deck, write
 
 LESSONS = {path.stem: read(path) for path in lesson_paths()}
 SOLUTIONS = own_lines(LESSONS)
-every_lesson = pytest.mark.parametrize("name", LESSONS)
+
+
+def every_lesson(test):
+    """A slow test of every deck."""
+    return pytest.mark.slow(pytest.mark.parametrize("name", LESSONS)(test))
 
 
 @pytest.fixture(scope="module")
@@ -108,14 +102,6 @@ def test_nothing_of_a_solution_set_up_or_claim_is_on_a_slide(decks, name):
     assert all(stub.splitlines()[-1] in shown for stub in stubs)
 
 
-def test_a_solution_on_a_slide_would_be_noticed():
-    (name, index), lines = next(iter(SOLUTIONS.items()))
-    cell = nbformat.v4.new_code_cell("\n".join(lines), outputs=[])
-    title = nbformat.v4.new_markdown_cell("# 0 · What?")
-    page = deck(nbformat.v4.new_notebook(cells=[title, cell]))
-    assert len(leaks(text(page), SOLUTIONS)) == len(lines)
-
-
 @every_lesson
 def test_every_formula_is_drawn_and_says_its_tex(decks, name):
     words = re.sub(r"```.*?```|`[^`\n]+`", "", markdown(LESSONS[name]), flags=re.DOTALL)
@@ -138,46 +124,7 @@ def test_outcomes_and_what_you_see_are_a_step_of_their_own(decks, name):
             assert all("fragment" in kind for kind in re.findall('class="([^"]*outcome)"', below))
 
 
-def block(height, slide_type="-", glue=0):
-    return Block(html=f"<p>{height}</p>", height=height, slide_type=slide_type, glue=glue)
-
-
-def heights(*blocks):
-    """The pages as lists of heights."""
-    return [[[each.height for each in page] for page in pages] for pages in pages_of(blocks)]
-
-
-def test_a_page_ends_where_the_glue_is_weakest():
-    title, half, rest = block(100, "slide"), PAGE / 2, PAGE - 99
-    assert heights(title, block(half)) == [[[100, half]]]
-    assert heights(title, block(rest)) == [[[100], [rest]]]
-    assert heights(title, block(9), block(rest, glue=2)) == [[[100], [9, rest]]]
-    assert heights(title, block(9, glue=1), block(rest, glue=2)) == [[[100], [9, rest]]]
-    assert heights(title, block(9, glue=2), block(rest, glue=1)) == [[[100, 9], [rest]]]
-    assert heights(title, block(PAGE + 1), block(9)) == [[[100], [PAGE + 1], [9]]]
-    assert heights(title, block(9, "subslide"), block(8, "slide")) == [[[100], [9]], [[8]]]
-
-
-def test_fifteen_lines_of_88_columns_are_large_and_longer_ones_are_not_cut():
-    def size(lines, columns):
-        code = source_block("\n".join(["x" * columns] * lines))
-        assert code.height <= PAGE
-        return float(re.search(r"font-size: ([\d.]+)px", code.html)[1])
-
-    assert size(15, 88) > 17
-    assert size(15, 100) > 15
-    assert size(35, 80) >= 14
-    assert all(CHARACTER * columns * size(15, columns) < WIDTH for columns in range(20, 101))
-
-
-def test_the_lines_of_a_question_leave_its_code():
-    question = 'with predict(\n    "Why?",\n    "a",\n    "b",\n):'
-    source = f"import x\n\n{question}\n    for y in x:\n        y()"
-    assert without_question(source) == "import x\n\nfor y in x:\n    y()"
-    assert without_question("from a.b import predict\nx = 1\n\n\n\ny = 2") == "x = 1\n\ny = 2"
-    assert without_question("with open(x):\n    y()") == "with open(x):\n    y()"
-
-
+@pytest.mark.slow
 def test_a_live_figure_is_light_like_the_slides_around_it(decks):
     dark = r"@media \(prefers-color-scheme: dark\)|color-scheme: light dark"
     assert len(set(re.findall(dark, str(LESSONS["16_looking_inside"])))) == 2
@@ -203,14 +150,6 @@ def test_links_lead_to_slides_and_dollars_in_code_are_no_formulas():
     assert '<a href="02_attention.html">a</a> b <a href="https://x.org"' in page
     assert "<code>$d$</code>" in page
     assert 'aria-label="e"' in page and page.rstrip().endswith("</svg>.</span></p>")
-
-
-def test_a_long_table_is_divided_and_every_part_has_its_head():
-    rows = "\n".join(f"| {number} | b |" for number in range(30))
-    cell = nbformat.v4.new_markdown_cell(f"# 0 · What?\n\n| x | y |\n|---|---|\n{rows}")
-    tables = [each.html for each in blocks_of(nbformat.v4.new_notebook(cells=[cell]))][1:]
-    assert [each.count("<tr>") for each in tables] == [13, 13, 7]
-    assert all("<th>x</th>" in each for each in tables)
 
 
 def test_folded_words_become_notes_and_solutions_vanish():

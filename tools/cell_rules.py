@@ -17,14 +17,7 @@ from tools.lesson import (
     lines_of_code,
     start,
 )
-from tools.source_rules import (
-    constants,
-    definitions,
-    dotted,
-    imported_modules,
-    models_left_behind,
-    unsafe_code,
-)
+from tools.syntax import constants, definitions, dotted
 
 LINES, CLASS_LINES, MEDIAN_LINES, WORDS = 15, 25, 8, 120
 TAGS = {
@@ -36,8 +29,6 @@ TAGS = {
     "nbval-ignore-output",
     "nbval-check-output",
 }
-# Each of these was measured: lost figures, flicker, scripts from elsewhere, cells that never end.
-UNRELIABLE_WIDGETS = {"interact", "interactive", "interactive_output", "Output", "clear_output"}
 MACHINE_PATH = re.compile(
     r"/(?:home|Users|root|tmp|work|opt|mnt)/\w|/content/\w|\b[A-Z]:\\\\?(?:Users|Windows)|\bfile://"
 )
@@ -188,25 +179,6 @@ def no_cell_names_a_machine(lesson: Lesson) -> Iterator[str]:
             yield f"{start(cell)} names a path of one machine: {found[0]}"
 
 
-def code_is_safe(lesson: Lesson) -> Iterator[str]:
-    """No eval, pickle, shell, silenced warning or bare except."""
-    for cell, tree in trees(lesson):
-        for fault in unsafe_code(tree):
-            yield f"{start(cell)}: {fault}"
-
-
-def widgets_are_the_ones_that_work(lesson: Lesson) -> Iterator[str]:
-    """Controls are published by explore, never by interact or Output."""
-    for cell, tree in trees(lesson):
-        names = {dotted(node).rsplit(".", 1)[-1] for node in ast.walk(tree)}
-        names |= {alias.name for node in ast.walk(tree) for alias in getattr(node, "names", [])}
-        faults = names & UNRELIABLE_WIDGETS
-        if "ipympl" in set(imported_modules(tree)):
-            faults.add("ipympl")
-        if faults:
-            yield f"{start(cell)} uses {', '.join(sorted(faults))} instead of explore"
-
-
 def models_go_to_the_picked_device(lesson: Lesson) -> Iterator[str]:
     """One line picks the device, whole models go there, and the lesson says where it computes."""
     statements = [ast.unparse(node) for _, tree in trees(lesson) for node in tree.body]
@@ -217,6 +189,39 @@ def models_go_to_the_picked_device(lesson: Lesson) -> Iterator[str]:
     for cell, tree in trees(lesson):
         for model in models_left_behind(tree):
             yield f"{start(cell)} does not bring {model} to the device"
+
+
+def models_left_behind(tree: ast.Module) -> Iterator[str]:
+    """Every call of load_pretrained or …Transformer whose result does not go to ``device``.
+
+    It goes there as ``Transformer(…).to(device)``, or under its name: ``model.to(device)``, also
+    as ``for model in (…, …): model.to(device)``. What ``torch.device("meta")`` holds has no
+    numbers and stays there.
+    """
+    moved, fine = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node).endswith(".to(device)"):
+            moved |= _names(node.func.value)
+            fine |= set(ast.walk(node.func.value))
+        if isinstance(node, ast.With) and ast.unparse(node.items[0]) == "torch.device('meta')":
+            fine |= set(ast.walk(node))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For) and _names(node.target) & moved:
+            moved |= _names(node.iter)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and any(_names(target) & moved for target in node.targets):
+            fine |= set(ast.walk(node.value))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and dotted(node.func).endswith(("Transformer", "pretrained")):
+            keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            if node not in fine and keywords.get("device") not in ("device", "'meta'"):
+                yield ast.unparse(node)
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """The variables that are read or set there, but for the functions that are called."""
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called}
 
 
 def every_cell_has_its_own_id(lesson: Lesson) -> Iterator[str]:
@@ -245,8 +250,6 @@ CELL_RULES = [
     pictures_in_prose_have_words,
     nothing_in_the_cells_is_remote,
     no_cell_names_a_machine,
-    code_is_safe,
-    widgets_are_the_ones_that_work,
     models_go_to_the_picked_device,
     every_cell_has_its_own_id,
     tags_are_known,

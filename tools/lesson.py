@@ -9,7 +9,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools.notebooks import read
-from tools.source_rules import dotted
+from tools.syntax import dotted
 
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
@@ -35,6 +35,11 @@ class Lesson:
     next_name: str | None
     package_names: frozenset[str]
     package_constants: frozenset[str]
+
+    @property
+    def path(self) -> str:
+        """The file's path in the repository."""
+        return f"notebooks/{self.name}"
 
     @property
     def number(self) -> int:

@@ -38,6 +38,16 @@ def lesson_paths(root: Path = ROOT) -> list[Path]:
     return sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
 
+def refusal(lesson: str, words: str) -> str:
+    """What is wrong with a lesson: the file to open, the words, and the command to run afterwards.
+
+    Args:
+        lesson: The file's name, such as ``02_attention.ipynb``.
+        words: What is wrong.
+    """
+    return f"notebooks/{lesson}: {words}; then run: make lesson LESSON={lesson[:2]}"
+
+
 def read(path: Path) -> NotebookNode:
     """Read a notebook in the present format (cells with ids)."""
     return nbformat.read(path, as_version=4)
@@ -123,12 +133,13 @@ def execute(notebook: NotebookNode, *, name: str, folder: Path) -> None:
         client.execute(env={**os.environ, **KERNEL_SETTINGS})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         reason = _first_words(error)
-        raise LessonError(f"{name}, {_describe(notebook, running['cell'])}: {reason}") from error
+        place = _describe(notebook, running["cell"])
+        raise LessonError(refusal(name, f"{place} failed with {reason}")) from error
     for index, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
             if output.get("name") == "stderr" and not is_progress(output):
                 complaint = output.text.strip()
-                raise LessonError(f"{name}, {_describe(notebook, index)} warns: {complaint}")
+                raise LessonError(refusal(name, f"{_describe(notebook, index)} warns: {complaint}"))
 
 
 def _first_words(error: Exception) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from tools.cell_rules import MACHINE_PATH, REMOTE
+from tools.exercises import exercise_indices, number_of, printed_by
 from tools.lesson import Lesson, has_tag, start
 from tools.notebooks import (
     CELL_METADATA,
@@ -39,13 +40,21 @@ def cells_ran_from_top_to_bottom(lesson: Lesson) -> Iterator[str]:
     """The counts are 1, 2, 3 … n: without them nothing would be compared."""
     counts = [cell.execution_count for cell in lesson.code_cells]
     if counts != list(range(1, len(counts) + 1)):
-        yield f"the counts are {counts}: run `make notebooks`"
+        yield f"the counts are {counts}"
 
 
 def outputs_belong_to_the_sources(lesson: Lesson) -> Iterator[str]:
     """Nothing was edited after the last run."""
     if lesson.notebook.metadata.get("source_hash") != source_hash(lesson.notebook):
-        yield "edited, but not run again: run `make notebooks`"
+        yield "a cell was edited and not run again"
+
+
+def exercises_wait(lesson: Lesson) -> Iterator[str]:
+    """The check of each exercise says that it waits for its answer."""
+    for index in exercise_indices(lesson.notebook):
+        number = number_of(lesson.notebook, index)
+        if f"Exercise {number} is waiting for you" not in printed_by(lesson.cells[index]):
+            yield f"exercise {number} does not wait for its answer"
 
 
 def no_cell_failed(lesson: Lesson) -> Iterator[str]:
@@ -118,6 +127,7 @@ def the_file_is_small(lesson: Lesson) -> Iterator[str]:
 OUTPUT_RULES = [
     cells_ran_from_top_to_bottom,
     outputs_belong_to_the_sources,
+    exercises_wait,
     no_cell_failed,
     no_cell_warned,
     no_output_names_a_machine,

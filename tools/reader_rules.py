@@ -8,7 +8,7 @@ from itertools import pairwise
 from tools.cell_rules import trees, words_in
 from tools.lesson import Lesson, blocks_of_predict, has_tag, is_folded, start
 from tools.skeleton_rules import front
-from tools.source_rules import dotted
+from tools.syntax import dotted
 
 CELLS, CODE_CELLS, LESSON_WORDS = 50, 24, 2200
 PREDICT, WHAT_YOU_SEE = re.compile(r"\*\*Predict\b"), re.compile(r"\*\*What you see\b")

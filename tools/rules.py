@@ -9,19 +9,23 @@ from pathlib import Path
 from tools.cell_rules import CELL_RULES
 from tools.colab import repository_address
 from tools.lesson import Lesson, Rule, load
-from tools.notebooks import ROOT, lesson_paths
+from tools.notebooks import ROOT, lesson_paths, refusal
 from tools.output_rules import OUTPUT_RULES
 from tools.reader_rules import READER_RULES
 from tools.skeleton_rules import SKELETON_RULES
-from tools.source_rules import constants, definitions
+from tools.syntax import constants, definitions
 
 PACKAGES = ("transformer_edu", "transformer_course")
 RULES: list[Rule] = [*CELL_RULES, *OUTPUT_RULES, *SKELETON_RULES, *READER_RULES]
 
 
-def broken_rules(lesson: Lesson) -> list[str]:
-    """What is wrong with a lesson: one sentence each, led by the rule's name."""
-    return [f"{rule.__name__}: {complaint}" for rule in RULES for complaint in rule(lesson)]
+def broken_rules(lesson: Lesson, rules: Sequence[Rule] = RULES) -> list[str]:
+    """What is wrong with a lesson: a line each, with the rule's name and how to go on."""
+    return [
+        refusal(lesson.name, f"{rule.__name__}: {complaint}")
+        for rule in rules
+        for complaint in rule(lesson)
+    ]
 
 
 def package_names(packages: Sequence[Path]) -> frozenset[str]:
@@ -61,7 +65,7 @@ def main(arguments: list[str]) -> int:
     """The command: print what is broken in the named lessons, or in all."""
     names = {Path(argument).name for argument in arguments}
     complaints = [
-        f"{lesson.name}: {complaint}"
+        complaint
         for lesson in all_lessons()
         if lesson.name in names or not names
         for complaint in broken_rules(lesson)

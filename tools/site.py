@@ -1,7 +1,7 @@
 """Build the website: ``python -m tools.site``.
 
 Its pages come from the stored notebooks, which are not run, from README and what it links to, and
-from the package's docstrings. docs/ holds the front page, the look and Sphinx's settings.
+from the docstrings of both packages. docs/ holds the front page, the look and Sphinx's settings.
 """
 
 import re
@@ -15,27 +15,24 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from tools import facts
 from tools.editions import EditionError, edition_command
 from tools.notebooks import ROOT, lesson_paths, read
+from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
 
 DOCS = ROOT / "docs"
-PACKAGE = ROOT / "transformer_edu"
+PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
 SITE = ROOT / "build" / "site"
-PARTS = {0: "Build it", 10: "Make it work", 18: "Go on"}  # by the number of their first lesson
-ORDER = ["", "model", "variants", "generation", "training", "pretrained", "teaching"]
+ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
 CLAIM = "Show how this is checked"
 LINK = re.compile(r"\]\(([^):#]+)")  # to a file beside the text
-IN_LIST = re.compile(r"\[([^]]+)\]\(notebooks/(\w+\.ipynb)\)")  # a lesson in README's list
-PICTURES = (
-    ".github/picture-"  # of README; folders with a dot are left out where pages are published
-)
-QUESTION = re.compile(r"# \d+ · (.+)")
-MINUTES = re.compile(r"\*\*Time:\*\* (\d+) minutes(?:, and (\d+))?")
+# Of README; folders with a dot are left out where pages are published.
+PICTURES = ".github/picture-"
 PLACE_ON_A_MAP = re.compile(r"(\S.*?) {2,}(\S.*)")  # a line of a room's docstring
 PARTIAL = ["myst.xref_missing", "ref.doc", "toc"]  # links to the pages that were left out
 
@@ -92,19 +89,18 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
         lessons: Those that have a page.
         linked: README and the files that it leads to.
     """
-    names = {file: name for name, file in IN_LIST.findall(README.read_text(encoding="utf-8"))}
+    names = facts.names_in_readme(README.read_text(encoding="utf-8"))
     rows = ["| lesson | the question | minutes |", "|---|---|---|"]
     contents: dict[str, list[str]] = {}
     for path in lessons:
-        number, first_cell = int(path.name[:2]), read(path).cells[0].source
-        name, question = f"{number} · {names[path.name]}", QUESTION.match(first_cell)[1]
-        minutes = " + ".join(filter(None, MINUTES.search(first_cell).groups()))
+        number, notebook = int(path.name[:2]), read(path)
+        name, question = f"{number} · {names[path.name]}", facts.question(notebook)
+        minutes = " + ".join(map(str, facts.times(notebook)))
         rows.append(f"| [{name}](notebooks/{path.name}) | {question} | {minutes} |")
-        part = next(PARTS[begin] for begin in sorted(PARTS, reverse=True) if begin <= number)
-        contents.setdefault(part, []).append(f"{name} <notebooks/{path.stem}>")
+        contents.setdefault(part_of(number), []).append(f"{name} <notebooks/{path.stem}>")
     contents["Look it up"] = [
         "Glossary <notebooks/glossary>",
-        "The package <package/transformer_edu>",
+        *(f"{name} <package/{folder.name}>" for name, folder in PACKAGES.items()),
         "The whole README <README>",
         *(path.relative_to(ROOT).as_posix() for path in linked[1:] if path.suffix == ".md"),
     ]
@@ -119,14 +115,20 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
 
 
 def dotted(path: Path) -> str:
-    """The name under which a module or a folder of the package is imported."""
+    """The name under which a module or a folder of a package is imported."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
 def rooms() -> list[Path]:
-    """The package and its folders, in the order in which they are read."""
-    found = [each.parent for each in PACKAGE.rglob("__init__.py")]
-    return sorted(found, key=lambda room: (ORDER.index(f"{dotted(room)}.".split(".")[1]), room))
+    """The packages and their folders: the library's from the model on, the course's by name."""
+    library, course = PACKAGES.values()
+    order = [library, *(library / name for name in ORDER), course]
+
+    def place(room: Path) -> tuple[int, Path]:
+        return max(order.index(each) for each in (room, *room.parents) if each in order), room
+
+    found = [each.parent for package in (library, course) for each in package.rglob("__init__.py")]
+    return sorted(found, key=place)
 
 
 def room_page(room: Path, inside: Sequence[Path]) -> str:
@@ -137,7 +139,8 @@ def room_page(room: Path, inside: Sequence[Path]) -> str:
         inside: The rooms to which the page leads.
     """
     name = dotted(room)
-    parts = [heading(name.removeprefix("transformer_edu.")), f".. automodule:: {name}"]
+    # What an __init__.py lists is explained where it is defined.
+    parts = [heading(name.partition(".")[2] or name), f".. automodule:: {name}\n   :no-members:"]
     if inside:
         names = [dotted(each) for each in inside]
         parts.append("\n   ".join([".. toctree::", ":maxdepth: 1", "", *names]))
@@ -173,7 +176,7 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
     Args:
         folder: It must not exist.
         lessons: The notebooks that get a page.
-        shown: The rooms of the package that get a page.
+        shown: The rooms of the packages that get a page.
     """
     linked = linked_files()
     shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
@@ -189,7 +192,7 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
         nbformat.write(for_the_site(read(path)), folder / "notebooks" / path.name)
     (folder / "package").mkdir()
     for room in shown:
-        inside = [each for each in shown if each != PACKAGE] if room == PACKAGE else []
+        inside = [each for each in shown if room in each.parents and room.parent == ROOT]
         page = folder / "package" / f"{dotted(room)}.rst"
         page.write_text(room_page(room, inside), encoding="utf-8")
 
@@ -202,7 +205,7 @@ def build(
     Args:
         to: The folder for the pages; what is there is removed.
         lessons: The notebooks that get a page; None for all.
-        shown: The rooms of the package that get a page; None for all.
+        shown: The rooms of the packages that get a page; None for all.
 
     Raises:
         EditionError: If the folder holds anything but a site, if Sphinx fails, or if it warns of

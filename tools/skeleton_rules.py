@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from tools.colab import setup_cell_source, with_links
-from tools.exercises import HEADING, STUB, exercise_indices, number_of, printed_by, solution_of
-from tools.lesson import Lesson, has_tag, headings
+from tools.exercises import HEADING, STUB, exercise_indices, number_of, solution_of
+from tools.lesson import Lesson, has_tag, headings, start
+from tools.notebooks import ROOT
 
 EXERCISES = range(2, 5)
 SENTENCES = 3
+LINK_TO_FILE = re.compile(r"\]\((?!https?:|#|attachment:)([^)#\s]+)")
 PARTS = [
     r"^#+ .*Meet the package",
     r"^#+ .*Break it",
@@ -28,12 +30,6 @@ FRONT = {
     "the minutes it takes": re.compile(r"\d+\s+minutes?\b"),
     "the seconds it runs": re.compile(r"\d+\s+seconds?\b"),
 }
-
-
-def title(lesson: Lesson) -> str:
-    """The lesson's title without its number."""
-    found = headings(lesson.cells[0]) if lesson.cells else []
-    return re.sub(r"^\d+\s*·\s*", "", found[0][1]) if found else ""
 
 
 def front(lesson: Lesson) -> str:
@@ -126,7 +122,7 @@ def exercises_are_numbered(lesson: Lesson) -> Iterator[str]:
 
 
 def exercises_can_be_solved(lesson: Lesson) -> Iterator[str]:
-    """Each exercise has one tagged cell with a stub that waits, and its solution below."""
+    """Each exercise has one tagged cell with a stub, and its solution below."""
     indices = exercise_indices(lesson.notebook)
     numbers = [number_of(lesson.notebook, index) for index in indices]
     words = "\n".join(cell.source for cell in lesson.markdown_cells)
@@ -138,8 +134,6 @@ def exercises_can_be_solved(lesson: Lesson) -> Iterator[str]:
         stub = STUB.search(cell.source)
         if not stub or "..." not in stub[2]:
             yield f"exercise {number} has no '# Your answer:' with ... above a check_ line"
-        if f"Exercise {number} is waiting for you" not in printed_by(cell):
-            yield f"exercise {number} does not wait for its answer"
         if solution_of(lesson.notebook, index) is None:
             yield f"exercise {number} has no solution in <details> below"
 
@@ -150,6 +144,14 @@ def the_end_says_what_was_learned(lesson: Lesson) -> Iterator[str]:
     sentences = re.findall(r"(?m)^(?:[-*]|\d\.) \S", words)
     if len(sentences) != SENTENCES:
         yield f"'You can now say' lists {len(sentences)} sentences, exactly {SENTENCES}"
+
+
+def every_link_leads_somewhere(lesson: Lesson) -> Iterator[str]:
+    """A link to another file leads to one that there is."""
+    for cell in lesson.markdown_cells:
+        for target in LINK_TO_FILE.findall(cell.source):
+            if not (ROOT / "notebooks" / target).exists():
+                yield f"{start(cell)} links to {target}, which does not exist"
 
 
 def the_end_leads_on(lesson: Lesson) -> Iterator[str]:
@@ -178,6 +180,7 @@ SKELETON_RULES = [
     exercises_are_numbered,
     exercises_can_be_solved,
     the_end_says_what_was_learned,
+    every_link_leads_somewhere,
     the_end_leads_on,
     the_parts_stand_in_order,
 ]

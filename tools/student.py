@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from tools.editions import EditionError, edition_command, remove_old_lessons
 from tools.lesson import has_tag
 from tools.notebooks import ROOT, read
-from tools.source_rules import bound_names, read_names
+from tools.syntax import bound_names, read_names
 
 SOLUTION = re.compile(r"<details>\s*<summary>Solution</summary>.*?</details>\n*", re.DOTALL)
 POINTER = "; the solution is folded below"  # lesson 00 tells it to readers of the full edition

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.notebooks import ROOT, lesson_paths, read
-from tools.source_rules import definitions
+from tools.syntax import definitions
 
 PACKAGES = ("transformer_edu", "transformer_course")
 WORD = re.compile(r"\w+")

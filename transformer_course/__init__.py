@@ -1,15 +1,18 @@
-"""What only the notebooks need.
+"""The course: what only the notebooks need, beside the library ``transformer_edu``.
 
-display, style   show a figure, a figure with controls, a source; how figures look
-predict          a question with answers to choose from, above an outcome that stays closed
-live_curve       a loss that is drawn while its loop runs
-our_transformer  the classes that lessons 01 to 09 ask for, in plain PyTorch
+our_transformer  the classes that lessons 01 to 09 ask for, on one page: open this file first
 my_transformer   the file with the reader's own classes, and what stands in for missing ones
-figures/         pure functions: data in, Figure out
-explorers/       figures with controls
-inspect/         questions to a model: attention maps, shape walk, probes, ablation, replay
-viewer/          live figures and the attention viewer: pages that need no kernel
-texts/           sentences and captions in English and German
-checks/          one module a lesson: the checks of its exercises
-grade/           the command that runs students' notebooks and collects what the checks say
+
+Each lesson has a room that is named as its notebook, such as ``attention`` for lesson 02: its
+checks, figures, explorer and faults. What several lessons need has rooms of its own:
+
+asking     Predicts, and the three outcomes of an exercise
+drawing    data in, a figure out; show a figure or a source
+curves     training runs that were stored, and how they are drawn
+looking    questions to a model: attention maps, probes, ablation
+breaking   faults of models, training steps and scores, on purpose
+exploring  figures with controls
+viewer     live figures and the attention viewer: pages that need no kernel
+texts      sentences and captions in English and German
+grading    the command that runs students' notebooks and collects what the checks say
 """

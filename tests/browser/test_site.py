@@ -19,8 +19,9 @@ from tools.editions import EditionError
 from tools.handout import main as print_handouts
 from tools.handout import print_page
 from tools.notebooks import ROOT, lesson_paths, read
-from tools.site import PACKAGE, as_list, build, for_the_site, linked_files
+from tools.site import PACKAGES, as_list, build, for_the_site, linked_files
 
+LIBRARY, COURSE = PACKAGES.values()
 CHOSEN = [path for path in lesson_paths() if path.name[:2] in ("02", "05")]
 LAST_SECTION = "You can now say"
 MARK = "stored, and not run"
@@ -32,6 +33,7 @@ PAGES = [
     *(f"notebooks/{path.stem}" for path in CHOSEN),
     "package/transformer_edu",
     "package/transformer_edu.model",
+    "package/transformer_course",
 ]
 pages = pytest.mark.parametrize("page", PAGES)
 lessons = pytest.mark.parametrize("path", CHOSEN, ids=lambda path: path.stem)
@@ -48,7 +50,11 @@ def site(tmp_path_factory):
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     next(each for each in outputs if each.output_type == "stream").text = MARK
     nbformat.write(notebook, stored[0])
-    build(folder / "site", lessons=stored, shown=[PACKAGE, PACKAGE / "model"])
+    build(
+        folder / "site",
+        lessons=stored,
+        shown=[*PACKAGES.values(), PACKAGES["The library"] / "model"],
+    )
     return folder / "site"
 
 
@@ -208,7 +214,7 @@ def test_the_files_that_readme_leads_to_are_on_the_site(site):
 
 def test_a_room_has_every_public_class_with_its_words(site):
     page = text_of(site, "package/transformer_edu.model")
-    for module in (PACKAGE / "model").glob("[!_]*.py"):
+    for module in (LIBRARY / "model").glob("[!_]*.py"):
         for name in re.findall(r"(?m)^(?:class|def) ([^_]\w+)", module.read_text(encoding="utf-8")):
             assert f'id="transformer_edu.model.{module.stem}.{name}"' in page
     assert 'href="../notebooks/02_attention.html"' in page  # where it is built

@@ -2,13 +2,14 @@
 
 import ast
 import inspect
+from pathlib import Path
 
 import pytest
 import torch
 
 from tools.exercises import exercise_indices, number_of, solution_of
-from tools.notebooks import ROOT, read
-from tools.source_rules import definitions, imported_modules
+from tools.notebooks import lesson_paths, read, refusal
+from tools.syntax import definitions, imported_modules
 from transformer_course import our_transformer
 from transformer_course.our_transformer import Transformer
 from transformer_edu.generation.greedy import greedy_search
@@ -123,10 +124,14 @@ def test_its_layers_and_the_whole_model_are_as_short_as_the_readme_says():
     assert said in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def lesson_of(number: str) -> Path:
+    """The notebook with an exercise."""
+    return lesson_paths()[int(number.split(".")[0])]
+
+
 def solution(number: str) -> str:
     """The solution of an exercise, as its lesson has it."""
-    (path,) = (ROOT / "notebooks").glob(f"{int(number.split('.')[0]):02}_*.ipynb")
-    notebook = read(path)
+    notebook = read(lesson_of(number))
     (found,) = (
         solution_of(notebook, index)
         for index in exercise_indices(notebook)
@@ -161,4 +166,6 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     ],
 )
 def test_the_solution_of_an_exercise_is_the_class(number, name):
-    assert solution(number) == inspect.getsource(getattr(our_transformer, name)).strip()
+    words = f"the solution of exercise {number} must be {name} of our_transformer.py"
+    page = inspect.getsource(getattr(our_transformer, name)).strip()
+    assert solution(number) == page, refusal(lesson_of(number).name, words)

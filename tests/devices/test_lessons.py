@@ -18,7 +18,7 @@ import pytest
 from tests.devices.shortening import shortened
 from tests.devices.watching import run_on_pretend_device
 from tools.exercises import exercise_indices, number_of, solved
-from tools.notebooks import lesson_paths, read
+from tools.notebooks import lesson_paths, read, refusal
 
 WHOLE = bool(os.environ.get("WHOLE_LESSONS"))
 STEPS = 4  # of each training
@@ -37,11 +37,13 @@ def test_a_lesson_with_every_exercise_solved_runs_to_its_end_on_another_device(p
         steps = OTHER_STEPS.get(path.stem, STEPS)
         notebook = shortened(notebook, steps)
     report = run_on_pretend_device(notebook, path.name, steps=steps)
-    assert report.strangers == [], "these modules were called with weights that lie elsewhere"
-    assert report.computations > 0, "nothing was computed on the device"
+    elsewhere = f"these modules were called with weights that lie elsewhere: {report.strangers}"
+    assert report.strangers == [], refusal(path.name, elsewhere)
+    assert report.computations > 0, refusal(path.name, "nothing was computed on the device")
     answers = {
         number_of(notebook, index): report.printed[index] for index in exercise_indices(notebook)
     }
     assert answers, f"{path.name} has no exercise"
     for number, printed in answers.items():
-        assert f"Exercise {number} is correct." in printed, f"exercise {number}: {printed!r}"
+        words = f"the solution of exercise {number} is answered with {printed!r}"
+        assert f"Exercise {number} is correct." in printed, refusal(path.name, words)

@@ -53,7 +53,7 @@ def test_a_model_on_the_device_is_no_stranger_and_one_elsewhere_is_named_by_its_
     ids=["mixes devices", "asserts what is wrong", "warns"],
 )
 def test_a_cell_that_fails_or_warns_is_named(source, reason):
-    with pytest.raises(LessonError, match=rf"(?s)made_up.ipynb, cell 2 .*{reason}"):
+    with pytest.raises(LessonError, match=rf"(?s)made_up.ipynb: cell 2 .*{reason}"):
         run(MODEL, source)
 
 

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
 from traceback import extract_stack
 from typing import NamedTuple
 from unittest.mock import patch
@@ -17,7 +16,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from tests.devices.pretend import DEVICE, NAME, Backend, switch_on
 from tests.devices.shortening import shorten
-from tools.notebooks import KERNEL_SETTINGS, ROOT, LessonError
+from tools.notebooks import KERNEL_SETTINGS, ROOT, LessonError, refusal
 from transformer_edu.training.machine.device import DEVICE_VARIABLE
 
 SETTINGS = KERNEL_SETTINGS | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg", DEVICE_VARIABLE: NAME}
@@ -81,9 +80,11 @@ def _run(sources: dict[int, str], name: str, steps: int | None) -> Report:
         except (Exception, SystemExit) as error:
             first_line = source.strip().partition("\n")[0]
             reason = f"{type(error).__name__}: {error}"
-            raise LessonError(f"{name}, cell {index + 1} ({first_line!r}): {reason}") from error
+            words = f"cell {index + 1} ({first_line!r}) failed on another device: {reason}"
+            raise LessonError(refusal(name, words)) from error
         if warned.getvalue().strip():
-            raise LessonError(f"{name}, cell {index + 1} warns: {warned.getvalue().strip()}")
+            words = f"cell {index + 1} warns on another device: {warned.getvalue().strip()}"
+            raise LessonError(refusal(name, words))
         printed[index] = written.getvalue()
     return Report(printed, sorted(strangers | _left_behind(namespace)), Backend.computations)
 

@@ -1,36 +1,14 @@
 """The settings of the stored runs build what they say, the same every time."""
 
-import json
-
-import pytest
 import torch
 
 from experiments.reference_settings import (
-    FAULTY,
-    REFERENCES,
-    SEEDS,
     TASKS,
     ReferenceSettings,
     SmallerProjections,
 )
 from tests.small_model import same, weights
-from transformer_course.breaking.faults import FAULTS
-from transformer_course.curves.stored_runs import file_name
 from transformer_edu.model.transformer import Transformer
-
-
-def test_there_are_three_seeds_and_each_variant_has_its_own_file():
-    assert len(set(SEEDS)) == 3
-    assert len({file_name(variant) for variant in REFERENCES}) == len(REFERENCES)
-    assert set(FAULTY) <= set(REFERENCES) & set(FAULTS)
-
-
-@pytest.mark.parametrize("settings", REFERENCES.values(), ids=REFERENCES)
-def test_what_is_recorded_fits_into_json_and_names_every_choice(settings):
-    record = settings.record()
-    assert json.loads(json.dumps(record)) == record
-    assert record["kind"] == settings.kind.__name__
-    assert set(record) == set(vars(settings)) - {"variant"}
 
 
 def test_stopping_early_changes_no_step_before():

@@ -1,7 +1,7 @@
 """The decoder-only model: every switch against its formulas, its cache, its refusals.
 
 ``written_out`` has the formulas, and is compared with the model in float64. Hugging Face's Llama
-and GPT-2 are compared in tests/teaching/inspect/test_hugging_face.py.
+and GPT-2 are compared in tests/course/from_2017_to_today.
 """
 
 import math

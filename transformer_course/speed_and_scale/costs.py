@@ -121,7 +121,7 @@ def compiled(
 
     thread, start = threading.Thread(target=call, daemon=True), time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # noqa: TID251
         thread.start()
         thread.join(LONGEST_WAIT)
     took = time.perf_counter() - start

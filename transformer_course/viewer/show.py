@@ -202,7 +202,7 @@ def _publish_viewer(viewer: AttentionViewer) -> None:
     alt = viewer.words()
     with warnings.catch_warnings():
         # The page shows every script's letters; the still picture has boxes for some.
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # noqa: TID251
         png = encode_png(viewer.still(), SHOWN_AT)
     publish(png, alt, **{"text/html": viewer.element(image_tag(png, alt))})
 

@@ -78,7 +78,7 @@ def test_neighbours_are_those_of_the_smallest_angle():
     lengths = torch.tensor([[1.0], [9.0], [0.2], [1.0], [3.0]])
     table = torch.stack([angles.cos(), angles.sin()], dim=1) * lengths
     (found,) = nearest(table, [0], tokens="abcde", count=4)
-    assert found.token == "a"
+    assert found.token == "a"  # noqa: S105
     assert [name for name, _ in found.nearest] == ["b", "c", "e", "d"]
     cosines = torch.tensor([cosine for _, cosine in found.nearest])
     torch.testing.assert_close(cosines, angles.cos()[[1, 2, 4, 3]])
