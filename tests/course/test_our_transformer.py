@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tools.exercises import exercise_indices, number_of, solution_of
-from tools.notebooks import lesson_paths, read, refusal
+from tools.notebooks import ROOT, lesson_paths, read, refusal
 from tools.syntax import definitions, imported_modules
 from transformer_course import our_transformer
 from transformer_course.our_transformer import Transformer

@@ -108,7 +108,7 @@ def _note(module: nn.Module, given: tuple) -> None:
     ):
         return
     frames = extract_stack()
-    if any(Path(frame.filename).stem.endswith("checks") for frame in frames):  # they are on the CPU
+    if any(frame.filename.endswith("checks.py") for frame in frames):  # they are on the CPU
         return
     lines = [frame.line for frame in frames if frame.filename.startswith(CELL)]
     strangers.add(f"{type(module).__name__} in {lines[-1] if lines else 'the package'!r}")
