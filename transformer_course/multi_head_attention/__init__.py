@@ -13,7 +13,7 @@ from transformer_course.drawing.head_charts import (
 from transformer_course.exploring.attention_explorer import explore_head_switches
 from transformer_course.looking.ablation import heads_switched_off
 from transformer_course.looking.found_heads import (
-    layer_with_different_heads as most_different_heads,
+    most_diverse_layer as most_different_heads,
 )
 from transformer_course.looking.found_heads import (
     neighbor_accuracy,

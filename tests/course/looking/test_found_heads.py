@@ -13,7 +13,7 @@ from transformer_course.looking.found_heads import (
     aligning_head,
     decoder_head,
     encoder_head,
-    layer_with_different_heads,
+    most_diverse_layer,
     neighbor_accuracy,
     neighbor_sequences,
     previous_token_head,
@@ -114,7 +114,7 @@ def test_both_counts_places_where_both_symbols_are_right():
 
 
 def test_no_other_encoder_layer_has_more_different_heads(translator):
-    layer = layer_with_different_heads(translator, ENGLISH, "playing")
+    layer = most_diverse_layer(translator, ENGLISH, "playing")
     row = layer.words.index("playing")
     ids = torch.tensor([translator.tokenizer.encode(ENGLISH)])
     with record_attention(translator.model) as attention, torch.no_grad():
