@@ -176,7 +176,7 @@ def with_notes(guide: str, lessons: Sequence[Lesson], names: dict[str, str]) -> 
         if lesson is None or not SECTION_MINUTES.search(notes) or "<!-- predicts -->" not in notes:
             raise ValueError(
                 f"TEACHING.md, ### {found[1]}: there must be such a lesson, and its notes must "
-                "have minutes (**40 minutes:** opening: 5 · §1: 35) and a table of Predicts between "
+                "have minutes (**40 minutes:** opening: 5 · §1: 35), a table of Predicts between "
                 "<!-- predicts --> and <!-- /predicts -->"
             )
         told = [Told(*each) for each in PREDICT.findall(notes)]

@@ -155,7 +155,7 @@ class Layer(NamedTuple):
     weights: Tensor
 
 
-def layer_with_different_heads(translator: Translator, source: str, word: str) -> Layer:
+def most_diverse_layer(translator: Translator, source: str, word: str) -> Layer:
     """The encoder layer whose heads attend to the most different words, seen from one word.
 
     Counted are the words with a head's largest weight, the word itself apart. Among equals the

@@ -3,7 +3,7 @@
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
 from transformer_course.drawing.head_charts import plot_heads_of_word
-from transformer_course.looking.found_heads import layer_with_different_heads
+from transformer_course.looking.found_heads import most_diverse_layer
 from transformer_course.looking.shape_trace import trace
 from transformer_course.multi_head_attention.checks import (
     check_merged,

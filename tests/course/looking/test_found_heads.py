@@ -9,7 +9,7 @@ from transformer_course.looking.found_heads import (
     aligning_head,
     decoder_head,
     encoder_head,
-    layer_with_different_heads,
+    most_diverse_layer,
     previous_token_head,
 )
 from transformer_course.looking.recording import record_attention
@@ -73,7 +73,7 @@ def test_its_tensors_have_the_shapes_it_says_and_no_hook_stays(translator):
 
 
 def test_no_other_encoder_layer_has_more_different_heads(translator):
-    layer = layer_with_different_heads(translator, ENGLISH, "playing")
+    layer = most_diverse_layer(translator, ENGLISH, "playing")
     row = layer.words.index("playing")
     ids = torch.tensor([translator.tokenizer.encode(ENGLISH)])
     with record_attention(translator.model) as attention, torch.no_grad():
