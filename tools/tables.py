@@ -175,7 +175,7 @@ def with_notes(guide: str, lessons: Sequence[Lesson], names: dict[str, str]) -> 
         lesson, notes = by_number.get(found[1]), found[2]
         if lesson is None or not SECTION_MINUTES.search(notes) or "<!-- predicts -->" not in notes:
             raise ValueError(
-                f"TEACHING.md, ### {found[1]}: there must be such a lesson, and its notes must have "
+                f"TEACHING.md, ### {found[1]}: there must be this lesson, and its notes need "
                 "its minutes (**40 minutes:** opening: 5 · §1: 35) and a table of Predicts between "
                 "<!-- predicts --> and <!-- /predicts -->"
             )
