@@ -175,8 +175,8 @@ def with_notes(guide: str, lessons: Sequence[Lesson], names: dict[str, str]) -> 
         lesson, notes = by_number.get(found[1]), found[2]
         if lesson is None or not SECTION_MINUTES.search(notes) or "<!-- predicts -->" not in notes:
             raise ValueError(
-                f"TEACHING.md, ### {found[1]}: there must be such a lesson, and its notes must "
-                "have minutes (**40 minutes:** opening: 5 · §1: 35), a table of Predicts between "
+                f"TEACHING.md, ### {found[1]}: there must be this lesson, and its notes need "
+                "its minutes (**40 minutes:** opening: 5 · §1: 35) and a table of Predicts between "
                 "<!-- predicts --> and <!-- /predicts -->"
             )
         told = [Told(*each) for each in PREDICT.findall(notes)]
@@ -260,7 +260,8 @@ def main(arguments: list[str]) -> int:
             complaints.append(refusal(lesson.name, words))
         for path, text in texts.items():
             if (ROOT / path).read_text(encoding="utf-8") != text:
-                complaints.append(f"{path}: a table is stale; run: python -m tools.tables")
+                again = "make lesson with the number of the lesson, or python -m tools.tables"
+                complaints.append(f"{path}: a table is stale; run: {again}")
     else:
         rooms.write(lesson_paths())
         for path, text in texts.items():
