@@ -96,7 +96,7 @@ def repository(tmp_path_factory) -> Path:
 def test_the_setup_cell_adds_our_package_alone_and_the_first_lesson_runs(colab, repository):
     before = freeze(colab)
     cell = colab / "setup_cell.py"
-    cell.write_text(setup_cell_source(repository.as_uri()), encoding="utf-8")
+    cell.write_text(setup_cell_source(f"file://localhost{repository.as_posix()}"), encoding="utf-8")
     run(PYTHON, cell, folder=colab)
     after = freeze(colab)
     assert [line.split()[0] for line in after - before] == ["transformer-edu"]

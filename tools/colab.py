@@ -81,12 +81,12 @@ def setup_cell_source(address: str | None, lesson: str = "") -> str:
 
     Args:
         address: Where pip finds the repository; None while that is unknown.
-        lesson: The file's name; those of LESSONS_WITH_TEXT need the extra ``data``.
+        lesson: The file's name; those of LESSONS_WITH_TEXT need the extra ``data``, too.
     """
     if address is None:
         return SETUP_WITHOUT_ADDRESS.strip()
-    with_text = lesson.startswith(LESSONS_WITH_TEXT)
-    requirement = f"transformer-edu[data] @ git+{address}" if with_text else f"git+{address}"
+    extras = "course,data" if lesson.startswith(LESSONS_WITH_TEXT) else "course"
+    requirement = f"transformer-edu[{extras}] @ git+{address}"
     return SETUP_WITH_ADDRESS.format(requirement=requirement).strip()
 
 
