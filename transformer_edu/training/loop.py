@@ -6,7 +6,7 @@ Read line by line in notebooks/10_training.ipynb.
 import math
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -114,9 +114,10 @@ def take_steps(
     batches = endless_batches(state.task, config, skip=taken)
     replica = state.processes.replica(state.model)  # of a single process, the model
     _evaluate_if_due(state)  # where an interrupt came just before it
-    steps = range(taken + 1, config.steps + 1)
-    bar = {"initial": taken, "total": config.steps, "disable": not config.progress}
-    for step in tqdm(steps, "training", unit="step", **bar):
+    steps: Iterable[int] = range(taken + 1, config.steps + 1)
+    if config.progress:
+        steps = tqdm(steps, "training", initial=taken, total=config.steps, unit="step")
+    for step in steps:
         _seed_dropout(state.model, config.seed, step, state.processes.number)
         batch = next(batches)
         loss = find_gradients(replica, batch, config, run, state.scaler, state.processes)
