@@ -104,6 +104,7 @@ def test_a_right_a_wrong_and_a_missing_answer(grade):
     ]
 
 
+@pytest.mark.slow
 def test_an_endless_loop_too_much_memory_and_a_flood_of_output_stop_nothing_else(grade):
     hog = "answer = bytearray(3 * 2**30)"
     flood = "for _ in range(100):\n    print('x' * 100_000)\nanswer = 'five'"
