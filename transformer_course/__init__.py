@@ -8,7 +8,7 @@ checks, figures, charts, explorers and faults. What several lessons need has roo
 
 asking     Predicts, and the three outcomes of an exercise
 drawing    data in, a figure out; show a figure or a source
-curves     training runs that were stored, and how they are drawn
+curves     training runs that were stored: in words, as a table, as lines of a figure
 looking    questions to a model: attention maps, probes, ablation
 breaking   faults of models, training steps and scores, on purpose
 viewer     live figures and the attention viewer: pages that need no kernel

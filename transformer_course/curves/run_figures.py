@@ -49,7 +49,7 @@ def draw_line(
     first: int = 0,
     **style: object,
 ) -> Line2D:
-    """The line of every figure here: about so many markers, from the first one on."""
+    """A line of a figure of runs: about so many markers, from the first one on."""
     markers = (first, max(1, len(x) // marks))
     (line,) = axes.plot(x, y, label=literal(name, longest=None), markevery=markers, **style)
     return line

@@ -1,4 +1,4 @@
-"""How many later predictions one wrong token of the beginning changes."""
+"""How many predictions one wrong token of the beginning changes, by their distance from it."""
 
 from collections.abc import Sequence
 

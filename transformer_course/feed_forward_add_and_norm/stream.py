@@ -1,7 +1,4 @@
-"""The residual stream of an encoder: what each sub-layer reads from it, and what it adds.
-
-Used in notebooks/06_feed_forward_add_and_norm.ipynb, where one word is followed.
-"""
+"""The residual stream of an encoder: what each sub-layer reads from it, and what it adds."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,4 @@
-"""Beam search as a tree, and how the length penalty compares short and long sentences.
-
-Used in notebooks/12_generation.ipynb.
-"""
+"""Beam search as a tree, and how the length penalty compares short and long sentences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

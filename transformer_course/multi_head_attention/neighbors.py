@@ -1,4 +1,7 @@
-"""The task of lesson 04: which symbols are before and after a position? One head is too few."""
+"""The task of lesson 04: which symbols are before and after a position? One head is too few.
+
+Also: switches for the heads of a model that solves it.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 

@@ -3,7 +3,6 @@
 Also: are words and positions found again in their sums?
 
 The words stay in their order in memory; only the position vectors that are added to them differ.
-Used in notebooks/05_positional_encoding.ipynb.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,4 @@
-"""A translation and where each generated word attends, for words and texts alike.
-
-Used in notebooks/00_start_here.ipynb.
-"""
+"""A translation and where each generated word attends, for words and texts alike."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""A translator's choice between two forms of a word."""
+"""A translator's choice between two forms of a word.
+
+The two translations of a contrast differ in one word, such as *einem* and *einer*; the decoder
+reads what stands before that word, and the probabilities of the two words are compared. Sennrich
+2017 calls them contrastive translation pairs.
+"""
 
 from collections.abc import Sequence
 

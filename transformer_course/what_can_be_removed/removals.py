@@ -1,6 +1,6 @@
 """Heads to click off: what a translator writes without one head, or without a row of heads.
 
-Used in notebooks/17_what_can_be_removed.ipynb.
+Also what each removal changes, as a grid of layers and heads.
 """
 
 from collections.abc import Mapping, Sequence

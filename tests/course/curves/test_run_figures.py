@@ -1,4 +1,4 @@
-"""Runs are drawn with all their seeds, on common scales, and their ends are told in words."""
+"""The ends of runs are told in words and in a table, over all seeds."""
 
 from transformer_course.curves.run_figures import describe_runs, run_table
 from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns

@@ -1,4 +1,4 @@
-"""The figures of lesson 02 mark one query, and their titles and labels say what it attends to."""
+"""The links mark one query, and the title and the label say what it attends to."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Pictures of attention, masks and reach show the numbers they are given, rows down."""
+"""Grids of attention show the numbers they are given, rows down."""
 
 import math
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""A head that is switched off adds nothing, a uniform one prefers no key."""
+"""A head that is switched off adds nothing."""
 
 import copy
 

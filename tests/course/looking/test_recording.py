@@ -125,11 +125,8 @@ def test_the_last_vectors_become_the_memory_and_the_first_are_words_with_positio
     torch.testing.assert_close(vectors[0], embedded)
 
 
-SOURCE, BEGINNING = "A man is playing the guitar on the street.", "Ein Mann"
-
-
 def test_words_have_no_mark_of_a_space_and_the_special_tokens_have_names(translator):
-    ids = translator.tokenizer.encode(BEGINNING)
+    ids = translator.tokenizer.encode("Ein Mann")
     words = token_words(translator, [START_ID, *ids, END_ID])
     assert words[0] == "<s>" and words[-1] == "</s>"
     assert "".join(words[1:-1]) == "EinMann"

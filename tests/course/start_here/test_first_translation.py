@@ -314,13 +314,13 @@ def test_words_are_a_list_of_at_least_one_and_numbers_in_range(model, vocabulary
         translate(model, vocabulary, [])
 
 
-HEADS = 2
+PIECE_HEADS = 2
 
 
 def test_rows_are_means_and_columns_sums_so_rows_still_sum_to_one():
-    weights = torch.rand(HEADS, 4, 5).softmax(dim=-1)
+    weights = torch.rand(PIECE_HEADS, 4, 5).softmax(dim=-1)
     joined = join_pieces(weights, [[b"a"], [b"b", b"c"], [b""]], [[b"x", b"y", b"z"], [b"v", b"w"]])
-    assert joined.shape == (HEADS, 3, 2)
+    assert joined.shape == (PIECE_HEADS, 3, 2)
     torch.testing.assert_close(joined[:, 1, 0], weights[:, 1:3, :3].sum(dim=2).mean(dim=1))
     torch.testing.assert_close(joined[:, 2, 1], weights[:, 3, 3:].sum(dim=1))
-    torch.testing.assert_close(joined.sum(dim=-1), torch.ones(HEADS, 3))
+    torch.testing.assert_close(joined.sum(dim=-1), torch.ones(PIECE_HEADS, 3))
