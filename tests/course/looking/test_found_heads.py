@@ -3,8 +3,12 @@
 import pytest
 import torch
 
-from transformer_course.looking import found_heads
-from transformer_course.looking.found_heads import Head, aligning_head, previous_token_head
+from transformer_course.looking.found_heads import (
+    Head,
+    aligning_head,
+    position_of,
+    previous_token_head,
+)
 from transformer_course.looking.recording import record_attention
 from transformer_edu.model.vocabulary import START_ID
 
@@ -66,5 +70,5 @@ def test_its_tensors_have_the_shapes_it_says_and_no_hook_stays(translator):
 
 
 def test_a_word_is_found_as_a_token_before_a_shorter_token_that_begins_it():
-    assert found_heads._position(["I", "saw", "a", "apple"], "apple") == 3
-    assert found_heads._position(["a", "gui", "tar"], "guitar") == 1
+    assert position_of(["I", "saw", "a", "apple"], "apple") == 3
+    assert position_of(["a", "gui", "tar"], "guitar") == 1
