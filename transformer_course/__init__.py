@@ -4,14 +4,13 @@ our_transformer  the classes that lessons 01 to 09 ask for, on one page: open th
 my_transformer   the file with the reader's own classes, and what stands in for missing ones
 
 Each lesson has a room that is named as its notebook, such as ``attention`` for lesson 02: its
-checks, figures, explorer and faults. What several lessons need has rooms of its own:
+checks, figures, charts, explorers and faults. What several lessons need has rooms of its own:
 
 asking     Predicts, and the three outcomes of an exercise
 drawing    data in, a figure out; show a figure or a source
-curves     training runs that were stored, and how they are drawn
+curves     training runs that were stored: in words, as a table, as lines of a figure
 looking    questions to a model: attention maps, probes, ablation
 breaking   faults of models, training steps and scores, on purpose
-exploring  figures with controls
 viewer     live figures and the attention viewer: pages that need no kernel
 texts      sentences and captions in English and German
 grading    the command that runs students' notebooks and collects what the checks say

@@ -45,15 +45,12 @@ def made_box(sample: Callable[[], None]) -> object:
 
 def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
-    from transformer_course.exploring import (
-        attention_explorer as attention,
-    )
-    from transformer_course.exploring import (
-        search_explorer as generation,
-    )
-    from transformer_course.start_here import explorer as translation
+    from transformer_course.generation.live_beams import explore_beams
+    from transformer_course.looking_inside.chosen_head import explore_attention
+    from transformer_course.multi_head_attention.neighbors import explore_head_switches
+    from transformer_course.start_here import first_translation as translation
     from transformer_course.tokenization import pieces
-    from transformer_course.what_can_be_removed import explorer as removals
+    from transformer_course.what_can_be_removed import removals
 
     vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
     tokens = vocabulary.tokens
@@ -62,12 +59,12 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     translator = load_pretrained()
     merges = translator.tokenizer.merges[:NUM_MERGES]
     samples = [
-        partial(attention.explore_head_switches, _accuracy_without, num_heads=2),
+        partial(explore_head_switches, _accuracy_without, num_heads=2),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
-        partial(generation.explore_beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
+        partial(explore_beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
         partial(pieces.explore_merges, merges, TEXTS),
         partial(translation.explore_links, translator, SENTENCES, layer=3, head=1),
-        partial(attention.explore_attention, translator, *PAIR, start=PLACE, head=1),
+        partial(explore_attention, translator, *PAIR, start=PLACE, head=1),
         partial(removals.explore_removals, translator, [PAIR]),
     ]
     return {sample.func.__name__: sample for sample in samples}

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from tests.published import published_page
-from transformer_course.exploring.stream_explorer import show_reach_live, show_stream_live
+from transformer_course.encoder.live_reach import show_reach_live
+from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
 from transformer_course.viewer.live import live_page
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 

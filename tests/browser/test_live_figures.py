@@ -15,32 +15,28 @@ import torch
 
 from tests.published import page_in, published_element, published_page
 from tests.small_translator import PAIRS, small_translator
-from transformer_course.curves.stored_runs import load_runs
-from transformer_course.diagnosis.explorer import DIAGNOSES, show_patients_live
-from transformer_course.exploring.attention_explorer import (
-    MOST_NUMBERS,
+from transformer_course.attention.lookup import (
     PLANE_KEY,
     PLANE_QUERY,
     PLANE_VALUE,
     PLANE_WIDTHS,
     PLANE_WORDS,
-    explore_attention,
-    show_clocks_live,
-    show_mask_live,
     show_plane_live,
 )
-from transformer_course.exploring.search_explorer import (
-    NAMED,
-    SETTINGS,
-    show_decoder_live,
-    show_sampling_live,
-)
-from transformer_course.exploring.stream_explorer import show_reach_live, show_stream_live
-from transformer_course.looking.next_words import decoding_steps, token_words
-from transformer_course.looking.recording import record_attention, vectors_by_layer
-from transformer_course.looking.stream import untrained_twins
+from transformer_course.curves.stored_runs import load_runs
+from transformer_course.decoder.live_decoder import show_decoder_live
+from transformer_course.decoder.next_words import decoding_steps
+from transformer_course.diagnosis.patients import DIAGNOSES, show_patients_live
+from transformer_course.encoder.live_reach import show_reach_live
+from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
+from transformer_course.feed_forward_add_and_norm.stream import untrained_twins
+from transformer_course.generation.live_sampling import NAMED, SETTINGS, show_sampling_live
+from transformer_course.looking.recording import record_attention, token_words, vectors_by_layer
+from transformer_course.looking_inside.chosen_head import explore_attention
+from transformer_course.masks.live_mask import show_mask_live
 from transformer_course.our_transformer import Transformer
-from transformer_course.start_here.explorer import explore_links
+from transformer_course.positional_encoding.clocks import MOST_NUMBERS, show_clocks_live
+from transformer_course.start_here.first_translation import explore_links
 from transformer_course.texts.sentences import FIRST_SENTENCES
 from transformer_course.transformer.model_map import (
     box_names,
@@ -49,7 +45,7 @@ from transformer_course.transformer.model_map import (
     show_map_live,
 )
 from transformer_course.viewer.live import MOST_BYTES, live_page
-from transformer_course.what_can_be_removed.explorer import (
+from transformer_course.what_can_be_removed.removals import (
     MOST_HEADS,
     MOST_LAYERS,
     explore_removals,

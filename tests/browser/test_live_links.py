@@ -6,7 +6,11 @@ import pytest
 import torch
 
 from tests.published import published_element, published_page
-from transformer_course.start_here.explorer import explore_links, translate_text, word_attention
+from transformer_course.start_here.first_translation import (
+    explore_links,
+    translate_text,
+    word_attention,
+)
 from transformer_course.viewer.live import live_page
 from transformer_edu.pretrained.loading import load_pretrained
 

@@ -19,52 +19,75 @@ from matplotlib.text import Text
 from torch import nn
 
 import transformer_course
-from transformer_course.curves import run_figures as runs
+from transformer_course.a_published_model.differences import plot_differences
+from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.links import plot_links
+from transformer_course.attention.lookup import plot_lookup
 from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns
-from transformer_course.drawing import (
-    attention_flow,
-    charts,
+from transformer_course.decoder.next_word_bars import (
+    plot_decoding_step,
+    plot_influence,
+    plot_next_words,
 )
-from transformer_course.drawing import (
-    attention_grid as attention,
-)
-from transformer_course.drawing import (
-    course_map as architecture,
-)
-from transformer_course.drawing import (
-    head_charts as heads,
-)
-from transformer_course.drawing import (
-    layer_maps as layers,
-)
-from transformer_course.drawing import (
-    next_word_bars as next_words,
-)
-from transformer_course.drawing import (
-    position_charts as positions,
-)
-from transformer_course.drawing import (
-    search_tree as search,
-)
-from transformer_course.drawing import (
-    vector_pictures as vectors,
-)
+from transformer_course.decoder.next_words import DecodingStep
+from transformer_course.diagnosis.symptoms import plot_symptoms
+from transformer_course.drawing import attention_flow, charts
+from transformer_course.drawing import attention_grid as attention
+from transformer_course.drawing import course_map as architecture
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
-from transformer_course.drawing.vector_pictures import Neighbors
+from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
 from transformer_course.feed_forward_add_and_norm import units
+from transformer_course.feed_forward_add_and_norm.depth_charts import (
+    plot_first_gradients,
+    plot_gradient_path,
+    plot_stream,
+)
+from transformer_course.feed_forward_add_and_norm.layer_order import plot_layer_order
+from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
 from transformer_course.from_2017_to_today import swaps
 from transformer_course.from_2017_to_today.language_modeling import Swap
+from transformer_course.generation.candidates import plot_candidates
+from transformer_course.generation.search_tree import plot_beam_tree, plot_lengths
 from transformer_course.generation.table_model import TableModel
 from transformer_course.looking.attention_maps import maps_of_weights
-from transformer_course.looking.found_heads import BatchHead
-from transformer_course.looking.next_words import DecodingStep
-from transformer_course.looking.position_scores import Reading
 from transformer_course.looking.shape_trace import trace
+from transformer_course.looking_inside.role_grids import plot_head_roles
+from transformer_course.masks.masked_maps import (
+    plot_mask_row,
+    plot_masked_heads,
+    plot_padding_share,
+)
+from transformer_course.masks.score_bars import plot_scores
+from transformer_course.masks.tempted_heads import BatchHead
 from transformer_course.multi_head_attention import shape_walk
+from transformer_course.multi_head_attention.head_charts import (
+    plot_head_split,
+    plot_head_sum,
+    plot_heads_of_word,
+    plot_lookups,
+)
+from transformer_course.positional_encoding.clocks import plot_clocks, plot_turning_hands
+from transformer_course.positional_encoding.position_charts import (
+    plot_position_products,
+    plot_readings,
+    plot_values,
+)
+from transformer_course.positional_encoding.position_scores import Reading
+from transformer_course.speed_and_scale.stacked_bars import plot_stacked_bars
 from transformer_course.start_here import history
 from transformer_course.tokenization import pieces
+from transformer_course.training.curves import plot_losses, plot_runs, plot_schedules
 from transformer_course.translation import ngrams
+from transformer_course.translation.progress import plot_progress
 from transformer_course.viewer import page
+from transformer_course.what_can_be_removed.removals import plot_removals
+from transformer_course.words_as_vectors.vector_pictures import (
+    Neighbors,
+    plot_neighbors,
+    plot_rows,
+    plot_similarities,
+    plot_tables,
+)
 from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.model.encoder import EncoderLayer
@@ -132,15 +155,13 @@ FIGURES = {
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_attention_flow": (
-        partial(
-            attention_flow.plot_attention_flow, GRID, GRID.repeat(2, 1)[:3], WEIGHTS.T, **LINKS
-        ),
+        partial(plot_attention_flow, GRID, GRID.repeat(2, 1)[:3], WEIGHTS.T, **LINKS),
         set(),
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
     "plot_differences": (
         partial(
-            charts.plot_differences,
+            plot_differences,
             {NAME: 1e-6, "b": 2.0},
             words={NAME: NAME, "b": "c"},
             equal=1e-4,
@@ -153,12 +174,12 @@ FIGURES = {
         {"width"},
     ),
     "plot_beam_tree": (
-        partial(search.plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
+        partial(plot_beam_tree, searched(), tokens=LANGUAGE.vocabulary.tokens),
         {"step (numbers: log-probability; in round boxes the score)", "rank"},
     ),
     "plot_by_layer": (
         partial(
-            layers.plot_by_layer,
+            plot_by_layer,
             {NAME: WEIGHTS},
             words=["a", "b", NAME],
             rows=["input", NAME],
@@ -167,19 +188,19 @@ FIGURES = {
         {"word", "change"},
     ),
     "plot_candidates": (
-        partial(next_words.plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        partial(plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
         {"probability"},
     ),
     "plot_first_gradients": (
-        partial(layers.plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
+        partial(plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
         {STEPS, "length of the gradient"},
     ),
     "plot_gradient_path": (
-        partial(layers.plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
+        partial(plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
         {"after layer (0: the input)", "gradient length (output: 1)"},
     ),
     "plot_removals": (
-        partial(heads.plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
+        partial(plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
         {
             "layer",
             "the head that is off. Points by which the probability of a correct token changes:\n"
@@ -187,52 +208,52 @@ FIGURES = {
         },
     ),
     "plot_head_roles": (
-        partial(heads.plot_head_roles, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
+        partial(plot_head_roles, {NAME: {NAME: GRID.clamp(max=1.0)}}, label="share"),
         {"layer", "head", "share"},
     ),
     "plot_head_split": (
         partial(
-            heads.plot_head_split,
+            plot_head_split,
             {"split": torch.arange(4).view(2, 2)},
             tokens=["a", NAME],
             d_model=2,
         ),
         {"component"},
     ),
-    "plot_head_sum": (partial(heads.plot_head_sum, {NAME: GRID}), set()),
+    "plot_head_sum": (partial(plot_head_sum, {NAME: GRID}), set()),
     "plot_heads": (
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_heads_of_word": (
-        partial(heads.plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
+        partial(plot_heads_of_word, WEIGHTS, words=WORDS, word=2),
         set(),
     ),
     "plot_history": (partial(history.plot_history, ["a", "b"], ["c", NAME], marked=1), set()),
     "plot_layer_order": (
-        partial(architecture.plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
+        partial(plot_layer_order, EncoderLayer(d_model=6, num_heads=2, d_ff=9)),
         set(),
     ),
     "plot_lengths": (
-        partial(search.plot_lengths, {NAME: (2, -1.5), "b": (5, -2.0)}, alpha=0.6),
+        partial(plot_lengths, {NAME: (2, -1.5), "b": (5, -2.0)}, alpha=0.6),
         {"length in tokens, the end token included", "log-probability in nats"},
     ),
     "plot_lines": (
         partial(charts.plot_lines, {NAME: [1, 2], "b": [2, 1]}, x=[0, 1], x_label="x", y_label="y"),
         {"x", "y"},
     ),
-    "plot_links": (partial(attention.plot_links, WEIGHTS, **TOKENS), set()),
+    "plot_links": (partial(plot_links, WEIGHTS, **TOKENS), set()),
     "plot_loss_by_position": (
         partial(swaps.plot_loss_by_position, {NAME: SWAP, "b": SWAP}),
         {"loss (nats per token)"},
     ),
     "plot_losses": (
-        partial(runs.plot_losses, [2.0, 1.0], {NAME: 0.5}, steps=4),
+        partial(plot_losses, [2.0, 1.0], {NAME: 0.5}, steps=4),
         {STEPS, LOSS},
     ),
     "plot_lookup": (
         partial(
-            attention_flow.plot_lookup,
+            plot_lookup,
             GRID[0, :2],
             WEIGHTS.T,
             WEIGHTS.T,
@@ -243,15 +264,15 @@ FIGURES = {
     ),
     "plot_marked_links": (partial(attention_flow.plot_marked_links, WEIGHTS, **LINKS), set()),
     "plot_lookups": (
-        partial(heads.plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
+        partial(plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
         {"fraction right"},
     ),
     "plot_mask_row": (
-        partial(attention.plot_mask_row, {"mask": MASK}, **TOKENS),
+        partial(plot_mask_row, {"mask": MASK}, **TOKENS),
         {QUERY_AXIS, KEY_AXIS},
     ),
     "plot_masked_heads": (
-        partial(attention.plot_masked_heads, {NAME: (HEAD, 0)}),
+        partial(plot_masked_heads, {NAME: (HEAD, 0)}),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_merge_steps": (
@@ -259,17 +280,17 @@ FIGURES = {
         {"the word, from left to right", "number of the merge"},
     ),
     "plot_neighbors": (
-        partial(vectors.plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
+        partial(plot_neighbors, [Neighbors(NAME, ((NAME, 0.5), ("b", 0.25)))]),
         {"cosine"},
     ),
     "plot_ngrams": (partial(ngrams.plot_ngrams, WORDS, ["c", NAME]), set()),
     "plot_normalization": (
-        partial(vectors.plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
+        partial(plot_normalization, GRID, GRID / 2, row_names=["a", NAME]),
         {"component"},
     ),
     "plot_one_word": (
         partial(
-            layers.plot_one_word,
+            plot_one_word,
             torch.stack([0 * GRID + 1, GRID, 2 * GRID + 1]).repeat(1, 2, 1),
             word=NAME,
             labels=[NAME, "b", "c", "d"],
@@ -279,7 +300,7 @@ FIGURES = {
     ),
     "plot_padding_share": (
         partial(
-            attention.plot_padding_share,
+            plot_padding_share,
             WEIGHTS[:, :2],
             ["a", NAME],
             real=torch.tensor([True, False]),
@@ -288,41 +309,41 @@ FIGURES = {
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (
-        partial(next_words.plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
+        partial(plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
         {"reads → predicts", "change of the prediction (largest in its row: 1)"},
     ),
     "plot_decoding_step": (
-        partial(next_words.plot_decoding_step, WORDS, STEP),
+        partial(plot_decoding_step, WORDS, STEP),
         set(),
     ),
     "plot_next_words": (
-        partial(next_words.plot_next_words, {NAME: {"a": 0.5, NAME: 0.25}}),
+        partial(plot_next_words, {NAME: {"a": 0.5, NAME: 0.25}}),
         {"probability of the next word"},
     ),
     "plot_progress": (
-        partial(runs.plot_progress, {NAME: RECORDS, "b": RECORDS}),
+        partial(plot_progress, {NAME: RECORDS, "b": RECORDS}),
         {STEPS, LOSS, "BLEU"},
     ),
     "plot_rows": (
-        partial(vectors.plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
+        partial(plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
         {"token and its id", "number within the vector", "value"},
     ),
-    "plot_runs": (partial(runs.plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
+    "plot_runs": (partial(plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_position_products": (
-        partial(positions.plot_position_products, {NAME: GRID}),
+        partial(plot_position_products, {NAME: GRID}),
         {"position", "dot product (largest = 1)"},
     ),
     "plot_readings": (
-        partial(positions.plot_readings, [Reading(WORDS, [0, 2, 1], NAME)]),
+        partial(plot_readings, [Reading(WORDS, [0, 2, 1], NAME)]),
         set(),
     ),
-    "plot_clocks": (partial(positions.plot_clocks, WORDS, d_model=4), set()),
-    "plot_turning_hands": (partial(positions.plot_turning_hands, 3, 2, d_model=4), set()),
+    "plot_clocks": (partial(plot_clocks, WORDS, d_model=4), set()),
+    "plot_turning_hands": (partial(plot_turning_hands, 3, 2, d_model=4), set()),
     "plot_schedules": (
-        partial(runs.plot_schedules, [(512, 4000), (256, 4000)]),
+        partial(plot_schedules, [(512, 4000), (256, 4000)]),
         {"step", "learning rate"},
     ),
-    "plot_scores": (partial(runs.plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
+    "plot_scores": (partial(plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
     "plot_shape_walk": (
         partial(
             shape_walk.plot_shape_walk,
@@ -331,7 +352,7 @@ FIGURES = {
         set(),
     ),
     "plot_similarities": (
-        partial(vectors.plot_similarities, GRID, item="word", names=["a", NAME]),
+        partial(plot_similarities, GRID, item="word", names=["a", NAME]),
         {"word", "cosine"},
     ),
     "plot_still": (
@@ -339,11 +360,11 @@ FIGURES = {
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_stream": (
-        partial(layers.plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
+        partial(plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
         {"after sub-layer (0: the input)", "length"},
     ),
     "plot_stacked_bars": (
-        partial(charts.plot_stacked_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
+        partial(plot_stacked_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
         {"width"},
     ),
     "plot_swaps": (
@@ -352,11 +373,11 @@ FIGURES = {
     ),
     "plot_today": (swaps.plot_today, set()),
     "plot_symptoms": (
-        partial(runs.plot_symptoms, [STORED]),
+        partial(plot_symptoms, [STORED]),
         {"loss", "fraction\ncorrect", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
     "plot_tables": (
-        partial(vectors.plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
+        partial(plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
         {"row", "column", "value"},
     ),
     "plot_unit_sums": (
@@ -370,7 +391,7 @@ FIGURES = {
     ),
     "plot_values": (
         partial(
-            vectors.plot_values,
+            plot_values,
             GRID,
             row_label="row",
             column_label="column",

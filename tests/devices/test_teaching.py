@@ -12,42 +12,32 @@ from torch import Tensor
 
 from tests.published import published_page
 from transformer_course.asking.answer import AnswerError, close, exercise, require_shape
+from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.links import plot_links
 from transformer_course.breaking.faults import WithoutCausalMask
-from transformer_course.drawing.attention_flow import plot_attention_flow
-from transformer_course.drawing.attention_grid import (
-    plot_attention,
-    plot_heads,
-    plot_links,
-    plot_mask_row,
-)
-from transformer_course.drawing.head_charts import plot_head_split
-from transformer_course.drawing.layer_maps import plot_by_layer, plot_one_word
-from transformer_course.drawing.next_word_bars import (
-    describe_candidates,
-    plot_candidates,
-    plot_influence,
-)
-from transformer_course.drawing.vector_pictures import (
-    nearest,
-    plot_normalization,
-    plot_rows,
-    plot_similarities,
-    plot_tables,
-    plot_values,
-)
-from transformer_course.looking.ablation import heads_made_uniform, heads_switched_off
-from transformer_course.looking.head_roles import (
-    join_pieces,
-    position_cells,
-    record_pairs,
-    share_on,
-)
-from transformer_course.looking.next_words import accuracy_by_distance
+from transformer_course.decoder.next_word_bars import plot_influence
+from transformer_course.diagnosis.distances import accuracy_by_distance
+from transformer_course.drawing.attention_grid import plot_attention, plot_heads
+from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
+from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
+from transformer_course.generation.candidates import describe_candidates, plot_candidates
+from transformer_course.looking.ablation import heads_switched_off
+from transformer_course.looking.head_roles import position_cells, record_pairs, share_on
 from transformer_course.looking.probes import run_probes
 from transformer_course.looking.recording import record_attention
 from transformer_course.looking.shape_trace import trace
-from transformer_course.start_here.explorer import cross_attention
+from transformer_course.masks.masked_maps import plot_mask_row
+from transformer_course.multi_head_attention.head_charts import plot_head_split
+from transformer_course.positional_encoding.position_charts import plot_values
+from transformer_course.start_here.first_translation import cross_attention, join_pieces
 from transformer_course.viewer.show import view_attention
+from transformer_course.what_can_be_removed.ablation import heads_made_uniform
+from transformer_course.words_as_vectors.vector_pictures import (
+    nearest,
+    plot_rows,
+    plot_similarities,
+    plot_tables,
+)
 from transformer_edu.data.batches import make_batch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 

@@ -18,6 +18,6 @@ from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.looking.head_roles import record_pairs
-from transformer_course.looking.next_words import token_words
+from transformer_course.looking.recording import token_words
 from transformer_course.looking.shape_trace import trace
 from transformer_course.viewer.show import view_attention

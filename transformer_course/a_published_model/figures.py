@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from transformer_course.drawing.charts import plot_differences
+from transformer_course.a_published_model.differences import plot_differences
 
 
 def plot_twins(

@@ -1,1 +1,1 @@
-"""Training runs that were stored, and how they are drawn."""
+"""Training runs that were stored: in words, as a table, and as lines of a figure."""

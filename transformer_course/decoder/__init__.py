@@ -8,8 +8,9 @@ from transformer_course.decoder.checks import (
     check_shift,
 )
 from transformer_course.decoder.figures import plot_left_out, show_map
+from transformer_course.decoder.live_decoder import show_decoder_live
+from transformer_course.decoder.next_word_bars import plot_next_words
+from transformer_course.decoder.next_words import next_word
 from transformer_course.drawing.display import show
-from transformer_course.drawing.next_word_bars import plot_next_words
-from transformer_course.exploring.search_explorer import show_decoder_live
-from transformer_course.looking.next_words import next_word, token_words
+from transformer_course.looking.recording import token_words
 from transformer_course.my_transformer import my_parts

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from transformer_course.decoder.next_word_bars import plot_influence
 from transformer_course.drawing import course_map
-from transformer_course.drawing.next_word_bars import plot_influence
 
 
 def show_map() -> None:

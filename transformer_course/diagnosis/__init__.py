@@ -2,7 +2,6 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.breaking.faults import FAULTS, SCORE_FAULTS, STEP_FAULTS
-from transformer_course.curves.run_figures import generated_table
 from transformer_course.curves.stored_runs import load_runs
 from transformer_course.diagnosis.checks import (
     build_patient,
@@ -12,8 +11,8 @@ from transformer_course.diagnosis.checks import (
     check_second_cases,
     written_table,
 )
+from transformer_course.diagnosis.distances import accuracy_by_distance
 from transformer_course.diagnosis.examination import examine, examine_step
-from transformer_course.diagnosis.explorer import show_patients_live
 from transformer_course.diagnosis.figures import (
     load_suspects,
     nameless_table,
@@ -23,8 +22,9 @@ from transformer_course.diagnosis.figures import (
     plot_learning,
     plot_suspects,
 )
+from transformer_course.diagnosis.patients import show_patients_live
+from transformer_course.diagnosis.symptoms import generated_table
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.looking.logit_probes import probe_future
-from transformer_course.looking.next_words import accuracy_by_distance
 from transformer_course.my_transformer import my_parts

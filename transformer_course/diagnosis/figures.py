@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from matplotlib.figure import Figure
 
-from transformer_course.curves.run_figures import describe_runs, plot_symptoms, run_table
+from transformer_course.curves.run_figures import describe_runs, run_table
 from transformer_course.curves.stored_runs import StoredRuns, load_runs
+from transformer_course.diagnosis.symptoms import plot_symptoms
 from transformer_course.drawing.charts import plot_lines
 from transformer_edu.training.evaluation import Evaluation
 

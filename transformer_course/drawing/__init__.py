@@ -1,1 +1,1 @@
-"""How the course draws: data in, a figure out; display shows it."""
+"""What several lessons draw: data in, a figure out; display shows it."""

@@ -7,10 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator
 
-from transformer_course.drawing.style import BLUE, GREEN, PALE, PURPLE, VERMILION, literal, styled
+from transformer_course.drawing.style import BLUE, GREEN, VERMILION, literal, styled
 
 GROUP_COLORS = (BLUE, VERMILION, GREEN)
-PART_COLORS = ("#004A73", BLUE, "#6DB6DC", VERMILION, PURPLE)
 
 
 @styled
@@ -90,48 +89,6 @@ def plot_bars(
 
 
 @styled
-def plot_differences(
-    differences: Mapping[str, float],
-    *,
-    words: Mapping[str, str],
-    equal: float,
-    x_label: str,
-    title: str,
-) -> Figure:
-    """Draw horizontal bars on a logarithmic scale, each with words at its end.
-
-    Args:
-        differences: By name, at least 0; drawn as a thousandth of equal at the least.
-        words: What is written at the end of each bar, by the same names.
-        equal: Below it, two numbers count as equal: a pale band.
-        x_label: What a difference is, with its unit.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure, labeled with its words.
-    """
-    figure, axes = plt.subplots(figsize=(8, 1.2 + 0.34 * len(differences)))
-    names = list(differences)
-    values = [max(value, equal / 1000) for value in differences.values()]
-    colors = [BLUE if value > equal else GREEN for value in values]
-    bars = axes.barh(range(len(names)), values, 0.7, color=colors)
-    for label in axes.bar_label(bars, labels=[literal(words[name]) for name in names], padding=4):
-        label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.5})
-    start = min(equal, *values) / 30
-    axes.set_xscale("log")
-    axes.set_xlim(start, 300 * max(values))  # room for the words
-    axes.axvspan(start, equal, color=PALE, zorder=0, label=f"equal: below {equal:g}")
-    axes.legend(loc="upper right")
-    axes.set_yticks(range(len(names)), [literal(name, longest=None) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_title(title)
-    axes.set_xlabel(x_label)
-    said = ", ".join(f"{name} ({words[name]})" for name in names)
-    figure.set_label(f"{title}. From top to bottom: {said}")
-    return figure
-
-
-@styled
 def plot_grouped_bars(
     groups: Mapping[str, Mapping[str, float]], *, x_label: str, title: str
 ) -> Figure:
@@ -155,11 +112,11 @@ def plot_grouped_bars(
         for place, value in zip(places, values, strict=True):  # a negative one: right of the axis
             end, shift = (max(value, 0.0), place), {"xytext": (3, 0), "textcoords": "offset points"}
             axes.annotate(f"{value:z.2f}", end, va="center", **shift)
-    _name_rows(axes, groups, x_label, title)
+    name_rows(axes, groups, x_label, title)
     return figure
 
 
-def _name_rows(axes: Axes, names: Iterable[str], x_label: str, title: str) -> None:
+def name_rows(axes: Axes, names: Iterable[str], x_label: str, title: str) -> None:
     """Names of horizontal bars from top to bottom, room for their numbers, the legend outside."""
     labels = [literal(name, longest=None) for name in names]
     axes.set_yticks(range(len(labels)), labels)
@@ -168,35 +125,3 @@ def _name_rows(axes: Axes, names: Iterable[str], x_label: str, title: str) -> No
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     axes.set_title(title)
     axes.set_xlabel(x_label)
-
-
-@styled
-def plot_stacked_bars(
-    bars: Mapping[str, Mapping[str, float]], *, x_label: str, title: str
-) -> Figure:
-    """Draw one horizontal bar per name, made of parts, with its sum at the end.
-
-    Args:
-        bars: By the bar's name, sizes by the part's name; the same parts in every bar, at most
-            five. The first three are drawn in shades of one color.
-        x_label: What a size is, with its unit.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure, whose label says the sizes in words.
-    """
-    figure, axes = plt.subplots(figsize=(8, 1.3 + 0.5 * len(bars)))
-    ends = [0.0] * len(bars)
-    for part, color in zip(next(iter(bars.values())), PART_COLORS, strict=False):
-        sizes = [bar[part] for bar in bars.values()]
-        style = {"color": color, "edgecolor": "white", "linewidth": 0.8, "label": literal(part)}
-        last = axes.barh(range(len(bars)), sizes, 0.62, left=ends, **style)
-        ends = [end + size for end, size in zip(ends, sizes, strict=True)]
-    axes.bar_label(last, labels=[f"{end:.0f}" for end in ends], padding=4)
-    _name_rows(axes, bars, x_label, title)
-    words = [
-        f"{name}: " + ", ".join(f"{part} {size:.0f}" for part, size in bar.items())
-        for name, bar in bars.items()
-    ]
-    figure.set_label(f"{title}. {x_label}: {'; '.join(words)}")
-    return figure

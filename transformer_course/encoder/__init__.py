@@ -8,16 +8,13 @@ from transformer_course.encoder.checks import (
     check_layers_needed,
     check_used_layers,
 )
+from transformer_course.encoder.contexts import nearest_of_its_kind, word_in_sentences
 from transformer_course.encoder.figures import (
     plot_change,
     plot_riding,
     plot_training_losses,
     show_map,
 )
-from transformer_course.exploring.stream_explorer import show_reach_live
-from transformer_course.looking.recording import (
-    nearest_of_its_kind,
-    vectors_by_layer,
-    word_in_sentences,
-)
+from transformer_course.encoder.live_reach import show_reach_live
+from transformer_course.looking.recording import vectors_by_layer
 from transformer_course.my_transformer import my_parts

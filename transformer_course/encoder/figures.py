@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer_course.drawing import course_map
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.layer_maps import plot_by_layer, plot_one_word
+from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
 
 
 def show_map() -> None:

@@ -5,13 +5,15 @@ from transformer_course.breaking.faults import FAULTS
 from transformer_course.curves.run_figures import run_table
 from transformer_course.curves.stored_runs import load_deep_runs
 from transformer_course.drawing.display import show, show_source
-from transformer_course.drawing.layer_maps import plot_first_gradients, plot_gradient_path
-from transformer_course.exploring.stream_explorer import show_stream_live
 from transformer_course.feed_forward_add_and_norm.checks import (
     check_add_and_norm,
     check_erased,
     check_feed_forward,
     check_pre_norm,
+)
+from transformer_course.feed_forward_add_and_norm.depth_charts import (
+    plot_first_gradients,
+    plot_gradient_path,
 )
 from transformer_course.feed_forward_add_and_norm.feed_forward_units import (
     find_color_unit,
@@ -26,5 +28,6 @@ from transformer_course.feed_forward_add_and_norm.figures import (
     prepare_stacks,
     show_map,
 )
+from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
+from transformer_course.feed_forward_add_and_norm.stream import lengths_and_angles
 from transformer_course.feed_forward_add_and_norm.units import plot_active_words, plot_unit_sums
-from transformer_course.looking.stream import lengths_and_angles

@@ -7,10 +7,13 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_course.drawing import course_map
-from transformer_course.drawing.course_map import describe_layer_order, plot_layer_order
-from transformer_course.drawing.vector_pictures import plot_normalization
+from transformer_course.feed_forward_add_and_norm.layer_order import (
+    describe_layer_order,
+    plot_layer_order,
+)
+from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
+from transformer_course.feed_forward_add_and_norm.stream import untrained_twins
 from transformer_course.looking.recording import vectors_by_layer
-from transformer_course.looking.stream import untrained_twins
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 

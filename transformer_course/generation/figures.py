@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from transformer_course.drawing.search_tree import describe_beam_tree, plot_beam_tree
+from transformer_course.generation.search_tree import describe_beam_tree, plot_beam_tree
 from transformer_edu.generation.hypotheses import BeamStep, Hypothesis
 
 

@@ -1,1 +1,1 @@
-"""Questions to a model: what it computes inside, and what it does without a part."""
+"""Questions that several lessons ask: what a model computes inside, and without a part."""

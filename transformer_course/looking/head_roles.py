@@ -1,11 +1,10 @@
 """What a head does, measured: the share of its attention that falls on chosen cells.
 
-A role is a set of cells of the map, such as the key before each query or a word's translation.
-The share is computed over many sentences, because a single sentence may show a coincidence. Used
-in notebooks/16_looking_inside.ipynb.
+A role is a set of cells of the map, such as the key before each query. The share is computed over
+many sentences, because a single sentence may show a coincidence. Also: pieces as words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -136,55 +135,6 @@ def position_cells(query_lengths: Sequence[int], key_lengths: Sequence[int]) -> 
     return {role: real & each for role, each in zip(POSITIONS, cells, strict=True)}
 
 
-def partner_cells(
-    pairs: Sequence[Pair],
-    pieces: Sequence[bytes],
-    partners: Mapping[str, str],
-    *,
-    reads: bool = False,
-) -> Tensor:
-    """The cells of a cross-attention where a target word meets its partner in the source.
-
-    A word that was cut into pieces has as many rows and columns. Words whose partner does not
-    stand in the source exactly once are left out.
-
-    Args:
-        pairs: Source and target ids, without special tokens.
-        pieces: The bytes of each token, as Tokenizer.pieces has them.
-        partners: The source word that a target word stands for.
-        reads: Take the row that *reads* a piece as its input, which is one later than the row
-            that *predicts* it.
-
-    Returns:
-        True for those cells, shape (batch, query, key), as make_batch would pad them.
-    """
-    queries = max(len(target) for _, target in pairs) + 1
-    keys = max(len(source) for source, _ in pairs)
-    cells = torch.zeros(len(pairs), queries, keys, dtype=torch.bool, device="cpu")
-    for number, (source, target) in enumerate(pairs):
-        there = word_places(source, pieces)
-        for word, rows in word_places(target, pieces):
-            found = [columns for other, columns in there if other == partners.get(word)]
-            if len(found) == 1:
-                first, end = rows.start + reads, rows.stop + reads
-                cells[number, first:end, found[0].start : found[0].stop] = True
-    return cells
-
-
-def word_places(token_ids: Sequence[int], pieces: Sequence[bytes]) -> list[tuple[str, range]]:
-    """Each word of a sentence, and the places of its pieces.
-
-    Args:
-        token_ids: The sentence's.
-        pieces: The bytes of each token, as Tokenizer.pieces has them.
-    """
-    words, start = [], 0
-    for word in group_pieces([pieces[token_id] for token_id in token_ids]):
-        words.append((spell_word(word), range(start, start + len(word))))
-        start += len(word)
-    return words
-
-
 def share_on(weights: Tensor, cells: Tensor) -> Tensor:
     """The share of a head's attention that falls on cells: the mean of the rows that have one.
 
@@ -209,23 +159,6 @@ def share_on(weights: Tensor, cells: Tensor) -> Tensor:
         raise ValueError("cells must hold at least one cell that counts, got none")
     on_cells = (weights * cells.unsqueeze(-3)).sum(dim=-1)  # (..., batch, heads, query)
     return on_cells.transpose(-3, -2)[..., counted].mean(dim=-1)
-
-
-def hits_on(weights: Tensor, cells: Tensor) -> Tensor:
-    """How often a head's largest weight falls on a cell: the fraction of the rows that have one.
-
-    Args:
-        weights: As for share_on.
-        cells: As for share_on.
-
-    Returns:
-        From 0 to 1, shape (..., heads).
-
-    Raises:
-        ValueError: As for share_on.
-    """
-    favorites = weights.argmax(dim=-1, keepdim=True)
-    return share_on(torch.zeros_like(weights).scatter_(-1, favorites, 1.0), cells)
 
 
 SPACE = b" "
@@ -262,24 +195,3 @@ def spell_word(pieces: Sequence[bytes]) -> str:
         pieces: The bytes of its pieces.
     """
     return b"".join(pieces).removeprefix(SPACE).decode(errors="replace")
-
-
-def join_pieces(
-    weights: Tensor,
-    target_words: Sequence[Sequence[bytes]],
-    source_words: Sequence[Sequence[bytes]],
-) -> Tensor:
-    """Attention between words, from that between their pieces.
-
-    Args:
-        weights: Shape (heads, target piece, source piece).
-        target_words: The pieces of each word, row by row; at least one piece each.
-        source_words: The pieces of each word, column by column; at least one piece each.
-
-    Returns:
-        Shape (heads, target word, source word); its rows sum to what those of weights do.
-    """
-    rows = weights.split(list(map(len, target_words)), dim=1)
-    by_word = torch.stack([row.mean(dim=1) for row in rows], dim=1)
-    columns = by_word.split(list(map(len, source_words)), dim=2)
-    return torch.stack([column.sum(dim=2) for column in columns], dim=2)

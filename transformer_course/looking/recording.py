@@ -1,4 +1,6 @@
-"""What goes on in a forward pass, seen from outside: attention weights, inputs, words by layer."""
+"""What goes on in a forward pass, seen from outside: attention weights, inputs, words by layer;
+and the tokens of a pass as a reader writes them.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,6 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
@@ -160,40 +163,18 @@ def vectors_by_layer(translator: Translator, text: str) -> tuple[list[str], Tens
     return words_of(translator, token_ids), torch.stack(vectors)
 
 
-def word_in_sentences(translator: Translator, texts: Sequence[str], word: str) -> Tensor:
-    """The vectors of one word in several sentences, layer by layer.
+def token_words(translator: Translator, token_ids: Sequence[int]) -> list[str]:
+    """The tokens of ids as a reader writes them; ``<s>`` starts a target and ``</s>`` ends it.
+
+    A space before a word is not written; a token that is only a space is ``▁``.
 
     Args:
         translator: Its tokenizer is the package's.
-        texts: The sentences, each with the word as a token of its own.
-        word: The first such token counts.
-
-    Returns:
-        Shape (layers + 1, sentence, d_model).
-
-    Raises:
-        ValueError: If a sentence has no such token.
+        token_ids: Of one sentence.
     """
-    found = []
-    for text in texts:
-        words, vectors = vectors_by_layer(translator, text)
-        if word not in words:
-            raise ValueError(f"text must have the token {word!r}, got {text!r}")
-        found.append(vectors[:, words.index(word)])
-    return torch.stack(found, dim=1)
-
-
-def nearest_of_its_kind(vectors: Tensor, kinds: Sequence[str]) -> list[int]:
-    """After each layer: how many vectors have a nearest neighbor of their own kind.
-
-    Args:
-        vectors: Shape (layer, sentence, d_model).
-        kinds: One for each sentence.
-    """
-    distances = torch.cdist(vectors, vectors)
-    itself = torch.eye(len(kinds), dtype=torch.bool, device=vectors.device)
-    nearest = distances.masked_fill(itself, float("inf")).argmin(dim=-1)  # (layer, sentence)
+    names, model = translator.tokenizer.tokens(token_ids), translator.model
+    marks = {start_id_of(model): "<s>", end_id_of(model): "</s>"}
     return [
-        sum(kinds[near] == kind for near, kind in zip(row, kinds, strict=True))
-        for row in nearest.tolist()
+        marks.get(token_id, name.removeprefix(WORD_START) or WORD_START)
+        for token_id, name in zip(token_ids, names, strict=True)
     ]

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_course.drawing.attention_grid import plot_attention, plot_heads
-from transformer_course.drawing.head_charts import plot_head_roles
+from transformer_course.looking_inside.role_grids import plot_head_roles
 
 CLEAR_SCORE = 0.2  # by which a head scores more than a uniform one
 

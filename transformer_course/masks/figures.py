@@ -2,10 +2,10 @@
 
 from matplotlib.figure import Figure
 
-from transformer_course.curves.run_figures import plot_scores
 from transformer_course.drawing import course_map
-from transformer_course.drawing.attention_grid import plot_masked_heads
-from transformer_course.looking.found_heads import BatchHead
+from transformer_course.masks.masked_maps import plot_masked_heads
+from transformer_course.masks.score_bars import plot_scores
+from transformer_course.masks.tempted_heads import BatchHead
 from transformer_edu.training.evaluation import Evaluation
 
 

@@ -7,8 +7,12 @@ from torch import Tensor, nn
 
 from transformer_course.drawing import course_map
 from transformer_course.drawing.attention_grid import plot_heads
-from transformer_course.drawing.head_charts import plot_head_split, plot_head_sum, plot_lookups
 from transformer_course.looking.shape_trace import Step
+from transformer_course.multi_head_attention.head_charts import (
+    plot_head_split,
+    plot_head_sum,
+    plot_lookups,
+)
 from transformer_course.multi_head_attention.neighbors import GUESSING, LENGTH, neighbor_accuracy
 from transformer_course.multi_head_attention.shape_walk import plot_shape_walk
 

@@ -1,11 +1,17 @@
-"""The task of lesson 04: which symbols are before and after a position? One head is too few."""
+"""The task of lesson 04: which symbols are before and after a position? One head is too few.
 
-from collections.abc import Collection
+Also: switches for the heads of a model that solves it.
+"""
 
+from collections.abc import Callable, Collection, Mapping
+
+import ipywidgets as widgets
 import torch
+from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from transformer_course.exploring.attention_explorer import explore_head_switches
+from transformer_course.drawing.charts import plot_bars
+from transformer_course.drawing.display import explore
 from transformer_course.looking.ablation import heads_switched_off
 from transformer_edu.training.machine.device import device_of
 
@@ -60,4 +66,39 @@ def explore_switches(model: nn.Module) -> None:
     """
     explore_head_switches(
         lambda heads: neighbor_accuracy(model, without=heads), num_heads=model.attention.num_heads
+    )
+
+
+def explore_head_switches(
+    accuracy: Callable[[Collection[int]], Mapping[str, float]], *, num_heads: int
+) -> None:
+    """Let the reader switch the heads of a model off and on, and see what it still can do.
+
+    Args:
+        accuracy: From the heads that are off, counted from 1, to fractions by what is asked.
+        num_heads: How many there are.
+    """
+
+    def off(switches: Mapping[str, bool]) -> list[int]:
+        return [number for number, is_on in enumerate(switches.values(), start=1) if not is_on]
+
+    def name(switches: Mapping[str, bool]) -> str:
+        heads = " and ".join(f"head {number}" for number in off(switches))
+        return f"{heads} switched off" if heads else "All heads are on"
+
+    def draw(**switches: bool) -> Figure:
+        bars = accuracy(off(switches))
+        return plot_bars(bars, y_label="fraction right", title=name(switches).capitalize(), top=1)
+
+    def describe(**switches: bool) -> str:
+        kept = [what for what, share in accuracy(off(switches)).items() if share > 0.9]
+        return f"{name(switches)}: right more than nine times in ten: {', '.join(kept) or 'none'}"
+
+    explore(
+        draw,
+        describe,
+        **{
+            f"head_{number}": widgets.Checkbox(value=True, description=f"head {number} is on")
+            for number in range(1, num_heads + 1)
+        },
     )

@@ -2,11 +2,8 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
-from transformer_course.drawing.position_charts import plot_clocks, plot_position_products
-from transformer_course.exploring.attention_explorer import show_clocks_live
 from transformer_course.looking.found_heads import previous_token_head
 from transformer_course.looking.logit_probes import probe_order
-from transformer_course.looking.position_scores import found_again, read_at, source_positions
 from transformer_course.my_transformer import my_parts
 from transformer_course.positional_encoding.checks import (
     check_add_positions,
@@ -14,12 +11,19 @@ from transformer_course.positional_encoding.checks import (
     check_positional_encoding,
     check_turn,
 )
+from transformer_course.positional_encoding.clocks import plot_clocks, show_clocks_live
 from transformer_course.positional_encoding.figures import (
     plot_places,
     plot_previous_words,
     plot_sentences,
     plot_waves,
     show_map,
+)
+from transformer_course.positional_encoding.position_charts import plot_position_products
+from transformer_course.positional_encoding.position_scores import (
+    found_again,
+    read_at,
+    source_positions,
 )
 from transformer_course.small_models import small_config
 from transformer_course.texts.sentences import CAPTION_PAIRS

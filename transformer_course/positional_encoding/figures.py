@@ -9,10 +9,9 @@ from torch import Tensor
 from transformer_course.drawing import course_map
 from transformer_course.drawing.attention_grid import plot_heads
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.position_charts import plot_readings
-from transformer_course.drawing.vector_pictures import plot_values
 from transformer_course.looking.found_heads import Head
-from transformer_course.looking.position_scores import Reading
+from transformer_course.positional_encoding.position_charts import plot_readings, plot_values
+from transformer_course.positional_encoding.position_scores import Reading
 
 
 def show_map() -> None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from transformer_course.drawing.charts import plot_lines, plot_stacked_bars
+from transformer_course.drawing.charts import plot_lines
+from transformer_course.speed_and_scale.stacked_bars import plot_stacked_bars
 
 
 def plot_steps(counts: Mapping[str, Sequence[float]]) -> Figure:

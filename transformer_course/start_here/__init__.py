@@ -9,13 +9,13 @@ from transformer_course.start_here.checks import (
     check_other_order,
     check_swapped_memory,
 )
-from transformer_course.start_here.explorer import (
+from transformer_course.start_here.faults import memory_of_zeros
+from transformer_course.start_here.figures import show_map
+from transformer_course.start_here.first_translation import (
     draw_translation,
     explore_links,
     explore_numbers,
     translate,
 )
-from transformer_course.start_here.faults import memory_of_zeros
-from transformer_course.start_here.figures import show_map
 from transformer_course.start_here.history import plot_history
 from transformer_course.texts.sentences import FIRST_SENTENCES

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from transformer_course.curves.run_figures import Record, describe_progress, plot_progress
 from transformer_course.drawing.charts import plot_bars, plot_lines
+from transformer_course.translation.progress import Record, describe_progress, plot_progress
 
 
 def plot_texts(scores: Mapping[str, float]) -> Figure:

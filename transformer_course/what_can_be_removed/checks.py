@@ -14,8 +14,9 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_course.looking.ablation import HeadName, every_head, heads_switched_off, margins
+from transformer_course.looking.ablation import HeadName, every_head, heads_switched_off
 from transformer_course.texts.sentences import AGREEMENT
+from transformer_course.what_can_be_removed.contrasts import margins
 from transformer_edu.generation.translator import Translator
 from transformer_edu.pretrained.loading import load_pretrained
 

@@ -3,7 +3,6 @@
 from transformer_course.asking.predict import predict
 from transformer_course.breaking.faults import StandardNormalEmbeddings
 from transformer_course.drawing.display import show
-from transformer_course.drawing.vector_pictures import plot_rows
 from transformer_course.looking.recording import words_of
 from transformer_course.small_models import small_config
 from transformer_course.words_as_vectors.checks import (
@@ -18,3 +17,4 @@ from transformer_course.words_as_vectors.figures import (
     plot_sums,
     show_map,
 )
+from transformer_course.words_as_vectors.vector_pictures import plot_rows

@@ -7,13 +7,13 @@ from torch import Tensor
 
 from transformer_course.drawing import course_map
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.vector_pictures import (
+from transformer_course.looking.recording import WORD_START
+from transformer_course.words_as_vectors.vector_pictures import (
     nearest,
     plot_neighbors,
     plot_similarities,
     plot_tables,
 )
-from transformer_course.looking.recording import WORD_START
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.state import TrainingRun
 

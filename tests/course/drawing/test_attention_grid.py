@@ -1,4 +1,4 @@
-"""Pictures of attention, masks and reach show the numbers they are given, rows down."""
+"""Grids of attention show the numbers they are given, rows down."""
 
 import math
 from itertools import combinations
@@ -8,15 +8,11 @@ import pytest
 import torch
 
 from tests.hatching import hatched_corners
-from transformer_course.drawing.attention_grid import (
-    plot_attention,
-    plot_heads,
-    plot_links,
+from transformer_course.attention.links import plot_links
+from transformer_course.drawing.attention_grid import plot_attention, plot_heads
+from transformer_course.masks.masked_maps import (
     plot_mask_row,
-    plot_masked_heads,
-    plot_padding_share,
 )
-from transformer_course.looking.found_heads import BatchHead
 
 QUERY_TOKENS = ["das", "Haus"]
 KEY_TOKENS = ["the", "old", "house"]
@@ -71,29 +67,6 @@ def test_a_mask_is_filled_where_a_query_may_attend_and_hatched_elsewhere(mask):
     assert hatched_corners(plot_attention(WEIGHTS, **LABELS, mask=mask).axes[0]) == hidden
 
 
-def test_every_mask_of_a_row_is_drawn_under_its_name():
-    masks = {"first": MASK, "second": ~MASK}
-    for axes, (name, mask) in zip(plot_mask_row(masks, **LABELS).axes, masks.items(), strict=True):
-        assert axes.get_title("left") == name
-        np.testing.assert_array_equal(numbers(axes), mask)
-
-
-def test_a_link_leads_from_its_query_to_its_key_and_is_as_wide_as_its_weight():
-    lines = plot_links(WEIGHTS, **LABELS).axes[0].lines
-    assert len(lines) == 5  # the weight of zero has no line
-    ends = [tuple(line.get_xdata()) for line in lines]
-    places = [(q, k) for q in (0.25, 0.75) for k in (1 / 6, 1 / 2, 5 / 6)]
-    np.testing.assert_allclose(ends, places[:3] + places[4:])
-    widths = [line.get_linewidth() for line in lines]
-    assert np.argsort(widths).tolist() == [0, 1, 3, 4, 2]
-
-
-def test_links_of_one_query_alone():
-    axes = plot_links(WEIGHTS, **LABELS, only_query=1).axes[0]
-    assert {line.get_xdata()[0] for line in axes.lines} == {0.75}
-    assert [text.get_text() for text in axes.texts if text.get_weight() == "bold"] == ["Haus"]
-
-
 @pytest.mark.parametrize("wrong", [math.nan, -0.1, 1.5, math.inf])
 def test_what_is_not_a_weight_is_refused(wrong):
     with pytest.raises(ValueError, match="attention_weights must be from 0 to 1, got"):
@@ -104,50 +77,3 @@ def test_what_is_not_a_weight_is_refused(wrong):
 def test_weights_that_do_not_fit_the_tokens_are_refused(draw):
     with pytest.raises(ValueError, match=r"must have shape \(2, 3\) .* tokens, got \(3, 2\)"):
         draw(WEIGHTS.T, **LABELS)
-
-
-WORDS = ["one", "two", "<pad>"]
-REAL = torch.tensor([True, True, False])
-PADDED = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.5, 0.4], [0.0, 0.0, 1.0]])
-
-
-def covered(axes) -> torch.Tensor:
-    """Which cells of a map are covered."""
-    return torch.tensor(axes.images[-1].get_array()) == 1
-
-
-def test_the_title_says_what_the_words_give_to_padding():
-    figure = plot_padding_share(PADDED, WORDS, real=REAL)
-    title = figure.axes[0].get_title("left")
-    assert title == "The words give 30% of their attention to padding"
-    assert figure.get_label().endswith(title)
-
-
-@pytest.mark.parametrize("mask", [REAL, torch.ones(3, 3).tril().bool()])
-def test_hidden_cells_are_covered_and_have_no_number(mask):
-    axes = plot_padding_share(PADDED, WORDS, real=REAL, mask=mask).axes[0]
-    allowed = mask.expand(3, 3)
-    assert covered(axes).equal(~allowed)
-    places = {tuple(map(int, text.get_position()[::-1])) for text in axes.texts}
-    assert places == set(map(tuple, allowed.nonzero().tolist()))
-
-
-def test_without_a_mask_every_cell_has_its_number():
-    axes = plot_padding_share(PADDED, WORDS, real=REAL).axes[0]
-    assert len(axes.images) == 1 and len(axes.texts) == 9
-
-
-def test_a_panel_shows_the_chosen_sentence_with_its_mask():
-    mask = torch.tensor([[[True, True, True]], [[True, True, False]]])
-    w_query, w_key, w_value = torch.randn(3, 4, 2)
-    head = BatchHead(
-        [["a", "b", "c"], WORDS], mask, torch.randn(2, 3, 4), w_query, w_key, w_value, mask
-    )
-    figure = plot_masked_heads({"padding": (head, 1)})
-    axes = figure.axes[0]
-    torch.testing.assert_close(
-        torch.tensor(axes.images[0].get_array()), head.attention_weights()[1]
-    )
-    assert covered(axes).equal(~mask[1].expand(3, 3))
-    assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
-    assert "padding: 3 of 9" in figure.get_label()

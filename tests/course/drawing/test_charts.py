@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from transformer_course.drawing.charts import (
-    plot_bars,
-    plot_differences,
-    plot_grouped_bars,
-    plot_lines,
-    plot_stacked_bars,
-)
+from transformer_course.drawing.charts import plot_bars, plot_grouped_bars, plot_lines
 
 
 def test_every_line_is_drawn_over_x_in_its_own_color():
@@ -48,22 +42,6 @@ def test_whole_numbers_along_x_get_whole_ticks():
     assert all(tick == round(tick) for tick in axes.get_xticks())
 
 
-def test_differences_have_their_words_and_a_band_in_which_numbers_are_equal():
-    differences, words = {"same": 0.0, "near": 2e-5, "far": 3.0}, {"same": "a", "near": "b"}
-    labels = {"words": words | {"far": "c"}, "x_label": "x", "title": "t"}
-    figure = plot_differences(differences, equal=1e-4, **labels)
-    axes = figure.axes[0]
-    *bars, band = axes.patches
-    np.testing.assert_allclose([bar.get_width() for bar in bars], [1e-7, 2e-5, 3.0])
-    assert [text.get_text() for text in axes.texts] == ["a", "b", "c"]
-    np.testing.assert_allclose(band.get_x() + band.get_width(), 1e-4)
-    same, near, far = (bar.get_facecolor() for bar in bars)
-    assert same == near != far
-    start, end = axes.get_xlim()
-    assert 0 < start < 1e-7 and end > 3.0 and axes.get_xscale() == "log"
-    assert figure.get_label() == "t. From top to bottom: same (a), near (b), far (c)"
-
-
 def test_grouped_bars_have_a_bar_for_every_name_of_every_group():
     groups = {"first": {"one": 1.0, "two": 2.0}, "second": {"one": 3.0, "two": 4.0}}
     axes = plot_grouped_bars(groups, x_label="x", title="t").axes[0]
@@ -72,14 +50,3 @@ def test_grouped_bars_have_a_bar_for_every_name_of_every_group():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["first", "second"]
     first, other = axes.patches[0].get_y(), axes.patches[2].get_y()
     assert first != other
-
-
-def test_stacked_bars_put_each_part_at_the_end_of_the_one_before_and_write_the_sum():
-    bars = {"first": {"one": 1.0, "two": 2.0}, "second": {"one": 3.0, "two": 4.0}}
-    figure = plot_stacked_bars(bars, x_label="x", title="t")
-    axes = figure.axes[0]
-    spans = [(bar.get_x(), bar.get_width()) for bar in axes.patches]
-    assert spans == [(0.0, 1.0), (0.0, 3.0), (1.0, 2.0), (3.0, 4.0)]
-    assert [text.get_text() for text in axes.texts] == ["3", "7"]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two"]
-    assert figure.get_label() == "t. x: first: one 1, two 2; second: one 3, two 4"

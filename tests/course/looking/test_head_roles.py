@@ -7,14 +7,10 @@ from transformer_course.looking.head_roles import (
     POSITIONS,
     RecordedPairs,
     group_pieces,
-    hits_on,
-    join_pieces,
-    partner_cells,
     position_cells,
     record_pairs,
     share_on,
     spell_word,
-    word_places,
 )
 from transformer_course.looking.recording import record_attention
 from transformer_course.texts.sentences import CAPTION_PAIRS
@@ -26,7 +22,6 @@ QUERIES, KEYS = [6, 4], [5, 7]  # two sentences, each with its own lengths
 LONGEST_QUERY, LONGEST_KEY = 6, 7
 # "two dogs run ." and "zwei Hun de laufen ." in pieces; the last is the space that begins a word.
 PIECES = [b" two", b" dogs", b" run", b".", b" zwei", b" Hun", b"de", b" laufen", b" dogs"]
-TWO, DOGS, RUN, STOP, ZWEI, HUN, DE, LAUFEN = range(8)
 
 
 def looking_at(key_of):
@@ -103,56 +98,12 @@ def test_rows_without_a_cell_do_not_count_and_several_cells_of_a_row_add_up():
     assert share_on(weights, cells).tolist() == [0.75]
 
 
-def test_hits_count_the_rows_whose_largest_weight_is_on_a_cell():
-    weights = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]]).view(1, 1, 3, 3)
-    cells = torch.tensor([[[True, False, False], [True, False, True], [False] * 3]])
-    assert hits_on(weights, cells).tolist() == [0.5]
-
-
 def test_uniform_gives_every_allowed_key_the_same_weight_and_a_hidden_query_none():
     weights = torch.tensor([[0.9, 0.1, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]).view(1, 1, 3, 3)
     recorded = RecordedPairs({"encoder.layers.0.self_attention": weights}, [3], [1])
     (even,) = recorded.uniform().attention.values()
     assert even[0, 0].tolist() == [[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0]]
     assert recorded.uniform().source_lengths == [3]
-
-
-def test_every_word_has_the_places_of_its_pieces():
-    words = word_places([ZWEI, HUN, DE, LAUFEN, STOP], PIECES)
-    places = [range(1), range(1, 3), range(3, 4), range(4, 5)]
-    assert words == [*zip(["zwei", "Hunde", "laufen", "."], places, strict=True)]
-
-
-def test_a_word_meets_its_partner_where_it_is_predicted_and_one_row_later_where_it_is_read():
-    pairs = [([TWO, DOGS, RUN, STOP], [ZWEI, HUN, DE, LAUFEN, STOP])]
-    partners = {"Hunde": "dogs", "laufen": "run"}
-    predicts = partner_cells(pairs, PIECES, partners)
-    assert predicts.shape == (1, 6, 4)
-    assert predicts[0].nonzero().tolist() == [[1, 1], [2, 1], [3, 2]]
-    reads = partner_cells(pairs, PIECES, partners, reads=True)
-    assert reads[0].nonzero().tolist() == [[2, 1], [3, 1], [4, 2]]
-
-
-def test_the_row_that_predicts_is_the_one_whose_label_is_the_piece():
-    pairs = [([TWO, DOGS, RUN, STOP], [ZWEI, HUN, DE, LAUFEN, STOP]), ([RUN], [LAUFEN, STOP])]
-    batch = make_batch(pairs)
-    cells = partner_cells(pairs, PIECES, {"laufen": "run"})
-    row = cells.any(dim=-1)
-    assert batch.label_ids[row].tolist() == [LAUFEN, LAUFEN]
-    read = partner_cells(pairs, PIECES, {"laufen": "run"}, reads=True).any(dim=-1)
-    assert batch.decoder_input_ids[read].tolist() == [LAUFEN, LAUFEN]
-
-
-def test_a_partner_in_pieces_has_as_many_columns():
-    pairs = [([ZWEI, HUN, DE, STOP], [DOGS, STOP])]
-    cells = partner_cells(pairs, PIECES, {"dogs": "Hunde"})
-    assert cells[0].nonzero().tolist() == [[0, 1], [0, 2]]
-
-
-def test_a_partner_that_is_missing_or_stands_there_twice_is_left_out():
-    pairs = [([TWO, DOGS, DOGS], [HUN, DE]), ([TWO], [HUN, DE]), ([DOGS], [HUN, DE])]
-    cells = partner_cells(pairs, PIECES, {"Hunde": "dogs"})
-    assert cells.any(dim=(1, 2)).tolist() == [False, False, True]
 
 
 @pytest.fixture
@@ -238,11 +189,6 @@ def test_what_cannot_be_scored_is_refused():
         share_on(weights, torch.zeros_like(cells))
 
 
-HEADS = 2
-WEIGHTS = torch.full((HEADS, 3, 4), 1 / 4)
-ROWS, COLUMNS = [[b"a"], [b"b", b"c"]], [[b"v", b"w"], [b"x", b"y"]]
-
-
 @pytest.mark.parametrize(
     ("pieces", "words"),
     [
@@ -281,12 +227,3 @@ def test_every_caption_has_its_words():
         pieces = [tokenizer.pieces[token_id] for token_id in tokenizer.encode(text)]
         words = [spell_word(word) for word in group_pieces(pieces)]
         assert words == text.replace(",", " ,").replace(".", " .").split()
-
-
-def test_rows_are_means_and_columns_sums_so_rows_still_sum_to_one():
-    weights = torch.rand(HEADS, 4, 5).softmax(dim=-1)
-    joined = join_pieces(weights, [[b"a"], [b"b", b"c"], [b""]], [[b"x", b"y", b"z"], [b"v", b"w"]])
-    assert joined.shape == (HEADS, 3, 2)
-    torch.testing.assert_close(joined[:, 1, 0], weights[:, 1:3, :3].sum(dim=2).mean(dim=1))
-    torch.testing.assert_close(joined[:, 2, 1], weights[:, 3, 3:].sum(dim=1))
-    torch.testing.assert_close(joined.sum(dim=-1), torch.ones(HEADS, 3))

@@ -9,16 +9,18 @@ import torch
 import torch.nn.functional as F
 
 from transformer_course.a_published_model.small_marian import PAIRS, untrained_marian
+from transformer_course.decoder.next_words import decoding_steps, next_word
 from transformer_course.diagnosis.examination import examine
 from transformer_course.feed_forward_add_and_norm.feed_forward_units import read_sentence
-from transformer_course.looking.ablation import margins, mean_outputs
-from transformer_course.looking.found_heads import aligning_head, decoder_head, encoder_head
+from transformer_course.looking.found_heads import aligning_head
 from transformer_course.looking.head_roles import record_pairs
-from transformer_course.looking.next_words import decoding_steps, next_word, token_words
-from transformer_course.looking.recording import record_attention
+from transformer_course.looking.recording import record_attention, token_words
 from transformer_course.looking.shape_trace import trace
-from transformer_course.start_here.explorer import cross_attention, translate_text
-from transformer_course.what_can_be_removed.explorer import probabilities
+from transformer_course.masks.tempted_heads import decoder_head, encoder_head
+from transformer_course.start_here.first_translation import cross_attention, translate_text
+from transformer_course.what_can_be_removed.ablation import mean_outputs
+from transformer_course.what_can_be_removed.contrasts import margins
+from transformer_course.what_can_be_removed.removals import probabilities
 from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.translator import Translator
 

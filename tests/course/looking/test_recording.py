@@ -4,15 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.looking.recording import (
-    nearest_of_its_kind,
-    record_attention,
-    vectors_by_layer,
-    word_in_sentences,
-)
+from transformer_course.looking.recording import record_attention, token_words, vectors_by_layer
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.vocabulary import END_ID, START_ID
 
 HEADS, SOURCE, TARGET, LAYERS = 4, 7, 5, 2
 
@@ -129,17 +125,12 @@ def test_the_last_vectors_become_the_memory_and_the_first_are_words_with_positio
     torch.testing.assert_close(vectors[0], embedded)
 
 
-def test_a_word_is_found_in_every_sentence(translator):
-    texts = [TEXT, "Now a man is playing.", "He likes playing."]
-    found = word_in_sentences(translator, texts, "playing")
-    for text, own in zip(texts, found.unbind(dim=1), strict=True):
-        words, vectors = vectors_by_layer(translator, text)
-        torch.testing.assert_close(own, vectors[:, words.index("playing")])
-    with pytest.raises(ValueError, match="must have the token 'playing', got 'A dog runs"):
-        word_in_sentences(translator, ["A dog runs."], "playing")
+def test_words_have_no_mark_of_a_space_and_the_special_tokens_have_names(translator):
+    ids = translator.tokenizer.encode("Ein Mann")
+    words = token_words(translator, [START_ID, *ids, END_ID])
+    assert words[0] == "<s>" and words[-1] == "</s>"
+    assert "".join(words[1:-1]) == "EinMann"
 
 
-def test_only_neighbors_of_the_own_kind_count():
-    line = torch.tensor([[0.0], [1.0], [1.5], [4.0]])
-    vectors = torch.stack([line, line[[0, 2, 1, 3]]])  # (layer, sentence, d_model)
-    assert nearest_of_its_kind(vectors, ["a", "a", "b", "b"]) == [2, 0]
+def test_no_token_has_an_empty_name(translator):
+    assert all(token_words(translator, range(translator.model.config.vocabulary_size)))

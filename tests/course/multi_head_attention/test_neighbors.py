@@ -1,15 +1,19 @@
 """The task has the neighbors as its answers, and a head that is off is not used."""
 
+import itertools
+
+import matplotlib.pyplot as plt
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from tests.published import caught_explorers
-from transformer_course.exploring import attention_explorer
+from transformer_course.multi_head_attention import neighbors
 from transformer_course.multi_head_attention.neighbors import (
     LENGTH,
     NUM_SYMBOLS,
+    explore_head_switches,
     explore_switches,
     neighbor_accuracy,
     neighbor_sequences,
@@ -79,10 +83,40 @@ def test_without_a_head_one_neighbor_is_guessed(off, right):
 
 
 def test_the_reader_can_switch_every_head(monkeypatch):
-    explored = caught_explorers(monkeypatch, attention_explorer)
+    explored = caught_explorers(monkeypatch, neighbors)
     explore_switches(LooksAtNeighbors())
     ((draw, describe, controls),) = explored
     assert list(controls) == ["head_1", "head_2"]
     (before, after, _) = draw(head_1=False, head_2=True).axes[0].patches
     assert before.get_height() < 0.2 and after.get_height() == 1.0
     assert describe(head_1=True, head_2=True).endswith("before, after, both")
+
+
+@pytest.fixture
+def explored(monkeypatch) -> list[tuple]:
+    return caught_explorers(monkeypatch, neighbors)
+
+
+def test_every_state_of_the_switches_is_drawn_and_described(explored):
+    explore_head_switches(lambda off: {"both": 1 - len(off) / 2}, num_heads=2)
+    ((draw, alt, controls),) = explored
+    assert all(control.description for control in controls.values())
+    for states in itertools.product([False, True], repeat=2):
+        switches = dict(zip(controls, states, strict=True))
+        draw(**switches)
+        assert alt(**switches)
+        plt.close("all")
+
+
+def test_a_head_without_its_tick_is_switched_off(explored):
+    explore_head_switches(lambda off: {"before": 0.0 if 1 in off else 1.0}, num_heads=2)
+    ((draw, alt, controls),) = explored
+    assert [control.description for control in controls.values()] == [
+        "head 1 is on",
+        "head 2 is on",
+    ]
+    on, off = {"head_1": True, "head_2": True}, {"head_1": False, "head_2": True}
+    (bar,) = draw(**off).axes[0].patches
+    assert bar.get_height() == 0
+    assert alt(**on) == "All heads are on: right more than nine times in ten: before"
+    assert alt(**off) == "head 1 switched off: right more than nine times in ten: none"

@@ -7,8 +7,8 @@ import torch
 
 from tests.room_figures import assert_it_says_what_it_shows
 from transformer_course.looking.found_heads import Head
-from transformer_course.looking.position_scores import Reading
 from transformer_course.positional_encoding import figures
+from transformer_course.positional_encoding.position_scores import Reading
 
 WORDS = ["a", "dog", "runs"]
 USUAL, EXCHANGED = Reading(WORDS, [0, 1, 2], "Ein Hund"), Reading(WORDS, [2, 1, 0], "Ein Mann")

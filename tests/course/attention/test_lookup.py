@@ -1,0 +1,58 @@
+"""A lookup shows its matches, its weights and its mix."""
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.text import Text
+
+from transformer_course.attention.lookup import plot_lookup
+
+PLANE_QUERY = torch.tensor([2.0, 0.0])
+PLANE_KEY = torch.tensor([[2.0, -0.5], [0.0, 2.0], [1.0, 0.5]])
+PLANE_VALUE = torch.tensor([[4.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
+PLANE_WEIGHTS = (PLANE_KEY @ PLANE_QUERY).softmax(dim=0)
+FIGURE = plot_lookup(
+    PLANE_QUERY, PLANE_KEY, PLANE_VALUE, words=["a", "b", "c"], features=["x", "y"]
+)
+MATCH, BARS, MIX = FIGURE.axes
+
+
+def written(axes: Axes) -> set[str]:
+    return {text.get_text() for text in axes.findobj(Text)}
+
+
+def test_the_star_is_the_weighted_average_of_the_values():
+    (star,) = (line for line in MIX.lines if line.get_marker() == "*")
+    torch.testing.assert_close(
+        torch.tensor(star.get_xydata()[0]).float(), PLANE_WEIGHTS @ PLANE_VALUE
+    )
+
+
+def test_every_word_has_its_score_and_its_weight_as_a_bar():
+    said = {f"{weight:.3f}" for weight in PLANE_WEIGHTS}
+    assert {"a: score 4.0", "b: score 0.0", "c: score 2.0"} | said <= written(BARS)
+    bars = torch.tensor([bar.get_width() for bar in BARS.patches[len(PLANE_KEY) :]]).float()
+    torch.testing.assert_close(bars, PLANE_WEIGHTS)
+
+
+def test_the_points_have_their_names_and_the_query_its_features():
+    assert {"query", "a", "b", "c", "x", "y"} <= written(MATCH)
+    assert {"output", "a", "b", "c"} <= written(MIX)
+
+
+def test_the_largest_weight_is_named_in_title_and_words():
+    assert FIGURE.get_suptitle().endswith("inside the triangle of the values, nearest to a")
+    assert "near the value of a" in FIGURE.get_label()
+
+
+def test_more_than_three_values_have_a_hull():
+    inside = torch.cat([PLANE_VALUE, PLANE_VALUE.mean(dim=0, keepdim=True)])
+    figure = plot_lookup(
+        PLANE_QUERY,
+        torch.cat([PLANE_KEY, PLANE_KEY[:1]]),
+        inside,
+        words=list("abcd"),
+        features=["x", "y"],
+    )
+    assert "inside the hull of the values" in figure.get_suptitle()
+    plt.close(figure)

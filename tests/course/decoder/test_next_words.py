@@ -1,0 +1,63 @@
+"""The words that a translator's decoder expects next."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from transformer_course.decoder.next_words import (
+    MOST_STEPS,
+    NUM_CANDIDATES,
+    decoding_steps,
+    next_word,
+)
+from transformer_course.looking.recording import token_words
+from transformer_edu.model.vocabulary import START_ID
+
+SOURCE, BEGINNING = "A man is playing the guitar on the street.", "Ein Mann"
+
+
+def test_the_likeliest_words_are_those_of_the_models_last_position(translator):
+    model, tokenizer = translator.model, translator.tokenizer
+    expected = next_word(translator, SOURCE, BEGINNING)
+    ids = [START_ID, *tokenizer.encode(BEGINNING)]
+    with torch.no_grad():
+        logits = model(torch.tensor([tokenizer.encode(SOURCE)]), torch.tensor([ids]))[0, -1]
+    assert len(expected) == 4 and sorted(expected.values(), reverse=True) == [*expected.values()]
+    assert next(iter(expected)) == token_words(translator, [int(logits.argmax())])[0]
+    assert expected[next(iter(expected))] == pytest.approx(float(logits.softmax(-1).max()))
+
+
+def test_another_source_has_other_words(translator):
+    assert next_word(translator, SOURCE, BEGINNING) != next_word(
+        translator, "A man is cooking.", BEGINNING
+    )
+
+
+def test_the_steps_of_a_decoder_write_the_translation_and_every_token_is_read_in_the_next(
+    translator,
+):
+    steps = decoding_steps(translator, SOURCE, "")
+    for before, after in pairwise(steps):
+        assert after.read == [*before.read, before.candidates[before.chosen][0]]
+    for step in steps:
+        assert step.chosen == 0 and not step.is_given and len(step.candidates) == NUM_CANDIDATES
+        torch.testing.assert_close(step.attention.sum(), torch.tensor(1.0))
+    last = steps[-1].candidates[0][0]
+    assert last == "</s>"
+    written = "".join(steps[-1].read[1:])
+    assert written == translator.translate(SOURCE).replace(" ", "")
+
+
+def test_a_beginning_is_put_in_though_it_is_unlikely(translator):
+    tokens = token_words(translator, translator.tokenizer.encode("Computer"))
+    steps = decoding_steps(translator, SOURCE, "Computer")
+    given = [step for step in steps if step.is_given]
+    assert [step.candidates[step.chosen][0] for step in given] == tokens
+    assert given[0].chosen == NUM_CANDIDATES
+    assert given[0].candidates[-1][1] <= min(p for _, p in given[0].candidates[:-1])
+
+
+def test_a_sentence_that_never_ends_is_cut(translator):
+    beginning = "Mann " * MOST_STEPS
+    assert len(decoding_steps(translator, SOURCE, beginning)) == MOST_STEPS

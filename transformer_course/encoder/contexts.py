@@ -1,0 +1,48 @@
+"""One word in several sentences, layer by layer."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_course.looking.recording import vectors_by_layer
+from transformer_edu.generation.translator import Translator
+
+
+def word_in_sentences(translator: Translator, texts: Sequence[str], word: str) -> Tensor:
+    """The vectors of one word in several sentences, layer by layer.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        texts: The sentences, each with the word as a token of its own.
+        word: The first such token counts.
+
+    Returns:
+        Shape (layers + 1, sentence, d_model).
+
+    Raises:
+        ValueError: If a sentence has no such token.
+    """
+    found = []
+    for text in texts:
+        words, vectors = vectors_by_layer(translator, text)
+        if word not in words:
+            raise ValueError(f"text must have the token {word!r}, got {text!r}")
+        found.append(vectors[:, words.index(word)])
+    return torch.stack(found, dim=1)
+
+
+def nearest_of_its_kind(vectors: Tensor, kinds: Sequence[str]) -> list[int]:
+    """After each layer: how many vectors have a nearest neighbor of their own kind.
+
+    Args:
+        vectors: Shape (layer, sentence, d_model).
+        kinds: One for each sentence.
+    """
+    distances = torch.cdist(vectors, vectors)
+    itself = torch.eye(len(kinds), dtype=torch.bool, device=vectors.device)
+    nearest = distances.masked_fill(itself, float("inf")).argmin(dim=-1)  # (layer, sentence)
+    return [
+        sum(kinds[near] == kind for near, kind in zip(row, kinds, strict=True))
+        for row in nearest.tolist()
+    ]

@@ -1,1 +1,0 @@
-"""Figures with controls that several lessons show."""

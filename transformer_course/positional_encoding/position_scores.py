@@ -1,0 +1,111 @@
+"""Give the words of a translator's source other positions, or none, and see what changes.
+
+Also: are words and positions found again in their sums?
+
+The words stay in their order in memory; only the position vectors that are added to them differ.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from transformer_course.looking.recording import words_of
+from transformer_edu.generation.translator import Translator
+from transformer_edu.model.transformer import Transformer
+
+
+class Reading(NamedTuple):
+    """A sentence as a translator reads it, and what it writes.
+
+    Args:
+        words: The tokens, in the order in which they are given.
+        positions: The position of each; None where no position vectors are added.
+        translation: What the translator writes.
+    """
+
+    words: list[str]
+    positions: list[int] | None
+    translation: str
+
+
+@contextmanager
+def source_positions(model: Transformer, positions: Sequence[int] | None) -> Iterator[None]:
+    """Inside the block, the encoder reads its words with these position vectors.
+
+    ::
+
+        with source_positions(model, [0, 2, 1]):  # the second and the third word swap positions
+            memory = model.encode(source_ids)
+
+    Args:
+        model: In evaluation mode; it is unchanged after the block. The decoder keeps its positions.
+        positions: One for each source token, in the order of the tokens; None adds no position
+            vectors.
+
+    Raises:
+        ValueError: If positions do not fit the source, when it is read.
+    """
+
+    def replace(_: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+        (x,) = given
+        table = model.positions.table.to(x.dtype)
+        words = x - table[: x.size(1)]
+        if positions is None:
+            return (words,)
+        if len(positions) != x.size(1):
+            raise ValueError(
+                f"positions must be one for each of {x.size(1)} tokens, got {len(positions)}"
+            )
+        return (words + table[torch.tensor(list(positions), device=table.device)],)
+
+    hook = model.encoder.register_forward_pre_hook(replace)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def read_at(
+    translator: Translator, text: str, positions: Sequence[int] | str | None = "usual"
+) -> Reading:
+    """Translate a sentence whose words have these positions.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        text: In the source language.
+        positions: One for each token; "usual" counts from 0; None adds no position vectors.
+
+    Raises:
+        ValueError: If there is not one position for each token.
+    """
+    words = words_of(translator, translator.tokenizer.encode(text))
+    if positions == "usual":
+        positions = range(len(words))
+    with source_positions(translator.model, positions):
+        translation = translator.translate(text)
+    return Reading(words, None if positions is None else list(positions), translation)
+
+
+def found_again(vocabulary: Tensor, used: Tensor, position_vectors: Tensor) -> tuple[float, float]:
+    """Add every position vector to every word used, and look for the nearest of both.
+
+    Args:
+        vocabulary: A vector for each word, shape (word, width).
+        used: Ids of the words that are added, shape (number of words used,).
+        position_vectors: Shape (position, width).
+
+    Returns:
+        The fraction of sums whose nearest word of the vocabulary is the right one, and the
+        fraction of those whose nearest position is.
+    """
+    sums = vocabulary[used].unsqueeze(1) + position_vectors  # (word used, position, width)
+    nearest_word = torch.cdist(sums.flatten(0, 1), vocabulary).argmin(dim=-1)
+    nearest_position = torch.cdist(sums.flatten(0, 1), position_vectors).argmin(dim=-1)
+    num_positions = len(position_vectors)
+    right_word = nearest_word == used.repeat_interleave(num_positions)
+    every_position = torch.arange(num_positions, device=used.device)
+    right_position = nearest_position == every_position.repeat(len(used))
+    return right_word.float().mean().item(), right_position.float().mean().item()
