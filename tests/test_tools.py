@@ -126,15 +126,15 @@ def test_with_an_address_the_setup_cell_hands_it_to_pip(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("subprocess.run", lambda command, check: commands.append(command[1:]))
     exec(colab.setup_cell_source(ADDRESS), {})
-    assert commands == [["-m", "pip", "install", "-q", f"git+{ADDRESS}"]]
+    assert commands == [["-m", "pip", "install", "-q", f"transformer-edu[course] @ git+{ADDRESS}"]]
 
 
 def test_lessons_on_real_text_fetch_what_reads_it_too():
     plain, with_text = (
         colab.setup_cell_source(ADDRESS, name) for name in ("02_a.ipynb", "15_translation.ipynb")
     )
-    assert f'"git+{ADDRESS}"' in plain
-    assert f'"transformer-edu[data] @ git+{ADDRESS}"' in with_text
+    assert f'"transformer-edu[course] @ git+{ADDRESS}"' in plain
+    assert f'"transformer-edu[course,data] @ git+{ADDRESS}"' in with_text
     assert colab.setup_cell_source(None, "15_translation.ipynb") == colab.setup_cell_source(None)
 
 
