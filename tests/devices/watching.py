@@ -83,7 +83,7 @@ def _run(sources: dict[int, str], name: str, steps: int | None) -> Report:
             words = f"cell {index + 1} ({first_line!r}) failed on another device: {reason}"
             raise LessonError(refusal(name, words)) from error
         if warned.getvalue().strip():
-            words = f"cell {index + 1} warns on another device: {warned.getvalue().strip()}"
+            words = f"cell {index + 1} on another device warns: {warned.getvalue().strip()}"
             raise LessonError(refusal(name, words))
         printed[index] = written.getvalue()
     return Report(printed, sorted(strangers | _left_behind(namespace)), Backend.computations)
