@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from transformer_edu.data.toy_tasks import Task
+from transformer_edu.model.special_ids import END_ID, PADDING_ID
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import Evaluation, evaluate
 from transformer_edu.training.loop import endless_batches, paper_adam

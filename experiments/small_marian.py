@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
-from transformer_edu.pretrained.marian import load_marian, save_marian
+from transformer_edu.pretrained.marian_folder import load_marian, save_marian
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

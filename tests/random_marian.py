@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.variants.marian import POSITIONS, TABLES, to_marian
+from transformer_edu.variants.marian_weights import POSITIONS, TABLES, to_marian
 
 transformers = pytest.importorskip("transformers")
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from tools.colab import write_if_changed
 from tools.notebooks import ROOT
-from transformer_course.drawing.attention_flow import QUIET_WORDS, plot_marked_links
+from transformer_course.drawing.marked_links import QUIET_WORDS, plot_marked_links
 from transformer_course.looking.found_heads import aligning_head
 from transformer_edu.pretrained.loading import load_pretrained
 

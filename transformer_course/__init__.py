@@ -2,11 +2,12 @@
 
 our_transformer  the classes that lessons 01 to 09 ask for, on one page: open this file first
 my_transformer   the file with the reader's own classes, and what stands in for missing ones
+small_models     sizes that a laptop trains in seconds
 
 Each lesson has a room that is named as its notebook, such as ``attention`` for lesson 02: its
 checks, figures, charts, explorers and faults. What several lessons need has rooms of its own:
 
-asking     Predicts, and the three outcomes of an exercise
+asking     Predicts, the three outcomes of an exercise, and what several checks share
 drawing    data in, a figure out; show a figure or a source
 curves     training runs that were stored: in words, as a table, as lines of a figure
 looking    questions to a model: attention maps, probes, ablation

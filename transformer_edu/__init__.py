@@ -7,10 +7,10 @@ for each question:
 - ``model``: what is it? The paper's §3, in plain PyTorch.
 - ``variants``: what came after it? Language models, published translation models.
 - ``generation``: how does it write? Greedy, beam search, sampling (§6.1).
-- ``data``: what does it read? Toy tasks, parallel text, tokens, batches.
+- ``data``: what does it read? Toy tasks, captions, everyday sentences, tokens, batches.
 - ``training``: how does it learn? Loss, schedule, loop (§5).
-- ``runs``: what ``python -m transformer_edu.training`` is made of.
-- ``pretrained``: a small translator, ready to use.
+- ``runs``: what ``python -m transformer_edu.training`` is made of, and a command that scores.
+- ``pretrained``: a small translator, ready to use, and folders of published Marian models.
 
 The course that teaches it is the package beside this one, ``transformer_course``.
 """

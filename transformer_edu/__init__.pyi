@@ -1,7 +1,5 @@
 # The doors of the library: every name that users and lessons import, and the module that holds it.
 
-# model
-# data
 from .data.augmentation import RandomSplits as RandomSplits
 from .data.batches import Batch as Batch
 from .data.batches import epoch as epoch
@@ -25,8 +23,6 @@ from .data.toy_tasks import copy_task as copy_task
 from .data.toy_tasks import number_words_task as number_words_task
 from .data.toy_tasks import reverse_task as reverse_task
 from .data.vocabulary import Vocabulary as Vocabulary
-
-# generation
 from .generation.beam import beam_search as beam_search
 from .generation.greedy import greedy_search as greedy_search
 from .generation.sampling import candidate_probabilities as candidate_probabilities
@@ -53,23 +49,19 @@ from .model.masks import target_mask as target_mask
 from .model.pytorch import PytorchTransformer as PytorchTransformer
 from .model.pytorch import from_pytorch as from_pytorch
 from .model.pytorch import to_pytorch as to_pytorch
+from .model.special_ids import END_ID as END_ID
+from .model.special_ids import PADDING_ID as PADDING_ID
+from .model.special_ids import SPECIAL_TOKENS as SPECIAL_TOKENS
+from .model.special_ids import START_ID as START_ID
+from .model.special_ids import UNKNOWN_ID as UNKNOWN_ID
 from .model.transformer import Transformer as Transformer
 from .model.transformer import TransformerConfig as TransformerConfig
-from .model.vocabulary import END_ID as END_ID
-from .model.vocabulary import PADDING_ID as PADDING_ID
-from .model.vocabulary import SPECIAL_TOKENS as SPECIAL_TOKENS
-from .model.vocabulary import START_ID as START_ID
-from .model.vocabulary import UNKNOWN_ID as UNKNOWN_ID
-
-# pretrained
 from .pretrained.loading import load_pretrained as load_pretrained
 from .pretrained.loading import model_card as model_card
 from .pretrained.loading import training_history as training_history
-from .pretrained.marian import MARIAN_FILES as MARIAN_FILES
-from .pretrained.marian import load_marian as load_marian
-from .pretrained.marian import save_marian as save_marian
-
-# training
+from .pretrained.marian_folder import MARIAN_FILES as MARIAN_FILES
+from .pretrained.marian_folder import load_marian as load_marian
+from .pretrained.marian_folder import save_marian as save_marian
 from .training.bleu import corpus_bleu as corpus_bleu
 from .training.checkpoint import load_model as load_model
 from .training.checkpoint import save_model as save_model
@@ -84,8 +76,6 @@ from .training.loss import token_loss as token_loss
 from .training.machine.device import describe_device as describe_device
 from .training.machine.device import pick_device as pick_device
 from .training.saved_translator import load_translator as load_translator
-
-# variants
 from .variants.language_model import LanguageModel as LanguageModel
 from .variants.language_model import LanguageModelConfig as LanguageModelConfig
-from .variants.marian import MARIAN_NAMES as MARIAN_NAMES
+from .variants.marian_weights import MARIAN_NAMES as MARIAN_NAMES

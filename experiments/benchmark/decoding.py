@@ -25,8 +25,8 @@ from experiments.benchmark.training_step import MARIAN, OURS, PYTORCH, marian_co
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 
 OUT_OF_REACH = -1e4  # the end token's bias: nobody stops early
 SLOW_ROUNDS = 3  # at the most, for a model that takes many times as long

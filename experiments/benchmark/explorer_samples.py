@@ -45,7 +45,7 @@ def made_box(sample: Callable[[], None]) -> object:
 
 def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
-    from transformer_course.generation.live_beams import explore_beams
+    from transformer_course.generation.beam_explorer import explore_beams
     from transformer_course.looking_inside.chosen_head import explore_attention
     from transformer_course.multi_head_attention.neighbors import explore_head_switches
     from transformer_course.start_here import first_translation as translation

@@ -15,7 +15,7 @@ import torch
 
 from tests.published import page_in, published_element, published_page
 from tests.small_translator import PAIRS, small_translator
-from transformer_course.attention.lookup import (
+from transformer_course.attention.live_lookup import (
     PLANE_KEY,
     PLANE_QUERY,
     PLANE_VALUE,
@@ -26,7 +26,7 @@ from transformer_course.attention.lookup import (
 from transformer_course.curves.stored_runs import load_runs
 from transformer_course.decoder.live_decoder import show_decoder_live
 from transformer_course.decoder.next_words import decoding_steps
-from transformer_course.diagnosis.patients import DIAGNOSES, show_patients_live
+from transformer_course.diagnosis.live_patients import DIAGNOSES, show_patients_live
 from transformer_course.encoder.live_reach import show_reach_live
 from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
 from transformer_course.feed_forward_add_and_norm.stream import untrained_twins
@@ -35,10 +35,10 @@ from transformer_course.looking.recording import record_attention, token_words, 
 from transformer_course.looking_inside.chosen_head import explore_attention
 from transformer_course.masks.live_mask import show_mask_live
 from transformer_course.our_transformer import Transformer
-from transformer_course.positional_encoding.clocks import MOST_NUMBERS, show_clocks_live
+from transformer_course.positional_encoding.live_clocks import MOST_NUMBERS, show_clocks_live
 from transformer_course.start_here.first_translation import explore_links
 from transformer_course.texts.sentences import FIRST_SENTENCES
-from transformer_course.transformer.model_map import (
+from transformer_course.transformer.live_map import (
     box_names,
     lesson_of,
     model_parts,
@@ -54,7 +54,7 @@ from transformer_course.what_can_be_removed.removals import (
 )
 from transformer_edu.generation.sampling import candidate_probabilities
 from transformer_edu.model.embeddings import sinusoidal_positions
-from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.model.special_ids import START_ID
 from transformer_edu.pretrained.loading import load_pretrained
 
 HOSTILE = [

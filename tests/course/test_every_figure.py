@@ -22,7 +22,7 @@ import transformer_course
 from transformer_course.a_published_model.differences import plot_differences
 from transformer_course.attention.flow import plot_attention_flow
 from transformer_course.attention.links import plot_links
-from transformer_course.attention.lookup import plot_lookup
+from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns
 from transformer_course.decoder.next_word_bars import (
     plot_decoding_step,
@@ -31,12 +31,13 @@ from transformer_course.decoder.next_word_bars import (
 )
 from transformer_course.decoder.next_words import DecodingStep
 from transformer_course.diagnosis.symptoms import plot_symptoms
-from transformer_course.drawing import attention_flow, charts
 from transformer_course.drawing import attention_grid as attention
+from transformer_course.drawing import charts
 from transformer_course.drawing import course_map as architecture
+from transformer_course.drawing import marked_links as attention_flow
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
 from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
-from transformer_course.feed_forward_add_and_norm import units
+from transformer_course.feed_forward_add_and_norm import unit_charts as units
 from transformer_course.feed_forward_add_and_norm.depth_charts import (
     plot_first_gradients,
     plot_gradient_path,
@@ -52,13 +53,13 @@ from transformer_course.generation.table_model import TableModel
 from transformer_course.looking.attention_maps import maps_of_weights
 from transformer_course.looking.shape_trace import trace
 from transformer_course.looking_inside.role_grids import plot_head_roles
+from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import (
     plot_mask_row,
     plot_masked_heads,
     plot_padding_share,
 )
 from transformer_course.masks.score_bars import plot_scores
-from transformer_course.masks.tempted_heads import BatchHead
 from transformer_course.multi_head_attention import shape_walk
 from transformer_course.multi_head_attention.head_charts import (
     plot_head_split,
@@ -66,7 +67,7 @@ from transformer_course.multi_head_attention.head_charts import (
     plot_heads_of_word,
     plot_lookups,
 )
-from transformer_course.positional_encoding.clocks import plot_clocks, plot_turning_hands
+from transformer_course.positional_encoding.live_clocks import plot_clocks, plot_turning_hands
 from transformer_course.positional_encoding.position_charts import (
     plot_position_products,
     plot_readings,
@@ -76,7 +77,7 @@ from transformer_course.positional_encoding.position_scores import Reading
 from transformer_course.speed_and_scale.stacked_bars import plot_stacked_bars
 from transformer_course.start_here import history
 from transformer_course.tokenization import pieces
-from transformer_course.training.curves import plot_losses, plot_runs, plot_schedules
+from transformer_course.training.loss_charts import plot_losses, plot_runs, plot_schedules
 from transformer_course.translation import ngrams
 from transformer_course.translation.progress import plot_progress
 from transformer_course.viewer import page

@@ -5,7 +5,7 @@ import torch
 
 from transformer_edu.data.batches import epoch, make_batch, pad, plan_batches, plan_token_batches
 from transformer_edu.data.toy_tasks import Pair
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 
 # The first number of a source names it, so that pairs can be told apart after padding.
 PAIRS = [([i, *range(4, 4 + i % 5)], [i] * (1 + i % 7)) for i in range(100, 203)]

@@ -22,7 +22,7 @@ from transformer_edu.data.tokenizer import (
     spell,
     train_tokenizer,
 )
-from transformer_edu.model.vocabulary import (
+from transformer_edu.model.special_ids import (
     END_ID,
     PADDING_ID,
     SPECIAL_TOKENS,

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer_edu.data.vocabulary import Vocabulary, Words
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 
 WORDS = ["drei", "hundert", "drei", "zwei"]
 

@@ -31,7 +31,7 @@ from transformer_course.multi_head_attention.head_charts import plot_head_split
 from transformer_course.positional_encoding.position_charts import plot_values
 from transformer_course.start_here.first_translation import cross_attention, join_pieces
 from transformer_course.viewer.show import view_attention
-from transformer_course.what_can_be_removed.ablation import heads_made_uniform
+from transformer_course.what_can_be_removed.removing import heads_made_uniform
 from transformer_course.words_as_vectors.vector_pictures import (
     nearest,
     plot_rows,

@@ -4,7 +4,7 @@ import pytest
 
 from experiments.small_marian import main
 from transformer_course.a_published_model.small_marian import PAIRS
-from transformer_edu.pretrained.marian import load_marian
+from transformer_edu.pretrained.marian_folder import load_marian
 
 pytest.importorskip("sentencepiece")
 

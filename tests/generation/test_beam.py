@@ -16,8 +16,8 @@ from tests.generation.test_greedy import SOURCES, Copyist, padded, transformer
 from transformer_edu.generation.beam import beam_search, best_continuations
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import BeamStep, Hypothesis
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
 ALPHAS = [0, 0.6, 1, 2]
 

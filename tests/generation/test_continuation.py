@@ -23,8 +23,8 @@ from transformer_edu.generation.continuation import (
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
 CONFIG = TransformerConfig(
     vocabulary_size=13, d_model=12, num_heads=3, num_layers=2, d_ff=20, max_length=9

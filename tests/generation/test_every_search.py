@@ -9,8 +9,8 @@ from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
 from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import TransformerConfig
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
 SEARCHES = [greedy_search, beam_search, sample]
 

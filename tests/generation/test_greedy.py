@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from tests.small_model import small_transformer
 from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
 VOCABULARY = 11
 SOURCES = [[4, 5, 6, 7, 8], [9, 4], [10, 10, 6]]

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from tests.generation.test_greedy import SOURCES, VOCABULARY, Copyist, padded, transformer
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import candidate_probabilities, draw, sample
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 
 ROWS, POSITIONS = 3, 4
 

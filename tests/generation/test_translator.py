@@ -10,7 +10,7 @@ from tests.small_model import small_transformer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
-from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
+from transformer_edu.model.special_ids import END_ID, UNKNOWN_ID
 
 
 class Letters:

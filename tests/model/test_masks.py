@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_edu.model.masks import causal_mask, padding_mask, target_mask
-from transformer_edu.model.vocabulary import PADDING_ID, START_ID
+from transformer_edu.model.special_ids import PADDING_ID, START_ID
 
 BATCH, LENGTH = 2, 5
 TOKEN_IDS = torch.tensor([[START_ID, 7, 8, 9, 6], [START_ID, 7, 8, PADDING_ID, PADDING_ID]])

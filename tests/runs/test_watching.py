@@ -12,8 +12,8 @@ from tests.small_model import same, small_transformer, weights
 from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import TOY
 from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Watcher

@@ -18,7 +18,7 @@ from transformer_edu.data.batches import epoch
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.pytorch import PytorchTransformer
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID
 
 
 def count(module: nn.Module) -> int:

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests.small_model import small_transformer
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID
 from transformer_edu.training.evaluation import evaluate, exact_matches
 
 VOCABULARY = 12

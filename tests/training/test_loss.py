@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from transformer_course.breaking.faults import TargetNotShifted
 from transformer_edu.data.batches import Batch
 from transformer_edu.data.toy_tasks import reverse_task
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training import loss
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.loop import fit

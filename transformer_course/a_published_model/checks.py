@@ -16,7 +16,7 @@ from transformer_course.asking.answer import (
 )
 from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.variants.marian import MARIAN_NAMES
+from transformer_edu.variants.marian_weights import MARIAN_NAMES
 
 LENGTH, WIDTH = 5, 6
 LAYERS = {  # what a layer of each stack holds, and the weights that belong to each of it

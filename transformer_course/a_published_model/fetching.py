@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from transformer_edu.pretrained.marian import GENERATION, MARIAN_FILES
+from transformer_edu.pretrained.marian_folder import GENERATION, MARIAN_FILES
 from transformer_edu.training.machine.failures import import_extra
 
 

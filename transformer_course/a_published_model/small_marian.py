@@ -16,7 +16,7 @@ from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.pretrained.marian import (
+from transformer_edu.pretrained.marian_folder import (
     END,
     PADDING,
     PICKLE,

@@ -14,6 +14,6 @@ from transformer_course.attention.figures import (
     plot_word,
     show_map,
 )
-from transformer_course.attention.lookup import show_plane_live
+from transformer_course.attention.live_lookup import show_plane_live
 from transformer_course.drawing.display import show
 from transformer_course.looking.found_heads import aligning_head, previous_token_head

@@ -7,10 +7,10 @@ from torch import Tensor
 
 from transformer_course.attention.flow import plot_attention_flow
 from transformer_course.attention.links import plot_links
-from transformer_course.attention.lookup import plot_lookup
+from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.drawing import course_map
-from transformer_course.drawing.attention_flow import plot_marked_links
 from transformer_course.drawing.attention_grid import plot_attention
+from transformer_course.drawing.marked_links import plot_marked_links
 from transformer_course.looking.found_heads import Head
 
 

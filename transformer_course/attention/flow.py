@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
-from transformer_course.drawing.attention_flow import QUIET
+from transformer_course.drawing.marked_links import QUIET
 from transformer_course.drawing.style import (
     BLUE,
     GREEN,

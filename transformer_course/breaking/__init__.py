@@ -1,1 +1,4 @@
-"""Broken on purpose: faults of models, training steps and scores."""
+"""Broken on purpose.
+
+faults                published bugs of models, training steps, decoding and scores
+"""

@@ -21,8 +21,8 @@ from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention, merge_heads, split_heads
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.masks import padding_mask
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 from transformer_edu.training.machine.device import device_of
 
 

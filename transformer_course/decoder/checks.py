@@ -27,7 +27,7 @@ from transformer_course.asking.layers import (
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.decoder import Decoder, DecoderLayer
-from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, START_ID
 
 # Every length is different, so that no axis passes for another.
 BATCH, TARGET_LENGTH, SOURCE_LENGTH, LAYERS = 2, 4, 5, 7

@@ -22,7 +22,7 @@ from transformer_course.diagnosis.figures import (
     plot_learning,
     plot_suspects,
 )
-from transformer_course.diagnosis.patients import show_patients_live
+from transformer_course.diagnosis.live_patients import show_patients_live
 from transformer_course.diagnosis.symptoms import generated_table
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show

@@ -8,7 +8,7 @@ from torch import nn
 from transformer_edu.data.batches import make_batch
 from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.model.vocabulary import PADDING_ID, SPECIAL_TOKENS
+from transformer_edu.model.special_ids import PADDING_ID, SPECIAL_TOKENS
 from transformer_edu.training.machine.device import device_of
 
 FARTHEST = 4  # the largest distance to score

@@ -28,7 +28,7 @@ from transformer_edu.generation.continuation import (
     start_id_of,
 )
 from transformer_edu.model.refusals import require_callable
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID
 from transformer_edu.training.machine.device import device_of, pick_device
 
 INVENTED = ((7, 6), (5, 7), (4, 3), (6, 4))  # source and target lengths of a sample of our own

@@ -13,7 +13,7 @@ from transformer_course.curves.run_figures import EXACT_MATCH, TEACHER_FORCING, 
 from transformer_course.curves.stored_runs import Glance, StoredRuns
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS, draw_weights
 from transformer_course.drawing.style import literal, styled
-from transformer_edu.model.vocabulary import SPECIAL_TOKENS, START_ID
+from transformer_edu.model.special_ids import SPECIAL_TOKENS, START_ID
 
 LETTERS = 16  # of a column's heading, in one line
 BETWEEN_COLUMNS = -0.08  # of a column's width: the middle of a sheet without a middle column

@@ -30,4 +30,7 @@ from transformer_course.feed_forward_add_and_norm.figures import (
 )
 from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
 from transformer_course.feed_forward_add_and_norm.stream import lengths_and_angles
-from transformer_course.feed_forward_add_and_norm.units import plot_active_words, plot_unit_sums
+from transformer_course.feed_forward_add_and_norm.unit_charts import (
+    plot_active_words,
+    plot_unit_sums,
+)

@@ -20,7 +20,7 @@ from transformer_edu.data.everyday import generated
 from transformer_edu.data.tokenizer import Tokenizer, train_tokenizer
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.sampling import candidate_probabilities
-from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
+from transformer_edu.model.special_ids import END_ID, UNKNOWN_ID
 from transformer_edu.training.machine.failures import noted_interrupts
 
 HELD_OUT = 0.1  # of the sentences

@@ -18,7 +18,7 @@ from transformer_course.asking.answer import (
 from transformer_course.generation.table_model import END_TOKEN, TableModel
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.hypotheses import length_penalty
-from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, START_ID
 
 PROBABILITIES = (0.1, 0.42, 0.05, 0.28, 0.15)
 SHARES = (0.6, 0.3, 0.9, 0.75)  # no sum of the likeliest: rounding decides nothing

@@ -15,7 +15,7 @@ from matplotlib.path import Path
 
 from transformer_course.drawing.style import BLACK, BLUE, GRAY, literal, styled
 from transformer_edu.generation.hypotheses import BeamStep, Branch, length_penalty
-from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.model.special_ids import START_ID
 
 NODE_WIDTH, NODE_HEIGHT = 0.74, 0.7  # of the distance to the next node
 # In inches: the distance between nodes, the room on the left, above and below.

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.data.vocabulary import Vocabulary
-from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, UNKNOWN_ID
+from transformer_edu.model.special_ids import END_ID, SPECIAL_TOKENS, UNKNOWN_ID
 
 END_TOKEN = SPECIAL_TOKENS[END_ID]
 

@@ -1,1 +1,11 @@
-"""Questions that several lessons ask: what a model computes inside, and without a part."""
+"""Questions that several lessons ask a model: what it computes inside, and what it depends on.
+
+recording             attention weights, inputs and words of a forward pass
+attention_maps        layers of weights with their tokens, for the attention viewer
+found_heads           heads of a translator that do something, found by what they do
+head_roles            how much of a head's attention falls on chosen cells
+ablation              switch heads off
+shape_trace           every tensor of one forward pass, with its axes
+probes                eight tests: five by the logits (logit_probes), three of the parts
+                      (part_probes); probe_result is what each returns
+"""

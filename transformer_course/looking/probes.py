@@ -1,4 +1,4 @@
-"""Eight tests of any model that loss and accuracy do not replace (notebooks/03_masks.ipynb).
+"""Eight tests of any model that loss and accuracy do not replace (lessons 3, 9 and 11).
 
 A model that sees the future, or cannot tell positions apart, may reach a small loss and generate
 nonsense. Each probe looks for one such fault; it takes any model that answers

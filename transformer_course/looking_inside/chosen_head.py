@@ -7,7 +7,7 @@ from transformer_course.looking.attention_maps import maps_of_model
 from transformer_course.looking.head_roles import record_pairs
 from transformer_course.viewer.show import AttentionViewer, model_viewer
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS, START_ID
+from transformer_edu.model.special_ids import END_ID, SPECIAL_TOKENS, START_ID
 
 
 def explore_attention(

@@ -11,6 +11,6 @@ from transformer_course.masks.checks import (
 )
 from transformer_course.masks.figures import plot_both_masks, plot_last_scores, show_map
 from transformer_course.masks.live_mask import show_mask_live
+from transformer_course.masks.masked_heads import decoder_head, encoder_head
 from transformer_course.masks.masked_maps import plot_padding_share
-from transformer_course.masks.tempted_heads import decoder_head, encoder_head
 from transformer_course.small_models import small_config

@@ -31,8 +31,8 @@ from transformer_course.breaking.faults import WithoutCausalMask
 from transformer_course.my_transformer import keep
 from transformer_edu.model.attention import scaled_dot_product_attention
 from transformer_edu.model.masks import padding_mask
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID
 
 FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.4
 

@@ -3,9 +3,9 @@
 from matplotlib.figure import Figure
 
 from transformer_course.drawing import course_map
+from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import plot_masked_heads
 from transformer_course.masks.score_bars import plot_scores
-from transformer_course.masks.tempted_heads import BatchHead
 from transformer_edu.training.evaluation import Evaluation
 
 

@@ -18,7 +18,7 @@ from transformer_course.drawing.grid import (
     label_grid,
 )
 from transformer_course.drawing.style import BLUE, PALE, literal, styled, title_above
-from transformer_course.masks.tempted_heads import BatchHead
+from transformer_course.masks.masked_heads import BatchHead
 
 
 @styled

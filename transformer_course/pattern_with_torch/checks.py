@@ -15,8 +15,8 @@ from transformer_course.asking.answer import (
     require_shape,
 )
 from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID
 
 SOURCE_IDS = torch.tensor([[4, 5, 4, 5, 9], [4, 4, 8, 0, 0], [5, 10, 0, 0, 0]], device="cpu")
 TARGET_IDS = torch.tensor([[1, 4, 5, 0], [1, 4, 0, 0], [1, 5, 5, 5]], device="cpu")

@@ -11,7 +11,6 @@ from transformer_course.positional_encoding.checks import (
     check_positional_encoding,
     check_turn,
 )
-from transformer_course.positional_encoding.clocks import plot_clocks, show_clocks_live
 from transformer_course.positional_encoding.figures import (
     plot_places,
     plot_previous_words,
@@ -19,6 +18,7 @@ from transformer_course.positional_encoding.figures import (
     plot_waves,
     show_map,
 )
+from transformer_course.positional_encoding.live_clocks import plot_clocks, show_clocks_live
 from transformer_course.positional_encoding.position_charts import plot_position_products
 from transformer_course.positional_encoding.position_scores import (
     found_again,

@@ -1,4 +1,4 @@
-"""What a computation costs: operations, seconds and bytes; two ways to make it faster; and a bug.
+"""What a computation costs: operations, seconds and bytes; and two ways to make it faster.
 
 Used in notebooks/18_speed_and_scale.ipynb.
 """

@@ -8,9 +8,9 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from transformer_course.drawing.attention_flow import describe_marked_links, plot_marked_links
 from transformer_course.drawing.attention_grid import plot_attention
 from transformer_course.drawing.display import explore
+from transformer_course.drawing.marked_links import describe_marked_links, plot_marked_links
 from transformer_course.drawing.style import literal
 from transformer_course.looking.attention_maps import printable
 from transformer_course.looking.found_heads import END
@@ -22,7 +22,7 @@ from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import TextCoder, Translator, write_all
-from transformer_edu.model.vocabulary import END_ID, SPECIAL_TOKENS
+from transformer_edu.model.special_ids import END_ID, SPECIAL_TOKENS
 from transformer_edu.training.machine.device import device_of
 
 END_TOKEN = SPECIAL_TOKENS[END_ID]

@@ -19,4 +19,4 @@ from transformer_course.training.figures import (
     plot_rates,
     show_map,
 )
-from transformer_course.training.live_drawing import live_curve
+from transformer_course.training.loss_while_training import live_curve

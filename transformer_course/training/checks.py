@@ -16,8 +16,8 @@ from transformer_course.asking.answer import (
     require_number,
 )
 from transformer_edu.data.batches import Batch, make_batch
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID
 from transformer_edu.training.config import inverse_square_root
 
 VOCABULARY_SIZE, SMOOTHING = 37_000, 0.1

@@ -12,7 +12,7 @@ from transformer_course.curves.run_figures import describe_runs
 from transformer_course.curves.stored_runs import StoredRuns
 from transformer_course.drawing import course_map
 from transformer_course.drawing.charts import plot_bars, plot_lines
-from transformer_course.training.curves import plot_runs, plot_schedules
+from transformer_course.training.loss_charts import plot_runs, plot_schedules
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.state import TrainingRun

@@ -15,5 +15,5 @@ from transformer_course.transformer.figures import (
     plot_training,
     show_map,
 )
-from transformer_course.transformer.model_map import show_map_live
+from transformer_course.transformer.live_map import show_map_live
 from transformer_course.transformer.training_loop_checks import check_learn, our_learn

@@ -1,4 +1,4 @@
-"""Checks of lesson 9: your Transformer. Its training loop is in training_loop.py."""
+"""Checks of lesson 9: your Transformer. Its training loop is in training_loop_checks.py."""
 
 import copy
 import inspect
@@ -17,8 +17,8 @@ from transformer_course.asking.answer import (
 from transformer_course.looking.probes import run_probes
 from transformer_course.my_transformer import keep
 from transformer_edu.model.pytorch import to_pytorch
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID
 
 # Every length is different, so that no axis passes for another.
 SIZES = {"vocabulary_size": 23, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}

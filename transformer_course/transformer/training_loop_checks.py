@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformer_course.asking.answer import AnswerError, ask, close, exercise
 from transformer_course.our_transformer import Transformer
 from transformer_edu.data.batches import Batch, make_batch
-from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.model.special_ids import PADDING_ID
 
 SIZES = {"vocabulary_size": 23, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}
 RATE = 1e-3

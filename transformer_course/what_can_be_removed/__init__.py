@@ -7,11 +7,6 @@ from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.looking.found_heads import aligning_head
 from transformer_course.looking.head_roles import record_pairs, share_on
 from transformer_course.texts.sentences import AGREEMENT, CAPTION_PAIRS
-from transformer_course.what_can_be_removed.ablation import (
-    heads_made_uniform,
-    mean_outputs,
-    sublayers_switched_off,
-)
 from transformer_course.what_can_be_removed.checks import (
     check_greedy_removal,
     check_heads_of_gender,
@@ -28,3 +23,8 @@ from transformer_course.what_can_be_removed.figures import (
 )
 from transformer_course.what_can_be_removed.parts import heads_of, sublayers_of
 from transformer_course.what_can_be_removed.removals import explore_removals
+from transformer_course.what_can_be_removed.removing import (
+    heads_made_uniform,
+    mean_outputs,
+    sublayers_switched_off,
+)

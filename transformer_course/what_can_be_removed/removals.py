@@ -23,8 +23,8 @@ from transformer_course.drawing.style import (
 from transformer_course.looking.ablation import HeadName
 from transformer_course.looking.attention_maps import printable
 from transformer_course.viewer.live import live_element
-from transformer_course.what_can_be_removed.ablation import heads_switched_off_by_row
 from transformer_course.what_can_be_removed.parts import ATTENTIONS
+from transformer_course.what_can_be_removed.removing import heads_switched_off_by_row
 from transformer_edu.data.batches import Batch, make_batch
 from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode

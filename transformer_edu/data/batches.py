@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.generation.continuation import end_id_of, padding_id_of, start_id_of
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.model.special_ids import PADDING_ID
 
 # Batches that are sorted at once. Sorting all of them pads least, but teaches short numbers worse:
 # of the number words below 1,000, 1 to 3 in 100 stay wrong.

@@ -15,7 +15,7 @@ from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.data.toy_tasks import Pair, Task
 from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.model.vocabulary import SPECIAL_TOKENS
+from transformer_edu.model.special_ids import SPECIAL_TOKENS
 from transformer_edu.training.machine.atomic_files import require_path
 
 PARTS = ("train", "validation", "test")

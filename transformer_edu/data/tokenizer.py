@@ -17,7 +17,7 @@ from pathlib import Path
 import tokenizers
 
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, SPECIAL_TOKENS, START_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.training.machine.atomic_files import (
     read_json,
     require_path,

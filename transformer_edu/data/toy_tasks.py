@@ -19,7 +19,7 @@ from transformer_edu.data.number_words import (
 )
 from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 
 Pair = tuple[list[int], list[int]]  # source and target ids, without start, end or padding
 MARKS = frozenset({PADDING_ID, START_ID, END_ID})

@@ -6,7 +6,7 @@ Met in notebooks/01_words_as_vectors.ipynb.
 from collections.abc import Iterable, Sequence
 
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.model.vocabulary import SPECIAL_TOKENS, UNKNOWN_ID
+from transformer_edu.model.special_ids import SPECIAL_TOKENS, UNKNOWN_ID
 
 
 class Vocabulary:

@@ -15,7 +15,7 @@ from transformer_edu.data.parallel_text import BYTE_ORDER_MARK
 from transformer_edu.generation.continuation import require_width
 from transformer_edu.generation.translator import TextTooLongError, Translator
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.pretrained.marian import load_marian
+from transformer_edu.pretrained.marian_folder import load_marian
 from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
 from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.training.saved_translator import load_translator

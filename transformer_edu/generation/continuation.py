@@ -14,8 +14,8 @@ from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.refusals import require_flag, require_token_ids, require_whole
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.model.vocabulary import END_ID, PADDING_ID, START_ID
 
 EXTRA_LENGTH = 50  # the paper writes at most 50 tokens more than the source has (§6.1)
 LARGEST_WIDTH = 1000  # of a beam; the published translator takes a minute for a sentence with it

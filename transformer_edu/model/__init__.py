@@ -4,7 +4,7 @@ To be read in this order: embeddings (words, positions), masks, attention, feed_
 add_and_norm, encoder, decoder, transformer.
 
 Behind them: precision (in what numbers attention computes, and its fused call), cache (what
-decoding keeps from step to step), vocabulary (the special token ids), refusals (bad input),
+decoding keeps from step to step), special_ids (padding, start, end, unknown), refusals (bad input),
 pytorch (weights to and from torch.nn).
 
 The folder needs only torch. Copied into another project, under any name, it works alone.

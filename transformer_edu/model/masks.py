@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from .refusals import require_token_ids, require_whole
-from .vocabulary import PADDING_ID, START_ID
+from .special_ids import PADDING_ID, START_ID
 
 LARGEST_MASK = 65_536  # positions; a larger square mask takes more than 4 GiB
 

@@ -23,7 +23,7 @@ from .refusals import (
     require_token_ids,
     require_whole,
 )
-from .vocabulary import END_ID, PADDING_ID, START_ID
+from .special_ids import END_ID, PADDING_ID, START_ID
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from transformer_edu.data.augmentation import RandomSplits
 from transformer_edu.data.tokenizer import RAREST_PAIR, Tokenizer
+from transformer_edu.model.special_ids import SPECIAL_TOKENS
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import SPECIAL_TOKENS
 
 PiecePair = tuple[bytes, bytes]
 ROW_PER_TOKEN = ("source_embedding.", "target_embedding.", "output_projection.")

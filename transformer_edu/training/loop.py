@@ -18,7 +18,7 @@ from tqdm import tqdm
 from transformer_edu.data.batches import Batch, make_batch, plan_batches, plan_token_batches
 from transformer_edu.data.toy_tasks import Task
 from transformer_edu.generation.continuation import padding_id_of
-from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate

@@ -10,8 +10,8 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 from transformer_edu.data.batches import Batch
 from transformer_edu.model.refusals import require_probability, require_token_ids
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.model.vocabulary import PADDING_ID
 
 LARGE_VOCABULARY = 1000  # tokens; from here on projected_loss is faster than logits in one piece
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from transformer_edu.data.tokenizer import load_tokenizer
 from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.translator import TextCoder, Translator
-from transformer_edu.model.vocabulary import SPECIAL_TOKENS
+from transformer_edu.model.special_ids import SPECIAL_TOKENS
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.machine.atomic_files import read_json, require_path

@@ -8,7 +8,7 @@ from transformer_course.a_published_model import checks as lesson
 from transformer_course.a_published_model.checks import SWITCHES, check_our_name, patient_of
 from transformer_course.looking.shape_trace import trace
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.variants.marian import MARIAN_NAMES, from_marian, to_marian
+from transformer_edu.variants.marian_weights import MARIAN_NAMES, from_marian, to_marian
 
 CHECKS = checks_of(lesson)
 

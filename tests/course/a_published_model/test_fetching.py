@@ -7,7 +7,7 @@ import pytest
 
 from transformer_course.a_published_model import fetching
 from transformer_course.a_published_model.fetching import fetch_marian
-from transformer_edu.pretrained.marian import MARIAN_FILES
+from transformer_edu.pretrained.marian_folder import MARIAN_FILES
 
 
 class Hub:

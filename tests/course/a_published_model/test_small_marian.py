@@ -11,7 +11,7 @@ from transformer_course.a_published_model.small_marian import (
     train_marian_tokenizer,
     untrained_marian,
 )
-from transformer_edu.pretrained.marian import load_marian
+from transformer_edu.pretrained.marian_folder import load_marian
 
 pytest.importorskip("sentencepiece")
 

@@ -13,7 +13,7 @@ from transformer_course.our_transformer import (
     EncoderLayer,
     MultiHeadAttention,
 )
-from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, START_ID
 
 CHECKS = checks_of(lesson_08)
 

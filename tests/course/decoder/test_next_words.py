@@ -12,7 +12,7 @@ from transformer_course.decoder.next_words import (
     next_word,
 )
 from transformer_course.looking.recording import token_words
-from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.model.special_ids import START_ID
 
 SOURCE, BEGINNING = "A man is playing the guitar on the street.", "Ein Mann"
 

@@ -24,7 +24,7 @@ from transformer_course.from_2017_to_today.language_modeling import (
     windows,
     write_sentence,
 )
-from transformer_edu.model.vocabulary import END_ID, UNKNOWN_ID
+from transformer_edu.model.special_ids import END_ID, UNKNOWN_ID
 from transformer_edu.variants.language_model import LanguageModel
 
 

@@ -11,7 +11,7 @@ from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_course.asking.answer import AnswerError
 from transformer_course.generation import checks as lesson_12
 from transformer_course.generation.checks import check_misleading_table
-from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, START_ID
 
 CHECKS = checks_of(lesson_12)
 HALVES = {"cat": 0.5, "dog": 0.5}

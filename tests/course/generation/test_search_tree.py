@@ -17,7 +17,7 @@ from transformer_course.generation.search_tree import (
 from transformer_course.generation.table_model import TableModel
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.hypotheses import BeamStep, length_penalty
-from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.model.special_ids import START_ID
 
 TABLE = {
     "": {"it": 0.45, "there": 0.35, "$rain$": 0.2},

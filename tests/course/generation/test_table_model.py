@@ -9,7 +9,7 @@ from transformer_course.generation.table_model import TableModel, sentence_table
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
-from transformer_edu.model.vocabulary import END_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, START_ID
 
 TABLE = {
     "": {"up": 0.5, "down": 0.3, "</s>": 0.2},

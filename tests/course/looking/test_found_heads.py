@@ -10,7 +10,7 @@ from transformer_course.looking.found_heads import (
     previous_token_head,
 )
 from transformer_course.looking.recording import record_attention
-from transformer_edu.model.vocabulary import START_ID
+from transformer_edu.model.special_ids import START_ID
 
 ENGLISH = "A man is playing the guitar on the street."
 GERMAN = "Ein Mann spielt auf der Straße Gitarre."

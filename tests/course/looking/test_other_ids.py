@@ -16,11 +16,11 @@ from transformer_course.looking.found_heads import aligning_head
 from transformer_course.looking.head_roles import record_pairs
 from transformer_course.looking.recording import record_attention, token_words
 from transformer_course.looking.shape_trace import trace
-from transformer_course.masks.tempted_heads import decoder_head, encoder_head
+from transformer_course.masks.masked_heads import decoder_head, encoder_head
 from transformer_course.start_here.first_translation import cross_attention, translate_text
-from transformer_course.what_can_be_removed.ablation import mean_outputs
 from transformer_course.what_can_be_removed.contrasts import margins
 from transformer_course.what_can_be_removed.removals import probabilities
+from transformer_course.what_can_be_removed.removing import mean_outputs
 from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.translator import Translator
 

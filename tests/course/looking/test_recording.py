@@ -7,8 +7,8 @@ from torch import nn
 from transformer_course.looking.recording import record_attention, token_words, vectors_by_layer
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.special_ids import END_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import END_ID, START_ID
 
 HEADS, SOURCE, TARGET, LAYERS = 4, 7, 5, 2
 

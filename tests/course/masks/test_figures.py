@@ -7,7 +7,7 @@ import torch
 
 from tests.room_figures import assert_it_says_what_it_shows
 from transformer_course.masks import figures
-from transformer_course.masks.tempted_heads import BatchHead
+from transformer_course.masks.masked_heads import BatchHead
 from transformer_edu.training.evaluation import Evaluation
 
 HEAD = BatchHead(

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import (
     plot_mask_row,
     plot_masked_heads,
     plot_padding_share,
 )
-from transformer_course.masks.tempted_heads import BatchHead
 
 QUERY_TOKENS = ["das", "Haus"]
 KEY_TOKENS = ["the", "old", "house"]

@@ -35,8 +35,8 @@ from transformer_edu.data.tokenizer import train_tokenizer
 from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
+from transformer_edu.model.special_ids import END_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import END_ID, START_ID
 
 HEADS, LAYERS = 4, 2
 WORDS = ["three", "hundred", "forty"]

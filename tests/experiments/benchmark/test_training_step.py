@@ -15,8 +15,8 @@ from experiments.benchmark.training_step import (
     build_trainer,
     draw_batch,
 )
+from transformer_edu.model.special_ids import PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.model.vocabulary import PADDING_ID, START_ID
 
 TOY = Workload(
     config=TransformerConfig(vocabulary_size=13, d_model=8, num_heads=2, num_layers=1, d_ff=12),

@@ -14,7 +14,7 @@ from torch.nn.utils import parameters_to_vector
 
 from tools.notebooks import ROOT
 from transformer_edu.data.batches import Batch, make_batch
-from transformer_edu.model.vocabulary import PADDING_ID
+from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.runs.command import INTERRUPTED, main
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.watching import Watcher

@@ -11,7 +11,7 @@ from typing import TypeVar
 from IPython.display import display
 
 from transformer_course.drawing.display import DOTS_PER_INCH, SHOWN_AT, encode_png, shown_width
-from transformer_course.training.curves import plot_losses
+from transformer_course.training.loss_charts import plot_losses
 from transformer_edu.training.machine.failures import noted_interrupts
 
 LEAST_PAUSE = 0.5  # seconds between two pictures

@@ -5,7 +5,7 @@ import re
 
 from tests.published import published_page
 from transformer_course.curves.stored_runs import load_runs
-from transformer_course.diagnosis.patients import DIAGNOSES, show_patients_live
+from transformer_course.diagnosis.live_patients import DIAGNOSES, show_patients_live
 
 
 def test_every_patient_is_admitted_with_its_own_numbers_and_not_in_the_order_of_the_names():

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from transformer_course.looking.recording import record_attention
-from transformer_course.masks.tempted_heads import decoder_head, encoder_head
-from transformer_edu.model.vocabulary import PADDING_ID, START_ID
+from transformer_course.masks.masked_heads import decoder_head, encoder_head
+from transformer_edu.model.special_ids import PADDING_ID, START_ID
 
 ENGLISH = "A man is playing the guitar on the street."
 GERMAN = "Ein Mann spielt auf der Straße Gitarre."

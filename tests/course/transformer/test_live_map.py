@@ -7,7 +7,7 @@ import torch
 
 from transformer_course import our_transformer
 from transformer_course.drawing.course_map import HEIGHT, WIDTH, plot_architecture
-from transformer_course.transformer.model_map import UNIT, lesson_of, model_parts, recorded_map
+from transformer_course.transformer.live_map import UNIT, lesson_of, model_parts, recorded_map
 from transformer_edu.model.transformer import Transformer as PackageTransformer
 from transformer_edu.model.transformer import TransformerConfig
 

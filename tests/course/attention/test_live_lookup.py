@@ -5,7 +5,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
-from transformer_course.attention.lookup import plot_lookup
+from transformer_course.attention.live_lookup import plot_lookup
 
 PLANE_QUERY = torch.tensor([2.0, 0.0])
 PLANE_KEY = torch.tensor([[2.0, -0.5], [0.0, 2.0], [1.0, 0.5]])

@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from transformer_course.training import live_drawing as module
-from transformer_course.training.live_drawing import live_curve
+from transformer_course.training import loss_while_training as module
+from transformer_course.training.loss_while_training import live_curve
 
 
 @pytest.fixture

@@ -2,7 +2,10 @@
 
 import torch
 
-from transformer_course.feed_forward_add_and_norm.units import plot_active_words, plot_unit_sums
+from transformer_course.feed_forward_add_and_norm.unit_charts import (
+    plot_active_words,
+    plot_unit_sums,
+)
 
 X = torch.linspace(0, 1, 5)
 

@@ -7,7 +7,7 @@ import torch
 
 from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.looking.recording import record_attention
-from transformer_course.what_can_be_removed.ablation import (
+from transformer_course.what_can_be_removed.removing import (
     heads_made_uniform,
     mean_outputs,
     sublayers_switched_off,

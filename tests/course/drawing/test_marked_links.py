@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_course.drawing.attention_flow import plot_marked_links
+from transformer_course.drawing.marked_links import plot_marked_links
 from transformer_course.drawing.style import VERMILION
 from transformer_edu.model.attention import scaled_dot_product_attention
 

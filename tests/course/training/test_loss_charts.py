@@ -3,7 +3,7 @@
 import numpy as np
 
 from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns
-from transformer_course.training.curves import plot_losses, plot_runs, plot_schedules
+from transformer_course.training.loss_charts import plot_losses, plot_runs, plot_schedules
 from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.evaluation import Evaluation
 

@@ -20,7 +20,7 @@ from tests.random_marian import (
 )
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.variants.marian import config_from_marian, from_marian, to_marian
+from transformer_edu.variants.marian_weights import config_from_marian, from_marian, to_marian
 
 DEPTHS = [(2, 2), (3, 1), (1, 2)]
 each_depth = pytest.mark.parametrize(

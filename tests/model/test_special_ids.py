@@ -1,6 +1,6 @@
 """The special tokens have one id each, the first ones of every vocabulary."""
 
-from transformer_edu.model import vocabulary
+from transformer_edu.model import special_ids as vocabulary
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.transformer import TransformerConfig
 

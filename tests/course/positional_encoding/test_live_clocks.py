@@ -5,7 +5,7 @@ import math
 import pytest
 from matplotlib.text import Text
 
-from transformer_course.positional_encoding.clocks import (
+from transformer_course.positional_encoding.live_clocks import (
     MOST_NUMBERS,
     plot_clocks,
     plot_turning_hands,

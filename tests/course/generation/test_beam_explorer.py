@@ -8,8 +8,8 @@ import pytest
 
 from experiments.benchmark.explorer_samples import made_box
 from tests.published import caught_explorers
-from transformer_course.generation import live_beams
-from transformer_course.generation.live_beams import ALPHAS, WIDTHS, explore_beams
+from transformer_course.generation import beam_explorer as live_beams
+from transformer_course.generation.beam_explorer import ALPHAS, WIDTHS, explore_beams
 from transformer_course.generation.table_model import TableModel
 from transformer_edu.generation.beam import beam_search
 

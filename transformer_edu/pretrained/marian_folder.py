@@ -22,7 +22,7 @@ from transformer_edu.generation.translator import Translator
 from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.machine.atomic_files import read_json, replace_file, require_path
 from transformer_edu.training.machine.failures import enough_memory, import_extra
-from transformer_edu.variants.marian import from_marian, to_marian
+from transformer_edu.variants.marian_weights import from_marian, to_marian
 
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
 GENERATION = "generation_config.json"  # what transformers' own generate asks for

@@ -18,7 +18,7 @@ from transformer_edu.generation.sampling import sample
 from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.pretrained.marian import (
+from transformer_edu.pretrained.marian_folder import (
     MarianTokenizer,
     load_marian,
     save_marian,
