@@ -1,4 +1,4 @@
-"""Each fault runs without an error and shows its symptom. Their probes: diagnosis/test_examination.py."""
+"""Each fault runs without an error and shows its symptom (its probes: test_examination.py)."""
 
 import pytest
 import torch
