@@ -46,6 +46,9 @@ def open_page(chromium) -> Iterator[Callable]:
     contexts, complaints = [], []
 
     def open_file(path: Path, **options: object):
+        text = path.read_text(encoding="utf-8")
+        if "charset" not in text[:2000]:  # a fragment: the page around it says what the bytes mean
+            path.write_text(f'<!DOCTYPE html><meta charset="utf-8">{text}', encoding="utf-8")
         address = path.resolve().as_uri()
         context = chromium.new_context(**{"viewport": {"width": 1000, "height": 800}} | options)
         contexts.append(context)
