@@ -7,16 +7,17 @@ from random import Random
 from corpora.everyday.pairs import (
     all_names,
     choose_parts,
+    choose_phrases,
     generate,
     held_out,
     phrases,
     words,
 )
-from transformer_edu.data.everyday import SEPARATOR
+from transformer_edu.data.everyday import PHRASES_TO_CHOOSE_BY, SEPARATOR
 
 SEED = 0
 COUNT = 150_000  # words, phrases and generated sentences
-PART_SIZE = 1000  # sentences for validation, and sentences for testing
+PART_SIZE = 1000  # generated sentences for validation, and for testing
 
 
 def make_text() -> bytes:
@@ -29,15 +30,20 @@ def make_rows() -> Iterator[tuple[str, str, str, str]]:
     fixed = words() | phrases()
     generated = generate(Random(SEED), COUNT - len(fixed), fixed)
     validation, test = choose_parts(fixed, generated, PART_SIZE, Random(SEED))
-    parts = dict.fromkeys(generated, "train") | dict.fromkeys(fixed, "")
-    for name, part in (("validation", validation), ("test", test)):
-        parts |= {english: f"{name} {place:04}" for place, english in enumerate(part)}
+    validation += choose_phrases(phrases(), generated | words(), PHRASES_TO_CHOOSE_BY, Random(SEED))
+    places = {
+        english: f"{name} {place:04}"
+        for name, part in (("validation", validation), ("test", test))
+        for place, english in enumerate(part)
+    }
     for kind, pairs in (("word", words()), ("phrase", phrases())):
-        yield from ((kind, "train", *pair) for pair in pairs.items())
+        yield from ((kind, places.get(pair[0], "train"), *pair) for pair in pairs.items())
     for english, german in generated.items():
-        yield "generated", parts[english], english, german
-    for english, accepted in held_out().items():
-        yield "held out", "", english, SEPARATOR.join(accepted)
+        part = "" if english in fixed else "train"
+        yield "generated", places.get(english, part), english, german
+    for kind, sentences in held_out().items():
+        for english, accepted in sentences.items():
+            yield "held out", kind, english, SEPARATOR.join(accepted)
     for name in all_names():
         yield "name", "", name, name
 

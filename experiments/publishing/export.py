@@ -9,28 +9,29 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
 
-from experiments.publishing.card import Trial, best_of, describe_run
-from experiments.publishing.everyday_scores import EverydayScorer
+from experiments.publishing.card import describe_run
+from experiments.publishing.choosing import ALPHAS, WIDTHS, Chooser, Trial, best_of
+from experiments.publishing.everyday_scores import score_unseen
 from transformer_edu.generation.translator import Translator
 from transformer_edu.pretrained.loading import CARD, HISTORY
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_corpora
-from transformer_edu.runs.scoring import WIDTH, score_translator
-from transformer_edu.runs.settings import EVERYDAY, TINY, RunSettings
+from transformer_edu.runs.scoring import score_translator
+from transformer_edu.runs.settings import EVERYDAY, RunSettings
 from transformer_edu.runs.watching import BleuScorer
-from transformer_edu.training.checkpoint import average_models, load_model, save_model
-from transformer_edu.training.machine.atomic_files import read_json, write_json
+from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.device import keep_freed_memory
 from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.training.saved_translator import load_translator
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
-ALPHAS = (0.6, 1.0, 1.4, 1.8)  # the paper's length penalty, and stronger ones
 LARGEST = 8_000_000  # bytes of weights and tokenizer that the package may carry
 
 
@@ -88,21 +89,15 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
     return size
 
 
-def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, tuple[Path, ...]]:
-    """The weights of a run that may be published.
-
-    A run that began with a trained model learns the new texts and forgets some of the old ones.
-    The mean of the two models is often better than either (Wortsman et al. 2022,
-    https://arxiv.org/abs/2109.01903).
+def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, Path]:
+    """The weights of a run that may be published: the average and the best.
 
     Args:
         run: A finished run.
         settings: Its choices.
 
     Returns:
-        The files of each candidate by its name on the card; several are to be averaged. They are
-        the average and the best, and if the run began with a model of the same sizes and tokens,
-        that model with the average.
+        The file of each candidate by its name on the card.
 
     Raises:
         OSError: If one of the files is missing.
@@ -115,24 +110,13 @@ def weights_of(run: RunFolder, settings: RunSettings) -> dict[str, tuple[Path, .
     averaged = min(settings.keep, len(scored))
     last = "evaluation" if averaged == 1 else f"{averaged} evaluations"
     candidates = {
-        f"the average of the weights at the last {last}": (run.model,),
-        f"the weights at step {best['step']:,}": (run.best,),
+        f"the average of the weights at the last {last}": run.model,
+        f"the weights at step {best['step']:,}": run.best,
     }
-    for (file,) in candidates.values():
+    for file in candidates.values():
         if not file.exists():
             raise FileNotFoundError(f"run must be a finished one, with {file}")
-    if settings.begin_with is not None and _can_be_averaged(RunFolder(settings.begin_with), run):
-        begun = RunFolder(settings.begin_with).model
-        name = f"the mean of the weights of {settings.begin_with} and of the last {last}"
-        candidates[name] = (begun, run.model)
     return candidates
-
-
-def _can_be_averaged(begun: RunFolder, run: RunFolder) -> bool:
-    """Whether each weight of one run's average means the same in the other's."""
-    if not begun.model.exists() or load_model(begun.model).config != load_model(run.model).config:
-        return False
-    return begun.tokenizer_file.read_bytes() == run.tokenizer_file.read_bytes()
 
 
 def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
@@ -143,64 +127,55 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
         settings: Its choices.
 
     Returns:
-        What the file HISTORY holds: "settings" by name, "evaluations", the records that have a
-        score, the earliest first, and "began_with", the same of the run before it, or None.
-
-    Raises:
-        OSError: If the run began with another, whose records are not there any more.
+        What the file HISTORY holds: "settings" by name, and "evaluations", the records that have a
+        score, the earliest first.
     """
     name = BleuScorer.name
     scored = [record for record in run.read_history(name) if record[name] is not None]
-    before = None
-    if settings.begin_with is not None:
-        begun = RunFolder(settings.begin_with)
-        is_run = begun.holds_a_run()
-        file = begun.path / HISTORY  # of an exported run
-        before = history_of(begun, begun.read_settings()) if is_run else read_json(file)
-    return {"settings": settings.by_name(), "evaluations": scored, "began_with": before}
+    return {"settings": settings.by_name(), "evaluations": scored}
 
 
 def _write_draft(
     run: RunFolder,
     draft: RunFolder,
     settings: RunSettings,
-    candidates: dict[str, tuple[Path, ...]],
+    candidates: dict[str, Path],
     machine: str | None,
 ) -> None:
     """Choose by validation, look at test once, and write all four files."""
     shutil.copyfile(run.tokenizer_file, draft.tokenizer_file)
     corpora = load_corpora(settings)
-    texts, *_ = corpora.values()  # scored by BLEU
-    everyday = EverydayScorer(corpora) if EVERYDAY in corpora else None
-    trials = []
-    for weights, files in candidates.items():
-        translator = _write_weights(files, draft)
+    chooser, trials = Chooser(corpora), []
+    for name, file in candidates.items():
+        translator = _write_weights(file, draft)
         for alpha in ALPHAS:
-            exact = everyday.validate(translator, WIDTH, alpha) if everyday else None
-            scores = score_translator(translator, texts.validation, alpha=alpha)
-            trials.append(Trial(weights, alpha, scores, exact))
-    chosen = best_of(trials)
-    translator = _write_weights(candidates[chosen.weights], draft)
+            trial = Trial(name, alpha)
+            trials.append(replace(trial, scores=chooser.scores(translator, trial)))
+    first = best_of(trials)
+    translator = _write_weights(candidates[first.weights], draft)
+    others = [replace(first, width=width) for width in WIDTHS if width != first.width]
+    for trial in (*others, replace(first, end_loops=False)):
+        trials.append(replace(trial, scores=chooser.scores(translator, trial)))
+    chosen = best_of([trial for trial in trials if trial.weights == first.weights])
+    texts, *_ = corpora.values()  # scored by BLEU
     scores = {
-        ("validation", 1): score_translator(translator, texts.validation, width=1),
-        ("validation", WIDTH): chosen.scores,
-        ("test", 1): score_translator(translator, texts.test, width=1),
-        ("test", WIDTH): score_translator(translator, texts.test, alpha=chosen.alpha),
+        (part, width): score_translator(
+            translator, getattr(texts, part), width=width, alpha=chosen.alpha
+        )
+        for part in ("validation", "test")
+        for width in (1, chosen.width)
     }
-    unseen = everyday.test(translator, (1, WIDTH), chosen.alpha) if everyday else {}
-    history = history_of(run, settings)
-    before, began = [], history["began_with"]
-    while began:
-        before.insert(0, TINY.changed(**began["settings"]))
-        began = began.get("began_with")  # an older file does not say it of the first
-    card = describe_run(run, settings, trials, scores, machine, everyday=unseen, before=before)
-    write_json(draft.path / HISTORY, history)
+    unseen = {}
+    if EVERYDAY in corpora:
+        unseen = score_unseen(translator, corpora, (1, chosen.width), chosen.alpha)
+    card = describe_run(run, settings, trials, chosen, scores, unseen, machine)
+    write_json(draft.path / HISTORY, history_of(run, settings))
     (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
 
 
-def _write_weights(files: tuple[Path, ...], draft: RunFolder) -> Translator:
+def _write_weights(file: Path, draft: RunFolder) -> Translator:
     """What is scored is what was written: half precision, read back."""
-    save_model(draft.model, average_models(files), dtype=torch.float16)
+    save_model(draft.model, load_model(file), dtype=torch.float16)
     size = draft.model.stat().st_size + draft.tokenizer_file.stat().st_size
     if size > LARGEST:
         raise ValueError(f"model and tokenizer must take at most {LARGEST:,} bytes, got {size:,}")

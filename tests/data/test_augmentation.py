@@ -4,7 +4,14 @@ from random import Random
 
 import pytest
 
-from transformer_edu.data.augmentation import RandomSplits, invent_name, replace_name, vary
+from transformer_edu.data.augmentation import (
+    RandomSplits,
+    exchange,
+    exchange_words,
+    invent_name,
+    invent_word,
+    vary,
+)
 from transformer_edu.data.parallel_text import ParallelText, translation_task
 from transformer_edu.data.tokenizer import train_tokenizer
 
@@ -17,40 +24,67 @@ def tokenizer():
 
 
 def test_some_sources_lose_capitals_or_the_final_mark_and_no_target_does():
-    pairs = [("Where is Anna?", "Wo ist Anna?")] * 400
+    pairs = [("Where is he?", "Wo ist er?")] * 400
     varied = vary(pairs, Random(0))
-    assert {target for _, target in varied} == {"Wo ist Anna?"}
+    assert {target for _, target in varied} == {"Wo ist er?"}
     sources = [source for source, _ in varied]
-    assert set(sources) == {"Where is Anna?", "where is anna?", "Where is Anna", "where is anna"}
-    assert 200 < sources.count("Where is Anna?") < 400
+    assert set(sources) == {"Where is he?", "where is he?", "Where is he", "where is he"}
+    assert 200 < sources.count("Where is he?") < 400
 
 
-def test_half_of_the_pairs_with_a_name_get_the_same_invented_one_on_both_sides():
-    pairs = [("Eva knows Paul.", "Eva kennt Paul.")] * 400
-    varied = vary(pairs, Random(0), {"Eva", "Paul"})
-    kept = sum("Eva" in target for _, target in varied)
-    assert 150 < kept < 250
+def test_about_half_of_the_names_are_exchanged_on_both_sides_alike():
+    varied = [
+        exchange_words("Eva knows Paul.", "Eva kennt Paul.", Random(seed), {"Eva", "Paul"})
+        for seed in range(400)
+    ]
+    for name in ("Eva", "Paul"):
+        assert 150 < sum(name in target for _, target in varied) < 250
     for source, target in varied:
-        names = target.removesuffix(".").split(" kennt ")
-        assert source.rstrip(".").lower() == " knows ".join(names).lower()
+        assert source.replace(" knows ", " kennt ") == target
+
+
+def test_numbers_are_exchanged_by_others_as_long():
+    pair = ("It has 250 rooms, it is 8:45.", "Es hat 250 Zimmer, es ist 8:45.")
+    varied = {exchange_words(*pair, Random(seed)) for seed in range(40)}
+    numbers = {source.split()[2] for source, _ in varied}
+    assert len(numbers) > 10 and {len(number) for number in numbers} == {3}
+    for source, target in varied:
+        assert source.replace("It has", "Es hat").split()[:3] == target.split()[:3]
+        assert "8:45" in source and "8:45" in target
+
+
+def test_words_that_both_sides_spell_alike_are_sometimes_exchanged():
+    varied = [
+        exchange_words("The hotel is red.", "Das Hotel ist rot.", Random(seed))
+        for seed in range(400)
+    ]
+    others = [pair for pair in varied if "hotel" not in pair[0]]
+    assert 20 < len(others) < 120
+    for source, target in others:
+        new = source.split()[1]
+        assert new.islower() and target == f"Das {new.capitalize()} ist rot."
 
 
 @pytest.mark.parametrize(
-    ("source", "target"),
+    ("source", "target", "word"),
     [
-        ("Eva is here.", "Sie ist hier."),  # only one side has it
-        ("Eva is here. Eva's car is here.", "Evas Auto ist hier. Eva ist hier."),  # it is declined
+        ("Eva is here.", "Sie ist hier.", "Eva"),  # only one side has it
+        ("Eva is here. Eva's car is here.", "Evas Auto ist hier. Eva ist hier.", "Eva"),  # declined
+        ("The boat's park, the park.", "Der Park des Parkes.", "Park"),
     ],
 )
-def test_a_name_that_the_sides_do_not_share_stays(source, target):
-    assert replace_name(source, target, "Eva", "Trolei") == (source, target)
+def test_a_word_that_the_sides_do_not_share_stays(source, target, word):
+    assert exchange(source, target, word, word, "Trolei") == (source, target)
 
 
 def test_invented_names_differ_and_begin_with_a_capital():
     rng = Random(0)
     names = {invent_name(rng) for _ in range(200)}
     assert len(names) > 190
-    assert all(name.isalpha() and name.istitle() for name in names)
+    assert all(name[0].isupper() for name in names)
+    kinds = [str.isupper, str.istitle, lambda name: " " in name, lambda name: name[-1].isdigit()]
+    assert all(any(map(kind, names)) for kind in kinds)
+    assert all(word.isalpha() and word.islower() for word in (invent_word(rng) for _ in range(50)))
 
 
 def test_the_same_seed_varies_alike():

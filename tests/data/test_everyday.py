@@ -1,11 +1,14 @@
 """Everyday pairs come from one file that is checked, in three parts that have nothing in common."""
 
 import lzma
+import re
 
 import pytest
 
 from transformer_edu.data.everyday import (
     FILE,
+    HELD_OUT,
+    PHRASES_TO_CHOOSE_BY,
     everyday_pairs,
     generated,
     given_names,
@@ -39,14 +42,33 @@ def test_an_english_sentence_has_one_translation():
 
 @pytest.mark.parametrize("side", [0, 1], ids=["English", "German"])
 def test_no_held_out_sentence_or_accepted_translation_is_in_a_part(side):
-    kept_out = {normal(text) for row in held_out() for text in ([row[0]], row[1])[side]}
-    assert kept_out
+    sentences = [row for kind in HELD_OUT if kind != "copied" for row in held_out(kind)]
+    kept_out = {normal(text) for row in sentences for text in ([row[0]], row[1])[side]}
+    assert len(kept_out) > 300
     assert not kept_out & {normal(pair[side]) for pair in everything()}
 
 
-def test_held_out_sentences_have_translations_and_most_have_several():
-    assert all(accepted for _, accepted in held_out())
-    assert sum(len(accepted) > 1 for _, accepted in held_out()) > 0.8 * len(held_out())
+@pytest.mark.parametrize("kind", HELD_OUT)
+def test_held_out_sentences_have_translations_and_most_have_several(kind):
+    sentences = held_out(kind)
+    assert all(accepted for _, accepted in sentences)
+    if kind != "copied":
+        assert sum(len(accepted) > 1 for _, accepted in sentences) > 0.8 * len(sentences)
+
+
+def test_a_word_to_be_copied_is_in_its_sentence_and_in_nothing_else():
+    rows = [(english, word.lower()) for english, (word,) in held_out("copied")]
+    assert len({word for _, word in rows}) == 100
+    assert all(word in english.lower() for english, word in rows)
+    read = "\n".join(text.lower() for pair in everything() for text in pair)
+    seen = set(re.findall(r"[\w.:'-]*\w", read))
+    assert not {part for _, word in rows for part in word.split()} & seen
+
+
+def test_the_last_phrases_of_the_validation_part_are_for_nothing_else():
+    train, validation, test = (dict(part) for part in parts())
+    chosen = list(validation)[-PHRASES_TO_CHOOSE_BY:]
+    assert not set(chosen) & (train.keys() | test.keys() | phrases().keys() | generated().keys())
 
 
 def test_all_words_and_phrases_are_for_training_and_come_before_what_is_generated():
@@ -59,7 +81,7 @@ def test_all_words_and_phrases_are_for_training_and_come_before_what_is_generate
 def test_every_generated_sentence_is_in_a_part():
     assert generated().keys() <= dict(everything()).keys()
     _, validation, test = parts()
-    assert set(validation + test) <= generated().items()
+    assert set(validation[:-PHRASES_TO_CHOOSE_BY] + test) <= generated().items()
 
 
 def test_english_sentences_with_the_same_translation_stand_side_by_side():

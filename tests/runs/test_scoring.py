@@ -6,6 +6,8 @@ from torch import nn
 from experiments.publishing.everyday_scores import (
     as_sentences,
     is_broken,
+    is_right,
+    keeps_word,
     known_words,
     score_everyday,
 )
@@ -83,15 +85,33 @@ class Echo:
 )
 def test_shares_of_right_and_of_unbroken_translations(answers, exact, unbroken):
     score = score_everyday(
-        Echo(*answers), as_sentences(PAIRS), known_words(PAIRS), width=3, alpha=0.5
+        Echo(*answers),
+        as_sentences(PAIRS),
+        known_words(PAIRS),
+        width=3,
+        alpha=0.5,
+        judge=is_right,
     )
     assert (score.count, score.exact, score.unbroken) == (2, exact, unbroken)
 
 
 def test_one_of_several_accepted_translations_is_right():
     sentences = [("Good night!", ("Gute Nacht!", "Schlaf gut!"))]
-    score = score_everyday(Echo("Schlaf gut."), sentences, set(), width=3, alpha=0.5)
-    assert score.exact == 1.0
+    asked = {"width": 3, "alpha": 0.5, "judge": is_right}
+    assert score_everyday(Echo("Schlaf gut."), sentences, set(), **asked).exact == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "keeps"),
+    [
+        ("Ich kenne Saoirse.", True),
+        ("Das ist Saoirses Auto.", True),
+        ("Ich kenne Saoirsel.", False),
+        ("Ich kenne saoirse.", False),
+    ],
+)
+def test_a_word_is_kept_when_it_comes_out_whole(text, keeps):
+    assert keeps_word(text, ("Saoirse",)) == keeps
 
 
 @pytest.mark.parametrize(

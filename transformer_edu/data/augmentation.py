@@ -13,29 +13,33 @@ from transformer_edu.data.tokenizer import ALPHABET, Tokenizer
 TextPair = tuple[str, str]  # a source text and its translation
 SMALL = 0.15  # share of the sources in small letters
 UNMARKED = 0.25  # share of the sources without their final mark
-RENAMED = 0.5  # share of the pairs with a name that get an invented one
+RENAMED = 0.5  # share of the names and numbers on both sides that are exchanged
+RESPELLED = 0.15  # the same of other words that both sides spell alike, such as hotel and Hotel
+SHORTEST = 4  # letters of such a word; shorter ones are often alike by chance
 SPLIT = 0.5  # share of the sentences whose words are split at random
 LETTERS = {letter[0]: letter for letter in ALPHABET}
 FINAL_MARKS = ".!?"
-ONSETS = [*"BDFGHJKLMNPRSTVW", "Br", "Ch", "Dr", "Gr", "Kl", "Kr", "Sch", "Sh", "St", "Th", "Tr"]
-VOWELS = [*"aeiou", "ai", "au", "ea", "ei", "ie", "oo"]
-CODAS = ["", "", "", "l", "n", "r", "s", "m", "ck", "th", "tt"]
+ONSETS = [*"bdfghjklmnprstvwyz", "br", "ch", "cl", "cr", "dr", "fl", "fr", "gl", "gr", "kl", "kr"]
+ONSETS += ["pl", "pr", "qu", "sch", "sh", "sk", "sl", "sp", "st", "sw", "th", "tr", "zh"]
+VOWELS = [*"aaaeeeiiiooouuyäöüéáíó", "ai", "au", "ea", "ei", "ie", "oo", "ou", "ia", "io"]
+CODAS = ["", "", "", "", *"lnrsmdktxz", "ck", "th", "tt", "ng", "nd", "sh", "ski", "son"]
+NUMBER = re.compile(r"[1-9]\d{1,3}")
 
 
 def vary(pairs: Sequence[TextPair], rng: Random, names: Collection[str] = ()) -> list[TextPair]:
-    """The same pairs, some sources as people type them; the translations keep their form.
+    """The same pairs, some as people type them: with unknown names, or without capitals or marks.
+
+    What both sides spell alike is exchanged on both, so that a model learns to copy what it has
+    never read: given names, numbers, and words such as *hotel* and *Hotel*.
 
     Args:
         pairs: Texts and their translations.
         rng: Decides which are changed.
-        names: Given names; half of the pairs with one of them on both sides get an invented name.
+        names: Given names.
     """
     varied = []
     for source, target in pairs:
-        found = set(re.findall(r"\w+", source)) & set(names)
-        if found and rng.random() < RENAMED:
-            for name in sorted(found):
-                source, target = replace_name(source, target, name, invent_name(rng))
+        source, target = exchange_words(source, target, rng, names)
         if rng.random() < SMALL:
             source = source.lower()
         if rng.random() < UNMARKED:
@@ -44,20 +48,57 @@ def vary(pairs: Sequence[TextPair], rng: Random, names: Collection[str] = ()) ->
     return varied
 
 
-def replace_name(source: str, target: str, name: str, new: str) -> TextPair:
-    """The pair with a new name on both sides; unchanged if only one side has the name."""
-    word = re.compile(rf"\b{name}\b")
-    count = len(word.findall(source))
-    if count != len(word.findall(target)) or re.search(rf"\b{name}s\b", target):
+def exchange_words(source: str, target: str, rng: Random, names: Collection[str] = ()) -> TextPair:
+    """The pair, some of the words that both sides spell alike exchanged for invented ones."""
+    spoken = set(re.findall(r"\w+", source))
+    for word in dict.fromkeys(re.findall(r"\w+", target)):
+        if word in names and word in spoken and rng.random() < RENAMED:
+            source, target = exchange(source, target, word, word, invent_name(rng))
+        elif NUMBER.fullmatch(word) and word in spoken and rng.random() < RENAMED:
+            number = str(rng.randrange(10 ** (len(word) - 1), 10 ** len(word)))
+            source, target = exchange(source, target, word, word, number)
+        elif len(word) >= SHORTEST and word.istitle() and rng.random() < RESPELLED:
+            if word in spoken:
+                source, target = exchange(source, target, word, word, invent_name(rng))
+            elif word.lower() in spoken:
+                source, target = exchange(source, target, word.lower(), word, invent_word(rng))
+    return source, target
+
+
+def exchange(source: str, target: str, before: str, in_target: str, new: str) -> TextPair:
+    """The pair with a new word on both sides, as often; unchanged if a side declines the old one.
+
+    Args:
+        source, target: The pair.
+        before: The word of the source.
+        in_target: The same in the target; if it has a capital there, so will the new one.
+        new: What stands in the source then.
+    """
+    old, translated = (rf"(?<![\w.,:]){word}(?!\w|[.,:]\d)" for word in (before, in_target))
+    count = len(re.findall(old, source))
+    if count != len(re.findall(translated, target)) or re.search(rf"\b{in_target}e?s\b", target):
         return source, target
-    return word.sub(new, source), word.sub(new, target)
+    capital = new if before == in_target else new.capitalize()
+    return re.sub(old, new, source), re.sub(translated, capital, target)
+
+
+def invent_word(rng: Random) -> str:
+    """A word of two or three random syllables in small letters, such as trolei or kamoth."""
+    syllables = [rng.choice(ONSETS) + rng.choice(VOWELS) for _ in range(rng.choice((2, 2, 3)))]
+    return "".join(syllables) + rng.choice(CODAS)
 
 
 def invent_name(rng: Random) -> str:
-    """A name of two or three random syllables, such as Trolei or Kamoth."""
-    count = rng.choice((2, 2, 3))
-    syllables = [rng.choice(ONSETS).lower() + rng.choice(VOWELS) for _ in range(count)]
-    return "".join(syllables).capitalize() + rng.choice(CODAS)
+    """A name that nobody has: Trolei, Kamoth Brisaun, QuoGrai, DUXE or Zhiaud7."""
+    first, second = (invent_word(rng).capitalize() for _ in range(2))
+    forms = {
+        first: 0.75,
+        f"{first} {second}": 0.12,
+        first[:4] + second[:5]: 0.05,
+        first[:4].upper(): 0.05,
+        f"{first}{rng.randrange(2, 100)}": 0.03,
+    }
+    return rng.choices(list(forms), list(forms.values()))[0]
 
 
 class RandomSplits:

@@ -4,13 +4,14 @@ All of it is in one file beside this module: lines of text in UTF-8, packed with
 cells, separated by tabs: kind, part, English, German. The kinds are:
 
 - word: a word or short expression alone.
-- phrase: a sentence or fixed phrase written by hand.
+- phrase: a sentence or fixed phrase written by hand; some are in the validation part.
 - generated: a sentence of a grammar. These lines are in the order in which they were generated.
 - held out: a sentence written by hand that is in no part, and all its accepted translations.
 - name: a name of a person in the sentences.
 
 The part is train, validation or test; in the last two, the sentence's place in the part follows. A
-generated sentence that is also a word or a phrase is in no part. What makes the file is in the
+generated sentence that is also a word or a phrase is in no part. A held-out sentence has its kind
+there, which HELD_OUT explains. What makes the file is in the
 repository and not installed: the tables, the grammar and the command of corpora/everyday.
 """
 
@@ -23,24 +24,33 @@ from transformer_edu.data.parallel_text import ParallelText
 
 FILE = Path(__file__).with_name("everyday.tsv.xz")
 # SHA-256 of the unpacked text:
-CHECKSUM = "53d822c1f902010bbe6bb3867cfc43ead15fc7396af8e77f74202b274b11357d"
+CHECKSUM = "8a1cc2a34a4c634089ea6a7c049d27236a4ace21a8a8fc7d11e1efe61467f0c2"
 SEPARATOR = " | "  # between accepted translations
+PHRASES_TO_CHOOSE_BY = 300  # the last of the validation part
+HELD_OUT = {  # kinds of held-out sentences, and what they are about
+    "by hand": "everyday life",
+    "course": "the words of a course on the Transformer",
+    "everyday": "everyday life, by another author",
+    "ten": "what newcomers to the course typed first",
+    "copied": "a word that no other sentence has, given instead of translations",
+}
 
 
 @cache
 def everyday_pairs() -> ParallelText:
     """150,000 different everyday sentences in English with their German translations.
 
-    Single words and fixed phrases come first and are all in the training part. An English sentence
-    has one translation. English sentences with the same translation are in the same part, so that
-    no sentence of either language is in two parts. No held-out sentence is among them. The German
-    for "you" is "du", except to strangers (Mr. Weber; Excuse me) and to several people.
+    Single words and fixed phrases come first, and are in the training part but for 300 phrases, the
+    last of the validation part, which are for choosing by. An English sentence has one translation.
+    English sentences with the same translation are in the same part, so that no sentence of either
+    language is in two parts. No held-out sentence is among them. The German for "you" is "du",
+    except to strangers (Mr. Weber; Excuse me) and to several people.
 
     Raises:
         OSError: If the data file is missing or is not the one of this version.
     """
-    places = read_everyday()[1]
-    fixed = words() | phrases()
+    kinds, places = read_everyday()
+    fixed = kinds["word"] | kinds["phrase"]
     pairs = fixed | generated() | fixed  # what is written by hand keeps its translation
     validation, test = (
         [(places[place], pairs[places[place]]) for place in sorted(places) if part in place]
@@ -56,13 +66,16 @@ def everyday_pairs() -> ParallelText:
 
 
 @cache
-def held_out() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The hand-written sentences that are in no part, with their accepted translations.
+def held_out(kind: str = "by hand") -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The hand-written sentences of a kind that are in no part, with their accepted translations.
+
+    Args:
+        kind: One of HELD_OUT.
 
     Raises:
         OSError: As for everyday_pairs.
     """
-    rows = read_everyday()[0]["held out"].items()
+    rows = read_everyday()[0][f"held out {kind}"].items()
     return tuple((english, tuple(german.split(SEPARATOR))) for english, german in rows)
 
 
@@ -72,8 +85,10 @@ def words() -> dict[str, str]:
 
 
 def phrases() -> dict[str, str]:
-    """Sentences and fixed phrases written by hand, German by English."""
-    return read_everyday()[0]["phrase"]
+    """Sentences and fixed phrases written by hand to learn from, German by English."""
+    kinds, places = read_everyday()
+    to_choose_by = set(places.values())
+    return {pair[0]: pair[1] for pair in kinds["phrase"].items() if pair[0] not in to_choose_by}
 
 
 def generated() -> dict[str, str]:
@@ -115,9 +130,11 @@ def read_everyday(path: Path = FILE) -> tuple[dict[str, dict[str, str]], dict[st
     places: dict[str, str] = {}  # "validation 0017"
     for line in text.decode().splitlines():
         kind, part, english, german = line.split("\t")
-        kinds.setdefault(kind, {})[english] = german
-        if part not in ("", "train"):
+        if kind == "held out":
+            kind = f"held out {part}"
+        elif part not in ("", "train"):
             places[part] = english
+        kinds.setdefault(kind, {})[english] = german
     return kinds, places
 
 

@@ -3,25 +3,24 @@
 import json
 import re
 import shutil
-from dataclasses import replace
 
 import pytest
 import torch
 
 from experiments.publishing import everyday_scores
 from experiments.publishing import export as module
+from experiments.publishing.choosing import Chooser
 from experiments.publishing.everyday_scores import EverydayScore
 from experiments.publishing.export import export, history_of, main, weights_of
-from transformer_edu.data.everyday import held_out
+from transformer_edu.data.everyday import HELD_OUT, PHRASES_TO_CHOOSE_BY, held_out
 from transformer_edu.data.parallel_text import ParallelText
-from transformer_edu.model.transformer import Transformer
 from transformer_edu.pretrained.loading import CARD, HISTORY
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
 from transformer_edu.runs.scoring import score_translator
 from transformer_edu.runs.settings import TINY, TOY
 from transformer_edu.training.bleu import Bleu
-from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.saved_translator import load_translator
 
 
@@ -51,9 +50,10 @@ def test_the_card_tells_the_command_the_cost_and_the_scores(exported, text_run):
     for fact in ("--steps 7", "--d-model 16", f"{last['tokens']:,} target", "on an abacus"):
         assert fact in card
     texts = load_texts(RunFolder(text_run).read_settings())
-    alpha = float(re.search(r"is published, with α ([\d.]+)\.", card)[1])
-    bleu = score_translator(load_translator(exported.path), texts.test, alpha=alpha)["cased"]
-    assert f"- test, beam 5, cased: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)" in card
+    width, alpha = re.search(r"with a beam of (\d) and α ([\d.]+):", card).groups()
+    asked = {"width": int(width), "alpha": float(alpha)}
+    bleu = score_translator(load_translator(exported.path), texts.test, **asked)["cased"]
+    assert f"- test, beam {width}, cased: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)" in card
 
 
 @pytest.mark.parametrize(("keep", "last"), [(1, "evaluation"), (2, "2 evaluations")])
@@ -63,38 +63,9 @@ def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, k
     later = ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None))
     run.write_history([*before, *(before[0] | {"step": s, "bleu": bleu} for s, bleu in later)])
     assert weights_of(run, run.read_settings().changed(keep=keep)) == {
-        f"the average of the weights at the last {last}": (run.model,),
-        "the weights at step 6,000": (run.best,),
+        f"the average of the weights at the last {last}": run.model,
+        "the weights at step 6,000": run.best,
     }
-
-
-def test_so_may_the_mean_with_a_model_of_the_same_sizes_and_tokens(
-    exported, text_run, tmp_path, monkeypatch
-):
-    run, to = RunFolder(text_run), RunFolder(tmp_path / "to")
-    begun = RunFolder(shutil.copytree(exported.path, tmp_path / "begun"))
-    before, after = load_model(run.best), load_model(run.model)
-    save_model(begun.model, before)
-    settings = run.read_settings().changed(begin_with=str(begun.path))
-    *_, (name, files) = weights_of(run, settings).items()
-    assert name.startswith(f"the mean of the weights of {begun.path} and of the last ")
-    assert files == (begun.model, run.model)
-
-    monkeypatch.setattr(RunFolder, "read_settings", lambda _: settings)
-    monkeypatch.setattr(module, "best_of", lambda trials: trials[-1])
-    export(run, to)
-    pairs = zip(before.parameters(), after.parameters(), strict=True)
-    for half, (one, other) in zip(load_model(to.model).parameters(), pairs, strict=True):
-        assert torch.allclose(half, (one + other) / 2, rtol=1e-3, atol=1e-6)
-    assert f"- {name}: α 0.6 " in (to.path / CARD).read_text("utf-8")
-
-    save_model(begun.model, Transformer(replace(before.config, d_ff=1)))
-    assert len(weights_of(run, settings)) == 2
-    save_model(begun.model, before)
-    begun.tokenizer_file.write_text("{}", "utf-8")
-    assert len(weights_of(run, settings)) == 2
-    begun.model.unlink()
-    assert len(weights_of(run, settings)) == 2
 
 
 @pytest.mark.parametrize("missing", ["model", "best"])
@@ -113,12 +84,10 @@ def test_an_interrupt_changes_nothing_that_is_published(exported, text_run, tmp_
     (to / CARD).write_text("an older card", "utf-8")
     before = {file.name: file.read_bytes() for file in to.iterdir()}
 
-    def interrupt(*_: object, width: int = 5, **__: object) -> dict:
-        if width == 1:  # all trials are over
-            raise KeyboardInterrupt
-        return {"cased": Bleu(1.0, "signed")}
+    def interrupt(*_: object, **__: object) -> dict:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "score_translator", interrupt)
+    monkeypatch.setattr(module, "score_translator", interrupt)  # when all trials are over
     with pytest.raises(KeyboardInterrupt):
         export(RunFolder(text_run), RunFolder(to))
     assert {file.name: file.read_bytes() for file in to.iterdir()} == before
@@ -128,31 +97,32 @@ def test_an_interrupt_changes_nothing_that_is_published(exported, text_run, tmp_
 def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypatch, chosen):
     run, to = RunFolder(text_run), RunFolder(tmp_path / "to")
     texts, wanted = load_texts(run.read_settings()), load_model(getattr(run, chosen))
-    asked = []
+    tested = []
 
-    def score(translator, pairs, *, width=5, alpha=0.6):
+    def reaches(chooser, translator, trial):
+        """A trial is the better, the nearer α is to 1; with the wanted weights; with width 3."""
         for weights in translator.model.parameters():  # what is scored is what was written
             assert torch.equal(weights, weights.half().float())
-        part = "test" if pairs == texts.test else "validation"
-        asked.append((part, width, alpha))
-        # A part is translated the better, the nearer alpha is to another number, and the
-        # validation part by the wanted weights.
-        best = {"validation": 1.0, "test": 1.8}[part]
         pairs = zip(translator.model.parameters(), wanted.parameters(), strict=True)
         is_wanted = all(torch.equal(one, other.half().float()) for one, other in pairs)
-        return {"cased": Bleu(80 + 10 * is_wanted - abs(alpha - best), "signed")}
+        found = 50 + 10 * is_wanted - abs(trial.alpha - 1) + (trial.width == 3)
+        return dict.fromkeys(chooser.by_bleu, found)
 
+    def score(translator, pairs, *, width, alpha):
+        tested.append(("test" if pairs == texts.test else "validation", width, alpha))
+        return {"cased": Bleu(80.0, "signed")}
+
+    monkeypatch.setattr(Chooser, "scores", reaches)
     monkeypatch.setattr(module, "score_translator", score)
     export(run, to)
-    tested = [each for each in asked if each[0] == "test"]
-    assert tested == [("test", 1, 0.6), ("test", 5, 1.0)]
-    written = load_model(to.model)
-    for one, other in zip(written.parameters(), wanted.parameters(), strict=True):
+    assert tested == [(part, width, 1.0) for part in ("validation", "test") for width in (1, 3)]
+    for one, other in zip(load_model(to.model).parameters(), wanted.parameters(), strict=True):
         assert torch.equal(one, other.half().float())
     card = (tmp_path / "to" / CARD).read_text("utf-8")
-    assert "is published, with α 1." in card
-    assert f"; {list(weights_of(run, run.read_settings()))[chosen == 'best']}, stored" in card
-    assert "- validation, beam 5, cased: **90.0** BLEU" in card
+    name = list(weights_of(run, run.read_settings()))[chosen == "best"]
+    assert f"Published are {name}, searched with a beam of 3 and α 1:" in card
+    assert f"; {name}, stored" in card
+    assert f"| {name} | 3 | 1 | ended | 61.0 | 61.0 | 61.0 |" in card
 
 
 def test_the_history_holds_every_choice_and_every_evaluation(exported, text_run):
@@ -162,40 +132,37 @@ def test_the_history_holds_every_choice_and_every_evaluation(exported, text_run)
     assert content["evaluations"] == run.read_history()
 
 
-def test_the_history_keeps_that_of_the_run_before(exported, text_run, tmp_path):
-    run = RunFolder(text_run)
-    for begun in (text_run, exported.path):  # a run, or what was published of it
-        settings = run.read_settings().changed(begin_with=str(begun))
-        history = history_of(run, settings)
-        assert history["evaluations"] == run.read_history()
-        assert history["began_with"]["evaluations"] == run.read_history()
-        assert history["began_with"]["settings"] == run.read_settings().by_name()
-
-
 def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monkeypatch):
-    everyday = ParallelText([("I sleep.", "Ich schlafe.")], [("a", "b")], [("c", "d")])
+    phrases = [(f"p{n}", f"q{n}") for n in range(PHRASES_TO_CHOOSE_BY)]
+    validation = [("a", "b"), *phrases]
+    everyday = ParallelText([("I sleep.", "Ich schlafe.")], validation, [("c", "d")])
     captions = load_texts(RunFolder(text_run).read_settings())
-    asked = []
+    corpora = {"multi30k": captions, "everyday": everyday}
+    assert Chooser(corpora).by_hand == {"generated": [("a", "b")], "by hand": phrases}
+    judged = []
 
-    def score(translator, sentences, known, *, width, alpha):
+    def score(translator, sentences, known, *, width, alpha, judge):
         assert {"ich", "schlafe", "eins"} <= known
-        asked.append((sentences[0][0], width, alpha))
-        return EverydayScore(len(sentences), exact=float(alpha == 1.4), unbroken=1.0)
+        judged.append((sentences[0][0], width, judge.__name__))
+        return EverydayScore(len(sentences), exact=0.25, unbroken=1.0)
 
-    bleu = {"cased": Bleu(50.0, "signed")}
-    monkeypatch.setattr(
-        module, "load_corpora", lambda _: {"multi30k": captions, "everyday": everyday}
-    )
+    def reaches(chooser, translator, trial):
+        return {kind: float(trial.width) for kind in (*chooser.by_bleu, *chooser.by_hand)}
+
+    monkeypatch.setattr(module, "load_corpora", lambda _: corpora)
     monkeypatch.setattr(everyday_scores, "score_everyday", score)
-    monkeypatch.setattr(module, "score_translator", lambda *_, **__: bleu)
+    monkeypatch.setattr(Chooser, "scores", reaches)
+    monkeypatch.setattr(module, "score_translator", lambda *_, **__: {"cased": Bleu(50.0, "s")})
     export(RunFolder(text_run), RunFolder(tmp_path / "to"))
-    assert {sentence for sentence, _, _ in asked[:8]} == {"a"}
-    assert asked[8:] == [
-        (sentence, width, 1.4) for sentence in ("c", held_out()[0][0]) for width in (1, 5)
-    ]
+    kinds = [("c", "is_right")]
+    for kind in HELD_OUT:
+        judge = "keeps_word" if kind == "copied" else "is_right"
+        kinds.append((held_out(kind)[0][0], judge))
+    assert judged == [(first, width, judge) for first, judge in kinds for width in (1, 8)]
     card = (tmp_path / "to" / CARD).read_text("utf-8")
-    assert "is published, with α 1.4." in card
-    assert f"written by hand, beam 5: **100.0%** of {len(held_out())}" in card
+    count = len(held_out())
+    assert f"- by hand (everyday life), beam 8: **25.0%** of {count} exactly right, 100.0%" in card
+    assert "**25.0%** of 100 with the word" in card
 
 
 def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
