@@ -59,7 +59,11 @@ def test_who_counts_pairs_does_not_count_tokens():
     ("changes", "error", "message"),
     [
         ({"task": "chess"}, ValueError, "task must be one of multi30k, .*, got 'chess'"),
-        ({"preset": "huge"}, ValueError, "preset must be one of toy, tiny, base, got 'huge'"),
+        (
+            {"preset": "huge"},
+            ValueError,
+            "preset must be one of toy, tiny, base, translator, got 'huge'",
+        ),
         ({"schedule": "flat"}, ValueError, "schedule must be one of linear, .*, got 'flat'"),
         ({"task": "files"}, ValueError, "source must be given for the task files, got None"),
         ({"source": "a"}, ValueError, "source must be left out for the task multi30k, got 'a'"),

@@ -31,6 +31,7 @@ from transformer_edu.training.checkpoint_file import (
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.loop import fit, paper_adam
 from transformer_edu.training.machine.failures import NotEnoughMemoryError
+from transformer_edu.training.muon import Muon
 from transformer_edu.training.state import TrainingRun, TrainingState
 
 TASK = reverse_task(
@@ -101,6 +102,18 @@ def test_a_run_that_goes_on_is_the_run_that_never_stopped(tmp_path, whole, steps
     assert len(stopped.steps) == steps
     torch.rand(7)
     assert_goes_on(path, whole)
+
+
+def test_so_is_a_run_with_another_optimizer(tmp_path):
+    path, runs = tmp_path / "run.checkpoint", []
+    for last, resume in ((10, None), (6, None), (10, path)):
+        model = transformer(dropout=0.0)
+        optimizer = Muon(model, 0.01)
+        after = {"after_step": stop_after(last), "checkpoint": path, "resume": resume}
+        runs.append((fit(model, TASK, CONFIG, optimizer=optimizer, **after), weights(model)))
+    (whole, end), _, (resumed, resumed_end) = runs
+    assert resumed.steps == whole.steps
+    assert same(resumed_end, end)
 
 
 @pytest.mark.parametrize(

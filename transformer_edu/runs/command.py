@@ -15,7 +15,6 @@ from transformer_edu import __version__
 from transformer_edu.data.toy_tasks import Task
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer
-from transformer_edu.runs.fine_tuning import with_more_tokens
 from transformer_edu.runs.options import PROGRAM, build_parser, read_settings
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_run_task
@@ -28,7 +27,7 @@ from transformer_edu.training.checkpoint import (
     save_model,
 )
 from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.loop import fit
+from transformer_edu.training.loop import fit, paper_adam
 from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.device import (
     DEVICE_VARIABLE,
@@ -44,7 +43,7 @@ from transformer_edu.training.machine.processes import (
     joined_processes,
     process_count,
 )
-from transformer_edu.training.saved_translator import load_translator
+from transformer_edu.training.muon import Muon
 from transformer_edu.training.state import TrainingRun
 
 
@@ -94,7 +93,8 @@ def train_in_folder(
         task, scorer = load_run_task(settings, folder, processes=processes)
     torch.manual_seed(settings.training.seed)
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
-    model = first_model(settings, task, resumed=checkpoint is not None).to(device)
+    config = replace(settings.model, vocabulary_size=len(task.vocabulary))
+    model = Transformer(config).to(device)
     if settings.training.precision == "auto":  # a resumed run keeps it, also on another machine
         settings = settings.changed(precision=pick_precision(model))
     if processes.is_first:
@@ -118,22 +118,12 @@ def train_in_folder(
     return 0
 
 
-def first_model(settings: RunSettings, task: Task, *, resumed: bool = False) -> Transformer:
-    """The model before the first step: drawn at random, or a trained one with more tokens.
-
-    A resumed run takes its weights from its checkpoint, whatever they are here.
-    """
-    config = replace(settings.model, vocabulary_size=len(task.vocabulary))
-    if settings.begin_with is None or resumed:
-        return Transformer(config)
-    begun = load_translator(settings.begin_with)
-    return with_more_tokens(begun.model, begun.tokenizer, task.tokenizer, config)
-
-
 def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
     """Train until the end, an early stop or an interrupt; return whether the run is complete."""
     run = TrainingRun() if checkpoint is None else load_history(checkpoint)
     watcher.begin(len(run.steps))
+    settings = watcher.settings
+    make_optimizer = {"adam": paper_adam, "muon": Muon}[settings.optimizer]
     try:
         if checkpoint is not None:
             score_checkpoint(watcher, task, checkpoint, run)
@@ -141,7 +131,8 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
             run = fit(
                 watcher.model,
                 task,
-                watcher.settings.training,
+                settings.training,
+                optimizer=make_optimizer(watcher.model, settings.training.learning_rate),
                 after_step=watcher,
                 checkpoint=watcher.folder.checkpoint if watcher.processes.is_first else None,
                 resume=checkpoint,

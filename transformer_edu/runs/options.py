@@ -3,7 +3,14 @@
 import argparse
 
 from transformer_edu.runs.run_folder import RunFolder
-from transformer_edu.runs.settings import PRESETS, TASKS, TINY, RunSettings, choose_settings
+from transformer_edu.runs.settings import (
+    OPTIMIZERS,
+    PRESETS,
+    TASKS,
+    TINY,
+    RunSettings,
+    choose_settings,
+)
 from transformer_edu.training.config import SCHEDULES
 
 PROGRAM = "python -m transformer_edu.training"
@@ -12,7 +19,6 @@ OPTIONS = {  # the option of each setting, its type, and what it decides
     "task": ("--task", str, "what is learned (multi30k)"),
     "source": ("--source", str, "file of source sentences, for --task files"),
     "target": ("--target", str, "file of their translations"),
-    "begin_with": ("--begin-with", str, "folder of a trained translator to go on from"),
     "preset": ("--preset", str, "sizes and numbers to begin with"),
     "steps": ("--steps", int, "weight updates"),
     "seed": ("--seed", int, "decides first weights, order and dropout"),
@@ -22,6 +28,7 @@ OPTIONS = {  # the option of each setting, its type, and what it decides
     "num_layers": ("--layers", int, "layers of the encoder, and of the decoder"),
     "d_ff": ("--d-ff", int, "width inside the feed-forward networks"),
     "dropout": ("--dropout", float, "probability of dropping a number"),
+    "optimizer": ("--optimizer", str, "adam as in the paper, or muon, which needs fewer steps"),
     "learning_rate": ("--learning-rate", float, "the highest learning rate"),
     "warmup_steps": ("--warmup", int, "steps until the learning rate is highest"),
     "schedule": ("--schedule", str, "of the learning rate"),
@@ -39,7 +46,7 @@ OPTIONS = {  # the option of each setting, its type, and what it decides
     "keep": ("--keep", int, "last weights that are averaged at the end"),
     "patience": ("--patience", int, "evaluations without a better score before the end"),
 }
-CHOICES = {"task": TASKS, "preset": PRESETS, "schedule": SCHEDULES}
+CHOICES = {"task": TASKS, "preset": PRESETS, "schedule": SCHEDULES, "optimizer": OPTIMIZERS}
 MAY_CHANGE = {"patience"}  # when a run is resumed
 
 

@@ -15,13 +15,11 @@ from transformer_edu.data.parallel_text import (
 )
 from transformer_edu.data.tokenizer import Tokenizer, load_tokenizer, train_tokenizer
 from transformer_edu.data.toy_tasks import Task, copy_task, number_words_task, reverse_task
-from transformer_edu.runs.fine_tuning import extend_tokenizer
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import EVERYDAY, RunSettings
 from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Scorer
 from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.processes import ALONE, OneProcess
-from transformer_edu.training.saved_translator import load_translator
 
 EXTRA_READINGS = 5  # in an epoch, of each phrase and word: people type these most
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
@@ -87,11 +85,6 @@ def _tokenizer(
     is_missing = not folder.tokenizer_file.exists()
     if is_missing or (processes.is_first and not folder.holds_a_run()):
         lines = [text for pair in texts.train for text in pair]
-        size = settings.model.vocabulary_size
-        if settings.begin_with is None:
-            made = train_tokenizer(lines, vocabulary_size=size)
-        else:
-            begun = load_translator(settings.begin_with).tokenizer
-            made = extend_tokenizer(begun, lines, vocabulary_size=size)
+        made = train_tokenizer(lines, vocabulary_size=settings.model.vocabulary_size)
         made.save(folder.tokenizer_file)
     return load_tokenizer(folder.tokenizer_file)

@@ -2,6 +2,7 @@
 
 loop              fit: predict, compare, correct, evaluate; seeds dropout at every step
 config            every choice of a run, and the learning-rate schedules (§5.3)
+muon              an optimizer that needs fewer steps than Adam, for long runs
 loss              cross-entropy, label smoothing (§5.4), in chunks for large vocabularies; accuracy
 evaluation        loss, teacher-forced accuracy and greedy exact match on held-out pairs
 bleu              BLEU by sacreBLEU, with its signature

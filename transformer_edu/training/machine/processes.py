@@ -127,6 +127,7 @@ class JoinedProcesses(OneProcess):
         yield
         if self.is_first:
             dist.barrier(patient)
+        dist.barrier(patient)  # the others may need longer than SECONDS_OF_SILENCE, too
 
     def wait(self) -> None:
         """As for OneProcess."""
