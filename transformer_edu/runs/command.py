@@ -123,7 +123,6 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
     run = TrainingRun() if checkpoint is None else load_history(checkpoint)
     watcher.begin(len(run.steps))
     settings = watcher.settings
-    make_optimizer = {"adam": paper_adam, "muon": Muon}[settings.optimizer]
     try:
         if checkpoint is not None:
             score_checkpoint(watcher, task, checkpoint, run)
@@ -132,7 +131,7 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
                 watcher.model,
                 task,
                 settings.training,
-                optimizer=make_optimizer(watcher.model, settings.training.learning_rate),
+                optimizer=make_optimizer(watcher.model, settings),
                 after_step=watcher,
                 checkpoint=watcher.folder.checkpoint if watcher.processes.is_first else None,
                 resume=checkpoint,
@@ -141,6 +140,14 @@ def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> b
     finally:
         watcher.end(run)
     return watcher.stopped_early or not run.interrupted
+
+
+def make_optimizer(model: Transformer, settings: RunSettings) -> torch.optim.Optimizer:
+    """The optimizer that the settings name."""
+    rate = settings.training.learning_rate
+    if settings.optimizer == "muon":
+        return Muon(model, rate, settings.training.precision)
+    return paper_adam(model, rate)
 
 
 def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from transformer_edu.training.machine.device import autocast_for
+
 MOMENTUM = 0.95  # of the mean of a matrix's gradients
 STEP_LENGTH = 0.2  # root mean square of a step at learning rate 1: about that of Adam
 FACTORS = (3.4445, -4.7750, 2.0315)  # of Newton and Schulz's iteration; they converge fast, not far
@@ -25,14 +27,16 @@ class Muon(Optimizer):
     Args:
         model: Its weights are changed in place.
         learning_rate: The same for both; what is good for Adam is good for Muon.
+        precision: Of the products that a step needs, as in TrainingConfig; half is enough.
 
     Raises:
         ValueError: If learning_rate is negative.
     """
 
-    def __init__(self, model: nn.Module, learning_rate: float) -> None:
+    def __init__(self, model: nn.Module, learning_rate: float, precision: str = "float32") -> None:
         if learning_rate < 0:
             raise ValueError(f"learning_rate must be at least 0, got {learning_rate}")
+        self._autocast = autocast_for(model, precision)
         output = getattr(model, "output_projection", None)
         tables = [m.weight for m in model.modules() if isinstance(m, nn.Embedding)]
         layers = [m for m in model.modules() if isinstance(m, nn.Linear) and m is not output]
@@ -69,7 +73,9 @@ class Muon(Optimizer):
             alike.setdefault(tuple(weight.shape), []).append(weight)
         for shape, matrices in alike.items():  # those of one shape at once
             length = rate * STEP_LENGTH * max(shape) ** 0.5
-            steps = orthogonal(torch.stack([self._mean(weight) for weight in matrices]))
+            means = torch.stack([self._mean(weight) for weight in matrices])
+            with self._autocast:
+                steps = orthogonal(means)
             for weight, step in zip(matrices, steps, strict=True):
                 weight.sub_(step, alpha=length)
 
@@ -98,5 +104,6 @@ def orthogonal(matrices: Tensor) -> Tensor:
     once, thrice, five_times = FACTORS
     for _ in range(ITERATIONS):
         square = matrices @ matrices.mT
-        matrices = once * matrices + (thrice * square + five_times * square @ square) @ matrices
+        factor = torch.baddbmm(square, square, square, beta=thrice, alpha=five_times)
+        matrices = torch.baddbmm(matrices, factor, matrices, beta=once)
     return matrices
