@@ -45,6 +45,11 @@ def test_without_a_preset_the_task_decides():
     assert choose_settings("tiny", task="reverse").model == TINY.model
 
 
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_alone_has_its_own_task(name):
+    assert choose_settings(name) == PRESETS[name]
+
+
 def test_what_is_given_replaces_the_presets_and_none_does_not():
     settings = choose_settings(steps=12, dropout=None, learning_rate=1e-4)
     assert settings == TINY.changed(steps=12, learning_rate=1e-4)

@@ -156,9 +156,9 @@ def choose_settings(preset: str | None = None, **given: object) -> RunSettings:
     Raises:
         TypeError, ValueError: If the preset is unknown, or a choice cannot be trained with.
     """
-    given = {"task": "multi30k"} | {n: value for n, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None}
     if preset is None:
-        preset = "toy" if given["task"] in TOY_TASKS else "tiny"
+        preset = "toy" if given.get("task") in TOY_TASKS else "tiny"
     require_choice("preset", preset, PRESETS)
     if "batch_size" in given:  # who counts pairs does not count tokens
         given = {"batch_tokens": None} | given
