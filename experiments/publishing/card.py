@@ -1,10 +1,13 @@
 """The card of a published run: how it was made and how well it does, from its own records."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from experiments.publishing.choosing import CLOSE, MOST, Trial
 from experiments.publishing.everyday_scores import EverydayScore
 from transformer_edu.data.everyday import HELD_OUT
+from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.runs.options import OPTIONS, PROGRAM
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import EVERYDAY, PRESETS, RunSettings
@@ -29,24 +32,34 @@ TERMS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What a run was found to reach.
+
+    Args:
+        trials: What was tried, by validation.
+        chosen: The trial that is published.
+        scores: What is published reaches, by part, width of the beam and case.
+        everyday: Scores on everyday sentences, by their kind and width of the beam.
+        checksums: Of the texts of each corpus, by its name, as checksum_of gives them.
+    """
+
+    trials: Sequence[Trial]
+    chosen: Trial
+    scores: Mapping[tuple[str, int], Mapping[str, Bleu]] = field(default_factory=dict)
+    everyday: Mapping[tuple[str, int], EverydayScore] = field(default_factory=dict)
+    checksums: Mapping[str, str] = field(default_factory=dict)
+
+
 def describe_run(
-    run: RunFolder,
-    settings: RunSettings,
-    trials: Sequence[Trial],
-    chosen: Trial,
-    scores: Mapping[tuple[str, int], Mapping[str, Bleu]],
-    everyday: Mapping[tuple[str, int], EverydayScore],
-    machine: str | None = None,
+    run: RunFolder, settings: RunSettings, findings: Findings, machine: str | None = None
 ) -> str:
     """The card of a run, in Markdown.
 
     Args:
         run: A finished one; its history tells what it cost.
         settings: Its choices.
-        trials: What was tried, by validation.
-        chosen: The trial that is published.
-        scores: What is published reaches, by part, width of the beam and case.
-        everyday: Scores on everyday sentences, by their kind and width of the beam.
+        findings: How well it does.
         machine: What it was trained on; None takes it from the run's records.
 
     Raises:
@@ -56,7 +69,8 @@ def describe_run(
     records, versions = run.read_history(), read_json(run.settings_file)["versions"]
     if not records:
         raise ValueError(f"run must have a history, got none in {run.history_file}")
-    last, machine = records[-1], machine or versions.get("machine", "")
+    last, trained_on = records[-1], versions.get("machine", "")
+    machine = machine or trained_on
     made_with = ", ".join(f"{name} {versions[name]}" for name in versions if name != "machine")
     sizes = settings.model
     lines = [
@@ -65,18 +79,19 @@ def describe_run(
         f"{sizes.num_heads} heads, d_ff {sizes.d_ff}; trained from scratch. A toy for "
         "lessons: it knows the words of its training data and little else.",
         "## How it was trained",
-        f"```\n{command_of(settings)}\n```",
+        f"```\n{command_of(settings, processes_of(trained_on))}\n```",
         f"- seed {settings.training.seed}, {last['step']:,} steps, "
-        f"{last['tokens']:,} target tokens; {chosen.weights}, stored in float16",
+        f"{last['tokens']:,} target tokens; {findings.chosen.weights}, stored in float16",
         f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
         f"the clock, evaluations included{', on ' + machine if machine else ''}",
         f"- made with {made_with}",
         "## How well it translates",
-        *_describe_trials(trials, chosen),
-        *_describe_scores(scores),
-        *_describe_everyday(everyday),
+        *_describe_trials(findings.trials, findings.chosen),
+        *_describe_scores(findings.scores),
+        *_describe_everyday(findings.everyday),
         "## Data",
         *(TERMS[corpus] for corpus in settings.task.split("+")),
+        *(f"- SHA-256 of {corpus}: `{found}`" for corpus, found in findings.checksums.items()),
     ]
     return "\n\n".join(lines) + "\n"
 
@@ -124,17 +139,31 @@ def _describe_everyday(everyday: Mapping[tuple[str, int], EverydayScore]) -> lis
     return ["Everyday English, case and final mark aside:", "\n".join(rows)]
 
 
-def command_of(settings: RunSettings) -> str:
+def checksum_of(texts: ParallelText) -> str:
+    """The SHA-256 of all sentences of a corpus and their translations, by part and in order."""
+    return hashlib.sha256(repr((texts.train, texts.validation, texts.test)).encode()).hexdigest()
+
+
+def processes_of(machine: str) -> int:
+    """How many processes trained together, from the machine in a run's records."""
+    count, times, _ = machine.partition(" × ")
+    return int(count) if times else 1
+
+
+def command_of(settings: RunSettings, processes: int = 1) -> str:
     """The command that repeats a run, with every choice that its preset does not make.
 
     Args:
         settings: The run's.
+        processes: How many trained together.
     """
     preset, chosen = PRESETS[settings.preset].by_name(), settings.by_name()
     always = {"task", "preset", "steps", "seed"}
     if chosen["batch_tokens"] is None:
         always.add("batch_size")  # naming it is what leaves batch_tokens out
     words = [PROGRAM]
+    if processes > 1:
+        words = [PROGRAM.replace("python", f"torchrun --nproc-per-node {processes}")]
     for name, (option, *_) in OPTIONS.items():
         value = chosen[name]
         if value is not None and (value != preset[name] or name in always):

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from experiments.publishing.card import describe_run
+from experiments.publishing.card import Findings, checksum_of, describe_run
 from experiments.publishing.choosing import ALPHAS, WIDTHS, Chooser, Trial, best_of
 from experiments.publishing.everyday_scores import score_unseen
 from transformer_edu.generation.translator import Translator
@@ -168,7 +168,11 @@ def _write_draft(
     unseen = {}
     if EVERYDAY in corpora:
         unseen = score_unseen(translator, corpora, (1, chosen.width), chosen.alpha)
-    card = describe_run(run, settings, trials, chosen, scores, unseen, machine)
+    checksums = {name: checksum_of(texts) for name, texts in corpora.items()}
+    findings = Findings(
+        trials=trials, chosen=chosen, scores=scores, everyday=unseen, checksums=checksums
+    )
+    card = describe_run(run, settings, findings, machine)
     write_json(draft.path / HISTORY, history_of(run, settings))
     (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
 

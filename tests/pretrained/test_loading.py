@@ -1,7 +1,6 @@
 """The translator in the package translates, offline, and says what it is."""
 
 import importlib
-import json
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 from transformer_edu.pretrained import loading
 from transformer_edu.pretrained.loading import (
     FOLDER,
-    HISTORY,
     load_pretrained,
     model_card,
     training_history,
@@ -61,18 +59,10 @@ def test_the_history_is_that_of_this_model():
     assert records[-1]["bleu"] > records[0]["bleu"]
 
 
-def test_the_first_run_of_a_chain_began_at_random():
-    settings, records = training_history(first=True)
-    assert settings.get("begin_with") is None and records
-
-
 def test_the_readme_tells_the_size_and_the_time_of_this_model():
     weights = sum(weight.numel() for weight in load_pretrained().model.parameters())
-    size, seconds, run = WEIGHTS.stat().st_size, 0.0, json.loads((FOLDER / HISTORY).read_text())
-    while run:  # from the last run of the chain to the first
-        seconds += run["evaluations"][-1]["cpu_seconds"]
-        run = run.get("began_with")
-    hours = f"{seconds / 3600:.0f} hours"
+    size, (_, records) = WEIGHTS.stat().st_size, training_history()
+    hours = f"{records[-1]['cpu_seconds'] / 3600:.1f} hours"
     told = f"{weights / 1e6:.2f} million weights, {size / 1e6:.1f} MB, trained in {hours}"
     assert told in " ".join(README.read_text("utf-8").split())
 

@@ -53,12 +53,8 @@ def model_card(name: str = "multi30k+everyday") -> str:
     return (_folder(name) / CARD).read_text("utf-8")
 
 
-def training_history(*, first: bool = False) -> tuple[dict[str, object], list[dict[str, float]]]:
+def training_history() -> tuple[dict[str, object], list[dict[str, float]]]:
     """How the translator learned: every choice of its run, and a record for every evaluation.
-
-    Args:
-        first: Whether to return those of the first run, if the run began with the weights of
-            another.
 
     Returns:
         The settings by name, and the records: step, loss, validation_loss, bleu and others by name.
@@ -70,8 +66,6 @@ def training_history(*, first: bool = False) -> tuple[dict[str, object], list[di
     path = FOLDER / HISTORY
     try:
         run = read_json(path)
-        while first and run.get("began_with"):
-            run = run["began_with"]
         return dict(run["settings"]), list(run["evaluations"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{path} must hold the history of a run, got something else") from error

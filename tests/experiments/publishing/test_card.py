@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.publishing.card import TERMS, command_of, describe_run
+from experiments.publishing.card import TERMS, Findings, checksum_of, command_of, describe_run
 from experiments.publishing.choosing import Trial, best_of
 from experiments.publishing.everyday_scores import EverydayScore
+from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.runs.options import build_parser, read_settings
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import TINY, RunSettings
@@ -37,7 +38,14 @@ def test_a_card_tells_just_what_the_records_hold(tmp_path):
     chosen = Trial("the mean", 1.0, 5, scores={"one text": 31.96, "joined": 20.0})
     trials = [Trial("the best", 0.6, 8, False, scores={"one text": 1.0, "joined": 2.0}), chosen]
     everyday = {("by hand", 5): EverydayScore(count=155, exact=0.5, unbroken=0.975)}
-    card = describe_run(run, settings, trials, chosen, scores, everyday)
+    found = Findings(
+        trials=trials,
+        chosen=chosen,
+        scores=scores,
+        everyday=everyday,
+        checksums={"multi30k": "0f0e"},
+    )
+    card = describe_run(run, settings, found)
     for fact in (
         "# A Transformer for multi30k\n\n3 + 3 layers, d_model 36, 6 heads, d_ff 70;",
         f"\n```\n{command_of(settings)}\n```\n",
@@ -51,10 +59,10 @@ def test_a_card_tells_just_what_the_records_hold(tmp_path):
         "\n- validation, beam 1, lower-cased: **22.0** BLEU (`a|lc`)\n",
         "\n- test, beam 5, cased: **24.0** BLEU (`c|d`)\n",
         "\n- by hand (everyday life), beam 5: **50.0%** of 155 exactly right, 97.5% without an ",
-        f"\n## Data\n\n{TERMS['multi30k']}\n",
+        f"\n## Data\n\n{TERMS['multi30k']}\n\n- SHA-256 of multi30k: `0f0e`\n",
     ):
         assert fact in card
-    named = describe_run(run, settings, trials, chosen, scores, everyday, machine="an abacus")
+    named = describe_run(run, settings, found, machine="an abacus")
     assert named == card.replace("on a loom", "on an abacus")
 
 
@@ -79,7 +87,7 @@ def test_a_run_without_a_history_has_no_card(tmp_path):
     run = made_run(tmp_path / "run", TINY)
     run.history_file.unlink()
     with pytest.raises(ValueError, match="run must have a history, got none in .*evaluations"):
-        describe_run(run, TINY, [], Trial("the mean"), {}, {})
+        describe_run(run, TINY, Findings(trials=[], chosen=Trial("the mean")))
 
 
 @pytest.mark.parametrize(
@@ -99,6 +107,27 @@ def test_the_command_in_the_card_repeats_the_run(tmp_path, changes):
     assert read_settings(chosen, RunFolder(tmp_path / "new")) == settings
 
 
+def test_the_command_of_joined_processes_starts_as_many():
+    begins = "torchrun --nproc-per-node 2 -m transformer_edu.training --task"
+    assert command_of(TINY, 2).startswith(begins)
+
+
+def test_a_card_of_joined_processes_says_how_they_are_started(tmp_path):
+    run = made_run(tmp_path / "run", TINY)
+    run.write_settings(TINY, {"machine": "3 × a loom"})
+    chosen = Trial("the mean", scores={"one text": 1.0})
+    assert "nproc-per-node 3 " in describe_run(run, TINY, Findings(trials=[chosen], chosen=chosen))
+
+
+def test_a_checksum_differs_if_a_single_text_does():
+    texts = ParallelText([("a", "b")], [("c", "d")], [("e", "f")])
+    assert checksum_of(texts) == checksum_of(ParallelText([("a", "b")], [("c", "d")], [("e", "f")]))
+    for other in (texts.train, texts.validation, texts.test):
+        changed = {part: list(getattr(texts, part)) for part in ("train", "validation", "test")}
+        changed |= {n: [("a", "x")] for n in changed if getattr(texts, n) is other}
+        assert checksum_of(ParallelText(**changed)) != checksum_of(texts)
+
+
 def test_the_command_always_names_steps_and_seed():
     assert " --steps 8000 --seed 0 " in command_of(TINY)
 
@@ -107,5 +136,5 @@ def test_a_card_names_the_terms_of_every_corpus(tmp_path):
     settings = TINY.changed(task="multi30k+everyday")
     run = made_run(tmp_path / "run", settings)
     chosen = Trial("the mean", scores={"one text": 1.0})
-    card = describe_run(run, settings, [chosen], chosen, {}, {})
+    card = describe_run(run, settings, Findings(trials=[chosen], chosen=chosen))
     assert all(TERMS[corpus] in card for corpus in ("multi30k", "everyday"))
