@@ -8,7 +8,7 @@ Each lesson has a room that is named as its notebook, such as ``attention`` for 
 checks, figures, charts, explorers and faults. What several lessons need has rooms of its own:
 
 asking     Predicts, the three outcomes of an exercise, and what several checks share
-drawing    data in, a figure out; show a figure or a source
+drawing    data in, a figure out; show a figure
 curves     training runs that were stored: in words, as a table, as lines of a figure
 looking    questions to a model: attention maps, probes, ablation
 breaking   faults of models, on purpose
