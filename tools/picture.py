@@ -1,9 +1,11 @@
 """Draw the picture at the top of README: ``python -m tools.picture``.
 
 The shipped translator writes a sentence word by word, and lines show what each word attends to.
-There are two files, for light and for dark pages; each carries its alternative text as a comment.
+There are two files, for light and for dark pages. Each carries a comment: its alternative text, and
+the checksum of the weights, by which a test notices that others are shipped.
 """
 
+import hashlib
 import html
 import io
 import re
@@ -20,7 +22,8 @@ from tools.colab import write_if_changed
 from tools.notebooks import ROOT
 from transformer_course.drawing.marked_links import QUIET_WORDS, plot_marked_links
 from transformer_course.looking.found_heads import aligning_head
-from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.pretrained.loading import FOLDER, load_pretrained
+from transformer_edu.training.saved_translator import MODEL
 
 ENGLISH = "Yesterday I bought a red car."
 GERMAN = "Gestern habe ich ein rotes Auto gekauft."
@@ -79,12 +82,18 @@ def as_frame(figure: Figure, paper: str) -> Image.Image:
         return picture.convert("RGB")
 
 
-def animation(frames: list[Image.Image], alt: str) -> bytes:
+def with_checksum(alt: str) -> str:
+    """The comment of a file: the picture in words, and the weights of which it is true."""
+    checksum = hashlib.sha256((FOLDER / MODEL).read_bytes()).hexdigest()
+    return f"{alt} SHA-256 of the weights: {checksum}"
+
+
+def animation(frames: list[Image.Image], comment: str) -> bytes:
     """The frames as a GIF that stops at its last one.
 
     Args:
         frames: All of one size.
-        alt: What is to be seen, kept in the file as its comment.
+        comment: A text that is kept in the file.
     """
     most = Image.Quantize.MAXCOVERAGE  # keeps the paper's color
     palette = frames[-1].quantize(NUM_COLORS, method=most, kmeans=1, dither=Image.Dither.NONE)
@@ -97,7 +106,7 @@ def animation(frames: list[Image.Image], alt: str) -> bytes:
         append_images=reduced[1:],
         duration=[*[MILLISECONDS] * (len(frames) - 1), AT_THE_END],
         loop=PLAYS - 1,
-        comment=alt.encode(),
+        comment=comment.encode(),
     )
     return buffer.getvalue()
 
@@ -123,7 +132,7 @@ def main() -> int:
     alt = describe(*shown)
     for paper, path in PICTURES.items():
         frames = [as_frame(figure, paper) for figure in draw_steps(*shown)]
-        path.write_bytes(animation(frames, alt))
+        path.write_bytes(animation(frames, with_checksum(alt)))
         print(f"written: {path.relative_to(ROOT)}, {path.stat().st_size:,} bytes")
     readme = ROOT / "README.md"
     write_if_changed(readme, ALT.sub(html.escape(alt), readme.read_text(encoding="utf-8")))

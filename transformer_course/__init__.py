@@ -8,10 +8,10 @@ Each lesson has a room that is named as its notebook, such as ``attention`` for 
 checks, figures, charts, explorers and faults. What several lessons need has rooms of its own:
 
 asking     Predicts, the three outcomes of an exercise, and what several checks share
-drawing    data in, a figure out; show a figure or a source
+drawing    data in, a figure out; show a figure
 curves     training runs that were stored: in words, as a table, as lines of a figure
 looking    questions to a model: attention maps, probes, ablation
-breaking   faults of models, training steps and scores, on purpose
+breaking   faults of models, on purpose
 viewer     live figures and the attention viewer: pages that need no kernel
 texts      sentences and captions in English and German
 grading    the command that runs students' notebooks and collects what the checks say

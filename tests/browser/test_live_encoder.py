@@ -1,6 +1,7 @@
 """The live figures of the encoder say what torch computes, and change as the hand moves."""
 
 import re
+from inspect import getfile
 
 import pytest
 import torch
@@ -128,7 +129,7 @@ def test_hostile_words_of_the_stream_are_shown_and_never_run(opened):
     path = [[0, 0, 1, 1, 1, 1], *[[1, 1, 2, 2, 0, 0.5]] * 2]
     stack = {"name": texts[0], "normFirst": True, "sublayers": 2, "words": [path] * 2}
     data = {"words": texts, "stacks": [stack], "word": 0, "at": 1}
-    page = opened(live_page("stream", data, title="t", alt="a"))
+    page = opened(live_page(getfile(show_stream_live), data, title="t", alt="a"))
     for index, text in enumerate(texts):
         choose(page, f"{index + 1}: {text}")
         assert text in readout(page)

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
+from inspect import getfile
 from itertools import product
 from typing import NamedTuple
 
@@ -108,7 +109,7 @@ class Live(NamedTuple):
     touch: Callable
     key: Callable
     hostile: Callable[[list[str]], dict] | None = None  # data with these texts, where they are free
-    script: str = ""  # the name of its script, where hostile is given
+    script: Callable[..., None] | None = None  # in its Python side, where hostile is given
     keys: tuple[tuple[str, str, str], ...] = ()  # from the last control: focused then, and said
 
 
@@ -257,7 +258,7 @@ FIGURES = {
         touch=lambda page: named(page, "Eine").tap(),
         key=lambda page: page.get_by_role("button", name="Back").press("ArrowLeft"),
         hostile=decoder_with,
-        script="decoder",
+        script=show_decoder_live,
         keys=(
             ("Shift+Tab", "← Back", "(row "),
             ("Shift+Tab", "tokens read", "(row "),
@@ -287,7 +288,7 @@ FIGURES = {
         touch=lambda page: page.locator("[aria-pressed=false]").last.tap(),
         key=lambda page: page.locator("[aria-pressed=true]").press("ArrowRight"),
         hostile=links_with,
-        script="links",
+        script=explore_links,
     ),
     "plane": Live(
         show_plane_live,
@@ -295,7 +296,7 @@ FIGURES = {
         touch=lambda page: swipe(page, named(page, "key of street"), 40, 40),
         key=lambda page: named(page, "value of animal").press("Shift+ArrowUp"),
         hostile=plane_with,
-        script="plane",
+        script=show_plane_live,
     ),
     "mask": Live(
         show_masks,
@@ -303,7 +304,7 @@ FIGURES = {
         touch=lambda page: cell(page, 14).tap(),
         key=lambda page: cell(page, 14).press("ArrowDown"),
         hostile=lambda texts: mask_with(texts, [[0] * len(texts)] * len(texts)),
-        script="mask",
+        script=show_mask_live,
         keys=(
             ("Tab", "15: query Hunde, key <s>", "The row “Hunde” attends to"),
             ("ArrowRight", "16: query Hunde, key Zwei", "The row “Hunde” attends to"),
@@ -348,7 +349,7 @@ FIGURES = {
         touch=lambda page: named(page, "9: street, after layer 1").tap(),
         key=lambda page: named(page, "2: man, after layer 4").press("ArrowDown"),
         hostile=reach_with,
-        script="reach",
+        script=show_reach_live,
     ),
     "sampling": Live(
         show_steps,
@@ -356,7 +357,7 @@ FIGURES = {
         touch=lambda page: page.get_by_role("radio", name="sharp").tap(),
         key=lambda page: page.get_by_role("slider", name="top-k").press("End"),
         hostile=step_with,
-        script="sampling",
+        script=show_sampling_live,
     ),
 }
 every_figure = pytest.mark.parametrize("live", FIGURES.values(), ids=FIGURES)
@@ -435,7 +436,9 @@ def test_nothing_is_cut_off_and_letters_can_be_read(opened, live, window):
 @pytest.mark.parametrize("name", [name for name, live in FIGURES.items() if live.hostile])
 def test_hostile_labels_are_shown_and_never_run(opened, name):
     live = FIGURES[name]
-    page = opened(live_page(live.script, live.hostile(HOSTILE), title=HOSTILE[0], alt=HOSTILE[1]))
+    page = opened(
+        live_page(getfile(live.script), live.hostile(HOSTILE), title=HOSTILE[0], alt=HOSTILE[1])
+    )
     assert page.locator("h1").inner_text() == HOSTILE[0]
     shown = page.locator("[data-part=figure] text").all_text_contents()
     assert set(HOSTILE) <= set(shown)
@@ -620,7 +623,7 @@ def test_the_decoder_is_moved_by_buttons_slider_and_arrow_keys_alike_and_stays_i
 @pytest.mark.parametrize("is_cut", [True, False], ids=["cut", "whole"])
 def test_the_last_step_says_whether_the_sentence_ends(opened, is_cut):
     data = decoder_with(["a", "b", "c" if is_cut else "</s>"])
-    page = opened(live_page("decoder", data, title="t", alt="a"))
+    page = opened(live_page(getfile(show_decoder_live), data, title="t", alt="a"))
     named(page, "tokens read").press("End")
     goes_on = "The figure ends here, but the sentence goes on."
     assert readout(page).endswith(goes_on if is_cut else "It is the last one of the sentence.")
@@ -848,7 +851,9 @@ def test_the_mask_shows_the_softmax_of_the_scores_that_it_leaves(opened):
     torch.manual_seed(0)
     words = ["a", "b", "c", "d"]
     scores = torch.randint(-3, 4, (4, 4))
-    page = opened(live_page("mask", mask_with(words, scores.tolist()), title="t", alt="a"))
+    page = opened(
+        live_page(getfile(show_mask_live), mask_with(words, scores.tolist()), title="t", alt="a")
+    )
     allowed = torch.ones(4, 4, dtype=torch.bool).tril()
     for query, key in [(3, 3), (1, 3), (2, 0)]:  # hidden, allowed, hidden
         cell(page, 4 * query + key).click()
@@ -995,7 +1000,7 @@ def test_tiles_have_room_for_other_numbers_of_heads_and_layers(opened, window, h
     data = {"kinds": ["encoder self-attention", "decoder self-attention", "cross-attention"]}
     data |= {"layers": layers, "heads": heads, "sentences": [sentence]}
     data["in_a_row"] = kinds_in_a_row(heads)
-    page = opened(live_page("removals", data, title="t", alt="a"), viewport=window)
+    page = opened(live_page(getfile(explore_removals), data, title="t", alt="a"), viewport=window)
     drawn = page.locator("[data-part=figure] svg").first.bounding_box()
     edges = """all => all.map(e => e.getBoundingClientRect())
                        .map(b => [b.left, b.right, b.top, b.bottom])"""
@@ -1020,7 +1025,7 @@ def test_texts_of_a_translation_never_become_markup(opened):
     results = [[0, 0.5], *[[1, 0.25]] * 2]
     data = {"kinds": ["k"], "layers": 1, "heads": 1, "sentences": [sentence | {"results": results}]}
     data["in_a_row"] = kinds_in_a_row(1)
-    page = opened(live_page("removals", data, title="t", alt="a"))
+    page = opened(live_page(getfile(explore_removals), data, title="t", alt="a"))
     named(page, "k, layer 1, head 1").click()
     assert HOSTILE[0] in readout(page)
     assert HOSTILE[0] in page.locator("[data-part=figure] text").all_text_contents()[1]

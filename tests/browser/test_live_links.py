@@ -1,6 +1,7 @@
 """The links: the word that is pointed at says what torch has computed, in every sentence."""
 
 import re
+from inspect import getfile
 
 import pytest
 import torch
@@ -43,7 +44,12 @@ def two_words(*weights: list[float]) -> str:
     names = ["eins", "zwei", "drei"][: len(weights)]
     words = {"english": ["a", "b", "c"], "german": [*names[:-1], "(end)"], "weights": weights}
     sentence = {"kind": "a kind", "text": "a b c", **words, "marked": 0}
-    return live_page("links", {"sentences": [sentence], "first": 0}, title="links", alt="words")
+    return live_page(
+        getfile(explore_links),
+        {"sentences": [sentence], "first": 0},
+        title="links",
+        alt="words",
+    )
 
 
 def test_every_word_of_every_sentence_says_its_weights(opened, translator, links):

@@ -23,13 +23,13 @@ from transformer_course.feed_forward_add_and_norm.normalization import plot_norm
 from transformer_course.generation.candidates import describe_candidates, plot_candidates
 from transformer_course.looking.ablation import heads_switched_off
 from transformer_course.looking.head_roles import position_cells, record_pairs, share_on
-from transformer_course.looking.probes import run_probes
 from transformer_course.looking.recording import record_attention
 from transformer_course.looking.shape_trace import trace
 from transformer_course.masks.masked_maps import plot_mask_row
 from transformer_course.multi_head_attention.head_charts import plot_head_split
 from transformer_course.positional_encoding.position_charts import plot_values
 from transformer_course.start_here.first_translation import cross_attention, join_pieces
+from transformer_course.transformer.checks import run_probes
 from transformer_course.viewer.show import view_attention
 from transformer_course.what_can_be_removed.removing import heads_made_uniform
 from transformer_course.words_as_vectors.vector_pictures import (

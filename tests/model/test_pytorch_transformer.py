@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.looking.probes import run_probes
+from transformer_course.transformer.checks import run_probes
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.pytorch import PytorchTransformer, to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig

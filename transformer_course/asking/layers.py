@@ -1,9 +1,10 @@
 """What lessons 7 and 8 check in the reader's layers and stacks, with the package's weights."""
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from transformer_course.asking.answer import AnswerError, require_class
 
@@ -40,6 +41,24 @@ def package_layers(kind: type[nn.Module], count: int, *, seed: int) -> list[nn.M
     return layers
 
 
+def require_parts(layer: nn.Module, names: Sequence[str], whence: str) -> None:
+    """Refuse a layer that lacks one of these modules, or has one of them twice.
+
+    Args:
+        layer: The reader's.
+        names: What ``__init__`` must set.
+        whence: Where the modules come from, after "must set self.name to a module".
+    """
+    for name in names:
+        if not isinstance(getattr(layer, name, None), nn.Module):
+            raise AnswerError(f"__init__ must set self.{name} to a module{whence}")
+    for one, other in combinations(names, 2):
+        if getattr(layer, one) is getattr(layer, other):
+            raise AnswerError(
+                f"{one} and {other} are the same module: each sub-layer needs its own."
+            )
+
+
 def require_dropout(module: nn.Module, places: str) -> None:
     """Refuse a module, built with DROPOUT, that does not hand its dropout on to these places."""
     found = {each.p for each in module.modules() if isinstance(each, nn.Dropout)}
@@ -65,3 +84,18 @@ def require_layers(stack: nn.Module, count: int, name: str) -> None:
             f"Two entries are the same layer, with the same weights: call {name}(*sizes) "
             "once for each."
         )
+
+
+def loop_mistakes(x: Tensor, *, first: Tensor, last: Tensor) -> dict[str, Tensor]:
+    """What the usual mistakes in a stack's loop over its layers lead to, by their hints.
+
+    Args:
+        x: The stack's input.
+        first, last: What the first and the last layer make of x on their own.
+    """
+    return {
+        "No layer has changed x: is the loop's result returned?": x,
+        "Every layer starts again from the first x, so that only the last one counts: give each "
+        "layer the output of the previous layer.": last,
+        "Only the first layer has run: is the return inside the loop?": first,
+    }

@@ -35,7 +35,7 @@ def show_plane_live() -> None:
     names = {"words": PLANE_WORDS, "features": PLANE_FEATURES}
     tensors = {name: torch.tensor(each) for name, each in numbers.items()}
     show_live(
-        "plane",
+        __file__,
         {**numbers, **names, "widths": PLANE_WIDTHS, "extent": 3},
         title="A query among keys, and the output among values",
         still=plot_lookup(**tensors, **names),

@@ -1,4 +1,4 @@
 """Broken on purpose.
 
-faults                published bugs of models, training steps, decoding and scores
+faults                published bugs of models
 """

@@ -1,29 +1,19 @@
-"""Published bugs in a few lines each: broken models, training steps, decoding and scores.
+"""Published bugs in a few lines each: broken models.
 
-All of them run without an error, most with a low loss. They are for lessons only:
-notebooks/06_feed_forward_add_and_norm.ipynb and 11_diagnosis.ipynb. Where a fault was found in
-public code or described there, the address is given.
+All of them run without an error, most with a low loss. They are for lessons only. Where a fault was
+found in public code or described there, the address is given.
 """
-
-from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
-from transformer_edu.data.batches import Batch, make_batch, pad
-from transformer_edu.data.toy_tasks import Pair
-from transformer_edu.generation.evaluation_mode import evaluation_mode
-from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention, merge_heads, split_heads
 from transformer_edu.model.embeddings import PositionalEncoding
 from transformer_edu.model.masks import padding_mask
-from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
+from transformer_edu.model.special_ids import END_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.machine.device import device_of
 
 
 class WithoutCausalMask(Transformer):
@@ -270,116 +260,3 @@ FAULTS: dict[str, type[Transformer]] = {
     "norm over the positions": NormOverPositions,
     "dropout in evaluation": DropoutAlways,
 }
-
-Step = Callable[[nn.Module, Batch, Optimizer], float]
-
-
-def training_step(
-    model: nn.Module, batch: Batch, optimizer: Optimizer, *, fault: str | None = None
-) -> float:
-    """One training step, as it should be or with one published fault.
-
-    Args:
-        model: Answers (source_ids, target_ids) with logits.
-        batch: What to predict, on the model's device.
-        optimizer: Of the model's parameters.
-        fault: A name in STEP_FAULTS; None for the right step.
-
-    Returns:
-        The loss.
-    """
-    model.train(fault != "training in evaluation mode")
-    if fault != "gradients never cleared":
-        optimizer.zero_grad()
-    inputs = batch.label_ids if fault == "labels as input" else batch.decoder_input_ids
-    labels = batch.label_ids
-    if fault == "end token not trained":
-        labels = labels.masked_fill(labels == END_ID, PADDING_ID)
-    ignored = -100 if fault == "padding in the loss" else PADDING_ID
-    parts = 2 if fault == "accumulated but not divided" else 1
-    total = 0.0
-    for rows in torch.arange(len(labels), device=labels.device).chunk(parts):
-        logits = model(batch.source_ids[rows], inputs[rows]).flatten(0, 1)
-        scores = logits.softmax(dim=-1) if fault == "softmax before the loss" else logits
-        loss = F.cross_entropy(scores, labels[rows].flatten(), ignore_index=ignored)
-        loss.backward()
-        total += loss.item()
-    optimizer.step()
-    return total
-
-
-STEP_FAULTS: dict[str, Step] = {
-    name: partial(training_step, fault=name)
-    for name in (
-        "labels as input",  # github.com/IpsumDominum/Pytorch-Simple-Transformer/issues/3
-        "softmax before the loss",  # karpathy.github.io/2019/04/25/recipe, as the next
-        "gradients never cleared",
-        "padding in the loss",
-        "end token not trained",  # github.com/verl-project/verl/issues/535
-        "training in evaluation mode",
-        "accumulated but not divided",  # huggingface.co/blog/gradient_accumulation
-    )
-}
-
-
-def write_with_dropout(model: nn.Module, source_ids: Tensor, max_length: int) -> list[list[int]]:
-    """Greedy search before model.eval(): dropout changes every token's logits."""
-    with torch.no_grad():
-        written = _write(model.train(), source_ids, max_length)
-    model.eval()
-    return written
-
-
-def write_without_past(model: nn.Module, source_ids: Tensor, max_length: int) -> list[list[int]]:
-    """Only the newest token is decoded, at position 0: github.com/ml-explore/mlx-lm/pull/93."""
-    with evaluation_mode(model):
-        return _write(model, source_ids, max_length, newest_only=True)
-
-
-DECODING_FAULTS: dict[str, Callable[[nn.Module, Tensor, int], list[list[int]]]] = {
-    "dropout while writing": write_with_dropout,
-    "the past is forgotten": write_without_past,
-}
-
-
-def _write(
-    model: nn.Module, source_ids: Tensor, max_length: int, *, newest_only: bool = False
-) -> list[list[int]]:
-    source_mask = model.source_mask(source_ids)
-    memory = model.encode(source_ids, source_mask=source_mask)
-    written = source_ids.new_full((len(source_ids), 1), START_ID)
-    for _ in range(max_length):
-        given = written[:, -1:] if newest_only else written
-        logits = model.project(model.decode(given, memory, source_mask=source_mask))
-        written = torch.cat([written, logits[:, -1:].argmax(dim=-1)], dim=1)
-    rows = (row[1:] for row in written.tolist())
-    return [row[: row.index(END_ID)] if END_ID in row else row for row in rows]
-
-
-def score_teacher_forced(model: nn.Module, pairs: Sequence[Pair]) -> float:
-    """Calls it exact match, but every token is predicted after the correct previous tokens."""
-    predicted, labels = _forced(model, pairs)
-    right = (predicted == labels) | (labels == PADDING_ID)
-    return right.all(dim=1).float().mean().item()
-
-
-def score_with_zip(model: nn.Module, pairs: Sequence[Pair]) -> float:
-    """Compares by zip, which ends with the shorter sequence: a beginning counts as correct."""
-    source_ids = pad([source for source, _ in pairs]).to(device_of(model))
-    written = greedy_search(model, source_ids, max_length=max(len(t) for _, t in pairs) + 1)
-    both = zip(written, [target for _, target in pairs], strict=True)
-    right = [all(a == b for a, b in zip(ids, target, strict=False)) for ids, target in both]
-    return sum(right) / len(pairs)
-
-
-SCORE_FAULTS: dict[str, Callable[[nn.Module, Sequence[Pair]], float]] = {
-    "teacher forcing": score_teacher_forced,
-    "zip": score_with_zip,
-}
-
-
-def _forced(model: nn.Module, pairs: Sequence[Pair]) -> tuple[Tensor, Tensor]:
-    """The tokens predicted with teacher forcing, and the labels, (batch, target position)."""
-    batch = make_batch(pairs).to(device_of(model))
-    with evaluation_mode(model):
-        return model(batch.source_ids, batch.decoder_input_ids).argmax(dim=-1), batch.label_ids

@@ -1,7 +1,6 @@
 """Checks of lesson 8: the decoder layer, the stack, the shape of cross-attention, the shift."""
 
 from contextlib import suppress
-from itertools import combinations
 
 import torch
 from torch import Tensor, nn
@@ -21,9 +20,11 @@ from transformer_course.asking.layers import (
     NUM_HEADS,
     build_module,
     carry_over,
+    loop_mistakes,
     package_layers,
     require_dropout,
     require_layers,
+    require_parts,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.decoder import Decoder, DecoderLayer
@@ -38,6 +39,9 @@ PARTS = (
     "around_self_attention",
     "around_cross_attention",
     "around_feed_forward",
+)
+FOUR_INHERITED = (
+    ". Four parts come from EncoderLayer: super().__init__(d_model, num_heads, d_ff, dropout)."
 )
 AXES = "(batch, target position, d_model)"
 ROLES = "In cross-attention the queries come from the target, keys and values from the memory."
@@ -55,7 +59,7 @@ def check_decoder_layer(answer: type[nn.Module]) -> None:
     x, memory, target_mask, source_mask = _inputs()
     with suppress(RuntimeError, AttributeError, TypeError):  # three dots first, then what is wrong
         ask(layer, x, memory)
-    _require_parts(layer)
+    require_parts(layer, PARTS, FOUR_INHERITED)
     _ask_whole(layer, x, memory)
     require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all three AddAndNorm")
     package = _layers()[0]
@@ -84,21 +88,6 @@ def _ask_whole(module: nn.Module, x: Tensor, memory: Tensor) -> Tensor:
     if isinstance(received, Tensor) and received.shape == memory.shape:
         raise AnswerError(f"The output is as long as the source. {ROLES}")
     return require_shape(received, tuple(x.shape), AXES)
-
-
-def _require_parts(layer: nn.Module) -> None:
-    """Refuse missing parts and parts that are used twice."""
-    for name in PARTS:
-        if not isinstance(getattr(layer, name, None), nn.Module):
-            raise AnswerError(
-                f"__init__ must set self.{name} to a module. Four parts come from EncoderLayer: "
-                "super().__init__(d_model, num_heads, d_ff, dropout)."
-            )
-    for one, other in combinations(PARTS, 2):
-        if getattr(layer, one) is getattr(layer, other):
-            raise AnswerError(
-                f"{one} and {other} are the same module: each sub-layer needs its own."
-            )
 
 
 def _refuse_layer(received: Tensor, package: DecoderLayer, x: Tensor, memory: Tensor) -> None:
@@ -208,10 +197,7 @@ def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, memory: 
         y = layer(*chained)
         chained = y, y
     wrong = {
-        "No layer has changed x: is the loop's result returned?": x,
-        "Every layer starts again from the first x, so that only the last one counts: give each "
-        "layer the output of the previous layer.": layers[-1](x, memory),
-        "Only the first layer has run: is the return inside the loop?": layers[0](x, memory),
+        **loop_mistakes(x, first=layers[0](x, memory), last=layers[-1](x, memory)),
         "Only the first layer reads the memory. Every layer must get the same memory.": chained[0],
     }
     refuse_mistakes(received, wrong)

@@ -29,7 +29,7 @@ def show_decoder_live(
     title = "Every chosen token is read in the next step"
     rows = max(len(source_tokens), *map(len, sentences))
     show_live(
-        "decoder",
+        __file__,
         {
             "source": [printable(token) for token in source_tokens],
             "beginnings": beginnings,

@@ -1,7 +1,7 @@
 """What notebooks/11_diagnosis.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.breaking.faults import FAULTS, SCORE_FAULTS, STEP_FAULTS
+from transformer_course.breaking.faults import FAULTS
 from transformer_course.curves.stored_runs import load_runs
 from transformer_course.diagnosis.checks import (
     build_patient,
@@ -13,6 +13,7 @@ from transformer_course.diagnosis.checks import (
 )
 from transformer_course.diagnosis.distances import accuracy_by_distance
 from transformer_course.diagnosis.examination import examine, examine_step
+from transformer_course.diagnosis.faults import SCORE_FAULTS, STEP_FAULTS
 from transformer_course.diagnosis.figures import (
     load_suspects,
     nameless_table,

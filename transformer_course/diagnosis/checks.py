@@ -8,8 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_course.asking.answer import AnswerError, ask, exercise, require_number
-from transformer_course.breaking.faults import FAULTS, STEP_FAULTS, Step, training_step
+from transformer_course.breaking.faults import FAULTS
 from transformer_course.curves.stored_runs import StoredRuns, load_runs
+from transformer_course.diagnosis.faults import STEP_FAULTS, Step, training_step
 from transformer_edu.data.batches import make_batch, pad
 from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.data.vocabulary import Vocabulary

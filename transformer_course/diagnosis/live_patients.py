@@ -32,7 +32,7 @@ def show_patients_live() -> None:
     Random(SEED).shuffle(runs)
     steps = runs[0].steps
     show_live(
-        "patient",
+        __file__,
         {
             "patients": [_sheet(each) for each in runs],
             "steps": steps,

@@ -6,12 +6,10 @@ exported HTML or on slides; controls come on top where a live kernel is.
 
 import base64
 import html
-import inspect
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import FunctionType, MethodType, ModuleType
 from typing import NamedTuple
 
 import ipywidgets as widgets
@@ -267,23 +265,3 @@ def image_tag(png: str, alt: str) -> str:
 def _require_alt(alt: str) -> None:
     if not isinstance(alt, str) or not alt.strip():
         raise ValueError(f"alt must say in words what the figure shows, got {alt!r}")
-
-
-def show_source(thing: type | FunctionType | MethodType | ModuleType) -> None:
-    """Print where a class, function or module stands and its real source.
-
-    Args:
-        thing: Anything written in Python.
-
-    Raises:
-        TypeError: If thing has no Python source, such as a number or a built-in.
-    """
-    try:
-        source = inspect.getsource(thing)
-    except (TypeError, OSError):
-        raise TypeError(
-            f"show_source must get a class, function or module written in Python, got {thing!r}"
-        ) from None
-    module = inspect.getmodule(thing)
-    where = module.__name__.replace(".", "/") if module else "here"
-    print(f"# {where}.py\n{source.rstrip()}")

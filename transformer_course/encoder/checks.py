@@ -23,9 +23,11 @@ from transformer_course.asking.layers import (
     NUM_HEADS,
     build_module,
     carry_over,
+    loop_mistakes,
     package_layers,
     require_dropout,
     require_layers,
+    require_parts,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.encoder import Encoder, EncoderLayer
@@ -46,7 +48,7 @@ def check_encoder_layer(answer: type[nn.Module]) -> None:
     layer = build_module(answer, "EncoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
     x, mask = _inputs()
     ask(layer, x, mask)
-    _require_parts(layer)
+    require_parts(layer, PARTS, " of an earlier lesson.")
     require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
     package = _layers()[0]
     carry_over(package, layer)
@@ -56,15 +58,6 @@ def check_encoder_layer(answer: type[nn.Module]) -> None:
     if not close(ask(layer, x), package(x)):
         raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
     keep(answer)
-
-
-def _require_parts(layer: nn.Module) -> None:
-    """Refuse missing parts and one Add & Norm that is used twice."""
-    for name in PARTS:
-        if not isinstance(getattr(layer, name, None), nn.Module):
-            raise AnswerError(f"__init__ must set self.{name} to a module of an earlier lesson.")
-    if layer.around_self_attention is layer.around_feed_forward:
-        raise AnswerError("Each sub-layer needs an AddAndNorm of its own: build two.")
 
 
 def _refuse_layer(received: Tensor, package: EncoderLayer, x: Tensor, mask: Tensor) -> None:
@@ -125,12 +118,7 @@ def check_encoder(answer: type[nn.Module]) -> None:
 def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, mask: Tensor) -> None:
     """Say what is wrong in a loop over the layers."""
     wrong = {
-        "No layer has changed x: is the loop's result returned?": x,
-        "Every layer starts again from the first x, so that only the last one counts: give each "
-        "layer the output of the previous layer.": _through(x, layers[-1:], mask),
-        "Only the first layer has run: is the return inside the loop?": _through(
-            x, layers[:1], mask
-        ),
+        **loop_mistakes(x, first=layers[0](x, mask=mask), last=layers[-1](x, mask=mask)),
         "The mask is missing: every layer needs it.": _through(x, layers, None),
         "The layers run from last to first.": _through(x, layers[::-1], mask),
     }

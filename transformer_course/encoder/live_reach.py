@@ -36,7 +36,7 @@ def show_reach_live(
     last = shares.size(2)
     title = f"With one neighbor on each side, {last} layers reach {last} words to each side"
     show_live(
-        "reach",
+        __file__,
         {
             "words": [printable(each, longest=12) for each in words],
             "shares": _rounded(shares).tolist(),

@@ -4,7 +4,7 @@ from transformer_course.asking.predict import predict
 from transformer_course.breaking.faults import FAULTS
 from transformer_course.curves.run_figures import run_table
 from transformer_course.curves.stored_runs import load_deep_runs
-from transformer_course.drawing.display import show, show_source
+from transformer_course.drawing.display import show
 from transformer_course.feed_forward_add_and_norm.checks import (
     check_add_and_norm,
     check_erased,
@@ -29,6 +29,7 @@ from transformer_course.feed_forward_add_and_norm.figures import (
     show_map,
 )
 from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
+from transformer_course.feed_forward_add_and_norm.source import show_source
 from transformer_course.feed_forward_add_and_norm.stream import lengths_and_angles
 from transformer_course.feed_forward_add_and_norm.unit_charts import (
     plot_active_words,

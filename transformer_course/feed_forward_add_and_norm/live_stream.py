@@ -35,7 +35,7 @@ def show_stream_live(
         for name, stack in stacks.items()
     ]
     show_live(
-        "stream",
+        __file__,
         {
             "words": [printable(each, longest=12) for each in words],
             "stacks": paths,

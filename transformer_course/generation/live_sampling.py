@@ -31,7 +31,7 @@ def show_sampling_live(logits: Mapping[str, Tensor], *, tokens: Sequence[str]) -
     top_p = SETTINGS["top-p"]
     choice = {"tokens": tokens, "top_p": top_p["values"][top_p["start"]]}
     show_live(
-        "sampling",
+        __file__,
         {
             "steps": {name: _ranked(each, tokens) for name, each in logits.items()},
             "settings": SETTINGS,

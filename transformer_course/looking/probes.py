@@ -33,20 +33,3 @@ PROBES: tuple[Callable[[Model, Tensor, Tensor], ProbeResult], ...] = (
     probe_step_by_step,
     probe_tied_weights,
 )
-
-
-def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[ProbeResult]:
-    """Run all eight probes on a model, which is not changed.
-
-    Args:
-        model: Answers (source_ids, target_ids) with logits; trained or not.
-        source_ids: Shape (batch, source position), two rows or more.
-        target_ids: Shape (batch, target position), two different tokens or more.
-
-    Returns:
-        One result for each probe, in a fixed order.
-
-    Raises:
-        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
-    """
-    return [probe(model, source_ids, target_ids) for probe in PROBES]

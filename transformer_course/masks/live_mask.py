@@ -42,7 +42,7 @@ def show_mask_live(masks: Mapping[str, Tensor], *, tokens: Sequence[str]) -> Non
     title = f"The last mask allows {total} of {size * size} cells"
     labels = {"query_tokens": tokens, "key_tokens": tokens}
     show_live(
-        "mask",
+        __file__,
         {
             "words": [printable(token, longest=12) for token in tokens],
             "scores": scores.tolist(),

@@ -124,7 +124,7 @@ def show_clocks_live(*, d_model: int = 8) -> None:
     frequencies = [10_000 ** (-2 * pair / d_model) for pair in range(faces)]
     turns = ", ".join(f"{shift * each:g}" for each in frequencies)
     show_live(
-        "clocks",
+        __file__,
         {"frequencies": frequencies, "p": position, "k": shift, "last": 50, "farthest": 30},
         title="All hands turn with p, but the angles between them stay",
         still=plot_turning_hands(position, shift, d_model=d_model),

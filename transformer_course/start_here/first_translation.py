@@ -281,7 +281,7 @@ def explore_links(
         texts = [known for _, known in sentences]
         typed = [] if text in texts else [_for_page("your own", text, **pictured(text))]
         return live_element(
-            "links",
+            __file__,
             {"sentences": [*typed, *ready], "first": texts.index(text) if not typed else 0},
             title="Point at a German word: the English words that it attends to light up",
             alt="English words, the German words that are written from them, and lines between",
@@ -308,7 +308,7 @@ def _for_page(
     key_words: Sequence[str],
     marked: int,
 ) -> dict[str, object]:
-    """What links.js needs of one sentence."""
+    """What first_translation.js needs of one sentence."""
     words = {"english": key_words, "german": query_words}
     return {
         "kind": kind,

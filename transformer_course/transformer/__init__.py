@@ -2,12 +2,12 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
-from transformer_course.looking.probes import run_probes
 from transformer_course.my_transformer import my_parts, show_my_transformer
 from transformer_course.transformer.checks import (
     check_learned_positions,
     check_one_probe_fails,
     check_transformer,
+    run_probes,
 )
 from transformer_course.transformer.figures import (
     count_parameters,

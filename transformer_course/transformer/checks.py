@@ -14,7 +14,8 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_course.looking.probes import run_probes
+from transformer_course.looking.probe_result import Model, ProbeResult
+from transformer_course.looking.probes import PROBES
 from transformer_course.my_transformer import keep
 from transformer_edu.model.pytorch import to_pytorch
 from transformer_edu.model.special_ids import PADDING_ID
@@ -36,6 +37,23 @@ PARTS = {
 }
 SAME = 1e-4
 PADDING_PROBE = "padding does not matter"
+
+
+def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[ProbeResult]:
+    """Run all eight probes on a model, which is not changed.
+
+    Args:
+        model: Answers (source_ids, target_ids) with logits; trained or not.
+        source_ids: Shape (batch, source position), two rows or more.
+        target_ids: Shape (batch, target position), two different tokens or more.
+
+    Returns:
+        One result for each probe, in a fixed order.
+
+    Raises:
+        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
+    """
+    return [probe(model, source_ids, target_ids) for probe in PROBES]
 
 
 @exercise("9.1")

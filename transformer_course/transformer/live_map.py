@@ -233,7 +233,7 @@ def show_map_live(models: Mapping[str, nn.Module], source_ids: Tensor, target_id
     title = "Every box has its shapes, its parameters and its class"
     alt = describe_architecture("cross-attention")
     show_live(
-        "model_map",
+        __file__,
         {
             "elements": recorded_map(),
             "size": [WIDTH * UNIT, HEIGHT * UNIT],

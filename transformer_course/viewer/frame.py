@@ -72,7 +72,7 @@ def html_page(
     title: str,
     body: str,
     data: Mapping[str, object],
-    scripts: Sequence[str],
+    scripts: Sequence[str | Path],
     styles: Sequence[str] = (),
 ) -> str:
     """One page with its style, its data and its script.
@@ -81,7 +81,7 @@ def html_page(
         title: What stands above, as plain text.
         body: HTML below it, with the parts ``controls``, ``readout`` and ``figure``.
         data: What the scripts find in ``data``, beside the colors of the weights.
-        scripts: The names of files beside this one, which run after the shared one.
+        scripts: Files that run after the shared one, as paths or names of files beside this one.
         styles: The names of files beside this one, which come after the shared one.
 
     Returns:
@@ -137,15 +137,15 @@ def framed(
     )
 
 
-def _script(names: Sequence[str]) -> str:
+def _script(names: Sequence[str | Path]) -> str:
     """The page's whole script, with names of its own, without the lines that are comments."""
     shared, *own = (re.sub(r"(?m)^ *//.*\n", "", _beside(name)) for name in names)
     # In a block of their own, a figure's names may be the same as the shared ones.
     return "\n".join(['(() => {\n"use strict";', shared, "{", *own, "}})();\n"])
 
 
-def _beside(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+def _beside(name: str | Path) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def _json(data: object) -> str:

@@ -1,10 +1,11 @@
 """Live figures: pictures in a notebook that a reader changes, without a kernel.
 
-A live figure is one script, ``<name>.js`` beside this file, on top of ``live.js``, whose first
-lines list what a script finds there. Its Python side calls::
+A live figure is one script on top of ``live.js``, whose first lines list what a script finds there.
+It stands beside its Python side, under the same name: ``live_lookup.js`` beside ``live_lookup.py``.
+The Python side calls::
 
     show_live(
-        "plane",                      # plane.js
+        __file__,                     # finds the script
         {"query": [1, 2]},            # small, what JSON can hold; the script's ``data``
         title="What the reader sees", # stands above, and is the frame's name
         still=figure,                 # of matplotlib: the first state
@@ -20,6 +21,7 @@ through ``printable``. A page has at most MOST_BYTES.
 
 import html
 from collections.abc import Mapping
+from pathlib import Path
 
 from matplotlib.figure import Figure
 
@@ -37,7 +39,7 @@ _BODY = """<div class='controls' data-part='controls' hidden></div>
 
 
 def show_live(
-    name: str,
+    file: str,
     data: Mapping[str, object],
     *,
     title: str,
@@ -49,7 +51,8 @@ def show_live(
     """Publish a live figure and its still picture in one bundle.
 
     Args:
-        name: The figure's script is the file ``<name>.js`` beside this one.
+        file: The caller's ``__file__``. The figure's script is the file beside it with the same
+            name and the ending ``.js``.
         data: What the script finds in ``data``.
         title: What stands above, as a sentence.
         still: The first state, drawn by matplotlib; closed by this function.
@@ -60,13 +63,13 @@ def show_live(
     alt = still.get_label() if alt is None else alt
     png = encode_png(still, SHOWN_AT)  # seldom seen: few bytes will do
     picture = image_tag(png, alt)
-    page = live_page(name, data, title=title, alt=alt)
+    page = live_page(file, data, title=title, alt=alt)
     element = framed(page, title, height, kind=KIND, phone_height=phone_height, picture=picture)
     publish(png, alt, **{"text/html": element})
 
 
 def live_element(
-    name: str,
+    file: str,
     data: Mapping[str, object],
     *,
     title: str,
@@ -77,17 +80,17 @@ def live_element(
     """A live figure as one element of HTML, without a still picture.
 
     Args:
-        name, data, title, alt, height, phone_height: As for show_live.
+        file, data, title, alt, height, phone_height: As for show_live.
     """
-    page = live_page(name, data, title=title, alt=alt)
+    page = live_page(file, data, title=title, alt=alt)
     return framed(page, title, height, kind=KIND, phone_height=phone_height)
 
 
-def live_page(name: str, data: Mapping[str, object], *, title: str, alt: str) -> str:
+def live_page(file: str, data: Mapping[str, object], *, title: str, alt: str) -> str:
     """The page of a live figure.
 
     Args:
-        name, data, title, alt: As for show_live.
+        file, data, title, alt: As for show_live.
 
     Raises:
         ValueError: If alt has no words, a number in the data is not finite, or the page is larger
@@ -96,7 +99,7 @@ def live_page(name: str, data: Mapping[str, object], *, title: str, alt: str) ->
     if not alt.strip():
         raise ValueError(f"alt must say the first state in words, got {alt!r}")
     body = _BODY.format(still=NO_SCRIPT, alt=html.escape(alt))
-    page = html_page(title, body, data, [f"{name}.js"])
+    page = html_page(title, body, data, [Path(file).with_suffix(".js")])
     if (size := len(page.encode())) > MOST_BYTES:
         raise ValueError(f"a page must have at most {MOST_BYTES} bytes, got {size}")
     return page

@@ -73,7 +73,7 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
         place = 0 if typed else [english for english, _ in pairs].index(text)
         data = {**ready, "sentences": [*typed, *sentences], "first": place}
         words = "heads that can be switched off, and the translation without them"
-        return live_element("removals", data, title=title, alt=words, **heights)
+        return live_element(__file__, data, title=title, alt=words, **heights)
 
     heights = _heights(ready["layers"], ready["in_a_row"])
     title = _title(ready)

@@ -4,19 +4,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from transformer_course.breaking.faults import (
-    DECODING_FAULTS,
-    FAULTS,
-    SCORE_FAULTS,
-    STEP_FAULTS,
-    StandardNormalEmbeddings,
-    TargetNotShifted,
-    training_step,
-)
+from transformer_course.breaking.faults import FAULTS, StandardNormalEmbeddings, TargetNotShifted
+from transformer_course.diagnosis.faults import training_step
 from transformer_edu.data.batches import Batch, make_batch
-from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.evaluation import exact_matches
 from transformer_edu.training.loss import token_loss
 
 SIZES = {"d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 24, "max_length": 16}
@@ -99,59 +90,3 @@ def test_a_softmax_taken_twice_has_a_floor_that_perfect_predictions_do_not_pass(
     perfect = F.one_hot(batch.label_ids, 12).float()  # what a softmax in the model can reach
     floor = torch.log(torch.tensor(torch.e + 11)) - 1
     assert token_loss(perfect, batch.label_ids).item() == pytest.approx(floor.item(), abs=1e-5)
-
-
-@pytest.mark.parametrize("fault", STEP_FAULTS)
-def test_a_faulty_step_changes_the_weights_in_its_own_way(fault, batch):
-    def weights_after(step):
-        model = build(Transformer, TransformerConfig(vocabulary_size=12, dropout=0.2, **SIZES))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        for seed in range(2):
-            torch.manual_seed(seed)
-            step(model, batch, optimizer)
-        return torch.cat([weight.detach().flatten() for weight in model.parameters()])
-
-    assert not weights_after(STEP_FAULTS[fault]).allclose(weights_after(training_step))
-
-
-@pytest.fixture(scope="module")
-def learned() -> Transformer:
-    """A model that knows PAIRS by heart, with dropout for those who forget to switch it off."""
-    torch.manual_seed(0)
-    sizes = SIZES | {"d_model": 32, "d_ff": 64}
-    model = Transformer(TransformerConfig(vocabulary_size=12, dropout=0.0, **sizes))
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for _ in range(150):
-        training_step(model, make_batch(PAIRS), optimizer)
-    model.eval()
-    assert exact_matches(model, PAIRS) == len(PAIRS)
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.3
-    return model
-
-
-@pytest.mark.parametrize("fault", DECODING_FAULTS)
-def test_faulty_decoding_spoils_what_a_model_has_learned(fault, learned):
-    source_ids = make_batch(PAIRS * 20).source_ids
-    torch.manual_seed(0)
-    written = DECODING_FAULTS[fault](learned, source_ids, 8)
-    assert greedy_search(learned, source_ids, max_length=8) == [target for _, target in PAIRS] * 20
-    assert written != [target for _, target in PAIRS] * 20
-    assert not learned.training
-
-
-@pytest.mark.parametrize("fault", SCORE_FAULTS)
-def test_a_faulty_score_is_right_about_a_right_model(fault, learned):
-    assert SCORE_FAULTS[fault](learned, PAIRS) == 1
-
-
-def test_zip_calls_a_beginning_correct_and_teacher_forcing_a_leak(learned):
-    longer = [(source, [*target, 5]) for source, target in PAIRS]
-    assert exact_matches(learned, longer) == 0
-    assert SCORE_FAULTS["zip"](learned, longer) == 1
-    leaky = build(FAULTS["target not shifted"])
-    optimizer = torch.optim.Adam(leaky.parameters(), lr=3e-3)
-    for _ in range(150):
-        training_step(leaky, make_batch(PAIRS), optimizer)
-    assert SCORE_FAULTS["teacher forcing"](leaky, PAIRS) == 1 > exact_matches(leaky, PAIRS) / 3

@@ -5,10 +5,11 @@ import torch
 import torch.nn.functional as F
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
-from transformer_course.breaking.faults import FAULTS, STEP_FAULTS
+from transformer_course.breaking.faults import FAULTS
 from transformer_course.diagnosis import checks as lesson_11
 from transformer_course.diagnosis.checks import PATIENTS, build_patient, case_sheet, written_table
 from transformer_course.diagnosis.examination import examine, examine_step
+from transformer_course.diagnosis.faults import STEP_FAULTS
 from transformer_edu.data.vocabulary import Vocabulary
 
 CHECKS = checks_of(lesson_11)

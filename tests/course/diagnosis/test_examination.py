@@ -5,8 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_course.breaking.faults import FAULTS, STEP_FAULTS, training_step
+from transformer_course.breaking.faults import FAULTS
 from transformer_course.diagnosis.examination import Findings, examine, examine_step
+from transformer_course.diagnosis.faults import STEP_FAULTS, training_step
 from transformer_course.looking.probe_result import ProbeResult
 from transformer_course.our_transformer import Transformer as OurTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig

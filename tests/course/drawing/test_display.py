@@ -1,7 +1,6 @@
 """Every figure is published with its words, and every control with a still picture."""
 
 import base64
-import inspect
 import io
 
 import ipywidgets as widgets
@@ -21,10 +20,7 @@ from transformer_course.drawing.display import (
     explore,
     explorers_kept_back,
     show,
-    show_source,
 )
-from transformer_edu.model import masks
-from transformer_edu.model.attention import MultiHeadAttention, split_heads
 
 PNG_MAGIC = b"\x89PNG"
 
@@ -219,24 +215,3 @@ def test_a_linked_control_without_a_description_and_a_picture_without_words_are_
 def test_exploring_without_controls_is_refused():
     with pytest.raises(ValueError, match="at least one control"):
         explore(draw, describe)
-
-
-@pytest.mark.parametrize(
-    "thing", [split_heads, MultiHeadAttention, MultiHeadAttention.forward, masks]
-)
-def test_the_printed_source_is_the_real_one(thing, capsys):
-    show_source(thing)
-    printed = capsys.readouterr().out
-    assert inspect.getsource(thing).rstrip() in printed
-
-
-def test_it_says_where_the_source_stands_without_naming_a_machine(capsys):
-    show_source(split_heads)
-    first_line = capsys.readouterr().out.splitlines()[0]
-    assert first_line == "# transformer_edu/model/attention.py"
-
-
-@pytest.mark.parametrize("thing", [3, "text", len, None])
-def test_what_has_no_source_is_refused(thing):
-    with pytest.raises(TypeError, match="show_source must get a class, function or module"):
-        show_source(thing)

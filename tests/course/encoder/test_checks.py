@@ -156,7 +156,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     [
         ("7.1", EncoderLayer(6, 3, 8), "class EncoderLayer itself"),
         ("7.1", NoParts, "set self.self_attention"),
-        ("7.1", OneNorm, "build two"),
+        ("7.1", OneNorm, "each sub-layer needs its own"),
         ("7.1", OtherNames, "no feed_forward.widen.weight"),
         ("7.1", NoDropout, "dropout does not arrive"),
         ("7.1", layer(lambda self, x, mask: fed(self, attended(self, x, None))), "mask does not"),

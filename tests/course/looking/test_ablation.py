@@ -6,42 +6,28 @@ import pytest
 import torch
 from torch import nn
 
+from tests.model_to_ablate import (
+    CROSS,
+    D_HEAD,
+    HEADS,
+    NAMES,
+    model_to_ablate,
+    source_and_target,
+)
 from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.texts.sentences import AGREEMENT
 from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.transformer import Transformer, TransformerConfig
-
-HEADS, D_HEAD, LAYERS, BATCH, SOURCE, TARGET = 4, 6, 2, 3, 7, 5
-CROSS = "decoder.layers.1.cross_attention"
-NAMES = [
-    "encoder.layers.0.self_attention",
-    "encoder.layers.1.self_attention",
-    "decoder.layers.0.self_attention",
-    "decoder.layers.0.cross_attention",
-    "decoder.layers.1.self_attention",
-    CROSS,
-]
-
-
-def made_model(*, norm_first: bool) -> Transformer:
-    torch.manual_seed(0)
-    sizes = {"d_model": HEADS * D_HEAD, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 20}
-    return Transformer(
-        TransformerConfig(vocabulary_size=20, dropout=0.0, norm_first=norm_first, **sizes)
-    )
+from transformer_edu.model.transformer import Transformer
 
 
 @pytest.fixture(params=[False, True], ids=["post-norm", "pre-norm"])
 def model(request) -> Transformer:
-    return made_model(norm_first=request.param)
+    return model_to_ablate(norm_first=request.param)
 
 
 @pytest.fixture
 def ids() -> tuple[torch.Tensor, torch.Tensor]:
-    torch.manual_seed(1)
-    source = torch.randint(4, 20, (BATCH, SOURCE))
-    source[1, 4:] = 0
-    return source, torch.randint(4, 20, (BATCH, TARGET))
+    return source_and_target()
 
 
 def test_every_head_is_named_in_the_order_of_the_layers(model):

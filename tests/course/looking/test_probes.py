@@ -12,7 +12,8 @@ from transformer_course.looking.logit_probes import (
     probe_rows,
     probe_step_by_step,
 )
-from transformer_course.looking.probes import PROBES, run_probes
+from transformer_course.looking.probe_result import ProbeResult
+from transformer_course.looking.probes import PROBES
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 4, 7, 0, 0], [5, 9, 9, 4, 0]])
@@ -25,8 +26,12 @@ def built(kind: type[Transformer] = Transformer, **changes: object) -> Transform
     return kind(TransformerConfig(vocabulary_size=11, max_length=20, **sizes | changes))
 
 
+def probed(model) -> list[ProbeResult]:
+    return [probe(model, SOURCE, TARGET) for probe in PROBES]
+
+
 def failures(model) -> set[str]:
-    return {result.name for result in run_probes(model, SOURCE, TARGET) if result.passed is False}
+    return {result.name for result in probed(model) if result.passed is False}
 
 
 class SeesItWhenTrained(FAULTS["no causal mask"]):
@@ -67,7 +72,7 @@ class BatchNormalised(Transformer):
 @pytest.mark.parametrize("training", [True, False])
 def test_a_right_model_passes_all_probes_in_both_modes(changes, training):
     model = built(**changes).train(training)
-    results = run_probes(model, SOURCE, TARGET)
+    results = probed(model)
     assert [result.passed for result in results] == [True] * 8
     assert [result.name for result in results] == list(dict.fromkeys(r.name for r in results))
 
@@ -164,7 +169,7 @@ def test_positions_that_depend_on_the_length_are_found_step_by_step_only():
 
 def test_a_plain_function_is_probed_as_far_as_that_is_possible():
     model = built().eval()
-    results = run_probes(lambda source, target: model(source, target), SOURCE, TARGET)
+    results = probed(lambda source, target: model(source, target))
     passed = {result.name: result.passed for result in results}
     assert list(passed.values()).count(True) == 5
     assert [name for name, verdict in passed.items() if verdict is None] == [
@@ -219,5 +224,5 @@ def test_answers_of_nan_pass_no_probe_that_compares():
     def lost(source_ids, target_ids):
         return torch.full((*target_ids.shape, 11), torch.nan)
 
-    results = run_probes(lost, SOURCE, TARGET)
+    results = probed(lost)
     assert not any(result.passed for result in results)

@@ -48,7 +48,7 @@ def test_the_frame_holds_the_page_unchanged_beside_the_picture_that_stands_in(te
 
 
 def test_only_the_pages_own_script_may_run():
-    page = html_page("a", "<p>b</p>", {}, ["plane.js"])
+    page = html_page("a", "<p>b</p>", {}, ["viewer.js"])
     (policy,) = re.findall(r"Content-Security-Policy' content=\"([^\"]*)\"", page)
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -65,7 +65,7 @@ def test_a_number_that_a_page_could_not_read_is_refused(number):
 
 
 NAME = re.compile(r"(?m)^(?:const|let|function|class) (\w+)")
-SCRIPTS = {path.name: path.read_text() for path in Path(module.__file__).parent.glob("*.js")}
+SCRIPTS = {path.name: path.read_text() for path in Path(module.__file__).parents[1].glob("*/*.js")}
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS.keys() - {SHARED_SCRIPT}))

@@ -5,6 +5,18 @@ import copy
 import pytest
 import torch
 
+from tests.model_to_ablate import (
+    BATCH,
+    CROSS,
+    D_HEAD,
+    HEADS,
+    LAYERS,
+    NAMES,
+    SOURCE,
+    TARGET,
+    model_to_ablate,
+    source_and_target,
+)
 from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.looking.recording import record_attention
 from transformer_course.what_can_be_removed.removing import (
@@ -15,40 +27,19 @@ from transformer_course.what_can_be_removed.removing import (
 from transformer_edu.data.batches import make_batch
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.transformer import Transformer
 
-HEADS, D_HEAD, LAYERS, BATCH, SOURCE, TARGET = 4, 6, 2, 3, 7, 5
-CROSS = "decoder.layers.1.cross_attention"
-NAMES = [
-    "encoder.layers.0.self_attention",
-    "encoder.layers.1.self_attention",
-    "decoder.layers.0.self_attention",
-    "decoder.layers.0.cross_attention",
-    "decoder.layers.1.self_attention",
-    CROSS,
-]
 SWITCHES = [heads_switched_off, heads_made_uniform]
-
-
-def made_model(*, norm_first: bool) -> Transformer:
-    torch.manual_seed(0)
-    sizes = {"d_model": HEADS * D_HEAD, "num_heads": HEADS, "num_layers": LAYERS, "d_ff": 20}
-    return Transformer(
-        TransformerConfig(vocabulary_size=20, dropout=0.0, norm_first=norm_first, **sizes)
-    )
 
 
 @pytest.fixture(params=[False, True], ids=["post-norm", "pre-norm"])
 def model(request) -> Transformer:
-    return made_model(norm_first=request.param)
+    return model_to_ablate(norm_first=request.param)
 
 
 @pytest.fixture
 def ids() -> tuple[torch.Tensor, torch.Tensor]:
-    torch.manual_seed(1)
-    source = torch.randint(4, 20, (BATCH, SOURCE))
-    source[1, 4:] = 0
-    return source, torch.randint(4, 20, (BATCH, TARGET))
+    return source_and_target()
 
 
 def written_step_by_step(model, source_ids, target_ids):
@@ -165,7 +156,7 @@ def test_an_ablated_head_hides_even_weights_that_are_not_finite(
 
 
 def test_a_compiled_model_obeys_too_and_is_as_before_afterwards(ids):
-    model = made_model(norm_first=False)
+    model = model_to_ablate(norm_first=False)
     compiled = torch.compile(model, backend="eager")
     before = compiled(*ids)
     for switch, what in (
