@@ -49,7 +49,7 @@ endef
 .DEFAULT_GOAL := help
 .PHONY: help lab test quick portable ci lint unit slow browser devices
 .PHONY: lesson lessons lessons-avx2 lessons-default notebooks
-.PHONY: site slides student handout benchmark everyday colab picture clean
+.PHONY: site slides student handout benchmark translator everyday colab picture clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -135,10 +135,14 @@ student: $(READY) ## the lessons without outputs and solutions, in student/
 benchmark: $(READY_FOR_TESTS) ## time a training step against torch.nn
 	$(BIN)/python -m experiments.benchmark train
 
-everyday: $(READY) ## train a translator on this course's own sentences alone (an hour or two)
-	$(BIN)/python -m transformer_edu.training --task everyday --steps 10000 --vocabulary 6000 --norm-first \
-	  --dropout 0.2 --bpe-dropout 0.1 --learning-rate 0.004 --warmup 1000 --schedule linear \
-	  --batch-tokens 2048 --keep 6 --threads 1 --out runs/everyday
+translator: $(READY) ## train the translator of the package again, with two processes (an hour and a half)
+	$(BIN)/torchrun --nproc-per-node 2 -m transformer_edu.training --preset translator --threads 1 \
+	  --out runs/translator
+	$(BIN)/python -m experiments.publishing.export runs/translator --to transformer_edu/pretrained
+
+everyday: $(READY) ## the same without captions, on this course's own sentences alone (an hour)
+	$(BIN)/python -m transformer_edu.training --preset translator --task everyday --steps 4000 \
+	  --d-ff 288 --vocabulary 6000 --threads 1 --out runs/everyday
 	$(BIN)/python -m experiments.publishing.export runs/everyday --to transformer_edu/pretrained/everyday
 
 colab: $(READY) ## write the repository's address everywhere (REPO=owner/name)
