@@ -85,13 +85,13 @@ def describe_run(
         f"- {last['cpu_seconds'] / 60:,.0f} CPU-minutes, {last['seconds'] / 60:,.0f} minutes on "
         f"the clock, evaluations included{', on ' + machine if machine else ''}",
         f"- made with {made_with}",
+        *(f"- read {corpus}, SHA-256 `{found}`" for corpus, found in findings.checksums.items()),
         "## How well it translates",
         *_describe_trials(findings.trials, findings.chosen),
         *_describe_scores(findings.scores),
         *_describe_everyday(findings.everyday),
         "## Data",
         *(TERMS[corpus] for corpus in settings.task.split("+")),
-        *(f"- SHA-256 of {corpus}: `{found}`" for corpus, found in findings.checksums.items()),
     ]
     return "\n\n".join(lines) + "\n"
 

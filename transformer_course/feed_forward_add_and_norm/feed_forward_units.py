@@ -92,8 +92,8 @@ def find_color_unit(translator: Translator) -> tuple[Unit, Activity]:
 def unit_for(translator: Translator, sentences: Sequence[str], marked: Collection[str]) -> Unit:
     """The unit of the encoder that distinguishes some words best from all others.
 
-    Best means: the difference between the mean activation at the marked words and at all other
-    words is largest, in standard deviations of the unit.
+    Best means: the mean activation at the marked words is farthest above that at all other words,
+    compared with the standard deviations of both groups. So it is large at all marked words.
 
     Args:
         translator: Its tokenizer is the package's.
@@ -105,8 +105,10 @@ def unit_for(translator: Translator, sentences: Sequence[str], marked: Collectio
     found, largest = Unit("", 0), -torch.inf
     for network in read[0]:
         activations = torch.cat([one[network].activations() for one in read]).cpu()
-        gap = activations[is_marked].mean(dim=0) - activations[~is_marked].mean(dim=0)
-        score, number = (gap / (activations.std(dim=0) + 1e-6)).max(dim=0)
+        inside, outside = activations[is_marked], activations[~is_marked]
+        gap = inside.mean(dim=0) - outside.mean(dim=0)
+        spread = inside.std(dim=0) + outside.std(dim=0) + 1e-6
+        score, number = (gap / spread).max(dim=0)
         if score > largest:
             found, largest = Unit(network, int(number)), float(score)
     return found

@@ -37,7 +37,11 @@ def plot_kinds(costs: Groups) -> Figure:
     Args:
         costs: As for plot_together.
     """
-    return _plot_costs(costs, "Every kind but one costs less than 1 nat as a whole", ": ")
+    together = {kind: each["together"] for kind, each in costs.items()}
+    most = max(together, key=together.get)
+    return _plot_costs(
+        costs, f"{most.capitalize()} costs {together[most]:.1f} nats as a whole", ": "
+    )
 
 
 def _plot_costs(costs: Groups, title: str, between: str) -> Figure:

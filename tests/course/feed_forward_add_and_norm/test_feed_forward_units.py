@@ -33,8 +33,9 @@ def test_no_other_unit_of_its_network_separates_the_words_better(translator):
     read = [read_sentence(translator, sentence, unit.network) for sentence in SEARCHED]
     activations = torch.cat([each.activations() for each in read])
     is_color = torch.tensor([word.lower() in COLORS for each in read for word in each.words])
-    gap = activations[is_color].mean(dim=0) - activations[~is_color].mean(dim=0)
-    assert unit.number == (gap / (activations.std(dim=0) + 1e-6)).argmax()
+    at_colors, elsewhere = activations[is_color], activations[~is_color]
+    gap = at_colors.mean(dim=0) - elsewhere.mean(dim=0)
+    assert unit.number == (gap / (at_colors.std(dim=0) + elsewhere.std(dim=0) + 1e-6)).argmax()
 
 
 def test_the_unit_is_active_at_colors_that_the_search_did_not_contain(translator):

@@ -59,7 +59,8 @@ def test_a_card_tells_just_what_the_records_hold(tmp_path):
         "\n- validation, beam 1, lower-cased: **22.0** BLEU (`a|lc`)\n",
         "\n- test, beam 5, cased: **24.0** BLEU (`c|d`)\n",
         "\n- by hand (everyday life), beam 5: **50.0%** of 155 exactly right, 97.5% without an ",
-        f"\n## Data\n\n{TERMS['multi30k']}\n\n- SHA-256 of multi30k: `0f0e`\n",
+        "\n- read multi30k, SHA-256 `0f0e`\n",
+        f"\n## Data\n\n{TERMS['multi30k']}\n",
     ):
         assert fact in card
     named = describe_run(run, settings, found, machine="an abacus")
