@@ -24,7 +24,7 @@ SECONDS = 600  # ends what hangs; a quiet machine takes a tenth of it
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> RunFolder:
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "words")
-    folder.make()
+    folder.path.mkdir(parents=True)
     vocabulary = Vocabulary(["one", "two", "three", "four", "five"])
     save_model(folder.model, small_transformer(len(vocabulary), max_length=9))
     write_json(folder.words_file, list(vocabulary.tokens))

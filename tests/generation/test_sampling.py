@@ -193,6 +193,21 @@ def test_no_luck_draws_the_impossible(luck):
     assert drawn.unique().tolist() == [2 if luck == 0 else 27]
 
 
+@pytest.mark.parametrize(
+    "row", [[0.5, math.nan], [1.5, -0.5], [0.0, 0.0], [math.inf, 0.0], [-1.0, -1.0]]
+)
+def test_what_are_no_probabilities_draws_nothing(row):
+    message = "^probabilities must be at least 0 and not all 0, .*, got others in row 1"
+    with pytest.raises(ValueError, match=message):
+        draw(torch.tensor([[0.25, 0.75], row]), torch.tensor([0.1, 0.2]))
+
+
+@pytest.mark.parametrize("luck", [math.nan, -0.1, 1.1])
+def test_what_is_no_luck_draws_nothing(luck):
+    with pytest.raises(ValueError, match="and uniform from 0 to 1, got others in row 1$"):
+        draw(torch.tensor([[0.25, 0.75], [0.5, 0.5]]), torch.tensor([0.1, luck]))
+
+
 # Whole targets
 
 

@@ -92,7 +92,7 @@ def test_the_table_follows_the_default_type():
     assert table[2, 2].item() == math.sin(2 / 100)
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.bool])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, int, float, "float32"])
 def test_sines_are_rounded_to_floating_point_numbers_only(dtype):
     with pytest.raises(TypeError, match="dtype must be a floating-point type, got"):
         sinusoidal_positions(3, 4, dtype=dtype)

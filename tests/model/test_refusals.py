@@ -70,6 +70,7 @@ CONFIGS = [
     ({"d_ff": 0}, "d_ff must be at least 1, got 0"),
     ({"num_layers": -8}, "num_layers must be at least 1, got -8"),
     ({"max_length": 0}, "max_length must be at least 1, got 0"),
+    ({"max_length": 3 * 10**6}, "max_length must be at most 131,072, got 3,000,000"),
     ({"vocabulary_size": 0}, "vocabulary_size must be at least 1, got 0"),
     ({"target_vocabulary_size": 0}, "target_vocabulary_size must be at least 1, got 0"),
     ({"padding_id": -1}, "padding_id must be at least 0, got -1"),
@@ -101,6 +102,12 @@ five_axes, three_rows = some.expand(1, 2, 3, QUERY, KEY), some[:3]
 PARTS = [
     (lambda: MultiHeadAttention(**WIDE), "num_heads must divide d_model, got 3 and 16"),
     (lambda: sinusoidal_positions(4, 3), EVEN),
+    (lambda: sinusoidal_positions(True, 4), "length must be a whole number, got True"),
+    (lambda: sinusoidal_positions(2.0, 4), "length must be a whole number, got 2.0"),
+    (lambda: sinusoidal_positions(0, 4), "length must be at least 1, got 0"),
+    (lambda: sinusoidal_positions(4, 0), "d_model must be at least 1, got 0"),
+    (lambda: sinusoidal_positions(4, 2.0), "d_model must be a whole number, got 2.0"),
+    (lambda: sinusoidal_positions(10**7, 4), "length must be at most 131,072, got 10,000,000"),
     (lambda: PositionalEncoding(d_model=3), EVEN),
     (
         lambda: sinusoidal_positions(4, 2, order="pairs"),
@@ -139,6 +146,8 @@ PARTS = [
     (lambda: positions(key.repeat(1, 2, 1)), "sequence length must be at most 7, got 10"),
     (lambda: positions(query, offset=4), "sequence length must be at most 7, got 8"),
     (lambda: positions(query[:, :1], offset=-1), "offset must be at least 0, got -1"),
+    (lambda: positions(query[:, :2], offset=-3), "offset must be at least 0, got -3"),
+    (lambda: positions(query, offset=True), "offset must be a whole number, got True"),
 ]
 LONGEST = "must have at most 7 positions (max_length), got"
 SHAPE = f"must have shape (batch, position) {FULL}"
@@ -205,6 +214,8 @@ SILENT = {
     "positions are rounded": lambda: positions(query.long()),
     "positions are broadcast": lambda: positions(query, **last),
     "positions are cut off": lambda: positions(query[:, :1], offset=-1),
+    "positions are those of the end": lambda: positions(query[:, :2], offset=-3),
+    "positions are counted from a truth": lambda: positions(query, offset=True),
 }
 
 
@@ -249,6 +260,22 @@ LEFT_TO_TORCH = [
 def test_the_rest_is_refused_too_by_torch_or_a_layer(mistake):
     with pytest.raises((RuntimeError, IndexError, TypeError, ValueError, AttributeError)):
         mistake()
+
+
+@pytest.mark.parametrize("sizes", [{"d_model": 10**6}, {"d_ff": 10**15}, {"num_layers": 10**9}])
+def test_a_model_that_no_memory_holds_is_refused_before_it_is_built(sizes):
+    config = TransformerConfig(**{"d_model": 64, "d_ff": 64} | sizes)
+    with pytest.raises(ValueError, match=r"model must have at most [\d,]+ numbers, .*, got [\d,]+"):
+        Transformer(config)
+
+
+@pytest.mark.parametrize("changes", [{}, {"target_vocabulary_size": 9}, {"num_decoder_layers": 3}])
+def test_the_size_of_a_model_is_known_before_it_is_built(changes):
+    config = TransformerConfig(**SIZES | {"vocabulary_size": 500, "max_length": 70} | changes)
+    model = Transformer(config)
+    tables = [*model.parameters(), model.positions.table]
+    built = sum(each.numel() for each in tables)
+    assert built / 2 < config.size < 2 * built
 
 
 def test_the_right_input_passes():

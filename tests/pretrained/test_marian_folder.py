@@ -318,8 +318,12 @@ DAMAGE = {
         "must include model.decoder.layers",
     ),
     "giant": (
-        lambda f: edit(f / "config.json", max_position_embeddings=10**14),
-        "memory must suffice for the model in",
+        lambda f: edit(f / "config.json", max_position_embeddings=3 * 10**6),
+        "max_length must be at most 131,072, got 3,000,000",
+    ),
+    "wide": (
+        lambda f: edit(f / "config.json", d_model=2 * 10**9),
+        "must be floats of shape",
     ),
     "no json": (lambda f: (f / "config.json").write_text("{"), "must hold an object in JSON"),
     "list": (
@@ -334,6 +338,14 @@ DAMAGE = {
     "one word more": (
         lambda f: edit(f / "vocab.json", new=len(json.loads((f / "vocab.json").read_text()))),
         "size, padding and end of",
+    ),
+    "empty source tokenizer": (
+        lambda f: (f / "source.spm").write_bytes(b""),
+        "source.spm must be a SentencePiece model",
+    ),
+    "empty target tokenizer": (
+        lambda f: (f / "target.spm").write_bytes(b""),
+        "target.spm must be a SentencePiece model",
     ),
     "spm": (
         lambda f: (f / "target.spm").write_text("?"),

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import torch
 
-from tests.small_model import same, weights
+from tests.small_model import same, small_transformer, weights
 from tools.notebooks import ROOT
 from transformer_edu.runs import command
 from transformer_edu.runs.command import INTERRUPTED, main
@@ -20,7 +21,12 @@ from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import TINY
 from transformer_edu.runs.watching import Watcher
 from transformer_edu.training import loop
-from transformer_edu.training.checkpoint import average_models, load_history, load_model
+from transformer_edu.training.checkpoint import (
+    average_models,
+    load_history,
+    load_model,
+    save_model,
+)
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.state import TrainingRun
 
@@ -93,8 +99,26 @@ def last_step(watcher: Watcher, run: TrainingRun) -> int:
     return run.steps[-1].step
 
 
-def interrupt_once(patch: pytest.MonkeyPatch, moment: str) -> None:
-    """Press Ctrl-C at a moment of the run."""
+@pytest.mark.parametrize("moment", ["before look 2", "in look 2", "after look 2", "in look 4"])
+def test_so_is_a_run_that_was_killed_and_nothing_of_it_is_refused(
+    text_run, small_options, tmp_path, monkeypatch, moment
+):
+    path = str(tmp_path / "x")
+    with monkeypatch.context() as patch:
+        interrupt_once(patch, moment, SystemExit)  # which saves nothing
+        with pytest.raises(SystemExit):
+            main([*small_options, "--out", path])
+    assert main(["--out", path, "--resume"]) == 0
+    assert results(tmp_path / "x") == results(text_run)
+    assert folder_content(tmp_path / "x", "last.safetensors") == folder_content(
+        text_run, "last.safetensors"
+    )
+
+
+def interrupt_once(
+    patch: pytest.MonkeyPatch, moment: str, stop: type[BaseException] = KeyboardInterrupt
+) -> None:
+    """Press Ctrl-C, or something else that stops a run, at a moment of it."""
     when, what, number = moment.split()
     owner, name, step_of = {
         "step": (Watcher, "__call__", last_step),
@@ -106,10 +130,10 @@ def interrupt_once(patch: pytest.MonkeyPatch, moment: str) -> None:
     def interrupted(*arguments, **named):
         is_now = step_of(*arguments, **named) == int(number)
         if is_now and when != "after":
-            raise KeyboardInterrupt
+            raise stop
         answer = original(*arguments, **named)
         if is_now:
-            raise KeyboardInterrupt
+            raise stop
         return answer
 
     patch.setattr(owner, name, interrupted)
@@ -136,30 +160,53 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
     [
         (["--task", "copy", "--steps", "0"], "steps must be at least 1, got 0"),
         (["--task", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
-        (["--task", "copy", "--device", "abacus"], "TRANSFORMER_EDU_DEVICE must name a device"),
+        (["--task", "copy", "--threads", "100000"], "threads must be at most 256, got 100,000"),
+        (["--task", "copy", "--device", "tpu"], "device must be one of this machine (cpu, cuda"),
+        (["--task", "copy", "--dropout", "1"], "dropout must be below 1, got 1.0"),
         (
             ["--task", "copy", "--seed", str(10**23)],
             "seed must be at most 18,446,744,073,709",
         ),
-        (["--task", "copy", "--d-ff", str(10**15)], "memory must suffice for this command, got no"),
-        (["--out", "a\0b"], r"path must hold no NUL character, got 'a\x00b'"),
+        (["--task", "copy", "--d-ff", str(10**15)], "model must have at most "),
+        (["--task", "copy", "--layers", str(10**9)], "model must have at most "),
+        (["--task", "copy", "--d-model", "1000000"], "model must have at most "),
+        (["--out", ""], "folder must be a path, got ''"),
+        (["--task", "files", "--source", "", "--target", "b"], "source must be a path, got ''"),
+        (["--task", "files", "--source", "/", "--target", "b"], "[Errno 21] Is a directory: '/'"),
+        (["--out", "a\0b"], r"folder must hold no NUL character, got 'a\x00b'"),
         (["--resume"], "run must be the folder of a run, got"),
         (["--task", "copy", "--out", "/dev/null/x"], "[Errno 20] Not a directory: '/dev/null/x"),
         (["--task", "files", "--source", "a", "--target", "b"], "[Errno 2] No such file"),
     ],
-    ids=range(9),
+    ids=range(16),
 )
-def test_errors_are_told_in_one_line(tmp_path, monkeypatch, capsys, options, message):
+def test_errors_are_told_in_one_line_and_leave_no_folder(
+    tmp_path, monkeypatch, capsys, options, message
+):
     monkeypatch.setenv("TRANSFORMER_EDU_DEVICE", "cpu")
-    assert main(["--out", str(tmp_path / "x"), *options]) == 1
+    monkeypatch.chdir(tmp_path)
+    assert main(["--out", "deep/x", *options]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"error: {message}")
     assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_second_process_is_refused_while_one_trains_in_the_folder(text_run, capsys):
+def test_a_refusal_leaves_a_folder_of_the_users_as_it_was(tmp_path, capsys):
+    (tmp_path / "notes").write_text("mine")
+    for folder in (tmp_path, tmp_path / "empty"):
+        folder.mkdir(exist_ok=True)
+        assert main(["--task", "copy", "--layers", str(10**9), "--out", str(folder)]) == 1
+        assert capsys.readouterr().err.startswith("error: model must have at most ")
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["empty", "notes"]
+
+
+@pytest.mark.parametrize("removed", [None, "lock"])
+def test_a_second_process_is_refused_while_one_trains_in_the_folder(text_run, capsys, removed):
     before = results(text_run)
     with RunFolder(text_run).locked():
+        with suppress(PermissionError):  # Windows removes no open file
+            (text_run / str(removed)).unlink(missing_ok=True)
         assert main(["--out", str(text_run), "--resume"]) == 1
     message = f"got {text_run}, in which one is training now"
     assert message in capsys.readouterr().err
@@ -172,7 +219,7 @@ def test_a_run_that_began_while_this_one_waited_is_not_overwritten(tmp_path, mon
     lock = RunFolder.locked
 
     def locked_late(self):
-        self.make()
+        self.path.mkdir(parents=True, exist_ok=True)
         self.write_settings(TINY, {})
         return lock(self)
 
@@ -199,7 +246,93 @@ def test_without_its_best_weights_a_run_does_not_go_on(text_run, tmp_path, capsy
     folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
     folder.best.unlink()
     assert main(["--out", str(folder.path), "--resume"]) == 1
-    assert f"error: run must have {folder.best}, its best" in capsys.readouterr().err
+    assert f"error: run must have {folder.best} to go on, got no" in capsys.readouterr().err
+    shutil.copy(RunFolder(text_run).best, folder.best)
+    shutil.rmtree(folder.weights)
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    assert f"error: run must have {folder.weights} to go on, got no" in capsys.readouterr().err
+
+
+def folder_content(path: Path, names: str = "*") -> dict[Path, bytes]:
+    """Every file in a folder by its place in it."""
+    return {
+        file.relative_to(path): file.read_bytes() for file in path.rglob(names) if file.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    "left", ["best.safetensors", "evaluations.json", "weights", "model.safetensors", "result.json"]
+)
+def test_without_its_checkpoint_a_run_is_not_begun_again_over_what_is_left(
+    text_run, tmp_path, capsys, left
+):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    for file in [file for file in folder.path.rglob("*") if file.is_file()]:
+        if file.name not in ("settings.json", "tokenizer.json", left) and file.parent.name != left:
+            file.unlink()
+    before = folder_content(folder.path)
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: run must have {folder.checkpoint} to go on, got only {left}")
+    assert error.endswith("begin a new run in another folder\n")
+    assert folder_content(folder.path) == before
+
+
+def test_a_run_that_has_only_its_settings_begins_again(text_run, tmp_path):
+    folder = RunFolder(tmp_path / "x")
+    folder.path.mkdir()
+    shutil.copy(RunFolder(text_run).settings_file, folder.settings_file)
+    assert main(["--out", str(folder.path), "--resume"]) == 0
+    assert results(folder.path) == results(text_run)
+
+
+@pytest.mark.parametrize("kept", [None, 0, 2, 3])
+def test_without_its_whole_history_a_run_does_not_go_on(text_run, tmp_path, capsys, kept):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    records, best = folder.read_history(), folder.best.read_bytes()
+    assert [record["step"] for record in records] == [2, 4, 6, 7]
+    if kept is None:
+        folder.history_file.unlink()
+    else:
+        folder.write_history(records[:kept])
+    if kept == 3:  # the last one may be missing: its model is in the checkpoint
+        assert main(["--out", str(folder.path), "--resume"]) == 0
+        assert results(folder.path) == results(text_run)
+        return
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    missing = records[kept or 0]["step"]
+    message = f"error: run must have the score of step {missing} in {folder.history_file} to go on"
+    assert message in capsys.readouterr().err
+    assert folder.best.read_bytes() == best
+
+
+@pytest.mark.parametrize("name", ["best", "weights/000004", "weights/000007"])
+@pytest.mark.parametrize("damage", ["cut", "another model"])
+def test_damaged_weights_are_noticed_before_a_step_is_taken(
+    text_run, tmp_path, monkeypatch, capsys, name, damage
+):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    file = folder.path / f"{name}.safetensors"
+    if damage == "cut":
+        file.write_bytes(file.read_bytes()[:-1])
+    else:
+        save_model(file, small_transformer())
+    monkeypatch.setattr(command, "fit", lambda *_, **__: pytest.fail("trains"))
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    wanted = {"cut": "a whole checkpoint of this package", "another model": "the run's own model"}
+    assert f"error: {file} must be {wanted[damage]}, got " in capsys.readouterr().err
+
+
+def test_changed_texts_are_called_by_their_name(text_run, tmp_path, capsys):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    settings = folder.read_settings()
+    target = tmp_path / "numbers.de"
+    target.write_text(Path(settings.target).read_text("utf-8").replace("neun", "drei"), "utf-8")
+    folder.write_settings(settings.changed(target=str(target)), {})
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    wanted = f"the texts that {folder.checkpoint} has learned from"
+    assert error == f"error: task must have {wanted}, got changed ones"
 
 
 def test_the_thread_count_can_be_chosen(tmp_path, monkeypatch):
@@ -211,6 +344,35 @@ def test_the_thread_count_can_be_chosen(tmp_path, monkeypatch):
     main(["--task", "copy", "--threads", "3", "--out", str(tmp_path / "x")])
     torch.set_num_threads(before)
     assert threads == [3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("imported", [1, 200, 600, 1000])
+@pytest.mark.parametrize("name", ["training", "generation", "runs.scoring"])
+def test_an_interrupt_while_a_command_is_imported_is_one_sentence(
+    text_run, tmp_path, name, imported
+):
+    options = ["--task", "copy", *SMALL, "--steps", "100000", "--out", str(tmp_path / "x")]
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", f"transformer_edu.{name}"]
+        + (options if name == "training" else [str(text_run)]),
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    for line in process.stderr:  # a line for every module; the first ones are Python's own
+        if line.rstrip().endswith("transformer_edu.training.machine.failures"):
+            break
+    for _ in range(imported):
+        process.stderr.readline()
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=SECONDS)
+    said = [line for line in errors.splitlines() if not line.startswith("import time:")]
+    assert process.returncode == INTERRUPTED
+    assert [line for line in said if line.startswith(("Interrupted", "Trace", "Exc"))] == said[-1:]
 
 
 @pytest.mark.slow

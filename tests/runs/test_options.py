@@ -22,7 +22,7 @@ def new(tmp_path) -> RunFolder:
 @pytest.fixture
 def begun(tmp_path) -> RunFolder:
     folder = RunFolder(tmp_path / "begun")
-    folder.make()
+    folder.path.mkdir(parents=True)
     folder.write_settings(TOY.changed(seed=4), {})
     return folder
 

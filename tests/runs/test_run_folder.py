@@ -13,18 +13,17 @@ from transformer_edu.runs.settings import TINY
 from transformer_edu.training.checkpoint import load_model
 
 HOLD = """
-import fcntl, sys
-with open(sys.argv[1], "ab") as file:
-    fcntl.flock(file, fcntl.LOCK_EX)
-    print("held", flush=True)
-    sys.stdin.read()
+import fcntl, os, sys
+fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
 """
 
 
 @pytest.fixture
 def folder(tmp_path) -> RunFolder:
     folder = RunFolder(tmp_path / "deep" / "run")
-    folder.make()
+    folder.path.mkdir(parents=True)
     return folder
 
 
@@ -73,10 +72,35 @@ def test_a_record_without_a_number_that_is_needed_is_damaged(folder):
         folder.read_history("bleu")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"step": 2, "bleu": "9"}],
+        [{"step": 2, "bleu": [9.0]}],
+        [{"step": 2, "bleu": True}],
+        [{"step": 2, "bleu": float("nan")}],
+        [{"step": 2, "bleu": float("inf")}],
+        [{"step": 4, "bleu": 1.0}, {"step": 2, "bleu": 1.0}],
+        [{"step": True, "bleu": 1.0}],
+        [{"step": 2.0, "bleu": 1.0}],
+        [{"step": 2}, {"step": 4, "bleu": 1.0}],
+    ],
+    ids=str,
+)
+def test_a_history_of_scores_that_are_no_numbers_or_of_steps_in_no_order_is_damaged(
+    folder, content
+):
+    folder.write_history(content)
+    with pytest.raises(ValueError, match="must hold a run's records, got something else"):
+        folder.read_history("bleu")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows locks files in another way")
-def test_one_process_at_a_time_has_the_folder_and_a_dead_one_stops_nobody(folder):
+@pytest.mark.parametrize("held", [".", "lock"])  # a disk may know one of them only
+def test_one_process_at_a_time_has_the_folder_and_a_dead_one_stops_nobody(folder, held):
+    (folder.path / "lock").touch()
     other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder.path / "lock")],
+        [sys.executable, "-c", HOLD, str(folder.path / held)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -105,11 +129,14 @@ def test_only_the_last_weights_are_kept(folder):
     assert list(kept) == [4, 6, 8]
     for step, path in kept.items():
         assert load_model(path).output_projection.bias[0] == step
-    folder.keep_weights(model, 4, count=3)  # taken again after a crash: later ones stay
+    folder.keep_weights(model, 4, count=1)  # taken again after a crash: later ones stay
     assert list(folder.kept_weights()) == [4, 6, 8]
+    folder.keep_weights(model, 5, count=1)
+    assert list(folder.kept_weights()) == [5, 6, 8]
 
 
 def test_files_that_are_not_named_after_a_step_are_no_weights(folder):
+    folder.weights.mkdir()
     for name in ("000010", "9", "1abc", "abc", "1.5"):
         (folder.weights / f"{name}.safetensors").touch()
     assert list(folder.kept_weights()) == [9, 10]
@@ -122,7 +149,8 @@ def test_a_file_name_that_is_no_text_comes_back(folder):
 
 
 def test_what_is_no_path_is_refused():
-    with pytest.raises(ValueError, match=r"path must hold no NUL character, got 'a\\x00b'"):
+    with pytest.raises(ValueError, match=r"folder must hold no NUL character, got 'a\\x00b'"):
         RunFolder("a\0b")
-    with pytest.raises(TypeError, match="path must be a path, got 7"):
-        RunFolder(7)
+    for wrong in (7, ""):
+        with pytest.raises(TypeError, match=f"folder must be a path, got {wrong!r}"):
+            RunFolder(wrong)

@@ -17,7 +17,7 @@ from transformer_edu.training.saved_translator import load_tokens
 @pytest.fixture
 def folder(tmp_path) -> RunFolder:
     folder = RunFolder(tmp_path / "run")
-    folder.make()
+    folder.path.mkdir(parents=True)
     return folder
 
 

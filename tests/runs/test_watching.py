@@ -18,11 +18,11 @@ from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import TOY
 from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Watcher
 from transformer_edu.training.bleu import corpus_bleu
-from transformer_edu.training.checkpoint import load_model
+from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.loop import endless_batches, fit
 from transformer_edu.training.loss import LARGE_VOCABULARY
-from transformer_edu.training.state import TrainingRun
+from transformer_edu.training.state import StepRecord, TrainingRun
 
 EVALUATION = Evaluation(step=3, loss=1.5, token_accuracy=0.5, exact_match=0.25)
 WORDS = Words(Vocabulary(["a", "b", "c", "d", "e", "f", "g"]))
@@ -76,7 +76,7 @@ class Scores:
 @pytest.fixture
 def folder(tmp_path) -> RunFolder:
     folder = RunFolder(tmp_path / "run")
-    folder.make()
+    folder.path.mkdir(parents=True)
     return folder
 
 
@@ -86,7 +86,7 @@ def watched(folder: RunFolder, scores: Iterable[float], **changes: object):
     torch.manual_seed(0)
     model = Transformer(replace(settings.model, vocabulary_size=len(TASK.vocabulary)))
     watcher = Watcher(model, folder, settings, Scores(scores))
-    watcher.begin(0)
+    watcher.begin(TrainingRun())
     run = fit(model, TASK, settings.training, after_step=watcher)
     watcher.end(run)
     return model, watcher, run
@@ -165,10 +165,12 @@ def test_an_interrupted_run_notes_what_it_has_cost(folder, monkeypatch):
 def test_what_comes_after_the_checkpoint_is_forgotten(folder):
     spent = {"cpu_seconds": 1, "seconds": 2, "tokens": 3}
     folder.write_history([{"step": step, "marks": 1.0, **spent} for step in (2, 4, 6)])
-    folder.best.touch()
     model = Transformer(replace(SETTINGS.model, vocabulary_size=len(TASK.vocabulary)))
+    save_model(folder.best, model)
+    folder.keep_weights(model, 4, count=1)
     watcher = Watcher(model, folder, SETTINGS, Scores([]))
-    watcher.begin(5)
+    watcher.begin(TrainingRun([StepRecord(step, 1.0, 0.1) for step in range(1, 6)]))
+    assert watcher.scores() == {2: 1.0, 4: 1.0}
     watcher.end(TrainingRun())
     assert [record["step"] for record in folder.read_history()] == [2, 4]
 

@@ -104,16 +104,19 @@ def test_a_run_that_goes_on_is_the_run_that_never_stopped(tmp_path, whole, steps
     assert_goes_on(path, whole)
 
 
-def test_so_is_a_run_with_another_optimizer(tmp_path):
+@pytest.mark.parametrize("kind", [Muon, paper_adam])
+def test_so_is_a_run_with_another_optimizer_and_so_is_its_file(tmp_path, kind):
     path, runs = tmp_path / "run.checkpoint", []
     for last, resume in ((10, None), (6, None), (10, path)):
         model = transformer(dropout=0.0)
-        optimizer = Muon(model, 0.01)
+        optimizer = kind(model, 0.01)
         after = {"after_step": stop_after(last), "checkpoint": path, "resume": resume}
-        runs.append((fit(model, TASK, CONFIG, optimizer=optimizer, **after), weights(model)))
-    (whole, end), _, (resumed, resumed_end) = runs
+        run = fit(model, TASK, CONFIG, optimizer=optimizer, **after)
+        runs.append((run, weights(model), path.read_bytes()))
+    (whole, end, file), _, (resumed, resumed_end, resumed_file) = runs
     assert resumed.steps == whole.steps
     assert same(resumed_end, end)
+    assert resumed_file == file
 
 
 @pytest.mark.parametrize(
@@ -294,7 +297,7 @@ def other_betas(model: nn.Module) -> torch.optim.Optimizer:
         ({"config": {"seed": 4}}, "training.seed must be 3"),
         ({"config": {"batch_tokens": 49}}, "training.batch_tokens must be None as in .*, got 49"),
         ({"config": {"schedule": lambda step: 1.0}}, "training.schedule must be linear as in"),
-        ({"task": {"seed": 1}}, "task.fingerprint must be"),
+        ({"task": {"seed": 1}}, "^task must have the texts that .* has learned from, got changed"),
         ({"optimizer": sgd}, "optimizer.class must be Adam as in .*, got SGD"),
         ({"optimizer": other_betas}, r"optimizer.group 0.betas must be \[0.9, 0.98\]"),
     ],
@@ -388,7 +391,7 @@ def test_what_fits_its_checksum_but_not_the_model_is_refused(path, change, messa
 
 def test_only_a_transformer_can_be_loaded_without_its_class(path):
     rewritten(path, lambda t, r: r["choices"]["model"].update({"class": "Perceptron"}))
-    with pytest.raises(CheckpointError, match="model.class of .* must be Transformer, got Percep"):
+    with pytest.raises(CheckpointError, match="its class must be one of Transformer, got 'Percep"):
         load_model(path)
 
 
@@ -431,6 +434,32 @@ def test_a_model_saved_in_half_precision_comes_back_in_float32(tmp_path, half):
     assert sizes[0] < 0.7 * sizes[1]
 
 
+@pytest.mark.parametrize(
+    "dtype", [torch.int64, torch.bool, torch.complex64, torch.float8_e5m2, int, "float16", True]
+)
+def test_a_model_is_not_saved_in_a_type_that_cannot_be_loaded(path, dtype):
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"^dtype must be one of .*torch.float64, got "):
+        save_model(path, transformer(), dtype=dtype)
+    assert path.read_bytes() == before
+
+
+def test_a_model_whose_own_type_cannot_be_loaded_is_not_saved(path):
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="dtype must be one of .*, got torch.complex64"):
+        save_model(path, transformer().to(torch.complex64))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("other", [torch.float64, torch.float16])
+def test_a_model_of_two_types_comes_back_in_float32(tmp_path, other):
+    model = transformer()
+    model.encoder.to(other)
+    save_model(tmp_path / "model", model)
+    expected = [weight.to(torch.float32) for weight in weights(model)]
+    assert same(weights(load_model(tmp_path / "model")), expected)
+
+
 @pytest.mark.parametrize("saved", [torch.float32, torch.float64])
 @pytest.mark.parametrize("default", [torch.float32, torch.float64])
 def test_a_model_comes_back_in_its_own_type_whatever_the_default_is(tmp_path, saved, default):
@@ -452,9 +481,10 @@ def test_a_model_comes_back_in_its_own_type_whatever_the_default_is(tmp_path, sa
         ({"num_layers": 10**9}, r"num_layers of .* must be at most \d+, .*, got 1000000000"),
         ({"d_ff": 10**15}, r" as in .*, got torch.float32 \(.*1000000000000000.*\)"),
         ({"d_ff": 10**23}, "must hold a Transformer, got none"),
-        ({"max_length": 10**14}, r"memory must suffice for the model in .*, got no room for \d+"),
+        ({"d_model": 10**9}, r"weights.* as in .*, got torch.float32 \(.*1000000000.*\)"),
+        ({"max_length": 10**14}, "max_length must be at most 131,072, got 100,000,000,000,000"),
     ],
-    ids=["layers", "width", "overflow", "positions"],
+    ids=["layers", "inner width", "overflow", "width", "positions"],
 )
 def test_a_file_that_asks_for_a_giant_is_refused_before_it_is_built(path, sizes, message):
     rewritten(path, lambda t, r: r["choices"]["model"].update(sizes))

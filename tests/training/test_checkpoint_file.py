@@ -15,6 +15,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
+from transformer_edu.training import checkpoint_file
 from transformer_edu.training.checkpoint_file import (
     CheckpointError,
     read_checkpoint_file,
@@ -84,6 +85,20 @@ def test_what_is_not_there_cannot_be_read(tmp_path):
     for place in ("nowhere", "."):
         with pytest.raises(OSError, match=str(tmp_path / place)):
             read_checkpoint_file(tmp_path / place)
+
+
+def test_the_order_of_names_changes_no_byte(path):
+    content = path.read_bytes()
+    turned = (dict(reversed(each.items())) for each in (TENSORS, RECORD))
+    write_checkpoint_file(path, *turned)
+    assert path.read_bytes() == content
+
+
+def test_a_file_of_an_earlier_version_with_its_names_in_any_order_is_read(path):
+    for record in (RECORD, dict(reversed(RECORD.items()))):
+        text = checkpoint_file._record_text(TENSORS, record)
+        path.write_bytes(safetensors.torch.save(TENSORS, metadata={"transformer_edu": text}))
+        assert read_checkpoint_file(path)[1] == record
 
 
 def test_any_program_that_knows_safetensors_can_read_it(path):

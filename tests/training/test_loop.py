@@ -12,6 +12,7 @@ from torch import nn
 from tests.small_model import same, small_transformer, weights
 from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.model.transformer import Transformer
+from transformer_edu.training import loop
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import NotFiniteError, endless_batches, fit, paper_adam
@@ -243,7 +244,7 @@ def test_no_progress_is_shown_unless_asked_for(capsys):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"model": lambda s, t: None}, TypeError, "model must be a torch.nn.Module, got function"),
+        ({"model": lambda s, t: None}, TypeError, "model must be a Module, got function"),
         ({"model": nn.ReLU()}, ValueError, "model must have parameters, got none"),
         ({"model": PADS_WITH_3}, ValueError, "padding_id must be 0 to be trained, got 3"),
         ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
@@ -254,3 +255,13 @@ def test_what_cannot_be_trained_is_refused(arguments, error, message):
     arguments = {"model": transformer(), "task": TASK, "config": SHORT} | arguments
     with pytest.raises(error, match=message):
         fit(**arguments)
+
+
+def test_processes_that_are_connected_do_not_train_apart_in_silence(monkeypatch):
+    monkeypatch.setattr(loop, "process_count", lambda: 2)
+    model = transformer()
+    before = weights(model)
+    message = "processes must be the 2 that joined_processes has connected, got 1"
+    with pytest.raises(ValueError, match=message):
+        fit(model, TASK, SHORT)
+    assert same(weights(model), before)

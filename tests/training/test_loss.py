@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_course.breaking.faults import TargetNotShifted
 from transformer_edu.data.batches import Batch
@@ -243,6 +244,29 @@ def test_gradients_of_many_chunks_do_not_lose_what_half_precision_would():
     assert (found - exact).norm() < 0.01 * exact.norm()
 
 
+class Products(TorchDispatchMode):
+    """Notes the types of the factors of every product of matrices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: list[set[torch.dtype]] = []
+
+    def __torch_dispatch__(self, operation, types, given=(), named=None):
+        if "mm" in operation.name():
+            matrices = [each for each in given if isinstance(each, Tensor) and each.dim() == 2]
+            self.types.append({each.dtype for each in matrices})
+        return operation(*given, **named or {})
+
+
+def test_under_autocast_every_product_with_the_vocabulary_is_in_half_precision():
+    projection, decoded = nn.Linear(6, VOCABULARY), torch.randn(BATCH, LENGTH, 6)
+    decoded.requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16), Products() as products:
+        projected_loss(decoded, projection, LABELS)
+    assert len(products.types) == 3  # the logits, and the gradients of both factors
+    assert set.union(*products.types) == {torch.bfloat16}
+
+
 def test_projected_loss_refuses_what_token_loss_refuses():
     with pytest.raises(ValueError, match="label_smoothing must be from 0 to 1, got -1"):
         projected_loss(torch.randn(1, 2, 4), nn.Linear(4, 9), LABELS[:1, :2], label_smoothing=-1)
@@ -284,6 +308,45 @@ def test_batch_loss_goes_the_simple_way_with_few_tokens_or_a_model_of_another_ki
     shifted.output_projection.register_forward_hook(lambda *call: called.append(True))
     batch_loss(shifted, BATCH_OF_THREE)
     assert called
+
+
+class Doubled(nn.Linear):
+    """Twice what it should be."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 2 * super().forward(x)
+
+
+class ProjectsDoubled(Transformer):
+    """The same as the model's own method."""
+
+    def project(self, decoded: Tensor) -> Tensor:
+        return 2 * super().project(decoded)
+
+
+def double_layer(model: Transformer) -> None:
+    model.output_projection.__class__ = Doubled
+
+
+def double_method(model: Transformer) -> None:
+    model.__class__ = ProjectsDoubled
+
+
+def remove_bias(model: Transformer) -> None:
+    model.output_projection.bias = None
+
+
+@pytest.mark.parametrize("change", [double_layer, double_method, remove_bias])
+def test_a_large_vocabulary_does_not_skip_a_projection_of_the_models_own(in_chunks, change):
+    torch.manual_seed(0)
+    model = Transformer(CONFIG)
+    with torch.no_grad():
+        model.output_projection.bias.copy_(torch.arange(CONFIG.vocabulary_size) / 9)
+    usual = batch_loss(model, BATCH_OF_THREE, label_smoothing=0.1)
+    change(model)
+    expected, found = simple_and_batch_loss(model)
+    assert_equal(found, expected, 0)
+    assert (found[0] - usual).abs() > 0.01
 
 
 @pytest.mark.parametrize("name", ["forward", "project"])

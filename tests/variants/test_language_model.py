@@ -13,13 +13,13 @@ from torch import nn
 
 from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.variants.language_model import (
-    EPSILON,
     GatedFeedForward,
     LanguageModel,
     LanguageModelConfig,
     rotate,
 )
 
+EPSILON = nn.LayerNorm(1).eps  # torch's, and GPT-2's
 SIZES = {"vocabulary_size": 17, "d_model": 24, "num_heads": 6, "num_layers": 3, "d_ff": 40}
 SWAPS = {
     "pre-norm": {"norm_first": True},
@@ -231,12 +231,13 @@ def test_impossible_settings_are_refused(change, message):
         LanguageModelConfig(**SIZES | change)
 
 
-def test_a_text_longer_than_the_model_is_refused_also_with_a_cache():
-    model = random_model({"max_length": 7})
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
+def test_a_text_longer_than_the_model_is_refused_also_with_a_cache(positions):
+    model = random_model({"max_length": 7, "positions": positions})
     caches = model.new_caches()
     model(IDS, caches=caches)
     for given, kept in ((torch.cat([IDS, IDS], dim=1), None), (IDS[:, :1], caches)):
-        with pytest.raises(ValueError, match="length must be at most 7, got "):
+        with pytest.raises(ValueError, match="^length must be at most 7, got "):
             model(given, caches=kept)
 
 

@@ -211,6 +211,22 @@ def test_half_precision_becomes_float32(dtype):
     )
 
 
+def test_weights_of_two_types_become_float32():
+    marian = random_marian(0)
+    tensors = dict(marian.state_dict())
+    tensors[FC1] = tensors[FC1].double()
+    ours = from_marian(marian.config.to_dict(), tensors)
+    assert {tensor.dtype for tensor in ours.state_dict().values()} == {torch.float32}
+
+
+def test_without_its_setting_the_embedding_is_not_scaled_as_for_the_library():
+    settings = random_marian(0).config.to_dict()
+    del settings["scale_embedding"]
+    assert type(random_marian(0).config)(**settings).scale_embedding is False
+    with pytest.raises(ValueError, match="scale_embedding must be True, got False"):
+        config_from_marian(settings)
+
+
 SETTINGS = [
     ({"model_type": "bart"}, "model_type must be marian, got bart"),
     ({"model_type": "mbart"}, "model_type must be marian, got mbart"),

@@ -250,5 +250,5 @@ def _score(total: float, length: int, alpha: float, mistake: str) -> float:
         return total
     if mistake == "bare":
         return total / length**alpha
-    penalty = length_penalty(length - (mistake == "short"), alpha)
+    penalty = ((4 + length) / 6) ** alpha if mistake == "short" else length_penalty(length, alpha)
     return total * penalty if mistake == "multiplied" else total / penalty

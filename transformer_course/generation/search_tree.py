@@ -285,7 +285,8 @@ def plot_lengths(outputs: Mapping[str, tuple[int, float]], *, alpha: float) -> F
     for exponent, color, line in ((0.0, BLACK, "--"), (alpha, BLUE, "-")):
         scores = {name: p / length_penalty(n, exponent) for name, (n, p) in outputs.items()}
         winners.append(max(scores, key=scores.get))
-        curve = [scores[winners[-1]] * length_penalty(length, exponent) for length in lengths]
+        penalties = ((5 + lengths) / 6) ** exponent  # length_penalty, between whole lengths too
+        curve = scores[winners[-1]] * penalties
         style = {"color": color, "marker": "", "label": f"equal score, α = {exponent:g}"}
         axes.plot(lengths, curve, line, **style)
     for place, (name, (length, log_probability)) in enumerate(outputs.items()):

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from random import Random
 
 from transformer_edu.data.tokenizer import ALPHABET, Tokenizer
+from transformer_edu.model.refusals import require_probability
 
 TextPair = tuple[str, str]  # a source text and its translation
 SMALL = 0.15  # share of the sources in small letters
@@ -114,8 +115,7 @@ class RandomSplits:
     """
 
     def __init__(self, tokenizer: Tokenizer, dropout: float, rng: Random) -> None:
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must be from 0 to below 1, got {dropout}")
+        require_probability("dropout", dropout, below_one=True)
         self.tokenizer, self.dropout, self.rng = tokenizer, dropout, rng
         self.ranks = {pair: rank for rank, pair in enumerate(tokenizer.merges)}
         self.ids = {piece: number for number, piece in enumerate(tokenizer.pieces) if piece}

@@ -56,15 +56,12 @@ def read_parallel(source_path: str | os.PathLike, target_path: str | os.PathLike
     """
     sources, targets = read_lines(source_path), read_lines(target_path)
     if len(sources) != len(targets):
-        raise ValueError(
-            f"{target_path} must have as many lines as {source_path}, "
-            f"got {len(targets):,} and {len(sources):,}"
-        )
+        got = f"{len(targets):,} and {len(sources):,}"
+        raise ValueError(f"{target_path} must have as many lines as {source_path}, got {got}")
     pairs = [(s, t) for s, t in zip(sources, targets, strict=True) if s and t]
     if not pairs:
-        raise ValueError(
-            f"{source_path} and {target_path} must hold a pair with two sides, got none"
-        )
+        both = f"{source_path} and {target_path}"
+        raise ValueError(f"{both} must hold a pair with two sides, got none")
     empty = len(sources) - len(pairs)
     if empty:
         message = f"{empty:,} of {len(sources):,} pairs are left out: a side is empty"
@@ -118,16 +115,16 @@ def decode_lines(path: str | os.PathLike, content: bytes) -> list[str]:
     rows = content.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if not rows[-1]:
         rows.pop()  # after the last line feed
-    lines = []
-    for number, row in enumerate(rows, start=1):
-        try:
-            lines.append(row.decode().strip())
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{path} must be text in UTF-8, got the byte {row[error.start]:#04x} "
-                f"in line {number:,}"
-            ) from None
-    return lines
+    return [decode_line(path, number, row).strip() for number, row in enumerate(rows, start=1)]
+
+
+def decode_line(path: str | os.PathLike, number: int, row: bytes) -> str:
+    """A line of the file at path as text, or a ValueError that names the line."""
+    try:
+        return row.decode()
+    except UnicodeDecodeError as error:
+        got = f"the byte {row[error.start]:#04x} in line {number:,}"
+        raise ValueError(f"{path} must be text in UTF-8, got {got}") from None
 
 
 def split_pairs(
@@ -161,10 +158,8 @@ def split_pairs(
     require_whole("seed", seed, minimum=0)
     held_out = validation_size + test_size
     if held_out >= len(together):
-        raise ValueError(
-            f"pairs must have more different sources than the {held_out:,} for validation and "
-            f"test, got {len(together):,}"
-        )
+        wanted = f"more different sources than the {held_out:,} for validation and test"
+        raise ValueError(f"pairs must have {wanted}, got {len(together):,}")
     sources = list(together)
     Random(seed).shuffle(sources)
     cuts = (slice(held_out, None), slice(validation_size), slice(validation_size, held_out))
@@ -218,9 +213,8 @@ def translation_task(
             if 0 < len(pair[0]) < max_length and 0 < len(pair[1]) < max_length
         ]
         if not fitting:
-            raise ValueError(
-                f"{part} must hold a pair of at most {max_length} tokens a side, got none"
-            )
+            wanted = f"a pair of at most {max_length} tokens a side"
+            raise ValueError(f"{part} must hold {wanted}, got none")
         encoded[part] = [pair for pair, _ in fitting]
         texts[part] = [text for _, text in fitting]
     return TranslationTask(

@@ -18,11 +18,7 @@ import tokenizers
 
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, SPECIAL_TOKENS, START_ID
-from transformer_edu.training.machine.atomic_files import (
-    read_json,
-    require_path,
-    write_json,
-)
+from transformer_edu.training.machine.atomic_files import read_json, require_path, write_json
 
 # Each byte is written as one visible character: the printable ones of Latin-1 as they are, the 68
 # others in their order from U+0100 on. The library tokenizers does the same.

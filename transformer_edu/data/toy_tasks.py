@@ -134,9 +134,8 @@ class SymbolSettings:
             require_whole(name, getattr(self, name))
         require_whole("seed", self.seed, minimum=0)
         if self.shortest > self.longest:
-            raise ValueError(
-                f"shortest must be at most longest, got {self.shortest} and {self.longest}"
-            )
+            got = f"{self.shortest} and {self.longest}"
+            raise ValueError(f"shortest must be at most longest, got {got}")
         _require_sizes("symbols", self.sizes, self.distinct)
 
     @property
@@ -194,8 +193,6 @@ def _require_sizes(name: str, sizes: tuple[int, int, int], distinct: int) -> tup
     for part, size in zip(("train_size", "validation_size", "test_size"), sizes, strict=True):
         require_whole(part, size)
     if sum(sizes) > distinct:
-        raise ValueError(
-            f"train, validation and test must share the {distinct:,} different pairs of the "
-            f"task {name}, got {sum(sizes):,}"
-        )
+        wanted = f"share the {distinct:,} different pairs of the task {name}"
+        raise ValueError(f"train, validation and test must {wanted}, got {sum(sizes):,}")
     return sizes

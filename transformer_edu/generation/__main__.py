@@ -6,18 +6,23 @@ Every line is written as soon as it is translated; an empty line stays empty. If
 for the model, the command writes an empty line, and names it on standard error.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("transformer_edu.generation.__main__")
+
 import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from transformer_edu.data.parallel_text import BYTE_ORDER_MARK
+from transformer_edu.data.parallel_text import BYTE_ORDER_MARK, decode_line
 from transformer_edu.generation.continuation import require_width
 from transformer_edu.generation.translator import TextTooLongError, Translator
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian_folder import load_marian
 from transformer_edu.training.machine.device import DEVICE_VARIABLE, pick_device, suitable_threads
-from transformer_edu.training.machine.failures import one_line_errors
+from transformer_edu.training.machine.failures import one_line_errors, report
 from transformer_edu.training.saved_translator import load_translator
 
 ABOUT = "Translate standard input line by line with a trained model."
@@ -57,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lines = read_lines(sys.stdin.buffer)
             for line, error in translate_lines(translator, lines, **asked):
                 if error:
-                    print(f"error: {error}", file=sys.stderr)
+                    report(f"error: {error}")
                     status = 1
                 print(line, flush=True)
     except BrokenPipeError:  # the program that reads our lines has ended
@@ -102,14 +107,4 @@ def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
     for number, line in enumerate(stream, start=1):
         if number == 1:
             line = line.removeprefix(BYTE_ORDER_MARK)
-        try:
-            yield line.decode().removesuffix("\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"standard input must be text in UTF-8, got the byte {line[error.start]:#04x} "
-                f"in line {number:,}"
-            ) from None
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        yield decode_line("standard input", number, line).removesuffix("\n")

@@ -7,6 +7,8 @@ import math
 from bisect import insort
 from typing import NamedTuple
 
+from transformer_edu.model.refusals import require_number, require_whole
+
 
 class Hypothesis(NamedTuple):
     """One possible target."""
@@ -68,23 +70,19 @@ def length_penalty(length: int, alpha: float) -> float:
         alpha: 0 for no penalty, 0.6 in the paper.
 
     Raises:
-        TypeError, ValueError: If length is negative or NaN, alpha not a finite number of at
-            least 0, or the penalty too large to be computed.
+        TypeError, ValueError: If length is not a whole number of at least 1, alpha not a finite
+            number of at least 0, or the penalty too large to be computed.
     """
-    if not length >= 0:  # below -5 it would be the root of a negative number; NaN is refused too
-        raise ValueError(f"length must be at least 0, got {length}")
+    require_whole("length", length)
     require_alpha(alpha)
     try:
         return ((5 + length) / 6) ** alpha
     except OverflowError:
-        raise ValueError(
-            f"alpha must be smaller for hypotheses of {length} tokens, got {alpha}"
-        ) from None
+        wanted = f"smaller for hypotheses of {length} tokens"
+        raise ValueError(f"alpha must be {wanted}, got {alpha}") from None
 
 
 def require_alpha(alpha: float) -> None:
     """Refuse a value that is not a finite number of at least 0."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
-        raise TypeError(f"alpha must be a number, got {alpha!r}")
-    if not 0 <= alpha < math.inf:
-        raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}")
+    wanted = "a finite number of at least 0"
+    require_number("alpha", alpha, wanted, lambda number: 0 <= number < math.inf)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformer_edu.generation.continuation import Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.ranking import best_first, require_finite_maximum
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_number, require_whole
 
 LARGEST_SEED = 2**63 - 1
 
@@ -136,10 +136,15 @@ def draw(probabilities: Tensor, uniform: Tensor) -> Tensor:
         uniform: A number for each row, uniform in [0, 1), shape (row,).
 
     Returns:
-        Token ids, shape (row,), none of them of probability 0.
+        Token ids, shape (row,), none of them of probability 0. Anything else is refused.
     """
     reached = probabilities.cumsum(dim=-1)
     total = reached[:, -1:]  # 1, but for rounding
+    fine = (probabilities >= 0).all(dim=-1) & ((total > 0) & total.isfinite())[:, 0]
+    fine &= (uniform >= 0) & (uniform <= 1)  # NaN is neither
+    if not fine.all():
+        wanted = "must be at least 0 and not all 0, and uniform from 0 to 1"
+        raise ValueError(f"probabilities {wanted}, got others in row {int((~fine).nonzero()[0])}")
     # The second condition: where a number is rounded up to 1, the last possible token is drawn.
     passed = (reached <= uniform.unsqueeze(1) * total) & (reached < total)
     return passed.sum(dim=-1)
@@ -195,19 +200,10 @@ def _require_settings(
     temperature: float, top_k: int | None, top_p: float | None, min_p: float | None
 ) -> None:
     """Refuse a setting of the wrong type or out of its range."""
-    if isinstance(temperature, bool) or not isinstance(temperature, int | float):
-        raise TypeError(f"temperature must be a number, got {temperature!r}")
-    if not 0 < temperature < math.inf:
-        raise ValueError(
-            "temperature must be a finite number above 0 (at 0 it would be greedy_search), "
-            f"got {temperature}"
-        )
+    wanted = "a finite number above 0 (at 0 it would be greedy_search)"
+    require_number("temperature", temperature, wanted, lambda number: 0 < number < math.inf)
     if top_k is not None:
         require_whole("top_k", top_k)
     for name, value in (("top_p", top_p), ("min_p", min_p)):
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TypeError(f"{name} must be a number, got {value!r}")
-        if not 0 < value <= 1:
-            raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
+        if value is not None:
+            require_number(name, value, "above 0 and at most 1", lambda number: 0 < number <= 1)

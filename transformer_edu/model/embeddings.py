@@ -10,10 +10,11 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from .refusals import require_choice, require_positions
+from .refusals import require_choice, require_positions, require_whole
 
 # The axis along which sine and cosine of each frequency are put together, from the end.
 POSITION_ORDERS = {"interleaved": -1, "halves": -2}
+LARGEST_LENGTH = 2**17  # positions; attention would need 64 GiB for the scores of one head
 
 
 class TokenEmbedding(nn.Module):
@@ -49,7 +50,7 @@ def sinusoidal_positions(
     in float32 the angles are wrong by 4e-4 at position 5,000, and some devices lack float64.
 
     Args:
-        length: Number of positions, at least 1.
+        length: Number of positions, from 1 to LARGEST_LENGTH.
         d_model: Width of every vector; must be even, for a sine and a cosine of each frequency.
         order: The paper's "interleaved", or "halves": all sines, then all cosines.
         dtype: Floating-point type of the result; torch's default type when None.
@@ -58,15 +59,19 @@ def sinusoidal_positions(
         Shape (length, d_model).
 
     Raises:
-        TypeError: If dtype is not a floating-point type.
-        ValueError: If d_model is odd, or order is neither of the two.
+        TypeError: If a size is not a whole number, or dtype is not a floating-point type.
+        ValueError: If a size is out of its range, d_model odd, or order neither of the two.
     """
+    require_whole("length", length, maximum=LARGEST_LENGTH)
+    require_whole("d_model", d_model)
     if d_model % 2 != 0:
         raise ValueError(f"d_model must be even for sinusoidal positions, got {d_model}")
     require_choice("order", order, POSITION_ORDERS)
     dtype = torch.get_default_dtype() if dtype is None else dtype
-    if not dtype.is_floating_point:
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise TypeError(f"dtype must be a floating-point type, got {dtype}")
+    if torch.get_default_device().type == "meta":  # shapes without numbers
+        return torch.empty(length, d_model, dtype=dtype)
     exact = {"dtype": torch.float64, "device": "cpu"}
     position = torch.arange(length, **exact).unsqueeze(1)  # (position, 1)
     even = torch.arange(0, d_model, 2, **exact)  # the paper's 2i

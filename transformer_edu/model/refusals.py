@@ -4,7 +4,8 @@ Constructors and other doors refuse what they can know; a layer refuses only wha
 silently accept. The values of a tensor are read on the CPU only: a GPU would have to stop and wait.
 """
 
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Callable, Collection, Sequence
 
 import torch
 from torch import Tensor
@@ -20,12 +21,19 @@ def require_whole(name: str, value: int, *, minimum: int = 1, maximum: int | Non
         raise ValueError(f"{name} must be at most {maximum:,}, got {value:,}")
 
 
-def require_probability(name: str, value: float) -> None:
-    """Refuse a value that is not a number from 0 to 1."""
+def require_number(name: str, value: float, wanted: str, fits: Callable[[float], bool]) -> None:
+    """Refuse a value that is not a number that fits; ``wanted`` says which ones do."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} must be a number from 0 to 1, got {value!r}")
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must be from 0 to 1, got {value}")
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not fits(value):
+        raise ValueError(f"{name} must be {wanted}, got {value}")
+
+
+def require_probability(name: str, value: float, *, below_one: bool = False) -> None:
+    """Refuse a value that is not a number from 0 to 1; 1 itself may be refused, too."""
+    require_number(name, value, "from 0 to 1", lambda number: 0 <= number <= 1)
+    if below_one:
+        require_number(name, value, "below 1", lambda number: number < 1)
 
 
 def require_flag(name: str, value: bool) -> None:
@@ -34,10 +42,10 @@ def require_flag(name: str, value: bool) -> None:
         raise TypeError(f"{name} must be True or False, got {value!r}")
 
 
-def require_choice(name: str, value: str, choices: Collection[str]) -> None:
+def require_choice(name: str, value: object, choices: Collection[object]) -> None:
     """Refuse a value that is not one of the choices."""
     if value not in list(choices):  # a list compares, also what cannot be hashed
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
 
 
 def require_callable(name: str, function: object) -> None:
@@ -88,8 +96,7 @@ def require_positions(x: Tensor, offset: int, max_length: int, d_model: int) -> 
     if x.size(-1) != d_model or not x.is_floating_point():
         got = f"{x.dtype} {tuple(x.shape)}"
         raise ValueError(f"x must be floats of width {d_model}, got {got}")
-    if offset < 0:
-        raise ValueError(f"offset must be at least 0, got {offset}")
+    require_whole("offset", offset, minimum=0)
     if offset + x.size(1) > max_length:
         got = offset + x.size(1)
         raise ValueError(f"sequence length must be at most {max_length}, got {got}")
@@ -112,6 +119,15 @@ def require_mask(
 
 
 # What the whole model refuses.
+
+
+def require_memory(size: int, *, copies: int = 1) -> None:
+    """Refuse a model of more float32 numbers than the memory holds, before it is built."""
+    if torch.get_default_device().type == "cpu" and hasattr(os, "sysconf"):  # not on Windows
+        room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (4 * copies)
+        if size > room:
+            wanted = f"{room:,} numbers, for which there is memory"
+            raise ValueError(f"model must have at most {wanted}, got {size:,}")
 
 
 def require_same_batch(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from .cache import DecoderCache
 from .decoder import Decoder, DecoderLayer
-from .embeddings import POSITION_ORDERS, PositionalEncoding, TokenEmbedding
+from .embeddings import LARGEST_LENGTH, POSITION_ORDERS, PositionalEncoding, TokenEmbedding
 from .encoder import Encoder, EncoderLayer
 from .feed_forward import ACTIVATIONS
 from .masks import causal_mask, real_tokens
@@ -18,6 +18,7 @@ from .refusals import (
     require_choice,
     require_heads,
     require_mask,
+    require_memory,
     require_probability,
     require_same_batch,
     require_token_ids,
@@ -76,8 +77,9 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         """Refuse sizes that no model can have."""
-        for name in ("vocabulary_size", "num_layers", "d_ff", "max_length"):
+        for name in ("vocabulary_size", "num_layers", "d_ff"):
             require_whole(name, getattr(self, name))
+        require_whole("max_length", self.max_length, maximum=LARGEST_LENGTH)
         require_whole("target_vocabulary_size", self.output_size)
         require_whole("num_decoder_layers", self.decoder_depth)
         require_heads(self.num_heads, self.d_model)
@@ -107,6 +109,14 @@ class TransformerConfig:
         """Whether each stack ends in a normalization."""
         return self.norm_first if self.final_norm is None else self.final_norm
 
+    @property
+    def size(self) -> int:
+        """About how many numbers a model has, without building it: its weights and positions."""
+        width, layers = self.d_model, self.num_layers + self.decoder_depth
+        attentions = layers + self.decoder_depth  # a layer of the decoder has two
+        rows = self.vocabulary_size + self.output_size + self.max_length
+        return width * (4 * width * attentions + 2 * self.d_ff * layers + rows)
+
     @classmethod
     def tiny(cls, **changes: object) -> Self:
         """Four narrow layers, for small corpora on a laptop (Wu et al. 2021); changes override."""
@@ -132,11 +142,12 @@ class Transformer(nn.Module):
     ``F.cross_entropy`` expects logits; ``logits.softmax(dim=-1)`` gives probabilities.
 
     Args:
-        config: Sizes and switches.
+        config: Sizes and switches; a model that the memory cannot hold is refused.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        require_memory(config.size)
         self.config = config
         source_size, target_size, width = config.vocabulary_size, config.output_size, config.d_model
         self.source_embedding = TokenEmbedding(vocabulary_size=source_size, d_model=width)

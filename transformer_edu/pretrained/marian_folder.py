@@ -64,7 +64,8 @@ class MarianTokenizer:
         self._cutters = []
         for name, content in zip(CUTTERS, cutters, strict=True):
             try:
-                self._cutters.append(library.SentencePieceProcessor(model_proto=content))
+                self._cutters.append(library.SentencePieceProcessor())
+                self._cutters[-1].load_from_serialized_proto(content)
             except RuntimeError:
                 raise ValueError(
                     f"{name} must be a SentencePiece model, got another file"

@@ -3,7 +3,6 @@
 import os
 import platform
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,19 +12,14 @@ import torch
 
 from transformer_edu import __version__
 from transformer_edu.data.toy_tasks import Task
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_memory, require_whole
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.runs.options import PROGRAM, build_parser, read_settings
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_run_task
 from transformer_edu.runs.settings import RunSettings
 from transformer_edu.runs.watching import Watcher
-from transformer_edu.training.checkpoint import (
-    average_models,
-    load_history,
-    load_model,
-    save_model,
-)
+from transformer_edu.training.checkpoint import average_models, load_history, load_model, save_model
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit, paper_adam
 from transformer_edu.training.machine.atomic_files import write_json
@@ -36,7 +30,7 @@ from transformer_edu.training.machine.device import (
     pick_device,
     pick_precision,
 )
-from transformer_edu.training.machine.failures import FAILED, INTERRUPTED, one_line_errors
+from transformer_edu.training.machine.failures import FAILED, INTERRUPTED, one_line_errors, report
 from transformer_edu.training.machine.processes import (
     OneProcess,
     is_lost_process,
@@ -45,6 +39,8 @@ from transformer_edu.training.machine.processes import (
 )
 from transformer_edu.training.muon import Muon
 from transformer_edu.training.state import TrainingRun
+
+LARGEST_THREADS = 256  # with many thousands the system ends the process
 
 
 @one_line_errors
@@ -58,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keep_freed_memory()
     folder = RunFolder(chosen.out)
     if chosen.threads is not None:
-        require_whole("threads", chosen.threads)
+        require_whole("threads", chosen.threads, maximum=LARGEST_THREADS)
         torch.set_num_threads(chosen.threads)
     if chosen.device is not None:
         os.environ[DEVICE_VARIABLE] = chosen.device
@@ -73,15 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not is_lost_process(error):
             raise
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's may come before the sentence
-        print(
+        report(
             f"error: another of the {process_count()} processes of this run has ended; "
-            f"to go on from the last evaluation: {PROGRAM} --out {folder.path} --resume",
-            file=sys.stderr,
+            f"to go on from the last evaluation: {PROGRAM} --out {folder.path} --resume"
         )
         return FAILED
-    except KeyboardInterrupt:
-        print("Interrupted; what was saved before is whole.", file=sys.stderr)
-        return INTERRUPTED
 
 
 def train_in_folder(
@@ -94,22 +86,23 @@ def train_in_folder(
     torch.manual_seed(settings.training.seed)
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
     config = replace(settings.model, vocabulary_size=len(task.vocabulary))
+    if device.type == "cpu":  # it holds weights, gradients, and the two means of Adam
+        require_memory(config.size, copies=4)
     model = Transformer(config).to(device)
     if settings.training.precision == "auto":  # a resumed run keeps it, also on another machine
         settings = settings.changed(precision=pick_precision(model))
     if processes.is_first:
         folder.write_settings(settings, versions(processes.count))
-        print("Computing on", describe_device(device), file=sys.stderr)
+        report(f"Computing on {describe_device(device)}")
         weights = sum(weight.numel() for weight in model.parameters())
-        print(
+        report(
             f"{task.name}: {len(task.train):,} pairs to learn from, "
             f"{len(task.validation):,} to evaluate on; {len(task.vocabulary):,} tokens, "
-            f"{weights:,} weights",
-            file=sys.stderr,
+            f"{weights:,} weights"
         )
     watcher = Watcher(model, folder, settings, scorer, processes=processes)
     if not train_to_the_end(watcher, task, checkpoint):
-        print(f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume", file=sys.stderr)
+        report(f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume")
         return INTERRUPTED
     processes.wait()
     for name, scores in finish(watcher, task).items():
@@ -121,7 +114,7 @@ def train_in_folder(
 def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
     """Train until the end, an early stop or an interrupt; return whether the run is complete."""
     run = TrainingRun() if checkpoint is None else load_history(checkpoint)
-    watcher.begin(len(run.steps))
+    watcher.begin(run)
     settings = watcher.settings
     try:
         if checkpoint is not None:

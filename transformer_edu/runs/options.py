@@ -71,20 +71,21 @@ def read_settings(chosen: argparse.Namespace, folder: RunFolder) -> RunSettings:
         folder: The run's.
 
     Raises:
-        FileNotFoundError: If there is no run to resume.
+        FileNotFoundError: If there is no run to resume, or it has lost its checkpoint.
         TypeError, ValueError: If there is a run and it is not to be resumed, a resumed run was
             begun with another setting, or a setting cannot be trained with.
     """
     names = TINY.by_name().keys() & vars(chosen).keys()
     given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
     if not chosen.resume:
-        if folder.holds_a_run():
-            raise ValueError(
-                f"out must be the folder of a new run, got {folder.path}, which holds one: "
-                "add --resume to go on with it"
-            )
+        if folder.holds_a_run() or folder.results():
+            got = f"{folder.path}, which holds one: add --resume to go on with it"
+            raise ValueError(f"out must be the folder of a new run, got {got}")
         return choose_settings(**given)
     begun = folder.read_settings()
+    if (left := folder.results()) and not folder.checkpoint.exists():
+        got = f"only {', '.join(left)}: put it back, or begin a new run in another folder"
+        raise FileNotFoundError(f"run must have {folder.checkpoint} to go on, got {got}")
     for name, before in begun.by_name().items():
         if name not in MAY_CHANGE and given.get(name, before) != before:
             raise ValueError(f"{name} must be {before} as in {folder.path}, got {given[name]}")

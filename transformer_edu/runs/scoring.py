@@ -3,9 +3,13 @@
 Choose between models by validation; look at the test part (``--part test``) once, at the end.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("transformer_edu.runs.scoring")
+
 import argparse
 import os
-import sys
 from collections.abc import Mapping, Sequence
 
 from transformer_edu.data.parallel_text import TextPair
@@ -106,7 +110,3 @@ def score_translator(
         case: corpus_bleu(written, references, lowercase=lowercase)
         for case, lowercase in CASES.items()
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

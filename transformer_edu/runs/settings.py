@@ -2,9 +2,10 @@
 
 from dataclasses import asdict, dataclass, replace
 
-from transformer_edu.model.refusals import require_choice, require_whole
+from transformer_edu.model.refusals import require_choice, require_probability, require_whole
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.machine.atomic_files import require_path
 
 EVERYDAY = "everyday"  # the corpus of our own
 TEXT_TASKS = ("multi30k", EVERYDAY, f"multi30k+{EVERYDAY}", "files")  # scored by BLEU
@@ -66,16 +67,17 @@ class RunSettings:
         """Refuse what cannot be trained; the two configs check the numbers that are theirs."""
         require_choice("task", self.task, TASKS)
         require_choice("optimizer", self.optimizer, OPTIMIZERS)
-        for name in ("source", "target"):
-            if (self.task == "files") != (getattr(self, name) is not None):
+        for name, got in (("source", self.source), ("target", self.target)):
+            if (self.task == "files") != (got is not None):
                 wanted = "be given" if self.task == "files" else "be left out"
-                got = getattr(self, name)
                 raise ValueError(f"{name} must {wanted} for the task {self.task}, got {got!r}")
+            if got is not None:
+                require_path(name, got)
         for name in ("keep", "copies"):
             require_whole(name, getattr(self, name))
         require_whole("longest", self.longest, minimum=2)
-        if not 0 <= self.bpe_dropout < 1:
-            raise ValueError(f"bpe_dropout must be from 0 to below 1, got {self.bpe_dropout}")
+        for name, value in (("bpe_dropout", self.bpe_dropout), ("dropout", self.model.dropout)):
+            require_probability(name, value, below_one=True)
         if self.patience is not None:
             require_whole("patience", self.patience)
 

@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Sequence
 from statistics import mean
-from typing import Protocol
 
 from tqdm import tqdm
 
@@ -13,7 +12,8 @@ from transformer_edu.model.transformer import Transformer
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import RunSettings
 from transformer_edu.training.bleu import corpus_bleu
-from transformer_edu.training.checkpoint import save_model
+from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.machine.device import suitable_threads
 from transformer_edu.training.machine.failures import postponed_interrupt
@@ -23,15 +23,6 @@ from transformer_edu.training.state import TrainingRun
 SECONDS_BETWEEN_LINES = 30  # where the bar is not redrawn but written again, as in a log file
 STEPS_BETWEEN_LOOKS = 20  # steps that the loss in the bar is the mean of
 SPENT = ("cpu_seconds", "seconds")  # what a run has cost so far, in every record
-
-
-class Scorer(Protocol):
-    """Scores a model that was just evaluated; a higher score is better."""
-
-    name: str
-
-    def __call__(self, model: Transformer, evaluation: Evaluation) -> float:
-        """The score."""
 
 
 class ExactMatchScorer:
@@ -75,6 +66,9 @@ class BleuScorer:
         return corpus_bleu([self.tokenizer.decode(ids) for ids in rows], self.references).score
 
 
+Scorer = ExactMatchScorer | BleuScorer  # of a model that was just evaluated; high is good
+
+
 class Watcher:
     """What fit calls after every step of a run in a folder.
 
@@ -95,18 +89,28 @@ class Watcher:
         self.stopped_early = False
         self.records = folder.read_history(scorer.name, *SPENT)
 
-    def begin(self, steps_taken: int) -> None:
-        """Start the clocks, and cut the history to the steps that the checkpoint has taken.
+    def begin(self, run: TrainingRun) -> None:
+        """Start the clocks, and cut the history to the steps of run, which the checkpoint holds.
 
         Raises:
-            FileNotFoundError: If the best weights so far are gone: they cannot be made again.
+            OSError, ValueError: If a score or weights that cannot be made again are missing or
+                damaged.
         """
+        steps_taken = len(run.steps)
         kept = [record for record in self.records if record["step"] <= steps_taken]
         is_cut, self.records = len(kept) < len(self.records), kept
-        if self.scores() and not self.folder.best.exists():
-            raise FileNotFoundError(
-                f"run must have {self.folder.best}, its best weights so far, to go on, got no file"
-            )
+        scores = self.scores()
+        # The last one can be scored again.
+        lost = {each.step for each in run.evaluations} - scores.keys() - {steps_taken}
+        if lost:
+            wanted = f"the score of step {min(lost)} in {self.folder.history_file}"
+            raise ValueError(f"run must have {wanted} to go on, got none")
+        kept_weights = self.folder.kept_weights().values() or [self.folder.weights]
+        for file in (self.folder.best, *kept_weights) if scores else ():
+            if not file.is_file():
+                raise FileNotFoundError(f"run must have {file} to go on, got no such file")
+            if load_model(file).config != self.model.config:
+                raise CheckpointError(f"{file} must be the run's own model, got another one")
         if is_cut and self.processes.is_first:
             self.folder.write_history(kept)
             print(
@@ -114,7 +118,7 @@ class Watcher:
                 f"as the checkpoint is of step {steps_taken:,}",
                 file=sys.stderr,
             )
-        self._before = {name: kept[-1][name] if kept else 0 for name in SPENT}
+        self._before = {name: kept[-1][name] or 0 if kept else 0 for name in SPENT}
         self._began = time.process_time(), time.monotonic()
         self._progress = tqdm(
             initial=steps_taken,

@@ -1,8 +1,6 @@
 """``python -m transformer_edu.training``: train a Transformer and keep the run in a folder."""
 
-import sys
-
-from transformer_edu.runs.command import main
+from transformer_edu.training.machine.failures import run_command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command("transformer_edu.runs.command")

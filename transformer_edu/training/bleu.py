@@ -56,10 +56,8 @@ def corpus_bleu(
     if len(hypotheses) == 0:
         raise ValueError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
-        raise ValueError(
-            f"references must be as many as hypotheses, "
-            f"got {len(references):,} and {len(hypotheses):,}"
-        )
+        got = f"{len(references):,} and {len(hypotheses):,}"
+        raise ValueError(f"references must be as many as hypotheses, got {got}")
     # force: no warning about texts that are already split into words.
     metric = import_extra("sacrebleu").BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
     result = metric.corpus_score(list(hypotheses), [list(references)])

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from transformer_edu.model.refusals import require_choice
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.checkpoint_file import (
     CheckpointError,
@@ -24,7 +25,7 @@ from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 FORMAT_VERSION = 1
-HALF_PRECISION = (torch.float16, torch.bfloat16)
+STORED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MISSING_PART = (KeyError, TypeError, AttributeError, IndexError)  # errors of such a record
 
 
@@ -107,19 +108,20 @@ def save_model(
     Args:
         path: The file to make or to replace, for load_model.
         model: It is not changed.
-        dtype: The floating-point type to store; None is the model's own. float16 halves the file
-            and keeps about four digits of seven.
+        dtype: One of STORED_TYPES; None is the model's own. float16 halves the file and keeps
+            about four digits of seven.
 
     Raises:
         TypeError: If model is not a Transformer.
+        ValueError: If the weights would be of another type, which load_model does not read.
         OSError: If the file cannot be written; the old one stays.
     """
     if not isinstance(model, Transformer):
         raise TypeError(f"model must be a Transformer, got {type(model).__name__}")
-    tensors = {
-        f"weights.{name}": tensor.to(dtype) if tensor.is_floating_point() else tensor
-        for name, tensor in distinct_weights(model)[0].items()
-    }
+    weights = distinct_weights(model)[0]
+    for kind in {weight.dtype for weight in weights.values()} if dtype is None else [dtype]:
+        require_choice("dtype", kind, STORED_TYPES)
+    tensors = {f"weights.{name}": weight.to(dtype) for name, weight in weights.items()}
     record = {"format_version": FORMAT_VERSION, "choices": {"model": _model_choices(model)}}
     write_checkpoint_file(path, tensors, record)
 
@@ -127,7 +129,8 @@ def save_model(
 def load_model(path: str | os.PathLike) -> Transformer:
     """Load the trained Transformer in a file, on the CPU and in evaluation mode.
 
-    Its weights are float32, or float64 if the file's are: half precision is for storage only.
+    Its weights are float32, or float64 if all of the file's are: half precision is for storage
+    only.
 
     Args:
         path: A file of save_checkpoint or save_model.
@@ -140,21 +143,20 @@ def load_model(path: str | os.PathLike) -> Transformer:
     """
     with enough_memory(f"the model in {path}"):
         tensors, record = _read(path)
-        weights = {
-            name: tensor.float() if tensor.dtype in HALF_PRECISION else tensor
-            for name, tensor in _part(tensors, "weights.").items()
-        }
+        weights = _part(tensors, "weights.")
         is_double = all(tensor.dtype == torch.float64 for tensor in weights.values())
         dtype = torch.float64 if is_double else torch.float32
+        weights = {
+            name: tensor.to(dtype) if tensor.dtype in STORED_TYPES else tensor
+            for name, tensor in weights.items()
+        }
         try:
             sizes = dict(record["choices"]["model"])
-            kind = sizes.pop("class")
-            if kind != Transformer.__qualname__:
-                raise CheckpointError(f"model.class of {path} must be Transformer, got {kind}")
+            require_choice("its class", sizes.pop("class"), [Transformer.__qualname__])
             config = TransformerConfig(**sizes)
             _require_fit(path, weights, config, dtype)
-        except MISSING_PART as error:
-            raise CheckpointError(f"{path} must hold a Transformer, got none") from error
+        except (ValueError, *MISSING_PART) as error:
+            raise CheckpointError(f"{path} must hold a Transformer, got none: {error}") from error
         # The random weights are replaced at once.
         with torch.random.fork_rng([]), torch.device("cpu"):
             model = Transformer(config).to(dtype)
@@ -225,6 +227,9 @@ def require_same(path: str | os.PathLike, saved: dict, own: dict, prefix: str) -
         if isinstance(before, dict) and isinstance(now, dict):
             require_same(path, before, now, f"{prefix}{name}.")
         elif json.dumps(before) != json.dumps(now):  # in JSON even nan equals nan
+            if name == "fingerprint":
+                wanted = f"the texts that {path} has learned from"
+                raise CheckpointError(f"task must have {wanted}, got changed ones")
             raise CheckpointError(f"{prefix}{name} must be {before} as in {path}, got {now}")
 
 
@@ -261,12 +266,10 @@ def _require_fit(
     dtype: torch.dtype,
 ) -> None:
     """Refuse weights of a different model before a model of that config takes memory."""
-    num_layers = max(config.num_layers, config.decoder_depth)
-    if num_layers > len(weights):
-        raise CheckpointError(
-            f"num_layers of {path} must be at most {len(weights)}, "
-            f"the number of its tensors, got {num_layers}"
-        )
+    num_layers, most = max(config.num_layers, config.decoder_depth), len(weights)
+    if num_layers > most:
+        wanted = f"at most {most}, the number of its tensors"
+        raise CheckpointError(f"num_layers of {path} must be {wanted}, got {num_layers}")
     with torch.device("meta"):  # shapes without numbers
         _require_same_weights(path, weights, Transformer(config).to(dtype))
 

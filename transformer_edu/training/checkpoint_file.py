@@ -35,7 +35,8 @@ def write_checkpoint_file(
     """
     require_path("path", path)
     own = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    text = _record_text(own, record)
+    # Sorted, so that equal content has equal bytes; files of earlier versions are not.
+    text = _record_text(own, json.loads(json.dumps(record, sort_keys=True)))
     replace_file(Path(path), [safetensors.torch.save(own, metadata={RECORD_KEY: text})])
 
 

@@ -4,8 +4,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from transformer_edu.model.refusals import require_choice, require_whole
-from transformer_edu.training.loss import require_smoothing
+from transformer_edu.model.refusals import (
+    require_choice,
+    require_number,
+    require_probability,
+    require_whole,
+)
 from transformer_edu.training.machine.device import PRECISIONS
 
 LARGEST_SEED = 2**64 - 1  # torch's seeds have 64 bits
@@ -69,9 +73,9 @@ class TrainingConfig:
         require_whole("seed", self.seed, minimum=0, maximum=LARGEST_SEED)
         for name in ("learning_rate", "largest_gradient"):
             value = getattr(self, name)
-            if not (value is None and name == "largest_gradient" or 0 < value < float("inf")):
-                raise ValueError(f"{name} must be a finite number above 0, got {value}")
-        require_smoothing(self.label_smoothing)
+            if value is not None or name == "learning_rate":
+                require_number(name, value, "a finite number above 0", lambda x: 0 < x < math.inf)
+        require_probability("label_smoothing", self.label_smoothing, below_one=True)
 
     def is_due(self, step: int) -> bool:
         """Whether an evaluation, and a save of the state, is due after a step."""
@@ -90,9 +94,8 @@ class TrainingConfig:
             return math.sqrt(warmup) * inverse_square_root(step, d_model=1, warmup_steps=warmup)
         factor = self.schedule(step)
         if step <= self.steps and (factor is None or not 0 <= factor < float("inf")):
-            raise ValueError(
-                f"schedule must give a finite number of at least 0, got {factor} at step {step}"
-            )
+            got = f"{factor} at step {step}"
+            raise ValueError(f"schedule must give a finite number of at least 0, got {got}")
         return factor
 
 

@@ -31,7 +31,7 @@ from transformer_edu.training.machine.device import (
     suitable_threads,
 )
 from transformer_edu.training.machine.failures import enough_memory, postponed_interrupt
-from transformer_edu.training.machine.processes import ALONE, OneProcess
+from transformer_edu.training.machine.processes import ALONE, OneProcess, process_count
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 
@@ -78,6 +78,9 @@ def fit(
     """
     config = TrainingConfig() if config is None else config
     _require_inputs(model, task, config)
+    if processes.count != process_count():  # each would train a model of its own
+        wanted = f"the {process_count()} that joined_processes has connected"
+        raise ValueError(f"processes must be {wanted}, got {processes.count}")
     optimizer = paper_adam(model, config.learning_rate) if optimizer is None else optimizer
     state = TrainingState(model, task, config, optimizer, processes=processes)
     if checkpoint is not None:
@@ -128,10 +131,10 @@ def take_steps(
             state.scaler.update()
             schedule.step()
         _evaluate_if_due(state)
+        if checkpoint is not None and config.is_due(step):
+            save_checkpoint(checkpoint, state)  # before after_step makes anything of it
         if after_step is not None:
             after_step(run)
-        if checkpoint is not None and config.is_due(step):
-            save_checkpoint(checkpoint, state)
 
 
 def find_gradients(
@@ -224,12 +227,10 @@ def _evaluate_if_due(state: TrainingState) -> None:
 
 def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> None:
     """Refuse a model, task or config that cannot be trained with."""
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
-    if not isinstance(task, Task):
-        raise TypeError(f"task must be a Task, got {type(task).__name__}")
-    if not isinstance(config, TrainingConfig):
-        raise TypeError(f"config must be a TrainingConfig, got {type(config).__name__}")
+    given = {nn.Module: ("model", model), Task: ("task", task), TrainingConfig: ("config", config)}
+    for kind, (name, value) in given.items():
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
     if padding_id_of(model) != PADDING_ID:  # batches are padded with it
         raise ValueError(
             f"model's padding_id must be {PADDING_ID} to be trained, got {padding_id_of(model)}"

@@ -80,7 +80,7 @@ def token_loss(
             label_smoothing lies outside [0, 1).
     """
     require_labels(logits, label_ids)
-    require_smoothing(label_smoothing)
+    require_probability("label_smoothing", label_smoothing, below_one=True)
     wide = torch.promote_types(logits.dtype, torch.float32)
     total = F.cross_entropy(
         logits.flatten(0, 1).to(wide),
@@ -114,7 +114,7 @@ def projected_loss(
     Returns:
         As for token_loss, with first derivatives only; backward works once.
     """
-    require_smoothing(label_smoothing)
+    require_probability("label_smoothing", label_smoothing, below_one=True)
     real, kind = label_ids != padding_id, decoded.device.type
     decoded, weight, bias = decoded[real], projection.weight, projection.bias
     if torch.is_autocast_enabled(kind):
@@ -209,10 +209,3 @@ def require_labels(logits: Tensor, label_ids: Tensor) -> None:
             f"label_ids must have shape {tuple(logits.shape[:2])} to fit the logits, "
             f"got {tuple(label_ids.shape)}"
         )
-
-
-def require_smoothing(label_smoothing: float) -> None:
-    """Refuse an ε of label smoothing outside [0, 1)."""
-    require_probability("label_smoothing", label_smoothing)
-    if label_smoothing == 1:
-        raise ValueError(f"label_smoothing must be below 1, got {label_smoothing}")

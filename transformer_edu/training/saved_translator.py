@@ -36,10 +36,8 @@ def load_translator(path: str | os.PathLike) -> Translator:
         raise FileNotFoundError(f"run must be a folder with {MODEL}, got {path}")
     model, tokens = load_model(file), load_tokens(folder)
     if model.config.vocabulary_size != len(tokens):
-        raise CheckpointError(
-            f"{file} must have as many tokens as its tokenizer, "
-            f"got {model.config.vocabulary_size} and {len(tokens)}"
-        )
+        got = f"{model.config.vocabulary_size} and {len(tokens)}"
+        raise CheckpointError(f"{file} must have as many tokens as its tokenizer, got {got}")
     return Translator(model, tokens)
 
 

@@ -17,7 +17,7 @@ from transformer_edu.training.bleu import Bleu
 def made_run(path: Path, settings: RunSettings) -> RunFolder:
     """A run that was never run: every number that its card tells is another."""
     run = RunFolder(path)
-    run.make()
+    run.path.mkdir(parents=True)
     run.write_settings(settings, {"torch": "2.0", "machine": "a loom", "python": "3.0"})
     run.write_history(
         [

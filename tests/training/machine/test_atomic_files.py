@@ -9,6 +9,7 @@ from transformer_edu.training.machine.atomic_files import (
     lock,
     read_json,
     replace_file,
+    require_path,
     require_writable,
     write_json,
 )
@@ -88,6 +89,12 @@ def test_the_file_of_a_killed_process_is_removed_and_that_of_a_living_one_stays(
         replace_file(path, [b"new ", b"content"])
         assert names(path) == [living.name, path.name]
     assert path.read_bytes() == b"new content"
+
+
+@pytest.mark.parametrize("empty", ["", None, b"x", 0])
+def test_what_is_empty_or_of_another_kind_is_no_path(empty):
+    with pytest.raises(TypeError, match="out must be a path, got "):
+        require_path("out", empty)
 
 
 def test_json_comes_back_and_a_damaged_file_is_refused(path):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -117,8 +118,74 @@ def test_what_the_memory_cannot_hold_is_one_sentence_with_its_size(capsys):
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
-def test_an_interrupt_gives_the_shell_s_exit_status():
-    assert raised(KeyboardInterrupt())([]) == INTERRUPTED
+@pytest.mark.parametrize(
+    ("error", "status", "sentence"),
+    [
+        (ValueError("x"), FAILED, "error: x\n"),
+        (KeyboardInterrupt(), INTERRUPTED, "Interrupted.\n"),
+    ],
+)
+def test_a_sentence_is_one_write_that_another_process_cannot_cut(
+    monkeypatch, error, status, sentence
+):
+    written = []
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=written.append))
+    assert raised(error)([]) == status
+    assert written == [sentence]
+
+
+SILENT_PLACES = {
+    "in an import": "signal.raise_signal(signal.SIGINT)",
+    "in a callback, whose errors Python drops": "Trap()",
+    "where all errors are caught": """
+try:
+    signal.raise_signal(signal.SIGINT)
+except BaseException:
+    pass
+""",
+}
+COMMAND = """
+import signal, time
+from transformer_edu.training.machine.failures import one_line_errors
+
+class Trap:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+{imported}
+@one_line_errors
+def main(arguments=None):
+    {run}
+    for _ in range(600):
+        time.sleep(0.1)
+    print("went on")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no process groups")
+@pytest.mark.parametrize(
+    "texts",
+    [
+        *({"imported": place, "run": ""} for place in SILENT_PLACES.values()),
+        {"imported": "", "run": "signal.raise_signal(signal.SIGINT)"},
+        {"imported": "", "run": "Trap()"},
+        {"imported": "", "run": "[Trap() for _ in range(3)]"},
+    ],
+    ids=[*SILENT_PLACES, "in a run", "in a callback in a run", "in several"],
+)
+def test_no_interrupt_is_lost_while_a_command_is_imported_or_runs(tmp_path, texts):
+    (tmp_path / "trapped.py").write_text(COMMAND.format(**texts))
+    program = "from transformer_edu.training.machine.failures import run_command as run"
+    result = subprocess.run(
+        [sys.executable, "-c", f"{program}; run('trapped')"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
+        # Those who start tests in the background may have told them to ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    found = (result.returncode, result.stdout, result.stderr)
+    assert found == (INTERRUPTED, "", "Interrupted.\n")
 
 
 def test_any_character_can_be_written_to_any_output(monkeypatch):

@@ -93,8 +93,8 @@ def require_writable(name: str, path: str | os.PathLike) -> None:
 
 
 def require_path(name: str, path: str | os.PathLike) -> None:
-    """Refuse an argument that is not a path, or that holds a NUL character."""
-    if not isinstance(path, str | os.PathLike):
+    """Refuse an argument that is not a path, is empty, or holds a NUL character."""
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise TypeError(f"{name} must be a path, got {path!r}")
     if "\0" in os.fsdecode(path):
         raise ValueError(f"{name} must hold no NUL character, got {os.fsdecode(path)!r}")

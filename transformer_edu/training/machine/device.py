@@ -45,13 +45,10 @@ def pick_device() -> torch.device:
 def describe_device(device: torch.device | str) -> str:
     """A device in a few words, to put after "computed on", such as "the GPU NVIDIA A100"."""
     device = torch.device(device)
-    if device.type == "cpu":
-        return "the CPU"
     if device.type == "cuda":
         return f"the GPU {torch.cuda.get_device_name(device)}"
-    if device.type == "mps":
-        return "the GPU of this Apple computer (MPS)"
-    return f"the device {device.type}"
+    known = {"cpu": "the CPU", "mps": "the GPU of this Apple computer (MPS)"}
+    return known.get(device.type, f"the device {device.type}")
 
 
 @contextmanager
@@ -203,8 +200,9 @@ def _named_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.ones(1, device=device).item()  # fails where there is no such device, or no memory
-    except (RuntimeError, AssertionError, NotImplementedError):
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError):
         raise ValueError(
-            f"{DEVICE_VARIABLE} must name a device of this machine (cpu, cuda, mps), got {name!r}"
+            "device must be one of this machine (cpu, cuda, mps), "
+            f"got {name!r} from --device or {DEVICE_VARIABLE}"
         ) from None
     return device

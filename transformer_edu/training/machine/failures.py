@@ -10,11 +10,13 @@ import re
 import signal
 import sys
 import threading
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 # Torch's messages on a CPU, a GPU, Windows and macOS, and about sizes that no memory can have.
 OUT_OF_MEMORY = re.compile(
@@ -109,17 +111,58 @@ def one_line_errors(command: Command) -> Command:
 
     @wraps(command)
     def reporting(arguments: Sequence[str] | None = None) -> int:
-        prepare_streams()
         try:
+            prepare_streams()
             with enough_memory("this command"):
                 return command(arguments)
         except EXPECTED as error:
-            print(f"error: {error}", file=sys.stderr)
+            report(f"error: {error}")
             return FAILED
         except KeyboardInterrupt:
+            report("Interrupted.")
             return INTERRUPTED
 
     return reporting
+
+
+def report(sentence: str) -> None:
+    """Write a line to standard error at once: several processes may write there."""
+    sys.stderr.write(f"{sentence}\n")
+
+
+def run_command(module: str) -> NoReturn:
+    """Import a module and run its ``main``, which has ``one_line_errors``, as a program.
+
+    Importing torch takes seconds, and an interrupt then would end in a long traceback or be lost:
+    so it ends the program at once. While ``main`` runs, it is raised.
+    """
+    main: Command | None = None
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        if main is not None:
+            raise KeyboardInterrupt
+        with suppress(OSError):  # standard error may be closed
+            os.write(2, b"Interrupted.\n")
+        os._exit(INTERRUPTED)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # ignored ones stay ignored
+        signal.signal(signal.SIGINT, interrupt)
+    sys.unraisablehook = _interrupt_again
+    main = import_module(module).main
+    try:
+        status = main()
+    except KeyboardInterrupt:  # a second one, while the first was reported
+        status = INTERRUPTED
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to be interrupted
+    sys.exit(status)
+
+
+def _interrupt_again(dropped: "sys.UnraisableHookArgs") -> None:
+    """Python drops what a callback raises: an interrupt in one comes again a moment later."""
+    if not isinstance(dropped.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+    elif not any(isinstance(each, threading.Timer) for each in threading.enumerate()):
+        threading.Timer(0.1, interrupt_main).start()
 
 
 def prepare_streams() -> None:
