@@ -168,7 +168,7 @@ class FastTranslator(Translator):
 def best_hypothesis(result: object, alpha: float) -> list[int]:
     """The ids of the hypothesis that our score ranks first, its end token included."""
     scores = result.scores or [0.0]  # the mean of the tokens'; greedy search has none
-    sizes = [len(tokens) for tokens in result.hypotheses]
+    sizes = [max(len(tokens), 1) for tokens in result.hypotheses]
     ours = [mean * n / length_penalty(n, alpha) for mean, n in zip(scores, sizes, strict=True)]
     return [int(token) for token in result.hypotheses[ours.index(max(ours))]]
 
