@@ -56,6 +56,8 @@ from .model.special_ids import START_ID as START_ID
 from .model.special_ids import UNKNOWN_ID as UNKNOWN_ID
 from .model.transformer import Transformer as Transformer
 from .model.transformer import TransformerConfig as TransformerConfig
+from .pretrained.ctranslate2_engine import export_ctranslate2 as export_ctranslate2
+from .pretrained.ctranslate2_engine import fast_translator as fast_translator
 from .pretrained.loading import load_pretrained as load_pretrained
 from .pretrained.loading import model_card as model_card
 from .pretrained.loading import training_history as training_history

@@ -51,9 +51,12 @@ def test_a_line_for_a_line(run, translator, monkeypatch, capsys):
 
 def test_loops_can_be_asked_for(run, translator, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(
-        Translator, "translate", lambda self, text, **given: asked.append(given["end_loops"]) or ""
-    )
+
+    def translate_all(self, texts, **given):
+        asked.append(given["end_loops"])
+        return ["" for _ in texts]
+
+    monkeypatch.setattr(Translator, "translate_all", translate_all)
     for options in ([], ["--loops"]):
         typed(monkeypatch, b"one\n")
         assert main([str(run.path), *options]) == 0
@@ -73,6 +76,32 @@ def test_a_line_is_translated_before_the_next_is_read(translator):
     assert read == ["one"]
 
 
+def test_blocks_are_translated_together_and_errors_name_their_line(translator):
+    lines = ["one two", "five", "two " * 10, "", "three", "two " * 10, "one"]
+    one_by_one = list(translate_lines(translator, lines, width=1))
+    for block in (2, 3, len(lines), 1000):
+        assert list(translate_lines(translator, lines, block=block, width=1)) == one_by_one
+    assert [number for number, (_, error) in enumerate(one_by_one, 1) if error] == [3, 6]
+    assert "(line 6)" in one_by_one[5][1]
+
+
+@pytest.mark.parametrize("options", [[], ["--compute-type", "float32"], ["--compute-type", "int8"]])
+def test_another_engine_can_be_asked_for(run, translator, monkeypatch, capsys, options):
+    pytest.importorskip("ctranslate2")
+    content, chosen = b"one two\n\nthree\r\nfive\n" + b"two " * 10, [str(run.path), "--beam", "1"]
+    typed(monkeypatch, content)
+    assert main(chosen) == 1
+    expected = capsys.readouterr()
+    typed(monkeypatch, content)
+    assert main([*chosen, "--engine", "ctranslate2", *options]) == 1
+    written = capsys.readouterr()
+    assert written.err == expected.err
+    if options[1:] == ["int8"]:
+        assert written.out.count("\n") == expected.out.count("\n")
+    else:
+        assert written.out == expected.out
+
+
 def test_without_a_run_it_is_the_translator_in_the_package(translator, monkeypatch, capsys):
     monkeypatch.setattr(module, "load_pretrained", lambda: translator)
     typed(monkeypatch, b"four\n")
@@ -88,8 +117,13 @@ def test_without_a_run_it_is_the_translator_in_the_package(translator, monkeypat
         (["RUN", "--beam", "100000"], b"", "beam must be at most 1,000, got 100,000"),
         (["RUN", "--alpha", "-1"], b"one\n", "alpha must be a finite number of at least 0, got"),
         (["nowhere"], b"one\n", "run must be a folder with model.safetensors, got nowhere"),
+        (
+            ["RUN", "--compute-type", "int8"],
+            b"",
+            "engine must be ctranslate2 for a compute type, g",
+        ),
     ],
-    ids=["no text", "no beam", "wide beam", "alpha", "no run"],
+    ids=["no text", "no beam", "wide beam", "alpha", "no run", "no engine"],
 )
 def test_errors_are_told_in_one_line(run, monkeypatch, capsys, options, content, message):
     typed(monkeypatch, content)

@@ -9,7 +9,7 @@ from transformer_course.speed_and_scale.checks import (
     check_training_bytes,
 )
 from transformer_course.speed_and_scale.costs import (
-    compiled,
+    engines,
     losses_of_a_run,
     operations,
     saved_bytes,

@@ -8,9 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,10 +19,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 import transformer_edu
+from transformer_edu.generation.translator import Translator
+from transformer_edu.pretrained.ctranslate2_engine import fast_translator
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.training.checkpoint import load_history
 
-LONGEST_WAIT = 300  # seconds for a run or for compiling
+LONGEST_WAIT = 300  # seconds for a run
 LONGEST_END = 40  # seconds for a run to end when asked to; torchrun gives its processes 30
 # Of a small training that is the same in one process and in several.
 SMALL_RUN = (
@@ -95,40 +95,21 @@ def saved_bytes(call: Callable[..., object], *given: object, model: nn.Module | 
     return sum(size for storage, size in kept.items() if storage not in own)
 
 
-def compiled(
-    function: Callable[..., Tensor], *given: Tensor
-) -> tuple[Callable[..., Tensor] | None, float]:
-    """The function as ``torch.compile`` translates it for these arguments.
+def engines(translator: Translator) -> dict[str, Translator]:
+    """The translator, and the same one in CTranslate2, in float32 and in int8, each by its name.
+
+    Where CTranslate2 is not installed, or cannot multiply int8, a printed sentence says so.
 
     Args:
-        function: What to compile.
-        given: What it is called with once, because compiling happens at the first call.
-
-    Returns:
-        The compiled function and the seconds of its first call. The function is None where
-        compiling fails or takes more than LONGEST_WAIT seconds, and a printed sentence says so.
+        translator: Its model decides where to compute.
     """
-    fast = torch.compile(function, fullgraph=True)  # the whole function, or an error
-    reasons = [f"it takes more than {LONGEST_WAIT:g} seconds"]
-
-    def call() -> None:
-        try:
-            fast(*given)
-            reasons.clear()
-        except Exception as error:  # without a compiler, each system fails with its own error
-            said = str(error).partition("\nSet TORCHDYNAMO_VERBOSE")[0]  # advice to developers
-            reasons[:] = [_last_error(said) or type(error).__name__]
-
-    thread, start = threading.Thread(target=call, daemon=True), time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # noqa: TID251
-        thread.start()
-        thread.join(LONGEST_WAIT)
-    took = time.perf_counter() - start
-    if reasons:
-        print(f"torch.compile, which needs a compiler, does not work here: {reasons[0]}.")
-        return None, took
-    return fast, took
+    found = {"PyTorch": translator}
+    try:
+        for kind in ("float32", "int8"):
+            found[f"CTranslate2, {kind}"] = fast_translator(translator, compute_type=kind)
+    except (ModuleNotFoundError, ValueError) as error:
+        print(error)
+    return found
 
 
 def losses_of_a_run(*, processes: int, options: str = SMALL_RUN) -> list[float] | None:

@@ -104,7 +104,7 @@ class Translator:
             raise TypeError(f"texts must be a list of texts, got {texts!r}")
         sources = [self._encode(text) for text in texts]
         asked = {"width": width, "alpha": alpha, "batch_size": batch_size, "end_loops": end_loops}
-        written = iter(write_all(self.model, [source for source in sources if source], **asked))
+        written = iter(self._write([source for source in sources if source], **asked))
         return [self.tokenizer.decode(next(written)) if source else "" for source in sources]
 
     def target_ids(self, text: str) -> list[int]:
@@ -116,6 +116,9 @@ class Translator:
         """
         encode = getattr(self.tokenizer, "encode_target", self.tokenizer.encode)
         return encode(text)
+
+    def _write(self, sources: list[list[int]], **asked: float) -> list[list[int]]:
+        return write_all(self.model, sources, **asked)
 
     def _encode(self, text: str) -> list[int]:
         if not isinstance(text, str):

@@ -2,17 +2,16 @@
 
 import subprocess
 import sys
-import threading
-from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.small_translator import PAIRS, small_translator
 from transformer_course.speed_and_scale import costs
 from transformer_course.speed_and_scale.costs import (
-    compiled,
+    engines,
     losses_of_a_run,
     operations,
     saved_bytes,
@@ -57,56 +56,19 @@ def test_views_of_one_storage_count_as_that_storage():
     assert saved_bytes(lambda: torch.ones(3, 5) @ layer.weight[2:].T, model=layer) == 4 * 3 * 5
 
 
-NO_COMPILER = """CppCompileError: C++ compile error
-
-Command:
-g++ x.cpp
-Output:
-x.cpp:3: fatal error: omp.h: No such file
-compilation terminated.
-
-Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace
-"""
-
-
-@pytest.mark.parametrize(
-    ("said", "reason"),
-    [
-        ("no compiler", "no compiler"),
-        ("", "RuntimeError"),
-        (NO_COMPILER, "x.cpp:3: fatal error: omp.h: No such file"),
-    ],
-)
-def test_where_compiling_fails_the_error_is_told(said, reason, monkeypatch, capsys):
-    def fail(*given):
-        raise RuntimeError(said)
-
-    monkeypatch.setattr(torch, "compile", lambda function, **options: fail)
-    assert compiled(torch.sin, torch.ones(2))[0] is None
-    assert f"does not work here: {reason}.\n" in capsys.readouterr().out
-    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
-    fast, first = compiled(torch.sin, torch.ones(2))
-    assert fast is torch.sin
-    assert first > 0
-
-
-def test_compiling_that_hangs_is_waited_for_no_longer(monkeypatch, capsys):
-    hangs = threading.Event()
-    monkeypatch.setattr(torch, "compile", lambda function, **options: lambda *x: hangs.wait(60))
-    monkeypatch.setattr(costs, "LONGEST_WAIT", 0.1)
-    assert compiled(torch.sin, torch.ones(2))[0] is None
-    hangs.set()
-    assert "it takes more than 0.1 seconds" in capsys.readouterr().out
-
-
-def test_a_function_compiled_in_its_own_thread_is_ready_in_this_one(monkeypatch):
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
-    torch._dynamo.reset()
-    counts, x = torch._dynamo.utils.counters["stats"], torch.randn(5, 7)
-    fast, _ = compiled(torch.nn.GELU(), x)
-    graphs = counts["unique_graphs"]
-    torch.testing.assert_close(fast(x), F.gelu(x))
-    assert counts["unique_graphs"] == graphs > 0
+def test_another_engine_writes_the_same_and_a_sentence_says_where_it_is_missing(
+    monkeypatch, capsys
+):
+    pytest.importorskip("ctranslate2")
+    translator = small_translator()
+    found = engines(translator)
+    names = ["PyTorch", "CTranslate2, float32", "CTranslate2, int8"]
+    assert list(found) == names and capsys.readouterr().out == ""
+    texts = [source for source, _ in PAIRS]
+    assert found[names[1]].translate_all(texts) == found[names[0]].translate_all(texts)
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    assert engines(translator) == {names[0]: translator}
+    assert capsys.readouterr().out.count('pip install "transformer-edu[fast]"\n') == 1
 
 
 SMALL = (

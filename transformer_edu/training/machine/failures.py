@@ -91,14 +91,14 @@ def enough_memory(purpose: str, advice: str = "") -> Iterator[None]:
     raise NotEnoughMemoryError(message)  # outside the handler: torch's error holds tensors
 
 
-def import_extra(name: str) -> ModuleType:
-    """Import a library of the extra ``data``, or say in a ModuleNotFoundError how to install it."""
+def import_extra(name: str, *, extra: str = "data") -> ModuleType:
+    """Import a library of an extra, or say in a ModuleNotFoundError how to install it."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{name} must be installed for this, got no such library: pip install "
-            f'"transformer-edu[data]"',
+            f'"transformer-edu[{extra}]"',
             name=name,
         ) from error
 
