@@ -172,6 +172,16 @@ def test_lines_end_at_line_feeds_only():
     assert list(read_lines(io.BytesIO("a\u2028b\nc\rd".encode()))) == ["a\u2028b", "c\rd"]
 
 
+def test_the_command_starts_without_importing_the_compiler(run):
+    program = (
+        "import sys\nfrom transformer_edu.generation.__main__ import main\n"
+        "main(sys.argv[1:])\nprint('torch._dynamo' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, str(run.path)]
+    answer = subprocess.run(command, cwd=ROOT, input="one\n", capture_output=True, text=True)
+    assert answer.stdout.endswith("\nFalse\n"), answer.stderr
+
+
 @pytest.mark.slow
 def test_the_command_answers_while_its_input_is_open(run, translator):
     process = subprocess.Popen(

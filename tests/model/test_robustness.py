@@ -16,7 +16,7 @@ from transformer_edu.model.encoder import EncoderLayer
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.pytorch import to_pytorch
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.transformer import Transformer, TransformerConfig, without_numbers
 
 CONFIG = TransformerConfig(
     vocabulary_size=11, d_model=8, num_heads=2, num_layers=2, d_ff=12, max_length=20, dropout=0.0
@@ -62,6 +62,15 @@ def test_a_model_made_on_the_meta_device_is_whole_once_its_weights_are_loaded(mo
     filled.load_state_dict(model.state_dict())
     assert torch.equal(filled.eval()(ids, ids), model(ids, ids))
     assert filled.output_projection.weight is filled.source_embedding.table.weight
+
+
+def test_a_model_without_numbers_has_the_shapes_and_ties_of_a_whole_one(model):
+    empty = without_numbers(CONFIG)
+    assert {tensor.device.type for tensor in empty.state_dict().values()} == {"meta"}
+    shapes = ({n: t.shape for n, t in each.state_dict().items()} for each in (empty, model))
+    assert next(shapes) == next(shapes)
+    assert empty.output_projection.weight is empty.source_embedding.table.weight
+    assert Transformer(CONFIG).output_projection.weight.std() > 0  # drawn again after the block
 
 
 def test_loading_by_assignment_keeps_the_tie(model):

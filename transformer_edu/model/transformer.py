@@ -3,10 +3,13 @@
 Assembled in notebooks/09_transformer.ipynb.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
+import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from .cache import DecoderCache
 from .decoder import Decoder, DecoderLayer
@@ -305,3 +308,19 @@ def initialise(model: nn.Module) -> None:
         nn.init.xavier_uniform_(linear.weight)
         if linear.bias is not None:
             nn.init.zeros_(linear.bias)
+
+
+def without_numbers(config: TransformerConfig) -> Transformer:
+    """A model of this config on the device "meta": it has shapes, but takes no memory."""
+    with torch.device("meta"), _NothingDrawn():
+        return Transformer(config)
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """Inside the block normal_ draws nothing: on "meta" it would import torch's compiler first."""
+
+    def __torch_function__(
+        self, function: Callable, types: object, given: tuple = (), named: dict | None = None
+    ) -> object:
+        named = named or {}
+        return named["tensor"] if function is nn.init.normal_ else function(*given, **named)

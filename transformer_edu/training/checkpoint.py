@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from transformer_edu.model.refusals import require_choice
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.transformer import Transformer, TransformerConfig, without_numbers
 from transformer_edu.training.checkpoint_file import (
     CheckpointError,
     read_checkpoint_file,
@@ -270,8 +270,7 @@ def _require_fit(
     if num_layers > most:
         wanted = f"at most {most}, the number of its tensors"
         raise CheckpointError(f"num_layers of {path} must be {wanted}, got {num_layers}")
-    with torch.device("meta"):  # shapes without numbers
-        _require_same_weights(path, weights, Transformer(config).to(dtype))
+    _require_same_weights(path, weights, without_numbers(config).to(dtype))
 
 
 def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.model.embeddings import PositionalEncoding
-from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.model.transformer import Transformer, TransformerConfig, without_numbers
 
 # What our config says of every Marian model.
 SWITCHES = {
@@ -115,8 +115,7 @@ def from_marian(settings: Mapping[str, object], tensors: Mapping[str, Tensor]) -
     depth = config.num_layers + config.decoder_depth
     if depth > len(tensors):  # before a model of that depth takes memory
         raise ValueError(f"a model of {depth} layers must have more tensors, got {len(tensors)}")
-    with torch.device("meta"):  # shapes without numbers
-        model = Transformer(config)
+    model = without_numbers(config)
     given = _with_one_table(tensors)
     _require_weights(given, model)
     is_double = all(tensor.dtype == torch.float64 for tensor in given.values())
