@@ -16,6 +16,10 @@ from tools.install import ROOT, InstallError, constraints, torch_arguments
         ("torch>=2.12,<3", ["torch>=2.12,<3"]),
         ("torch --index-url https://example.org/cpu", ["torch", "--index-url", "https://example.org/cpu"]),
         ("https://example.org/torch.whl", ["https://example.org/torch.whl"]),
+        ("--pre torch torchvision", ["--pre", "torch", "torchvision"]),
+        ("git+https://example.org/pytorch.git@v2.13.0", ["git+https://example.org/pytorch.git@v2.13.0"]),
+        ("'torch[opt] >= 2.10'", ["torch[opt] >= 2.10"]),
+        ("-r my_torch.txt", ["-r", "my_torch.txt"]),
     ],
 )  # fmt: skip
 def test_a_pytorch_is_chosen_by_version_or_as_for_pip(torch, arguments):
@@ -27,8 +31,56 @@ def test_a_pytorch_is_chosen_by_the_path_of_a_wheel_which_must_exist(tmp_path):
     wheel.parent.mkdir()
     wheel.touch()
     assert torch_arguments(str(wheel)) == [str(wheel)]
+    wheel = wheel.rename(tmp_path / "numpy-2.0.0.whl")
+    with pytest.raises(InstallError, match="must name PyTorch, .* got .*numpy-2.0.0.whl"):
+        torch_arguments(str(wheel))
     with pytest.raises(InstallError, match="must name a wheel that exists, .* got missing.whl"):
         torch_arguments("missing.whl")
+
+
+@pytest.mark.parametrize(
+    ("torch", "message"),
+    [
+        ('"unclosed', "TORCH must be what pip install takes, got \"unclosed: No closing quotation"),
+        ("torch a\\", "TORCH must be what pip install takes, got torch a\\: No escaped character"),
+        ("a" * 5000, f"TORCH must name PyTorch, as .* got {'a' * 80}… \\(5,000 characters\\)$"),
+        (f"{'a' * 5000}.whl", f"TORCH must name a wheel that exists, .* got {'a' * 80}… "),
+        ("~nobody-of-this-name/torch.whl", "TORCH must name a wheel that exists, .* got ~nobody"),
+    ],
+)  # fmt: skip
+def test_a_value_that_pip_cannot_take_is_refused_in_one_sentence(torch, message):
+    with pytest.raises(InstallError, match=message.replace("torch a\\:", "torch a.:")):
+        torch_arguments(torch)
+
+
+@pytest.mark.parametrize(
+    "torch",
+    [
+        "numpy",
+        "torchvision",
+        "torch-geometric",
+        "torch_scatter==2.1",
+        "pytorch-lightning",
+        "''",
+        "#",
+    ]
+    + ["--index-url https://example.org/torch/cpu", "https://example.org/torch/numpy-2.0.0.whl"],
+)
+def test_a_value_that_names_no_pytorch_is_refused_although_one_is_installed(torch):
+    with pytest.raises(
+        InstallError, match="TORCH must name PyTorch, as 2.13.0 or torch>=2.10 does"
+    ):
+        torch_arguments(torch)
+
+
+def test_the_command_says_in_one_sentence_that_a_value_is_wrong():
+    command = [sys.executable, "-m", "tools.install", "lab"]
+    for value in ('"unclosed', "numpy", "a" * 5000):
+        result = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, "TORCH": value}, capture_output=True, text=True
+        )
+        assert result.returncode == 1 and result.stdout == ""
+        assert result.stderr.startswith("TORCH must ") and result.stderr.count("\n") == 1
 
 
 def test_a_chosen_pytorch_replaces_the_tested_one_and_nothing_else():

@@ -93,8 +93,70 @@ def test_a_folder_with_somebodys_classes_is_refused_and_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["my_transformer.py"]
 
 
+def answer(path):
+    """Write an answer into the first exercise of a notebook."""
+    notebook = read(path)
+    place = exercise_indices(notebook)[0]
+    notebook.cells[place].source = notebook.cells[place].source.replace("...", "my_answer", 1)
+    nbformat.write(notebook, path)
+
+
+@pytest.mark.parametrize("name", ["02_attention.ipynb", "02_an_old_name.ipynb"])
+def test_a_notebook_with_answers_is_kept_and_named_in_one_sentence(name, tmp_path, capsys):
+    assert main(["2", "3", "--to", str(tmp_path)]) == 0
+    (tmp_path / "02_attention.ipynb").rename(tmp_path / name)
+    answer(tmp_path / name)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    capsys.readouterr()
+    assert main(["2", "3", "--to", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert f"no notebook that somebody has changed, because it would be lost, got {name}:" in said
+    assert said.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[" * 100_000, None])
+def test_what_was_not_written_by_the_command_is_kept(content, tmp_path, capsys):
+    path = tmp_path / "02_attention.ipynb"
+    path.mkdir() if content is None else path.write_text(content)
+    assert main(["2", "--to", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "got 02_attention.ipynb" in said and said.count("\n") == 1
+    assert path.is_dir() if content is None else path.read_text() == content
+
+
+def test_the_lessons_themselves_are_never_replaced_by_their_edition(tmp_path):
+    lesson = tmp_path / "02_attention.ipynb"
+    lesson.write_bytes((ROOT / "notebooks" / lesson.name).read_bytes())
+    with pytest.raises(EditionError, match="got 02_attention.ipynb"):
+        write([lesson], tmp_path)
+
+
+def test_a_notebook_that_was_only_run_and_one_of_an_earlier_version_are_written_anew(tmp_path):
+    (path,) = write(PATHS[2:3], tmp_path)
+    written = path.read_bytes()
+    notebook = read(path)
+    place = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    notebook.cells[place].outputs = [nbformat.v4.new_output("stream", text="run")]
+    for forgets in (False, True):
+        if forgets:
+            del notebook.metadata["student_edition"]
+        nbformat.write(notebook, path)
+        write(PATHS[2:3], tmp_path)
+        assert path.read_bytes() == written
+
+
+def test_a_place_that_cannot_hold_the_edition_is_said_in_one_sentence(tmp_path, capsys):
+    (tmp_path / "student").write_text("my notes")
+    assert main(["2", "--to", str(tmp_path / "student")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert (tmp_path / "student").read_text() == "my notes"
+
+
 def test_a_lesson_with_another_name_today_leaves_the_folder(tmp_path, capsys):
-    for name in ("02_an_old_name.ipynb", PATHS[-1].name, "my_notes.ipynb"):
+    write(PATHS[2:3], tmp_path)
+    (tmp_path / PATHS[2].name).rename(tmp_path / "02_an_old_name.ipynb")
+    for name in (PATHS[-1].name, "my_notes.ipynb"):
         (tmp_path / name).write_text("{}")
     assert main(["2", str(PATHS[0]), "--to", str(tmp_path)]) == 0
     written = {PATHS[0].name, "02_attention.ipynb"}

@@ -1,5 +1,6 @@
 """The reader's copies of the lessons: they follow a lesson until the reader changes one."""
 
+import errno
 import json
 import os
 import subprocess
@@ -7,9 +8,18 @@ import sys
 
 import nbformat
 import pytest
+from nbformat.sign import NotebookNotary
 
+from tools import working_copies
 from tools.notebooks import ROOT, read
-from tools.working_copies import update
+from tools.working_copies import MEMORY, NOT_SIGNED, SIGNED, TAKEN, Update, main, update
+
+
+@pytest.fixture(autouse=True)
+def jupyter_folders(tmp_path, monkeypatch):
+    """Folders of Jupyter for this test alone."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter" / "data"))
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "jupyter" / "config"))
 
 
 @pytest.fixture
@@ -30,6 +40,13 @@ def write(path, *sources, output=""):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
 
 
+def newer(lessons, copies):
+    """Bring the copies up to date. Returns the lessons that are newer than a changed copy."""
+    done = update(lessons, copies)
+    assert done.failed == {} and done.signed
+    return done.newer
+
+
 def first_source(path):
     """The first cell's source."""
     return read(path).cells[0].source
@@ -37,9 +54,9 @@ def first_source(path):
 
 def test_every_lesson_is_copied_and_one_that_was_deleted_comes_back(folders):
     lessons, copies = folders
-    assert update(lessons, copies) == []
+    assert newer(lessons, copies) == []
     (copies / "00_start.ipynb").unlink()
-    assert update(lessons, copies) == []
+    assert newer(lessons, copies) == []
     for lesson in lessons.iterdir():
         assert (copies / lesson.name).read_bytes() == lesson.read_bytes()
 
@@ -49,10 +66,10 @@ def test_a_copy_that_was_only_run_follows_its_lesson(folders):
     update(lessons, copies)
     write(copies / "00_start.ipynb", "print('00_start')", output="00_start\n")
     before = (copies / "00_start.ipynb").read_bytes()
-    assert update(lessons, copies) == []
+    assert newer(lessons, copies) == []
     assert (copies / "00_start.ipynb").read_bytes() == before
     write(lessons / "00_start.ipynb", "print('newer')")
-    assert update(lessons, copies) == []
+    assert newer(lessons, copies) == []
     assert first_source(copies / "00_start.ipynb") == "print('newer')"
 
 
@@ -61,12 +78,12 @@ def test_a_changed_copy_is_never_overwritten_and_a_newer_lesson_is_announced_eac
     update(lessons, copies)
     write(copies / "00_start.ipynb", "my answer")
     before = (copies / "00_start.ipynb").read_bytes()
-    assert update(lessons, copies) == []
+    assert newer(lessons, copies) == []
     write(lessons / "00_start.ipynb", "print('newer')")
-    assert update(lessons, copies) == update(lessons, copies) == ["00_start.ipynb"]
+    assert newer(lessons, copies) == newer(lessons, copies) == ["00_start.ipynb"]
     assert (copies / "00_start.ipynb").read_bytes() == before
     (copies / "00_start.ipynb").rename(copies / "mine.ipynb")
-    assert update(lessons, copies) == []
+    assert newer(lessons, copies) == []
     assert first_source(copies / "00_start.ipynb") == "print('newer')"
     assert (copies / "mine.ipynb").read_bytes() == before
 
@@ -79,10 +96,10 @@ def test_without_its_memory_no_copy_that_differs_is_overwritten(folders, memory)
     (copies / ".copied.json").unlink()
     if memory is not None:
         (copies / ".copied.json").write_text(memory)
-    assert update(lessons, copies) == ["00_start.ipynb"]
+    assert newer(lessons, copies) == ["00_start.ipynb"]
     assert first_source(copies / "00_start.ipynb") == "my answer"
     write(lessons / "01_words.ipynb", "print('newer')")
-    assert update(lessons, copies) == ["00_start.ipynb"]
+    assert newer(lessons, copies) == ["00_start.ipynb"]
     assert first_source(copies / "01_words.ipynb") == "print('newer')"
 
 
@@ -91,7 +108,7 @@ def test_a_damaged_copy_is_the_readers_own(folders):
     update(lessons, copies)
     (copies / "00_start.ipynb").write_text("{")
     write(lessons / "00_start.ipynb", "print('newer')")
-    assert update(lessons, copies) == ["00_start.ipynb"]
+    assert newer(lessons, copies) == ["00_start.ipynb"]
     assert (copies / "00_start.ipynb").read_text() == "{"
 
 
@@ -101,7 +118,7 @@ def test_a_lesson_that_is_gone_takes_its_unchanged_copy_along(folders):
     write(copies / "00_start.ipynb", "my answer")
     for lesson in list(lessons.iterdir()):
         lesson.rename(lessons / f"1{lesson.name[1:]}")
-    assert update(lessons, copies) == []
+    assert newer(lessons, copies) == []
     names = {path.name for path in copies.glob("*.ipynb")}
     assert names == {"00_start.ipynb", "10_start.ipynb", "11_words.ipynb"}
 
@@ -125,7 +142,7 @@ def test_the_command_says_in_one_sentence_how_to_get_a_newer_lesson(folders):
         )
         assert (result.returncode, result.stderr) == (0, "")
         printed.append(result.stdout)
-    assert printed[:2] == ["", ""]
+    assert printed[:2] == [f"{SIGNED.format(folder='work', count=2)}\n", ""]
     assert (
         "You have changed 00_start.ipynb in work/, and the course has a newer version" in printed[2]
     )
@@ -138,3 +155,222 @@ def test_the_lessons_of_the_course_are_copied_and_remembered(tmp_path):
     assert len(json.loads((tmp_path / ".copied.json").read_text())) == len(
         list((ROOT / "notebooks").glob("*.ipynb"))
     )
+
+
+@pytest.fixture
+def course(folders, monkeypatch):
+    """Runs the command on the two lessons; its status and what it says."""
+    lessons, copies = folders
+    monkeypatch.setattr(working_copies, "ROOT", lessons.parent)
+
+    def run(capsys):
+        status = main()
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def only_the_second_is_copied(folders, done):
+    """Whether the first copy failed, and the second is there, whole."""
+    lessons, copies = folders
+    assert list(done.failed) == ["00_start.ipynb"]
+    copied = (copies / "01_words.ipynb").read_bytes()
+    return copied == (lessons / "01_words.ipynb").read_bytes()
+
+
+@pytest.mark.parametrize("taken_by", ["folder", "link"])
+def test_a_folder_or_a_broken_link_in_place_of_a_copy_stops_no_other(
+    taken_by, folders, course, capsys
+):
+    _, copies = folders
+    copies.mkdir()
+    place = copies / "00_start.ipynb"
+    place.mkdir() if taken_by == "folder" else place.symlink_to(copies / "elsewhere" / "mine.ipynb")
+    status, said, complaint = course(capsys)
+    assert (status, said.count("\n")) == (0, 1)
+    assert complaint == f"00_start.ipynb could not be brought up to date in work/: {TAKEN}.\n"
+    assert only_the_second_is_copied(folders, update(*folders))
+    assert place.is_dir() or place.is_symlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_a_copy_that_the_reader_keeps_on_another_disk_is_updated_there(folders):
+    lessons, copies = folders
+    update(lessons, copies)
+    disk = copies.parent / "disk.ipynb"
+    (copies / "00_start.ipynb").rename(disk)
+    (copies / "00_start.ipynb").symlink_to(disk)
+    write(lessons / "00_start.ipynb", "print('newer')")
+    assert newer(lessons, copies) == []
+    assert (copies / "00_start.ipynb").is_symlink() and first_source(disk) == "print('newer')"
+
+
+def full_disk(only):
+    """In place of replace_file: writes half of a file of this name and fails, as a full disk."""
+    whole = working_copies.replace_file
+
+    def write_half(path, parts):
+        if path.name != only:
+            return whole(path, parts)
+        path.with_name(f".{path.name}.partial").write_bytes(b"".join(parts)[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    return write_half
+
+
+def test_a_full_disk_stops_no_other_copy_and_is_said_in_one_sentence(
+    folders, course, monkeypatch, capsys
+):
+    update(*folders)
+    write(folders[0] / "00_start.ipynb", "print('newer')")
+    write(folders[0] / "01_words.ipynb", "print('newer')")
+    monkeypatch.setattr(working_copies, "replace_file", full_disk("00_start.ipynb"))
+    status, _, complaint = course(capsys)
+    reason = os.strerror(errno.ENOSPC)
+    assert status == 0
+    assert complaint == f"00_start.ipynb could not be brought up to date in work/: {reason}.\n"
+    monkeypatch.undo()
+    assert first_source(folders[1] / "00_start.ipynb") == "print('00_start')"
+    assert first_source(folders[1] / "01_words.ipynb") == "print('newer')"
+    write(folders[0] / "00_start.ipynb", "print('newest')")
+    assert newer(*folders) == [], "a copy that nobody has touched is taken for the reader's"
+    assert first_source(folders[1] / "00_start.ipynb") == "print('newest')"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(folders, course, capsys):
+    folders[1].mkdir(mode=0o500)
+    status, said, complaint = course(capsys)
+    assert (status, said, complaint.count("\n")) == (1, "", 1)
+    assert complaint.startswith("00_start.ipynb, 01_words.ipynb could not be brought up to date")
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(folders, course, capsys):
+    folders[1].write_text("my notes")
+    assert course(capsys) == (1, "", "work must be a folder, got a file: please rename it.\n")
+    assert folders[1].read_text() == "my notes"
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"cells": ' * 100_000])
+def test_a_copy_that_is_nested_deeply_is_the_readers_own(content, folders):
+    update(*folders)
+    (folders[1] / "00_start.ipynb").write_text(content)
+    (folders[1] / MEMORY).write_text(content)
+    assert newer(*folders) == ["00_start.ipynb"]
+    assert (folders[1] / "00_start.ipynb").read_text() == content
+
+
+@pytest.mark.parametrize("moment", ["write_json", "_sign", "replace_file"])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_copy_is_never_taken_for_the_readers_after_an_update_that_was_killed(
+    moment, after, folders, monkeypatch
+):
+    lessons, copies = folders
+    update(lessons, copies)
+    step = getattr(working_copies, moment)
+
+    def killed(*given):
+        if after:
+            step(*given)
+        raise KeyboardInterrupt
+
+    for version in ("second", "third"):
+        write(lessons / "00_start.ipynb", f"print('{version}')")
+        with monkeypatch.context() as patch:
+            patch.setattr(working_copies, moment, killed)
+            with pytest.raises(KeyboardInterrupt):
+                update(lessons, copies)
+        nbformat.validate(read(copies / "00_start.ipynb"))
+    write(lessons / "00_start.ipynb", "print('fourth')")
+    assert newer(lessons, copies) == []
+    assert first_source(copies / "00_start.ipynb") == "print('fourth')"
+
+
+def test_what_the_reader_saves_during_an_update_stays(folders, monkeypatch):
+    lessons, copies = folders
+    update(lessons, copies)
+    write(lessons / "00_start.ipynb", "print('newer')")
+
+    def save_meanwhile(content):
+        write(copies / "00_start.ipynb", "my answer")
+        return True
+
+    monkeypatch.setattr(working_copies, "_sign", save_meanwhile)
+    assert list(update(lessons, copies).failed) == ["00_start.ipynb"]
+    assert first_source(copies / "00_start.ipynb") == "my answer"
+
+
+def test_names_with_a_folder_in_the_memory_are_ignored(folders):
+    lessons, copies = folders
+    update(lessons, copies)
+    memory = json.loads((copies / MEMORY).read_text())
+    outside = copies.parent / "00_start.ipynb"
+    outside.write_bytes((copies / "00_start.ipynb").read_bytes())
+    for name in ("../00_start.ipynb", str(outside), ".", "", "..", "notes"):
+        memory[name] = memory["00_start.ipynb"]
+    (copies / MEMORY).write_text(json.dumps(memory))
+    assert newer(lessons, copies) == [] and outside.exists()
+    write(lessons / "00_start.ipynb", "print('newer')")
+    assert newer(lessons, copies) == [] and outside.exists()
+    assert set(json.loads((copies / MEMORY).read_text())) == {"00_start.ipynb", "01_words.ipynb"}
+
+
+def test_a_memory_of_the_first_edition_is_understood(folders):
+    lessons, copies = folders
+    update(lessons, copies)
+    memory = json.loads((copies / MEMORY).read_text())
+    (copies / MEMORY).write_text(json.dumps({name: known[-1] for name, known in memory.items()}))
+    write(lessons / "00_start.ipynb", "print('newer')")
+    assert newer(lessons, copies) == []
+    assert first_source(copies / "00_start.ipynb") == "print('newer')"
+
+
+def is_trusted(path):
+    """Whether this user's JupyterLab trusts a notebook."""
+    return NotebookNotary().check_signature(read(path))
+
+
+def test_a_copy_is_trusted_when_it_is_made_and_when_it_is_updated(folders):
+    lessons, copies = folders
+    write(lessons / "00_start.ipynb", "print('newer')", output="a figure")
+    assert update(lessons, copies) == Update(copied=["00_start.ipynb", "01_words.ipynb"])
+    assert is_trusted(copies / "00_start.ipynb") and is_trusted(copies / "01_words.ipynb")
+    write(lessons / "00_start.ipynb", "print('newest')", output="another figure")
+    assert not is_trusted(lessons / "00_start.ipynb")
+    assert update(lessons, copies) == Update(copied=["00_start.ipynb"])
+    assert is_trusted(copies / "00_start.ipynb")
+
+
+def test_what_was_not_just_copied_is_not_signed(folders):
+    lessons, copies = folders
+    update(lessons, copies)
+    write(copies / "00_start.ipynb", "my answer", output="what somebody sent me")
+    write(copies / "01_words.ipynb", "print('01_words')", output="what somebody sent me")
+    assert update(lessons, copies) == Update()
+    for name in ("00_start.ipynb", "01_words.ipynb"):
+        assert not is_trusted(copies / name)
+    write(lessons / "00_start.ipynb", "print('newer')")
+    assert update(lessons, copies) == Update(newer=["00_start.ipynb"])
+    assert not is_trusted(copies / "00_start.ipynb")
+
+
+def test_jupyterlab_shows_the_live_figures_of_a_copy_of_a_lesson(tmp_path):
+    contents = pytest.importorskip("jupyter_server.services.contents.largefilemanager")
+    (tmp_path / "notebooks").mkdir()
+    lesson = ROOT / "notebooks" / "00_start_here.ipynb"
+    (tmp_path / "notebooks" / lesson.name).write_bytes(lesson.read_bytes())
+    server = contents.LargeFileManager(root_dir=str(tmp_path))
+
+    def trusted(folder):
+        cells = server.get(f"{folder}/{lesson.name}")["content"]["cells"]
+        return {cell.metadata.trusted for cell in cells if cell.cell_type == "code"}
+
+    assert trusted("notebooks") == {False}
+    update(tmp_path / "notebooks", tmp_path / "work")
+    assert trusted("work") == {True}
+
+
+def test_lessons_are_copied_where_they_cannot_be_signed(folders, course, monkeypatch, capsys):
+    (folders[0].parent / "jupyter").write_text("a file, in place of Jupyter's folder")
+    assert course(capsys) == (0, f"{NOT_SIGNED.format(folder='work', count=2)}\n", "")
+    assert first_source(folders[1] / "00_start.ipynb") == "print('00_start')"

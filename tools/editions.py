@@ -41,7 +41,7 @@ def edition_command(
     options = parser.parse_args(arguments)
     try:
         print(write([named_lesson(name) for name in options.lessons], options.to))
-    except EditionError as error:
+    except (EditionError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -22,6 +23,9 @@ NO_CONNECTION = re.compile(
     "NewConnectionError|establish a new connection|name resolution|getaddrinfo failed"
     "|ConnectTimeout|Network is unreachable|Cannot connect to proxy|No route to host"
 )
+# A requirement, or the end of a path or an address; torchvision and torch-geometric are none.
+NAMES_TORCH = re.compile(r"(?i)(py)?torch($|[^\w.-]|-v?\d|\.(whl|git|zip|tar))")
+LONGEST = 80  # characters of a value that a message repeats
 NO_NETWORK = (
     "No network: pip cannot reach its package index, so connect this computer to the internet "
     "and run the command again."
@@ -56,16 +60,27 @@ def torch_arguments(torch: str) -> list[str]:
     """What pip is given for a value of TORCH.
 
     Raises:
-        InstallError: If the value names a wheel that does not exist.
+        InstallError: If the value names no PyTorch, or a wheel that does not exist.
     """
     if re.fullmatch(r"\d[\w.+]*", torch):
         return [f"torch=={torch}"]
-    wheel = Path(torch).expanduser()
-    if wheel.is_file():
-        return [str(wheel.resolve())]
-    if torch.endswith(".whl") and "://" not in torch and " " not in torch:
-        raise InstallError(f"TORCH must name a wheel that exists, or a version, got {torch}")
-    return shlex.split(torch)
+    got = torch if len(torch) <= LONGEST else f"{torch[:LONGEST]}… ({len(torch):,} characters)"
+    exists = False
+    with suppress(OSError, RuntimeError):  # such as a name that is too long, or nobody's home
+        wheel = Path(torch).expanduser()
+        exists = wheel.is_file()
+        if exists and NAMES_TORCH.match(wheel.name):
+            return [str(wheel.resolve())]
+    if torch.endswith(".whl") and not exists and "://" not in torch and " " not in torch:
+        raise InstallError(f"TORCH must name a wheel that exists, or a version, got {got}")
+    try:
+        arguments = shlex.split(torch)
+    except ValueError as error:
+        raise InstallError(f"TORCH must be what pip install takes, got {got}: {error}") from None
+    ends = [re.split(r"[/\\]", each)[-1] for each in arguments]
+    if not any(NAMES_TORCH.match(end) for end in ends) and not {"-r", "--requirement"} & set(ends):
+        raise InstallError(f"TORCH must name PyTorch, as 2.13.0 or torch>=2.10 does, got {got}")
+    return arguments
 
 
 def constraints(tested: str, chosen: str) -> str:

@@ -8,6 +8,7 @@ solutions there.
 
 import ast
 import copy
+import os
 import re
 import sys
 from collections.abc import Collection, Iterator
@@ -16,12 +17,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from tools.editions import EditionError, edition_command, remove_old_lessons
+from tools.editions import EditionError, edition_command
 from tools.lesson import has_tag
-from tools.notebooks import ROOT, read
+from tools.notebooks import ROOT, lesson_paths, read, source_hash
 from tools.syntax import bound_names, read_names
+from transformer_edu.training.machine.atomic_files import replace_file
 
 SOLUTION = re.compile(r"<details>\s*<summary>Solution</summary>.*?</details>\n*", re.DOTALL)
+WRITTEN = "student_edition"  # in a notebook's metadata: its source_hash when it was written
 POINTER = "; the solution is folded below"  # lesson 00 tells it to readers of the full edition
 
 
@@ -43,6 +46,7 @@ def student_edition(notebook: NotebookNode) -> NotebookNode:
         if cell.source and (index in needed or not has_tag(cell, "claim")):
             kept.append(cell)
     edition.cells = kept
+    edition.metadata[WRITTEN] = source_hash(edition)
     return edition
 
 
@@ -92,7 +96,8 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
         The files that were written.
 
     Raises:
-        EditionError: If the folder holds anything but notebooks, such as somebody's classes.
+        EditionError: If the folder holds anything but notebooks, such as somebody's classes, or a
+            notebook that somebody has changed would be replaced or removed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if others := sorted(path.name for path in folder.iterdir() if path.suffix != ".ipynb"):
@@ -100,12 +105,30 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
             f"{folder.name}/ must hold nothing but notebooks, because what was made by running "
             f"them can hold answers, got {', '.join(others)}"
         )
-    remove_old_lessons(folder, ".ipynb")
-    written = []
-    for path in paths:
-        written.append(folder / path.name)
-        nbformat.write(student_edition(read(path)), written[-1])
-    return written
+    editions = {folder / path.name: student_edition(read(path)) for path in paths}
+    today = {path.name for path in lesson_paths()}
+    old = [path for path in folder.glob("[0-9][0-9]_*.ipynb") if path.name not in today]
+    there = [path for path in sorted({*editions, *old}) if os.path.lexists(path)]
+    if changed := [path.name for path in there if not _is_as_written(path, editions.get(path))]:
+        raise EditionError(
+            f"{folder.name}/ must hold no notebook that somebody has changed, because it would be "
+            f"lost, got {', '.join(changed)}: move it elsewhere, or write elsewhere with --to"
+        )
+    for path in old:
+        path.unlink()
+    for path, edition in editions.items():
+        replace_file(path, [f"{nbformat.writes(edition)}\n".encode()])
+    return list(editions)
+
+
+def _is_as_written(path: Path, edition: NotebookNode | None) -> bool:
+    """Whether the cells of a file are those that were written into it, or those of an edition."""
+    try:
+        notebook = read(path)
+        own = source_hash(notebook)
+        return own in (notebook.metadata.get(WRITTEN), edition and edition.metadata[WRITTEN])
+    except Exception:  # it is not a notebook, so it was not written here
+        return False
 
 
 def _write(lessons: Collection[Path], folder: Path) -> str:

@@ -3,75 +3,188 @@
 ``work/`` holds a copy of each lesson, and git ignores it, so a reader's answers never stand in the
 way of ``git pull``. A copy follows its lesson until the reader changes a cell. From then on it is
 the reader's own and is never overwritten. A lesson that was run and not changed still follows.
+
+A copy is written whole or not at all. It is signed with the reader's own Jupyter key when it is
+written, and only then: JupyterLab shows live figures only in notebooks that it trusts.
 """
 
 import hashlib
 import json
-import shutil
+import os
 import sys
+from collections import defaultdict
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from transformer_edu.training.machine.atomic_files import read_json, replace_file, write_json
+
 ROOT = Path(__file__).resolve().parent.parent
-MEMORY = ".copied.json"  # the fingerprint of the lesson that each copy was made of
+MEMORY = ".copied.json"  # the fingerprints of the lessons that each copy was made of
+TAKEN = "a folder, or a link that leads nowhere, has this name"
 NEWER = (
     "You have changed {names} in {folder}/, and the course has a newer version: your copy stays as "
     "it is, and if you rename it, `make lab` puts the newer version next to it."
 )
+FAILED = "{names} could not be brought up to date in {folder}/: {reason}."
+SIGNED = (
+    "Notebooks copied to {folder}/: {count}, signed with your Jupyter key, so that JupyterLab "
+    "trusts them and shows their live figures."
+)
+NOT_SIGNED = (
+    "Notebooks copied to {folder}/: {count}, which could not be signed with your Jupyter key, so "
+    "JupyterLab shows their live figures after its command Trust Notebook."
+)
 
 
-def fingerprint(path: Path) -> str:
+@dataclass
+class Update:
+    """What was done to the copies.
+
+    Attributes:
+        copied: The names of the lessons that were copied.
+        newer: The names of those that are newer than a copy that the reader has changed.
+        failed: By name, why a lesson could not be copied.
+        signed: Whether all that were copied are signed.
+    """
+
+    copied: list[str] = field(default_factory=list)
+    newer: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    signed: bool = True
+
+
+def fingerprint(content: bytes) -> str:
     """A hash of a notebook's cells without their outputs; of all bytes if it cannot be read."""
-    content = path.read_bytes()
     try:
         cells = json.loads(content)["cells"]
-        content = json.dumps([[cell["cell_type"], "".join(cell["source"])] for cell in cells])
-    except (ValueError, KeyError, TypeError):
+        text = json.dumps([[cell["cell_type"], "".join(cell["source"])] for cell in cells])
+    except (ValueError, KeyError, TypeError, RecursionError):
         return hashlib.sha256(content).hexdigest()
-    return hashlib.sha256(content.encode()).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def update(lessons: Path, copies: Path) -> list[str]:
+def update(lessons: Path, copies: Path) -> Update:
     """Copy what is new, and leave what the reader has changed.
 
     Args:
         lessons: The folder of the lessons.
         copies: The folder of the copies; made if it does not exist.
 
-    Returns:
-        The names of those lessons that are newer than a copy that the reader has changed.
+    Raises:
+        OSError: If the folder of the copies cannot be made.
     """
     copies.mkdir(parents=True, exist_ok=True)
-    before = _remembered(copies)
-    made_of, outdated = {}, []
-    for lesson in sorted(lessons.glob("*.ipynb")):
-        name, now, known = lesson.name, fingerprint(lesson), before.get(lesson.name)
-        own = fingerprint(copies / name) if (copies / name).exists() else None
-        if own is None or own == known != now:
-            shutil.copyfile(lesson, copies / name)
-            own = now
-        made_of[name] = now if own == now else known
-        if own != now != known:
-            outdated.append(name)
-    for name in before.keys() - made_of.keys():  # the lesson is gone, or has another name now
-        if (copies / name).exists() and fingerprint(copies / name) == before[name]:
-            (copies / name).unlink()
-    (copies / MEMORY).write_text(json.dumps(made_of, indent=1), encoding="utf-8")
-    return outdated
+    before, done = _remembered(copies), Update()
+    made_of = {name: list(known) for name, known in before.items()}
+    names = sorted(path.name for path in lessons.glob("*.ipynb"))
+    for name in names:
+        try:
+            _follow(lessons / name, copies / name, made_of, done)
+        except OSError as error:
+            done.failed[name] = error.strerror or str(error)
+    for name in made_of.keys() - set(names):  # the lesson is gone, or has another name now
+        with suppress(OSError):
+            if fingerprint((copies / name).read_bytes()) in made_of[name]:
+                (copies / name).unlink()
+        if not (copies / name).exists():
+            del made_of[name]
+    if made_of != before:
+        with suppress(OSError):  # the next update finds the same
+            write_json(copies / MEMORY, made_of)
+    return done
 
 
-def _remembered(copies: Path) -> dict[str, str]:
+def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Update) -> None:
+    """Copy one lesson, if its copy is missing or the reader has not changed it.
+
+    Raises:
+        OSError: If it could not be copied, or its copy could not be read.
+    """
+    content = lesson.read_bytes()
+    now, known = fingerprint(content), made_of.setdefault(lesson.name, [])
+    own = _fingerprint_of(copy)
+    if own not in (None, now, *known):
+        done.newer += [lesson.name] * (now not in known)
+        return
+    if now not in known:
+        known.append(now)
+    if own != now:
+        # What is remembered first cannot be taken for the reader's own, whatever happens next.
+        write_json(copy.with_name(MEMORY), made_of)
+        done.signed &= _sign(content)
+        if _fingerprint_of(copy) != own:
+            raise OSError("it was saved at this very moment")
+        replace_file(Path(os.path.realpath(copy)), [content])
+        done.copied.append(lesson.name)
+
+
+def _fingerprint_of(copy: Path) -> str | None:
+    """A copy's fingerprint; None if there is no copy. An OSError if it cannot be read."""
+    if not os.path.lexists(copy):
+        return None
+    if not copy.is_file():
+        raise OSError(TAKEN)
+    return fingerprint(copy.read_bytes())
+
+
+def _sign(content: bytes) -> bool:
+    """Let this user's JupyterLab trust a notebook of these bytes. Returns whether it does."""
     try:
-        return dict(json.loads((copies / MEMORY).read_text(encoding="utf-8")))
+        import nbformat
+        from jupyter_core.paths import jupyter_data_dir
+        from nbformat.sign import NotebookNotary
+
+        folder = Path(jupyter_data_dir())
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        notebook = nbformat.reads(content.decode(), as_version=4)
+        notary = NotebookNotary(data_dir=str(folder))
+        with closing(notary.store):
+            notary.sign(notebook)
+        notary = NotebookNotary(data_dir=str(folder))  # without a disk the first one forgets
+        with closing(notary.store):
+            return notary.check_signature(notebook)
+    except Exception:  # a lesson without live figures is better than none
+        return False
+
+
+def _remembered(copies: Path) -> dict[str, list[str]]:
+    """The fingerprints by the names of copies; what else the file holds is not ours."""
+    try:
+        memory = dict(read_json(copies / MEMORY))
     except (OSError, ValueError, TypeError):
         return {}
+    listed = {name: [known] if isinstance(known, str) else known for name, known in memory.items()}
+    return {
+        name: known
+        for name, known in listed.items()
+        if Path(name).name == name and name.endswith(".ipynb") and isinstance(known, list)
+    }
 
 
 def main() -> int:
     """The command: bring the folder ``work`` up to date."""
-    outdated = update(ROOT / "notebooks", ROOT / "work")
-    if outdated:
-        print(NEWER.format(names=", ".join(outdated), folder="work"))
-    return 0
+    copies = ROOT / "work"
+    if copies.exists() and not copies.is_dir():
+        print(f"{copies.name} must be a folder, got a file: please rename it.", file=sys.stderr)
+        return 1
+    try:
+        done = update(ROOT / "notebooks", copies)
+    except OSError as error:
+        print(f"{copies.name}/ could not be made: {error.strerror}.", file=sys.stderr)
+        return 1
+    if done.copied:
+        words = SIGNED if done.signed else NOT_SIGNED
+        print(words.format(count=len(done.copied), folder=copies.name))
+    if done.newer:
+        print(NEWER.format(names=", ".join(done.newer), folder=copies.name))
+    names = defaultdict(list)
+    for name, reason in done.failed.items():
+        names[reason].append(name)
+    for reason, those in names.items():
+        words = FAILED.format(names=", ".join(those), folder=copies.name, reason=reason)
+        print(words, file=sys.stderr)
+    return 0 if any(copies.glob("*.ipynb")) else 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 our_transformer  the classes that lessons 01 to 09 ask for, on one page: open this file first
 my_transformer   the file with the reader's own classes, and what stands in for missing ones
+class_source     the source of a class: found, compared, put in place of another
 small_models     sizes that a laptop trains in seconds
 
 Each lesson has a room that is named as its notebook, such as ``attention`` for lesson 02: its

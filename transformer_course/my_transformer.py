@@ -1,30 +1,43 @@
 """The reader's own Transformer: ``my_transformer.py`` beside the lessons grows class by class.
 
-A class that passes its check is written into the file. The course's own class stands in for every
-earlier one that is missing, and a class that needs more than the file imports is not written, so
-the file runs alone. Lesson 09 assembles what is there.
+A class that passes its check replaces the class of that name in the file, and nothing else. A file
+that differs from what a lesson wrote last is copied to a ``.bak`` first. The course's own class
+stands in for every earlier one that is missing, and a class that needs more than the file imports
+is not written, so the file runs alone. Only ``keep`` writes. Lesson 09 assembles what is there.
 """
 
 import ast
-import builtins
+import errno
+import hashlib
 import html
+import importlib.abc
 import importlib.util
 import inspect
 import linecache
 import os
 import re
-import shutil
-import symtable
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 
 from IPython.display import display
 
 from transformer_course import our_transformer
-from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_course.class_source import (
+    bound_names,
+    missing_part,
+    needed_names,
+    source_of,
+    with_class,
+)
+from transformer_edu.training.machine.atomic_files import lock, replace_file
 
 FILE = "my_transformer.py"
+LOCK = f".{FILE}.lock"
 SWITCH = "TRANSFORMER_EDU_KEEP"  # "0" neither writes nor reads the file: for tests of the lessons
 YOURS, COURSE = "yours", "the course's"
 HEADER = '''\
@@ -35,19 +48,57 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+
 '''
-IMPORTED = {
-    alias.asname or alias.name
-    for node in ast.parse(HEADER).body
-    if isinstance(node, ast.Import | ast.ImportFrom)
-    for alias in node.names
-}
-SECTION = re.compile(rf"(?m)^# ==== (\w+): ({YOURS}|{COURSE}) ====\n")
 OURS = {
     node.name: ast.get_source_segment(inspect.getsource(our_transformer), node)
     for node in ast.parse(inspect.getsource(our_transformer)).body
     if isinstance(node, ast.ClassDef)
 }
+SECTION = re.compile(rf"(?m)^# ==== ({'|'.join(OURS)}): ({YOURS}|{COURSE}) ====\n")
+CHECKSUM = re.compile(r"(?m)^# Checksum of what a lesson wrote last: (\w+)\n?")
+UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
+BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+PATIENCE, ABANDONED = 30, 10  # seconds to wait for another kernel; the age of a killed one's mark
+
+
+@dataclass
+class Section:
+    """A class in the file, with what the reader wrote around it; YOURS or COURSE says whose."""
+
+    name: str
+    whose: str
+    text: str
+
+
+@dataclass
+class Page:
+    """The content of the file.
+
+    Attributes:
+        header: What stands above the first section.
+        sections: In the order of the file.
+        edited: Whether the file differs from what a lesson wrote last.
+    """
+
+    header: str = HEADER
+    sections: list[Section] = field(default_factory=list)
+    edited: bool = False
+
+    def text(self) -> str:
+        """The content as it is written, without its checksum."""
+        headed = (f"# ==== {each.name}: {each.whose} ====\n{each.text}" for each in self.sections)
+        return "".join([self.header, *headed])
+
+    def complete(self, last: int) -> None:
+        """Add the course's class for each of the first classes, up to number last, that lacks."""
+        names = list(OURS)
+        for number, name in enumerate(names[: last + 1]):
+            places = [names.index(each.name) for each in self.sections]
+            if number not in places:
+                place = next((i for i, each in enumerate(places) if each > number), len(places))
+                self.sections.insert(place, Section(name, COURSE, f"{OURS[name]}\n\n\n"))
 
 
 def keep(cls: type) -> None:
@@ -65,15 +116,11 @@ def keep(cls: type) -> None:
         )
         return
     try:
-        source = _source_of(cls)
-        if unknown := _unknown_names(source):
-            raise LookupError(f"it uses {', '.join(unknown)}, which the file does not import")
-        mine, said = _read()
-        mine[cls.__name__] = source
-        last = max(list(OURS).index(name) for name in mine)
-        said += _write(mine, list(OURS)[: last + 1], kept=cls.__name__)
-    except (OSError, LookupError) as error:  # a right answer stays right
-        print(f"Your {cls.__name__} could not be written to {FILE}: {error}.")
+        source = source_of(cls)
+        with _one_at_a_time():
+            said = _write(cls.__name__, source)
+    except Exception as error:  # a right answer stays right
+        print(f"Your {cls.__name__} could not be written to {FILE}: {_reason(error)}.")
         return
     print(f"{said}Your {cls.__name__} is in {FILE}, next to this lesson.")
 
@@ -81,28 +128,26 @@ def keep(cls: type) -> None:
 def my_parts() -> SimpleNamespace:
     """The classes of a Transformer: the reader's where they are kept, otherwise the course's.
 
-    Completes the file with the course's classes if it holds a class of the reader's, and prints
-    which class is whose.
+    Reads the file, and prints which class is whose.
 
     Returns:
         Every class of our_transformer, by its name.
     """
-    mine, said = ({}, "") if os.environ.get(SWITCH) == "0" else _read()
-    parts = _parts_of(our_transformer)
-    if mine:
-        said += _write(mine, list(OURS), kept=None)
+    page, said = _read_if_there()
+    parts, mine = _parts_of(our_transformer), set()
+    if any(section.whose == YOURS for section in page.sections):
         try:
-            spec = importlib.util.spec_from_file_location(Path(FILE).stem, FILE)
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            parts = _parts_of(module)
-        except Exception as error:  # whatever the reader has written there
-            said += f"{FILE} does not run ({type(error).__name__}: {error}). "
-            mine = {}
-    theirs = [name for name in OURS if name not in mine]
+            said += _replace_unfinished(page)
+            page.complete(len(OURS))
+            parts = _parts_of(_run(page.text()))
+            mine = {section.name for section in page.sections if section.whose == YOURS}
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever the reader has written there, also sys.exit()
+            said += f"{FILE} does not run ({type(error).__name__}: {_reason(error)}). "
     whose = {
-        "Yours": ", ".join(sorted(mine, key=list(OURS).index)),
-        "The course's": ", ".join(theirs),
+        "Yours": ", ".join(name for name in OURS if name in mine),
+        "The course's": ", ".join(name for name in OURS if name not in mine),
     }
     print(said + " ".join(f"{who}: {names}." for who, names in whose.items() if names))
     return parts
@@ -110,16 +155,18 @@ def my_parts() -> SimpleNamespace:
 
 def show_my_transformer() -> None:
     """Show the whole model on one page, folded: the reader's file, or else the course's classes."""
-    mine = {} if os.environ.get(SWITCH) == "0" else _read()[0]
-    parts = [mine.get(name, OURS[name]) for name in OURS]
-    page = "\n\n\n".join([HEADER.rstrip(), *parts])
-    lines = sum(bool(line.strip()) for line in page.splitlines())
+    page, problem = _read_if_there()
+    page.complete(len(OURS))
+    text = "\n\n\n".join([page.header.strip(), *(each.text.strip() for each in page.sections)])
+    lines = sum(bool(line.strip()) for line in text.splitlines())
+    mine = {section.name for section in page.sections if section.whose == YOURS}
     said = (
-        f"The whole Transformer: {lines} lines in {len(OURS)} classes, {len(mine)} of them yours."
+        f"{problem}The whole Transformer: {lines} lines in {len(OURS)} classes, "
+        f"{len(mine)} of them yours."
     )
     listing = (
-        f"<details><summary><b>{said}</b> Open the page.</summary>"
-        f"<pre>{html.escape(page)}</pre></details>"
+        f"<details><summary><b>{html.escape(said)}</b> Open the page.</summary>"
+        f"<pre>{html.escape(text)}</pre></details>"
     )
     display({"text/html": listing, "text/plain": said}, metadata={}, raw=True)
 
@@ -128,108 +175,176 @@ def _parts_of(module: ModuleType) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(module, name) for name in OURS})
 
 
-def _read() -> tuple[dict[str, str], str]:
-    """The source of every class of the reader's in the file; and what to say if it is not ours."""
-    path = Path(FILE)
-    if not path.exists():
-        return {}, ""
-    try:
-        text = path.read_text(encoding="utf-8")
-        ast.parse(text)
-        _, *found = SECTION.split(text)
-        sections = list(zip(found[::3], found[1::3], found[2::3], strict=True))
-        if not sections or any(name not in OURS for name, _, _ in sections):
-            raise ValueError("it was not written by a lesson")
-    except (SyntaxError, ValueError, OSError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else error
-        return {}, f"{FILE} could not be read ({reason}) and is kept as {_back_up()}. "
-    return {name: source.strip() for name, whose, source in sections if whose == YOURS}, ""
+def _read() -> Page:
+    """The file as it is. Raises one of UNREADABLE.
+
+    A section of the course's that the reader has edited is the reader's from then on. One that
+    nobody has edited holds the course's class of today.
+    """
+    text = Path(FILE).read_text(encoding="utf-8-sig")
+    checksums, text = CHECKSUM.findall(text), CHECKSUM.sub("", text)
+    ast.parse(text)
+    header, *found = SECTION.split(text if text.endswith("\n") else f"{text}\n")
+    page = Page(header, edited=checksums != [_checksum(text)])
+    for name, whose, content in zip(found[::3], found[1::3], found[2::3], strict=True):
+        if whose == COURSE and page.edited and content.strip() != OURS[name]:
+            whose = YOURS
+        elif whose == COURSE:
+            content = f"{OURS[name]}\n\n\n"
+        page.sections.append(Section(name, whose, content))
+    if not page.sections:
+        raise ValueError("it was not written by a lesson")
+    return page
 
 
-def _write(mine: dict[str, str], names: list[str], kept: str | None) -> str:
-    """Replace the file by these classes, in order; unfinished ones of the reader's are left out.
+def _read_if_there() -> tuple[Page, str]:
+    """The file, or an empty page; and what to say if it cannot be read."""
+    if os.environ.get(SWITCH) != "0":
+        try:
+            return _read(), ""
+        except FileNotFoundError:
+            pass
+        except UNREADABLE as error:
+            return Page(), f"{FILE} could not be read ({_reason(error)}). "
+    return Page(), ""
 
-    Args:
-        mine: The source of the reader's classes.
-        names: The classes that the file will hold.
-        kept: The class that stays although unfinished, because the reader has just written it.
+
+def _write(name: str, source: str) -> str:
+    """Write a class into the file, in place of the one of its name, and leave all else.
 
     Returns:
-        What to say about those that were left out, which mine then lacks.
+        What to say of the file as it was, if a copy of it had to be kept.
     """
-    said = ""
-    for name in [name for name in names[:-1] if name in mine]:  # later classes build on them
-        if name != kept and (missing := _missing(mine[name], OURS[name])):
-            del mine[name]
-            said += f"Your {name} {missing} yet, so the course's class is used instead. "
+    page, said = Page(), ""
+    path = Path(os.path.realpath(FILE))  # a link stays a link
+    if path.exists():
+        try:
+            page = _read()
+            if page.edited:
+                said = f"{FILE} had changed since a lesson wrote it, so a copy is kept as"
+        except UNREADABLE as error:
+            said = f"{FILE} could not be read ({_reason(error)}) and is kept as"
+    before = page.text()
+    if unknown := needed_names(source) - bound_names(before) - OURS.keys():
+        names = ", ".join(sorted(unknown))
+        raise LookupError(f"it uses {names}, which the file does not import")
+    page.complete(max(list(OURS).index(each) for each in [name, *(s.name for s in page.sections)]))
+    section = [each for each in page.sections if each.name == name][-1]
+    section.whose, section.text = YOURS, with_class(section.text, name, source)
+    text = page.text()
+    ast.parse(text)  # it can be read again
+    content = f"{text}# Checksum of what a lesson wrote last: {_checksum(text)}\n".encode()
     if said:
-        said += f"Yours is kept in {_back_up()}. "
-    parts = [
-        f"# ==== {name}: {YOURS if name in mine else COURSE} ====\n{mine.get(name, OURS[name])}\n"
-        for name in names
-    ]
-    replace_file(Path(FILE), ["\n\n".join([HEADER, *parts]).encode()])
+        said += f" {_back_up()}. "
+    if said or text != before:
+        replace_file(path, [content])
     return said
 
 
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _back_up() -> str:
-    """Copy the file to a name that is free, and return that name."""
+    """Copy the file to a name that is free, and return that name; a copy that is there will do."""
     path = Path(FILE)
-    names = (path.with_suffix(f".{number}.bak" if number else ".bak") for number in count())
-    free = next(name for name in names if not name.exists())
-    shutil.copyfile(path, free)
-    return free.name
+    content = path.read_bytes()
+    copies = (path.with_suffix(f".{number}.bak" if number else ".bak") for number in count())
+    for copy in copies:
+        if copy.is_file() and copy.read_bytes() == content:
+            break
+        if not os.path.lexists(copy):
+            replace_file(copy, [content])
+            break
+    return copy.name
 
 
-def _missing(source: str, expected: str) -> str:
-    """The first method or argument of the expected class that a class lacks; empty if none."""
-    have, wanted = _arguments(source), _arguments(expected)
-    for method, arguments in wanted.items():
-        if method not in have:
-            return f"has no method {method}"
-        for argument in arguments:
-            if argument != "*" and not {argument, "*"} & set(have[method]):
-                return f"does not take {argument}"
-    return ""
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Let one kernel at a time read and write the file; a killed one does not stop the others.
+
+    Raises:
+        OSError: If the lock cannot be made, or another kernel keeps it for too long.
+    """
+    end = time.monotonic() + PATIENCE
+    with open(LOCK, "ab") as file, ExitStack() as afterwards:
+        while not _take_turn(file.fileno(), afterwards):
+            if time.monotonic() > end:
+                raise TimeoutError(f"another kernel has been writing it for {PATIENCE} seconds")
+            time.sleep(0.05)
+        yield
 
 
-def _arguments(source: str) -> dict[str, list[str]]:
-    """The names of the arguments of every method; a star for those that it takes in any number."""
-    methods = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef)]
-    return {
-        each.name: [argument.arg for argument in (*each.args.args, *each.args.kwonlyargs)]
-        + ["*"] * bool(each.args.vararg or each.args.kwarg)
-        for each in methods
-    }
+def _take_turn(file: int, afterwards: ExitStack) -> bool:
+    """Lock an open file; where the disk has no locks, make a mark that only one kernel can make."""
+    try:
+        lock(file)
+        return True
+    except OSError as error:
+        if error.errno in BUSY:
+            return False
+    mark = Path(f"{LOCK}ed")
+    with suppress(OSError):
+        os.utime(LOCK)  # by the clock of the disk, which also dates the mark
+        if os.stat(LOCK).st_mtime - mark.stat().st_mtime > ABANDONED:
+            mark.unlink()
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    afterwards.callback(mark.unlink, missing_ok=True)
+    return True
 
 
-def _unknown_names(source: str) -> list[str]:
-    """The names that a class takes from its notebook and the file does not have, sorted."""
-    tables = [symtable.symtable(source, FILE, "exec")]
-    used = set()
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        used |= {
-            each.get_name()
-            for each in table.get_symbols()
-            if each.is_global() and each.is_referenced()
-        }
-    return sorted(used - IMPORTED - OURS.keys() - vars(builtins).keys())
+def _replace_unfinished(page: Page) -> str:
+    """Put the course's class where one of the reader's lacks what later classes need.
+
+    Returns:
+        What to say about those classes.
+    """
+    said = ""
+    for section in page.sections:
+        if section.whose == COURSE or section.name == list(OURS)[-1]:
+            continue
+        name, ours = section.name, OURS[section.name]
+        if missing := missing_part(section.text, name, expected=ours):
+            section.whose, section.text = COURSE, with_class(section.text, name, ours)
+            said += f"Your {name} {missing} yet, so the course's class is used instead. "
+    return said
 
 
-def _source_of(cls: type) -> str:
-    """A class's source; inspect.getsource does not find it where a notebook's cell defines it."""
-    functions = filter(inspect.isfunction, vars(cls).values())
-    method = next(functions, None)  # of the class itself: what it inherits is of another file
-    if method is None:
-        raise LookupError("it defines no method, and without one its source is not found")
-    text = "".join(linecache.getlines(inspect.unwrap(method).__code__.co_filename))
-    classes = [
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__
-    ]
-    if not classes:
-        raise LookupError("its source was not found")
-    return ast.get_source_segment(text, classes[-1])
+def _run(text: str) -> ModuleType:
+    """The module that a text makes. Errors and sources show its lines, which may be in no file."""
+    path = os.path.abspath(FILE)
+    linecache.cache[path] = (len(text), None, [f"{line}\n" for line in text.split("\n")], path)
+    spec = importlib.util.spec_from_loader(Path(FILE).stem, _Text(text, path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class _Text(importlib.abc.InspectLoader):
+    """Loads a module from a text."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self.text, self.path = text, path
+
+    def get_source(self, fullname: str) -> str:
+        return self.text
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.text, self.path)
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong, on one line."""
+    match error:
+        case SyntaxError(msg=words, lineno=int(number)):
+            return f"{words}, line {number}"
+        case RecursionError() | MemoryError():
+            return "its code is nested too deeply"
+        case UnicodeEncodeError():
+            return "it holds half a character, which no file can hold"
+        case OSError(strerror=str(words)):
+            return words
+    return " ".join(str(error).split()) or type(error).__name__

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -17,7 +18,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.exercises import exercise_indices, solution_of, with_answer
 from tools.notebooks import ROOT, read
-from transformer_course.grading import limited_run
+from transformer_course.grading import __main__ as command
+from transformer_course.grading import limited_run, outcomes
 from transformer_course.grading.__main__ import main
 from transformer_course.grading.limited_run import Limits
 from transformer_course.grading.outcomes import (
@@ -88,7 +90,7 @@ def grade(course, tmp_path):
 
     def grade(notebook: NotebookNode, limits: Limits = LIMITS) -> list[tuple[str, str, str]]:
         file = str(tmp_path / "hers.ipynb")
-        nbformat.write(notebook, file)
+        Path(file).write_text(json.dumps(notebook))  # nbformat writes no half of a character
         rows = grade_notebook(file, course_exercises(course), limits)
         assert {row.file for row in rows} == {file}
         return [(row.exercise, row.outcome, row.hint) for row in rows]
@@ -252,6 +254,149 @@ def test_the_command_grades_what_it_can_and_names_the_rest(course, tmp_path, mon
         ("c.ipynb", "", "not graded"),
     ]
     assert Path("grades.html").read_text(encoding="utf-8").count(">b.ipynb<") == 3
+
+
+@pytest.fixture
+def folder_of_answers(course, tmp_path, monkeypatch):
+    """A folder with two answered notebooks, in which the command grades: its status and errors."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("q1.ipynb", "q2.ipynb"):
+        nbformat.write(new_notebook(cells=[new_code_cell("no exercise")]), name)
+
+    def run(capsys, *arguments: str) -> tuple[int, str]:
+        before = {path: path.read_bytes() for path in Path().glob("*.ipynb")}
+        status = main([*arguments, "--course", str(course)])
+        assert {path: path.read_bytes() for path in Path().glob("*.ipynb")} == before
+        return status, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize("option", ["csv", "page"])
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_no_notebook_is_written_over(option, overwrite, folder_of_answers, capsys):
+    Path("answers").write_bytes(Path("q1.ipynb").read_bytes())  # a notebook by another name
+    for place, file in (("q1.ipynb", "q2.ipynb"), ("answers", "answers"), ("ANSWERS", "answers")):
+        status, said = folder_of_answers(capsys, f"--{option}", place, file, *overwrite)
+        assert (status, said) == (1, f"error: {option} must not be a notebook, got {place}\n")
+    if hasattr(os, "link"):
+        os.link("answers", "same")
+        said = folder_of_answers(capsys, f"--{option}", "same", "answers", *overwrite)[1]
+        assert said == f"error: {option} must not be a notebook, got same\n"
+    assert Path("answers").read_bytes() == Path("q1.ipynb").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["grades.csv", "grades.html"])
+def test_a_file_that_the_command_has_not_written_is_kept_unless_told_to(
+    name, folder_of_answers, capsys
+):
+    Path(name).write_text("my own notes")
+    refused = folder_of_answers(capsys, "q1.ipynb")
+    assert refused[0] == 1 and "must be a new file, or one that this command has" in refused[1]
+    assert refused[1].count("\n") == 1 and f"got {name}: choose" in refused[1]
+    assert Path(name).read_text() == "my own notes"
+    missing = "error: q1.ipynb: The notebook has no exercise of the course.\n"
+    assert folder_of_answers(capsys, "q1.ipynb", "--overwrite") == (1, missing)
+    assert folder_of_answers(capsys, "q1.ipynb") == (1, missing)  # by now it is the command's own
+    assert "q1.ipynb" in Path(name).read_text(encoding="utf-8")
+    with open(name, "a", encoding="utf-8") as file:
+        file.write("and a remark of mine")
+    assert folder_of_answers(capsys, "q1.ipynb") == refused
+    assert Path(name).read_text(encoding="utf-8").endswith("and a remark of mine")
+
+
+def test_one_name_for_both_files_is_refused(folder_of_answers, capsys):
+    for page in ("grades.csv", "./grades.csv", "Grades.csv"):
+        said = folder_of_answers(capsys, "q1.ipynb", "--page", page)[1]
+        assert said.startswith("error: csv and page must be two files, got grades.csv and ")
+    assert not Path("grades.csv").exists()
+
+
+def test_a_command_that_was_killed_again_and_again_may_write_its_files(
+    folder_of_answers, capsys, monkeypatch
+):
+    folder_of_answers(capsys, "q1.ipynb")
+    whole = command.replace_file
+    for stopped_at in (0, 1, 1, 2, 3, 3):
+        steps = count()
+
+        def killed(path, parts, steps=steps, stopped_at=stopped_at):
+            if next(steps) == stopped_at:
+                raise KeyboardInterrupt
+            whole(path, parts)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(command, "replace_file", killed)
+            assert folder_of_answers(capsys, f"q{stopped_at}.ipynb")[0] == 130
+    assert "no exercise" in folder_of_answers(capsys, "q2.ipynb")[1]
+    assert sorted(path.name for path in Path().glob("grades*")) == ["grades.csv", "grades.html"]
+
+
+def test_what_somebody_changes_while_the_command_runs_is_kept(
+    course, folder_of_answers, capsys, monkeypatch
+):
+    whole = command.as_csv
+
+    def changed_meanwhile(rows):
+        if len(rows) == 2:
+            Path("grades.csv").write_text("my remarks")
+        return whole(rows)
+
+    monkeypatch.setattr(command, "as_csv", changed_meanwhile)
+    assert main(["q1.ipynb", "q2.ipynb", "--course", str(course)]) == 1
+    said = capsys.readouterr().out
+    assert "grades.csv was changed while it was written, and is kept as grades.1.csv\n" in said
+    assert Path("grades.1.csv").read_text() == "my remarks"
+    assert "q2.ipynb" in Path("grades.csv").read_text(encoding="utf-8-sig")
+
+
+def test_half_a_character_changes_no_outcome(grade):
+    notebook = answered("5  # \ud83d", "6", "'\ud83d'")
+    notebook.cells.insert(0, new_markdown_cell("\ude00"))
+    found = grade(notebook)
+    assert [outcome for _, outcome, _ in found] == ["correct", "correct", "hint"]
+    assert found[2][2].startswith("\N{REPLACEMENT CHARACTER} is wrong.")
+
+
+@pytest.mark.parametrize("kind", ["comm_open", "comm_msg", "status", "stream", "display_data"])
+@pytest.mark.parametrize("content", [{}, {"text": 5, "transient": "no", "execution_state": []}])
+def test_a_malformed_message_changes_no_outcome(kind, content, grade):
+    sends = (
+        "kernel = get_ipython().kernel\n"
+        f"where, content = kernel.iopub_socket, {content}\n"
+        f"kernel.session.send(where, {kind!r}, content, parent=kernel.get_parent())\n"
+        "answer = 6"
+    )
+    found = grade(answered("5", sends, "'five'"))
+    assert [outcome for _, outcome, _ in found] == ["correct"] * 3
+
+
+def test_what_is_no_message_ends_its_notebook_with_a_reason(grade):
+    sends = "get_ipython().kernel.iopub_socket.send_multipart([b'no message'])\nanswer = 6"
+    found = grade(answered("5", sends, "'five'"))
+    assert found[0] == ("7.1", "correct", "") and found[2][1] == "not run"
+    assert found[2][2].startswith("The run ended in cell ")
+
+
+def test_whatever_fails_in_one_notebook_the_others_are_graded(
+    course, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.ipynb", "b.ipynb"):
+        nbformat.write(answered("5", "6", "'five'"), name)
+    whole = outcomes.run_limited
+
+    def fails_once(sources, limits):
+        monkeypatch.setattr(outcomes, "run_limited", whole)
+        raise LookupError("no such kernel")
+
+    monkeypatch.setattr(outcomes, "run_limited", fails_once)
+    assert main(["a.ipynb", "b.ipynb", "--course", str(course)]) == 1
+    printed = capsys.readouterr()
+    reason = "It could not be graded: LookupError no such kernel"
+    assert printed.err == f"error: a.ipynb: {reason}\n"
+    assert printed.out.startswith("b.ipynb: 3 of 3 correct\n")
+    assert reason in Path("grades.csv").read_text(encoding="utf-8-sig")
 
 
 def test_a_lesson_that_is_not_asked_for_is_not_run(course, tmp_path, monkeypatch, capsys):

@@ -1,11 +1,14 @@
 """The reader's classes are kept in a file that always runs alone, and nothing of theirs is lost."""
 
+import errno
 import linecache
+import os
 import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier, Thread
 
 import pytest
 import torch
@@ -14,7 +17,10 @@ from tools.exercises import exercise_indices, solution_of
 from tools.notebooks import lesson_paths, read
 from transformer_course import my_transformer, our_transformer
 from transformer_course.my_transformer import (
+    ABANDONED,
+    CHECKSUM,
     FILE,
+    LOCK,
     OURS,
     SWITCH,
     keep,
@@ -62,6 +68,21 @@ def kept() -> str:
     return Path(FILE).read_text(encoding="utf-8")
 
 
+def edit(before: str, after: str) -> str:
+    """Let the reader change the file; its whole text, without the checksum."""
+    assert before in kept()
+    Path(FILE).write_text(kept().replace(before, after, 1), encoding="utf-8")
+    return CHECKSUM.sub("", kept())
+
+
+def folder_as_it_is() -> dict[str, tuple[int, bytes]]:
+    """Every file here, with its content and the moment in which it was written."""
+    return {
+        path.name: (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in Path().iterdir()
+    }
+
+
 def run_alone() -> None:
     subprocess.run([sys.executable, "-I", FILE], check=True, capture_output=True, timeout=300)
 
@@ -95,9 +116,7 @@ def test_a_reader_of_the_folded_solutions_holds_the_whole_model_and_it_runs_alon
     assert list(whose) == list(OURS), "the file does not hold every class"
     theirs = {re.match(r"class (\w+)", solution)[1] for solution in solutions}
     assert theirs == set(OURS), "a class is never asked for"
-    my_parts()  # replaces what lacks an argument of later lessons
-    whose = dict(re.findall(r"(?m)^# ==== (\w+): (yours|the course's) ====$", kept()))
-    assert {name for name in whose if whose[name] == "yours"} >= theirs - {"Attention"}
+    assert set(whose.values()) == {"yours"}
     check = (
         "import runpy, torch\n"
         f"parts = runpy.run_path({str(tmp_path / FILE)!r})\n"
@@ -162,7 +181,7 @@ def test_an_unfinished_class_gives_way_when_later_ones_build_on_it(capsys):
     parts = my_parts()
     assert "Your Attention does not take mask yet" in capsys.readouterr().out
     assert "mask" in parts.Attention.attend.__code__.co_varnames
-    assert WITHOUT_MASK in Path("my_transformer.bak").read_text(encoding="utf-8")
+    assert WITHOUT_MASK in kept()
 
 
 @pytest.mark.parametrize("content", ["class Attention(:", "print('my own notes')\n", ""])
@@ -281,10 +300,239 @@ def test_a_class_that_needs_more_than_the_file_has_is_not_kept(before, after, un
 
 
 def test_a_class_renamed_in_the_file_gives_way_with_one_sentence(capsys):
+    keep(written_in_a_cell(OWN))
     keep(FeedForward)
-    Path(FILE).write_text(kept().replace("class FeedForward", "class Renamed"), encoding="utf-8")
+    edit("class FeedForward", "class Renamed")
     capsys.readouterr()
     parts = my_parts()
     said = capsys.readouterr().out
-    assert "does not run" in said and said.count("\n") == 1
-    assert vars(parts) == {name: getattr(our_transformer, name) for name in OURS}
+    assert "Your FeedForward is not in its section yet" in said and said.count("\n") == 1
+    assert "Yours: Attention." in said and parts.Attention.__doc__.startswith("My scaled")
+    assert parts.FeedForward.__doc__ == our_transformer.FeedForward.__doc__
+
+
+OTHER = "class Other:\n    pass  # an idea of mine\n\n\n"
+NOTE = "# ==== TokenEmbedding: the course's ====\n"
+
+
+def test_a_lesson_replaces_only_the_class_it_asks_for(capsys):
+    keep(written_in_a_cell(OWN))
+    keep(FeedForward)
+    edit("import math\n", "import math\n\n\ndef helper(x):\n    return x\n")
+    edit("# ==== MultiHeadAttention", f"{OTHER}# ==== MultiHeadAttention")
+    edit('"""Two linear layers', '"""My own two layers')
+    edited = edit("One learned vector", "My vector")
+    as_it_was = kept()
+    capsys.readouterr()
+    second = OWN.replace("My scaled", "My second")
+    keep(written_in_a_cell(second))
+    assert capsys.readouterr().out == (
+        f"{FILE} had changed since a lesson wrote it, so a copy is kept as my_transformer.bak. "
+        f"Your Attention is in {FILE}, next to this lesson.\n"
+    )
+    expected = edited.replace(OWN, second).replace(NOTE, NOTE.replace("the course's", "yours"))
+    assert CHECKSUM.sub("", kept()) == expected
+    assert Path("my_transformer.bak").read_text(encoding="utf-8") == as_it_was
+    run_alone()
+
+
+def test_a_file_that_only_lessons_have_written_is_not_copied(capsys):
+    for cls in (written_in_a_cell(OWN), FeedForward, written_in_a_cell(WITHOUT_MASK), FeedForward):
+        keep(cls)
+        assert capsys.readouterr().out.startswith("Your ")
+    as_it_was = folder_as_it_is()
+    keep(FeedForward)
+    assert folder_as_it_is().keys() == as_it_was.keys() == {FILE, LOCK}
+    assert folder_as_it_is()[FILE] == as_it_was[FILE]
+
+
+def test_every_edit_is_copied_to_a_name_of_its_own():
+    keep(written_in_a_cell(OWN))
+    edits = []
+    for number in range(3):
+        edit("import math\n", f"import math  # edit {number}\n")
+        edits.append(kept())
+        keep(written_in_a_cell(OWN.replace("My scaled", f"My number {number}")))
+        Path(FILE).write_text(kept().replace(f"  # edit {number}", ""), encoding="utf-8")
+        edits.append(kept())
+        keep(FeedForward)
+    copies = [path.read_text(encoding="utf-8") for path in Path().glob("*.bak")]
+    assert sorted(copies) == sorted(edits)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        lambda text: text.replace("One learned vector", "My vector"),
+        lambda text: text.replace(OWN, WITHOUT_MASK),
+        lambda text: text.replace("class Attention", "1 / 0\nclass Attention"),
+        lambda text: f"{text}class Broken(:",
+        lambda text: "my notes",
+    ],
+    ids=["a class of the course's", "unfinished", "fails", "broken", "foreign"],
+)
+def test_my_parts_only_reads(edited, capsys):
+    keep(written_in_a_cell(OWN))
+    Path(FILE).write_text(edited(kept()), encoding="utf-8")
+    as_it_was = folder_as_it_is()
+    my_parts()
+    show_my_transformer()
+    assert folder_as_it_is() == as_it_was
+
+
+def test_a_class_of_the_courses_that_the_reader_edits_is_the_readers(capsys):
+    keep(written_in_a_cell(OWN))
+    edit("One learned vector", "My vector")
+    assert my_parts().TokenEmbedding.__doc__.startswith("My vector")
+    keep(FeedForward)
+    assert my_parts().TokenEmbedding.__doc__.startswith("My vector")
+    assert "Yours: TokenEmbedding, Attention, FeedForward." in capsys.readouterr().out
+
+
+def test_a_class_of_the_courses_that_nobody_has_edited_is_todays(monkeypatch):
+    newer = OURS["TokenEmbedding"].replace("One learned vector", "One newer vector")
+    keep(written_in_a_cell(OWN))
+    monkeypatch.setitem(OURS, "TokenEmbedding", newer)
+    assert my_parts().TokenEmbedding.__doc__.startswith("One newer vector")
+    keep(FeedForward)
+    assert newer in kept() and not list(Path().glob("*.bak"))
+
+
+def test_a_class_may_use_what_the_reader_has_added_to_the_file(capsys):
+    keep(written_in_a_cell(OWN))
+    edit("import math\n", "import math\nfrom math import sqrt\n")
+    capsys.readouterr()
+    keep(written_in_a_cell(f"sqrt = math.sqrt\n\n\n{OWN.replace('math.sqrt(', 'sqrt(')}"))
+    assert f"Your Attention is in {FILE}" in capsys.readouterr().out
+    assert "/ sqrt(" in kept()
+    run_alone()
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n"])
+def test_another_editor_may_have_written_the_file(ending):
+    keep(written_in_a_cell(OWN))
+    Path(FILE).write_text(kept(), encoding="utf-8-sig", newline=ending)
+    keep(FeedForward)
+    assert "Attention: yours" in kept() and "FeedForward: yours" in kept()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_a_file_on_another_disk_stays_there(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    Path(FILE).symlink_to(disk / "mine.py")
+    for cls in (FeedForward, written_in_a_cell(OWN)):
+        keep(cls)
+        assert Path(FILE).is_symlink() and f"class {cls.__name__}" in (disk / "mine.py").read_text()
+
+
+def test_kernels_that_keep_at_the_same_time_lose_nothing(capsys):
+    classes = [written_in_a_cell(OURS[name]) for name in OURS]
+    together = Barrier(len(classes))
+
+    def kernel(cls: type) -> None:
+        together.wait()
+        keep(cls)
+
+    threads = [Thread(target=kernel, args=(cls,)) for cls in classes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    whose = re.findall(r"(?m)^# ==== (\w+): (yours|the course's) ====$", kept())
+    assert whose == [(name, "yours") for name in OURS]
+    assert capsys.readouterr().out.count("next to this lesson") == len(OURS)
+
+
+def test_a_kernel_waits_for_another_and_not_for_one_that_was_killed(monkeypatch, capsys):
+    monkeypatch.setattr(my_transformer, "PATIENCE", 0)
+    locks = (
+        "import sys\n"
+        "from transformer_edu.training.machine.atomic_files import lock\n"
+        f"file = open({LOCK!r}, 'ab')\n"
+        "lock(file.fileno())\n"
+        "print('locked', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    kernel = subprocess.Popen(
+        [sys.executable, "-c", locks],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert kernel.stdout.readline().strip() == b"locked"
+    keep(FeedForward)
+    said = capsys.readouterr().out
+    assert "could not be written" in said and "another kernel" in said and not Path(FILE).exists()
+    kernel.kill()
+    kernel.communicate()
+    keep(FeedForward)
+    assert "FeedForward: yours" in kept()
+
+
+def test_a_disk_without_locks_lets_kernels_take_turns_too(monkeypatch, capsys):
+    def refuse(file: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(my_transformer, "lock", refuse)
+    monkeypatch.setattr(my_transformer, "PATIENCE", 0)
+    keep(written_in_a_cell(OWN))
+    mark = Path(f"{LOCK}ed")
+    assert not mark.exists()
+    mark.touch()
+    keep(FeedForward)
+    assert "another kernel" in capsys.readouterr().out and "FeedForward" not in kept()
+    os.utime(mark, (mark.stat().st_mtime - 2 * ABANDONED,) * 2)
+    keep(FeedForward)
+    assert "FeedForward: yours" in kept() and not mark.exists()
+
+
+DEEP = f"x = {'-' * 100_000}1\n"
+
+
+@pytest.mark.parametrize("content", [DEEP, f"{DEEP}# ==== Attention: yours ====\n", "x = 1\0"])
+def test_a_file_that_python_cannot_read_stops_nothing(content, capsys):
+    Path(FILE).write_text(content, encoding="utf-8")
+    assert my_parts().Attention is our_transformer.Attention
+    said = capsys.readouterr().out
+    assert said.startswith(f"{FILE} could not be read (") and said.count("\n") == 1
+    keep(written_in_a_cell(OWN))
+    assert Path("my_transformer.bak").read_text(encoding="utf-8") == content
+    assert "Attention: yours" in kept()
+
+
+def test_a_folder_in_place_of_the_file_stops_nothing(capsys):
+    Path(FILE).mkdir()
+    assert my_parts().Attention is our_transformer.Attention
+    assert capsys.readouterr().out.startswith(f"{FILE} could not be read (Is a directory). The")
+    assert list(Path().iterdir()) == [Path(FILE)]
+
+
+@pytest.mark.parametrize("ends", ["sys.exit(3)", "raise BaseException('no')"])
+def test_a_class_that_ends_the_program_stops_nothing(ends, capsys):
+    keep(written_in_a_cell(OWN))
+    edit(
+        "class Attention(nn.Module):\n",
+        f"class Attention(nn.Module):\n    import sys\n    {ends}\n",
+    )
+    capsys.readouterr()
+    assert my_parts().Attention is our_transformer.Attention
+    said = capsys.readouterr().out
+    assert f"{FILE} does not run (" in said and said.count("\n") == 1
+
+
+def test_half_a_character_is_not_written_and_said_in_one_sentence(capsys):
+    cls = written_in_a_cell(OWN)
+    keep(FeedForward)
+    before = kept()
+    capsys.readouterr()
+    size, when, lines, name = linecache.cache[cls.forward.__code__.co_filename]
+    halves = [line.replace("My scaled", "My \ud83d") for line in lines]
+    linecache.cache[name] = (size, when, halves, name)
+    keep(cls)
+    said = capsys.readouterr().out
+    assert said == (
+        f"Your Attention could not be written to {FILE}: "
+        "it holds half a character, which no file can hold.\n"
+    )
+    assert kept() == before

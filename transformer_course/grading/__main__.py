@@ -9,10 +9,13 @@ and read the answers that count.
 """
 
 import argparse
+import hashlib
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
 from glob import glob
+from itertools import count
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -47,21 +50,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     for name in ("cell_seconds", "seconds", "memory", "jobs"):
         require_whole(name, getattr(chosen, name))
-    for name in ("csv", "page"):
-        require_writable(name, getattr(chosen, name))
+    files = [file for name in chosen.files for file in _files(name)]
+    _refuse_files_of_others(chosen, files)
     grade = partial(
         grade_notebook,
         exercises=course_exercises(chosen.course),
         limits=Limits(chosen.cell_seconds, chosen.seconds, chosen.memory),
         lesson=chosen.lesson,
     )
-    files = [file for name in chosen.files for file in _files(name)]
     graded, status = [], 0
     with ThreadPool(chosen.jobs) as pool:  # Ctrl-C ends its threads
         for rows in pool.imap(grade, files):
             graded += rows
-            replace_file(chosen.csv, [as_csv(graded).encode("utf-8-sig", "backslashreplace")])
-            replace_file(chosen.page, [as_page(graded).encode("utf-8", "backslashreplace")])
+            _write(chosen.csv, as_csv(graded).encode("utf-8-sig", "backslashreplace"))
+            _write(chosen.page, as_page(graded).encode("utf-8", "backslashreplace"))
             status |= _report(rows)
     print(f"{chosen.csv} and {chosen.page} hold all outcomes and hints")
     return status
@@ -70,6 +72,67 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _files(name: str) -> list[str]:
     """The files that a name or a pattern means; Windows leaves patterns to the program."""
     return [name] if Path(name).exists() else sorted(glob(name)) or [name]
+
+
+def _refuse_files_of_others(chosen: argparse.Namespace, notebooks: Sequence[str]) -> None:
+    """Refuse to write over what this command has not written, before anything runs.
+
+    Raises:
+        OSError: If a file cannot be written, or holds something else.
+        ValueError: If a file is a notebook, or both are the same.
+    """
+    for name in ("csv", "page"):
+        path = getattr(chosen, name)
+        require_writable(name, path)
+        if path.suffix == ".ipynb" or any(_is_same(path, Path(file)) for file in notebooks):
+            raise ValueError(f"{name} must not be a notebook, got {path}")
+        if chosen.overwrite and path.is_file():
+            _remember(path, _digest(path))
+        if os.path.lexists(path) and _digest(path) not in _written(path):
+            raise FileExistsError(
+                f"{name} must be a new file, or one that this command has written and nobody has "
+                f"changed, got {path}: choose another name, or replace it with --overwrite"
+            )
+    if _is_same(chosen.csv, chosen.page):
+        raise ValueError(f"csv and page must be two files, got {chosen.csv} and {chosen.page}")
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Whether two paths mean one file, which need not exist; letters may differ in their case."""
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return os.path.realpath(path).casefold() == os.path.realpath(other).casefold()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Replace a file of this command's; what somebody has changed while it runs is kept."""
+    present, digest = _digest(path), hashlib.sha256(content).hexdigest()
+    if path.exists() and present not in _written(path):
+        names = (path.with_stem(f"{path.stem}.{number}") for number in count(1))
+        kept = next(name for name in names if not os.path.lexists(name))
+        path.rename(kept)
+        print(f"{path} was changed while it was written, and is kept as {kept}", flush=True)
+    _remember(path, present, digest)  # first: a command that is killed has still written its file
+    replace_file(path, [content])
+
+
+def _remember(path: Path, *digests: str) -> None:
+    replace_file(_memory(path), ["\n".join(digests).encode()])
+
+
+def _written(path: Path) -> list[str]:
+    """The digests of what this command has written into a file, or was told to replace."""
+    memory = _memory(path)
+    return memory.read_text("utf-8", "replace").split() if memory.is_file() else []
+
+
+def _memory(path: Path) -> Path:
+    return path.with_name(f".{path.name}.written")
+
+
+def _digest(path: Path) -> str:
+    """Of the content of a file; empty if there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def _report(rows: list[Row]) -> int:
@@ -94,6 +157,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--csv", type=Path, default=Path("grades.csv"), help="(grades.csv)")
     parser.add_argument("--page", type=Path, default=Path("grades.html"), help="(grades.html)")
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace these two files also if this command has not written them",
+    )
     usual = Limits()
     for name, value, meaning in (
         ("cell-seconds", usual.cell_seconds, "a cell that takes longer is stopped"),

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nbclient import NotebookClient
+from nbclient.client import CellExecutionComplete
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -95,6 +96,9 @@ def run_limited(sources: Sequence[str], limits: Limits) -> Run:
             run.reason = str(error)
             if run.reason == "Kernel died":
                 run.reason = f"Python ended in cell {last['cell']}: no memory left, or a crash."
+        except Exception as error:  # whatever a notebook's process has sent
+            words = " ".join(str(error).split())
+            run.reason = f"The run ended in cell {last['cell']}: {type(error).__name__} {words}"
     return run
 
 
@@ -120,7 +124,18 @@ def _watch(client: NotebookClient, run: Run, limits: Limits) -> dict[str, int]:
         run.printed[cell_index] = text[-KEPT:]
 
     client.on_cell_start, client.on_cell_executed = start, finish
+    process = client.process_message
+
+    def process_if_well_formed(msg: dict, cell: NotebookNode, cell_index: int) -> None:
+        try:
+            process(msg, cell, cell_index)
+        except CellExecutionComplete:
+            raise
+        except Exception:  # a notebook can send anything
+            run.sizes[cell_index] += len(str(msg))
+
     client.output = keep  # instead of storing all of it
+    client.process_message = process_if_well_formed
     return last
 
 

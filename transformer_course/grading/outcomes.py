@@ -4,6 +4,7 @@ The outcomes correct, hint and waiting are those of the checks. The others say w
 """
 
 import csv
+import errno
 import html
 import io
 import json
@@ -77,12 +78,16 @@ def course_exercises(folder: Path) -> list[Exercise]:
 def read_sources(path: Path) -> list[str]:
     """The code of every cell of a notebook as it is stored; empty for a cell of text.
 
+    Half a character, such as half an emoji, becomes the sign for an unknown character.
+
     Raises:
         ValueError: If the file is no notebook; the message says why.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is not a file")
         cells = json.loads(path.read_bytes())["cells"]
-        return ["".join(cell["source"]) if cell["cell_type"] == "code" else "" for cell in cells]
+        return [_code(cell["source"]) if cell["cell_type"] == "code" else "" for cell in cells]
     except FileNotFoundError:
         raise ValueError("There is no such file.") from None
     except OSError as error:
@@ -91,6 +96,11 @@ def read_sources(path: Path) -> list[str]:
         raise ValueError("This is not a notebook: the file is damaged, or not JSON.") from None
     except (KeyError, TypeError):
         raise ValueError("This is not a notebook of format 4: it has no cells.") from None
+
+
+def _code(source: str | list[str]) -> str:
+    """A cell's code as one text, without halves of characters."""
+    return "".join(source).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def grade_notebook(
@@ -105,8 +115,20 @@ def grade_notebook(
         lesson: The lesson that is asked for; whichever it is when None.
 
     Returns:
-        A row for each exercise and for each remark; a single row if there is nothing to grade.
+        A row for each exercise and for each remark; a single row if there is nothing to grade, or
+        if anything fails, so that one notebook does not stop the others.
     """
+    try:
+        return _rows(file, exercises, limits, lesson)
+    except Exception as error:
+        words = _short(f"It could not be graded: {type(error).__name__} {error}")
+        return [Row(file, "", NOT_GRADED, words)]
+
+
+def _rows(
+    file: str, exercises: Sequence[Exercise], limits: Limits, lesson: int | None
+) -> list[Row]:
+    """The rows of a notebook, where nothing fails that may not fail."""
     try:
         sources = read_sources(Path(file))
     except ValueError as error:

@@ -1,0 +1,103 @@
+"""The source of a class: find it, see what it lacks and needs, put another in its place."""
+
+import ast
+import builtins
+import inspect
+import linecache
+import symtable
+
+
+def source_of(cls: type) -> str:
+    """A class's source; inspect.getsource does not find it where a notebook's cell defines it.
+
+    Raises:
+        LookupError: If it was not found, such as that of a class without methods.
+    """
+    functions = filter(inspect.isfunction, vars(cls).values())
+    method = next(functions, None)  # of the class itself: what it inherits is of another file
+    if method is None:
+        raise LookupError("it defines no method, and without one its source is not found")
+    text = "".join(linecache.getlines(inspect.unwrap(method).__code__.co_filename))
+    classes = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__
+    ]
+    if not classes:
+        raise LookupError("its source was not found")
+    decorators = [f"@{ast.get_source_segment(text, each)}" for each in classes[-1].decorator_list]
+    return "\n".join([*decorators, ast.get_source_segment(text, classes[-1])])
+
+
+def with_class(text: str, name: str, source: str) -> str:
+    """A text with another class in place of its own of that name, or at its end if it has none.
+
+    Args:
+        text: Of a module, or a part of it.
+        name: Of the class.
+        source: Of the other class.
+    """
+    node = _class_in(text, name)
+    if node is None:
+        return f"{text.rstrip()}\n\n\n{source}\n\n\n".lstrip()
+    lines = text.split("\n")
+    first = min(each.lineno for each in [node, *node.decorator_list])
+    return "\n".join([*lines[: first - 1], source, *lines[node.end_lineno :]])
+
+
+def missing_part(text: str, name: str, expected: str) -> str:
+    """The first method or argument that a class in a text lacks; empty if it lacks none.
+
+    Args:
+        text: Of a module, or a part of it.
+        name: Of the class.
+        expected: A class of that name that has all.
+    """
+    node = _class_in(text, name)
+    if node is None:
+        return "is not in its section"
+    have, wanted = _arguments(node), _arguments(_class_in(expected, name))
+    for method, arguments in wanted.items():
+        if method not in have:
+            return f"has no method {method}"
+        for argument in arguments:
+            if argument != "*" and not {argument, "*"} & set(have[method]):
+                return f"does not take {argument}"
+    return ""
+
+
+def needed_names(source: str) -> set[str]:
+    """The names that a class takes from its module, apart from Python's own."""
+    tables = [symtable.symtable(source, "<class>", "exec")]
+    used = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        used |= {
+            each.get_name()
+            for each in table.get_symbols()
+            if each.is_global() and each.is_referenced()
+        }
+    return used - vars(builtins).keys()
+
+
+def bound_names(text: str) -> set[str]:
+    """The names that a module binds: what it imports, defines and assigns."""
+    names = symtable.symtable(text, "<module>", "exec").get_symbols()
+    return {each.get_name() for each in names if each.is_assigned() or each.is_imported()}
+
+
+def _class_in(text: str, name: str) -> ast.ClassDef | None:
+    """The last class of that name."""
+    classes = [each for each in ast.parse(text).body if isinstance(each, ast.ClassDef)]
+    return next((each for each in reversed(classes) if each.name == name), None)
+
+
+def _arguments(node: ast.ClassDef) -> dict[str, list[str]]:
+    """The names of the arguments of every method; a star for those that it takes in any number."""
+    methods = [each for each in ast.walk(node) if isinstance(each, ast.FunctionDef)]
+    return {
+        each.name: [argument.arg for argument in (*each.args.args, *each.args.kwonlyargs)]
+        + ["*"] * bool(each.args.vararg or each.args.kwarg)
+        for each in methods
+    }
