@@ -322,7 +322,7 @@ DAMAGE = {
         "max_length must be at most 131,072, got 3,000,000",
     ),
     "wide": (
-        lambda f: edit(f / "config.json", d_model=2 * 10**9),
+        lambda f: edit(f / "config.json", d_model=2 * 10**8),
         "must be floats of shape",
     ),
     "no json": (lambda f: (f / "config.json").write_text("{"), "must hold an object in JSON"),

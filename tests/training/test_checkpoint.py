@@ -446,8 +446,8 @@ def test_a_model_is_not_saved_in_a_type_that_cannot_be_loaded(path, dtype):
 
 def test_a_model_whose_own_type_cannot_be_loaded_is_not_saved(path):
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="dtype must be one of .*, got torch.complex64"):
-        save_model(path, transformer().to(torch.complex64))
+    with pytest.raises(ValueError, match="dtype must be one of .*, got torch.float8_e5m2"):
+        save_model(path, transformer().to(torch.float8_e5m2))
     assert path.read_bytes() == before
 
 
@@ -480,7 +480,7 @@ def test_a_model_comes_back_in_its_own_type_whatever_the_default_is(tmp_path, sa
     [
         ({"num_layers": 10**9}, r"num_layers of .* must be at most \d+, .*, got 1000000000"),
         ({"d_ff": 10**15}, r" as in .*, got torch.float32 \(.*1000000000000000.*\)"),
-        ({"d_ff": 10**23}, "must hold a Transformer, got none"),
+        ({"d_ff": 10**23}, "memory must suffice for the model in .*, got too little"),
         ({"d_model": 10**9}, r"weights.* as in .*, got torch.float32 \(.*1000000000.*\)"),
         ({"max_length": 10**14}, "max_length must be at most 131,072, got 100,000,000,000,000"),
     ],

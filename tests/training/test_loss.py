@@ -258,10 +258,13 @@ class Products(TorchDispatchMode):
         return operation(*given, **named or {})
 
 
-def test_under_autocast_every_product_with_the_vocabulary_is_in_half_precision():
+@pytest.mark.parametrize("autocast", [True, False])
+def test_in_half_precision_every_product_with_the_vocabulary_is(autocast):
     projection, decoded = nn.Linear(6, VOCABULARY), torch.randn(BATCH, LENGTH, 6)
+    if not autocast:
+        projection, decoded = projection.bfloat16(), decoded.bfloat16()
     decoded.requires_grad_()
-    with torch.autocast("cpu", dtype=torch.bfloat16), Products() as products:
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast), Products() as products:
         projected_loss(decoded, projection, LABELS)
     assert len(products.types) == 3  # the logits, and the gradients of both factors
     assert set.union(*products.types) == {torch.bfloat16}
