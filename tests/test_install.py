@@ -32,7 +32,7 @@ def test_a_pytorch_is_chosen_by_the_path_of_a_wheel_which_must_exist(tmp_path):
     wheel.touch()
     assert torch_arguments(str(wheel)) == [str(wheel)]
     wheel = wheel.rename(tmp_path / "numpy-2.0.0.whl")
-    with pytest.raises(InstallError, match="must name PyTorch, .* got .*numpy-2.0.0.whl"):
+    with pytest.raises(InstallError, match="must name PyTorch, .* got "):
         torch_arguments(str(wheel))
     with pytest.raises(InstallError, match="must name a wheel that exists, .* got missing.whl"):
         torch_arguments("missing.whl")

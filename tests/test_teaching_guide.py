@@ -20,12 +20,13 @@ MEETING = {90: 80, 75: 65}  # minutes: what remains after ten on the hints that 
 
 
 def texts_of(lesson: Lesson) -> Iterator[str]:
-    """Every text of a lesson: its words, the texts in its code and those of its checks."""
+    """Every text of a lesson: its words, and the texts in its code and in its own and shared checks."""
     for cell in lesson.markdown_cells:
         yield " ".join(cell.source.split())
     code = "\n".join(cell.source for cell in lesson.code_cells)
-    room = ROOT / "transformer_course" / lesson.name[3:-6]
-    for source in [code, *(path.read_text(encoding="utf-8") for path in room.glob("*.py"))]:
+    rooms = [ROOT / "transformer_course" / name for name in (lesson.name[3:-6], "asking")]
+    files = [path for room in rooms for path in room.glob("*.py")]
+    for source in [code, *(path.read_text(encoding="utf-8") for path in files)]:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield " ".join(node.value.split())
