@@ -20,7 +20,7 @@ MEETING = {90: 80, 75: 65}  # minutes: what remains after ten on the hints that 
 
 
 def texts_of(lesson: Lesson) -> Iterator[str]:
-    """Every text of a lesson: its words, and the texts in its code and in its own and shared checks."""
+    """Every text of a lesson: its words, the texts in its code, its own and shared checks."""
     for cell in lesson.markdown_cells:
         yield " ".join(cell.source.split())
     code = "\n".join(cell.source for cell in lesson.code_cells)
