@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
 from transformer_course.breaking.faults import FAULTS
-from transformer_edu.generation import continuation
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
     EXTRA_LENGTH,
@@ -51,14 +50,12 @@ def test_the_logits_are_those_of_the_whole_target(half):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
-def test_reordered_and_kept_rows_go_on_with_what_they_have_written(monkeypatch, steps):
-    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
+def test_reordered_and_kept_rows_go_on_with_what_they_have_written():
     ours = model()
     with_cache, without = (
         Continuation(ours, SOURCE_IDS, start_id=1, cached=cached) for cached in (True, False)
     )
-    assert (with_cache.cache is None) is steps and without.cache is without.stepwise is None
+    assert with_cache.cache is not None and without.cache is None
     for each in (with_cache, without):
         each.next_logits()
         each.keep(torch.tensor([0, 0, 1, 1]))  # two for each source from now on
@@ -76,8 +73,7 @@ def test_reordered_and_kept_rows_go_on_with_what_they_have_written(monkeypatch, 
 
 
 @torch.no_grad()
-def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places(monkeypatch):
-    monkeypatch.setattr(continuation, "can_step", lambda _: False)
+def test_what_was_read_of_the_source_stays_where_it_is_when_rows_change_places():
     found = Continuation(model(), SOURCE_IDS[[0, 0]], start_id=1)
     found.next_logits()
     before = [layer.cross_attention.keys.data_ptr() for layer in found.cache.layers]
@@ -236,12 +232,10 @@ def most_repeated(written: list[int]) -> int:
     return longest
 
 
-@pytest.mark.parametrize("steps", [True, False], ids=["stepwise", "with the decoder's cache"])
 @pytest.mark.parametrize("width", [1, 3])
 def test_a_search_that_ends_loops_writes_nothing_three_times_and_no_more_than_twice_the_source(
-    monkeypatch, steps, width
+    width,
 ):
-    monkeypatch.setattr(continuation, "can_step", lambda _: steps)
     torch.manual_seed(2)
     ours = Transformer(replace(CONFIG, max_length=60))
     with torch.no_grad():

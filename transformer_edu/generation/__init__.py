@@ -6,8 +6,6 @@ sampling         draws: temperature, top-k, top-p
 translator       text in, text out: a model with its tokenizer
 
 continuation     what has been written, with the key/value cache; what every search begins with
-stepwise         the decoder again, faster, one position at a time, for searches; to read, take
-                 model/decoder: tests/generation/test_stepwise compares the two
 hypotheses       what beam search returns: tokens, score; length_penalty
 ranking          the best of many numbers, ties included
 evaluation_mode  no dropout and no gradients, then everything as before

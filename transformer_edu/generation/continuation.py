@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.generation.ranking import require_finite_maximum
-from transformer_edu.generation.stepwise import StepwiseDecoder, can_step
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.decoder import Decoder, DecoderLayer
@@ -35,7 +34,7 @@ class Continuation:
             in evaluation mode, gradients off.
         source_ids: Sources, padded at the end, shape (batch, source position).
         start_id: What every target starts with.
-        cached: Whether to use a cache, if the model ``can_step`` or ``can_cache``.
+        cached: Whether to use a cache, if the model ``can_cache``.
         end_loops: Whether to forbid what ``looping_tokens`` finds.
     """
 
@@ -54,10 +53,8 @@ class Continuation:
         self.source_mask = model.source_mask(source_ids)  # (batch, 1, 1, source position)
         self.memory = model.encode(source_ids, source_mask=self.source_mask)
         self.written = source_ids.new_full((len(source_ids), 1), start_id)  # (rows, position)
-        self.cache = self.stepwise = None
-        if cached and can_step(model):
-            self.stepwise = StepwiseDecoder(model, self.memory, self.source_mask)
-        elif cached and can_cache(model):
+        self.cache = None
+        if cached and can_cache(model):
             self.cache = DecoderCache(num_layers=len(model.decoder.layers))
 
     def next_logits(self) -> Tensor:
@@ -69,9 +66,7 @@ class Continuation:
             ValueError: If the best logit of a row is NaN or infinite; the message names the step,
                 the first being 1.
         """
-        if self.stepwise is not None:
-            decoded = self.stepwise(self.written[:, self.stepwise.length]).unsqueeze(1)
-        elif self.cache is None:
+        if self.cache is None:
             decoded = self.model.decode(self.written, self.memory, source_mask=self.source_mask)
         else:
             newest = self.written[:, self.cache.length :]  # (rows, 1)
@@ -95,16 +90,12 @@ class Continuation:
     def reorder(self, rows: Tensor) -> None:
         """Let row i continue what row rows[i] has written; both must have the same source."""
         self.written = self.written[rows]
-        for kept in (self.stepwise, self.cache):
-            if kept is not None:
-                kept.keep(rows, same_sources=True)
+        if self.cache is not None:
+            self.cache.keep(rows, same_sources=True)
 
     def keep(self, rows: Tensor) -> None:
         """Continue these rows only, each with its source; a row may be taken more than once."""
         self.written = self.written[rows]
-        if self.stepwise is not None:
-            self.stepwise.keep(rows)
-            return
         self.source_mask, self.memory = self.source_mask[rows], self.memory[rows]
         if self.cache is not None:
             self.cache.keep(rows)
