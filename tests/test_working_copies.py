@@ -193,6 +193,31 @@ def test_a_folder_or_a_broken_link_in_place_of_a_copy_stops_no_other(
     assert place.is_dir() or place.is_symlink()
 
 
+def test_a_folder_in_place_of_the_memory_is_named(folders, course, capsys):
+    (folders[1] / MEMORY).mkdir(parents=True)
+    status, said, complaint = course(capsys)
+    assert (status, said, complaint.count("\n")) == (1, "", 1)
+    assert complaint.startswith("00_start.ipynb, 01_words.ipynb could not be brought up to date")
+    assert f"({MEMORY})" in complaint
+
+
+def test_a_damaged_lesson_replaces_no_copy(folders, course, capsys):
+    update(*folders)
+    (folders[0] / "00_start.ipynb").write_text("{")
+    reason = "the lesson is damaged"
+    complaint = f"00_start.ipynb could not be brought up to date in work/: {reason}.\n"
+    assert course(capsys) == (0, "", complaint)
+    assert first_source(folders[1] / "00_start.ipynb") == "print('00_start')"
+
+
+def test_without_any_lesson_no_copy_is_removed(folders):
+    lessons, copies = folders
+    update(lessons, copies)
+    lessons.rename(lessons.with_name("moved"))
+    assert newer(lessons, copies) == []
+    assert len(list(copies.glob("*.ipynb"))) == 2
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
 def test_a_copy_that_the_reader_keeps_on_another_disk_is_updated_there(folders):
     lessons, copies = folders

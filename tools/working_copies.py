@@ -56,12 +56,17 @@ class Update:
 
 def fingerprint(content: bytes) -> str:
     """A hash of a notebook's cells without their outputs; of all bytes if it cannot be read."""
+    return hashlib.sha256(_cells(content) or content).hexdigest()
+
+
+def _cells(content: bytes) -> bytes:
+    """The cells of a notebook without their outputs; empty if it cannot be read."""
     try:
         cells = json.loads(content)["cells"]
         text = json.dumps([[cell["cell_type"], "".join(cell["source"])] for cell in cells])
     except (ValueError, KeyError, TypeError, RecursionError):
-        return hashlib.sha256(content).hexdigest()
-    return hashlib.sha256(text.encode()).hexdigest()
+        return b""
+    return text.encode()
 
 
 def update(lessons: Path, copies: Path) -> Update:
@@ -83,7 +88,10 @@ def update(lessons: Path, copies: Path) -> Update:
             _follow(lessons / name, copies / name, made_of, done)
         except OSError as error:
             done.failed[name] = error.strerror or str(error)
-    for name in made_of.keys() - set(names):  # the lesson is gone, or has another name now
+            if error.filename and Path(error.filename).name != name:
+                done.failed[name] += f" ({Path(error.filename).name})"
+    gone = made_of.keys() - set(names) if names else ()  # or the lesson has another name now
+    for name in gone:
         with suppress(OSError):
             if fingerprint((copies / name).read_bytes()) in made_of[name]:
                 (copies / name).unlink()
@@ -102,6 +110,8 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
         OSError: If it could not be copied, or its copy could not be read.
     """
     content = lesson.read_bytes()
+    if not _cells(content):
+        raise OSError("the lesson is damaged")
     now, known = fingerprint(content), made_of.setdefault(lesson.name, [])
     own = _fingerprint_of(copy)
     if own not in (None, now, *known):
@@ -150,6 +160,8 @@ def _sign(content: bytes) -> bool:
 
 def _remembered(copies: Path) -> dict[str, list[str]]:
     """The fingerprints by the names of copies; what else the file holds is not ours."""
+    if not (copies / MEMORY).is_file():
+        return {}
     try:
         memory = dict(read_json(copies / MEMORY))
     except (OSError, ValueError, TypeError):

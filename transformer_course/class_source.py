@@ -13,20 +13,21 @@ def source_of(cls: type) -> str:
     Raises:
         LookupError: If it was not found, such as that of a class without methods.
     """
-    functions = filter(inspect.isfunction, vars(cls).values())
-    method = next(functions, None)  # of the class itself: what it inherits is of another file
-    if method is None:
+    functions = [each for each in vars(cls).values() if inspect.isfunction(each)]
+    if not functions:  # of the class itself: what it inherits is of another file
         raise LookupError("it defines no method, and without one its source is not found")
-    text = "".join(linecache.getlines(inspect.unwrap(method).__code__.co_filename))
-    classes = [
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__
-    ]
-    if not classes:
-        raise LookupError("its source was not found")
-    decorators = [f"@{ast.get_source_segment(text, each)}" for each in classes[-1].decorator_list]
-    return "\n".join([*decorators, ast.get_source_segment(text, classes[-1])])
+    codes = [getattr(inspect.unwrap(each), "__code__", None) for each in functions]
+    for code in filter(None, codes):
+        text = "".join(linecache.getlines(code.co_filename))
+        for node in ast.walk(ast.parse(text)):
+            if (
+                isinstance(node, ast.ClassDef)
+                and node.name == cls.__name__
+                and node.lineno <= code.co_firstlineno <= node.end_lineno
+            ):
+                marks = [f"@{ast.get_source_segment(text, it)}" for it in node.decorator_list]
+                return "\n".join([*marks, ast.get_source_segment(text, node)])
+    raise LookupError("its source was not found")
 
 
 def with_class(text: str, name: str, source: str) -> str:

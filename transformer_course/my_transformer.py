@@ -60,6 +60,7 @@ SECTION = re.compile(rf"(?m)^# ==== ({'|'.join(OURS)}): ({YOURS}|{COURSE}) ====\
 CHECKSUM = re.compile(r"(?m)^# Checksum of what a lesson wrote last: (\w+)\n?")
 UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
 BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+LONGEST = 200  # characters of an error that a sentence repeats
 PATIENCE, ABANDONED = 30, 10  # seconds to wait for another kernel; the age of a killed one's mark
 
 
@@ -139,7 +140,10 @@ def my_parts() -> SimpleNamespace:
         try:
             said += _replace_unfinished(page)
             page.complete(len(OURS))
-            parts = _parts_of(_run(page.text()))
+            found = _parts_of(_run(page.text()))
+            if wrong := [name for name, part in vars(found).items() if not isinstance(part, type)]:
+                raise TypeError(f"{wrong[0]} is not a class")
+            parts = found
             mine = {section.name for section in page.sections if section.whose == YOURS}
         except KeyboardInterrupt:
             raise
@@ -181,20 +185,34 @@ def _read() -> Page:
     A section of the course's that the reader has edited is the reader's from then on. One that
     nobody has edited holds the course's class of today.
     """
+    if Path(FILE).exists() and not Path(FILE).is_file():
+        raise OSError(errno.EINVAL, "it is not a file")
     text = Path(FILE).read_text(encoding="utf-8-sig")
     checksums, text = CHECKSUM.findall(text), CHECKSUM.sub("", text)
-    ast.parse(text)
-    header, *found = SECTION.split(text if text.endswith("\n") else f"{text}\n")
-    page = Page(header, edited=checksums != [_checksum(text)])
-    for name, whose, content in zip(found[::3], found[1::3], found[2::3], strict=True):
-        if whose == COURSE and page.edited and content.strip() != OURS[name]:
+    edited = checksums != [_checksum(text)]
+    text = text if text.endswith("\n") else f"{text}\n"
+    headings = _headings(text)
+    if not headings:
+        raise ValueError("it was not written by a lesson")
+    page = Page(text[: headings[0].start()], edited=edited)
+    ends = [*(each.start() for each in headings[1:]), len(text)]
+    for heading, end in zip(headings, ends, strict=True):
+        (name, whose), content = heading.groups(), text[heading.end() : end]
+        if whose == COURSE and edited and content.strip() != OURS[name]:
             whose = YOURS
         elif whose == COURSE:
             content = f"{OURS[name]}\n\n\n"
         page.sections.append(Section(name, whose, content))
-    if not page.sections:
-        raise ValueError("it was not written by a lesson")
     return page
+
+
+def _headings(text: str) -> list[re.Match]:
+    """The headings of the sections; a line like one inside a class or a text is none."""
+    statements = [(node.lineno, node.end_lineno) for node in ast.parse(text).body]
+    found = [(text.count("\n", 0, each.start()) + 1, each) for each in SECTION.finditer(text)]
+    return [
+        each for line, each in found if not any(first <= line <= last for first, last in statements)
+    ]
 
 
 def _read_if_there() -> tuple[Page, str]:
@@ -216,14 +234,16 @@ def _write(name: str, source: str) -> str:
         What to say of the file as it was, if a copy of it had to be kept.
     """
     page, said = Page(), ""
-    path = Path(os.path.realpath(FILE))  # a link stays a link
-    if path.exists():
-        try:
-            page = _read()
-            if page.edited:
-                said = f"{FILE} had changed since a lesson wrote it, so a copy is kept as"
-        except UNREADABLE as error:
-            said = f"{FILE} could not be read ({_reason(error)}) and is kept as"
+    try:
+        page = _read()
+        if page.edited:
+            said = f"{FILE} had changed since a lesson wrote it, so a copy is kept as"
+    except FileNotFoundError:
+        pass
+    except OSError:  # what cannot be copied is not replaced
+        raise
+    except UNREADABLE as error:
+        said = f"{FILE} could not be read ({_reason(error)}) and is kept as"
     before = page.text()
     if unknown := needed_names(source) - bound_names(before) - OURS.keys():
         names = ", ".join(sorted(unknown))
@@ -237,7 +257,7 @@ def _write(name: str, source: str) -> str:
     if said:
         said += f" {_back_up()}. "
     if said or text != before:
-        replace_file(path, [content])
+        replace_file(Path(os.path.realpath(FILE)), [content])  # a link stays a link
     return said
 
 
@@ -342,9 +362,13 @@ def _reason(error: BaseException) -> str:
         case SyntaxError(msg=words, lineno=int(number)):
             return f"{words}, line {number}"
         case RecursionError() | MemoryError():
-            return "its code is nested too deeply"
+            return "it is nested too deeply, or calls itself"
         case UnicodeEncodeError():
             return "it holds half a character, which no file can hold"
         case OSError(strerror=str(words)):
             return words
-    return " ".join(str(error).split()) or type(error).__name__
+    words = ""
+    with suppress(Exception):  # an error of the reader's may have no words
+        words = " ".join(str(error).split())
+    words = words or type(error).__name__
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}…"

@@ -504,11 +504,14 @@ def test_a_file_that_python_cannot_read_stops_nothing(content, capsys):
 def test_a_folder_in_place_of_the_file_stops_nothing(capsys):
     Path(FILE).mkdir()
     assert my_parts().Attention is our_transformer.Attention
-    assert capsys.readouterr().out.startswith(f"{FILE} could not be read (Is a directory). The")
+    assert capsys.readouterr().out.startswith(f"{FILE} could not be read (it is not a file). The")
     assert list(Path().iterdir()) == [Path(FILE)]
 
 
-@pytest.mark.parametrize("ends", ["sys.exit(3)", "raise BaseException('no')"])
+UNSPEAKABLE = "raise type('E', (Exception,), {'__str__': lambda self: 1 / 0})"
+
+
+@pytest.mark.parametrize("ends", ["sys.exit(3)", "raise BaseException('no')", UNSPEAKABLE])
 def test_a_class_that_ends_the_program_stops_nothing(ends, capsys):
     keep(written_in_a_cell(OWN))
     edit(
@@ -519,6 +522,32 @@ def test_a_class_that_ends_the_program_stops_nothing(ends, capsys):
     assert my_parts().Attention is our_transformer.Attention
     said = capsys.readouterr().out
     assert f"{FILE} does not run (" in said and said.count("\n") == 1
+
+
+def test_a_name_that_is_no_class_any_more_gives_way_with_one_sentence(capsys):
+    keep(FeedForward)
+    Path(FILE).write_text(f"{kept()}FeedForward = 5\n", encoding="utf-8")
+    capsys.readouterr()
+    assert my_parts().FeedForward is our_transformer.FeedForward
+    assert "does not run (TypeError: FeedForward is not a class)." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", ["My scaled", "    def forward"])
+def test_a_line_like_a_heading_inside_a_class_is_not_a_heading(place, capsys):
+    source = OWN.replace(place, f"\n# ==== FeedForward: yours ====\n{place}", 1)
+    keep(written_in_a_cell(source))
+    keep(FeedForward)
+    assert source in kept() and kept().count("class FeedForward") == 1
+    keep(written_in_a_cell(OWN))
+    assert OWN in kept() and source not in kept()
+    assert "could not" not in capsys.readouterr().out
+
+
+def test_a_class_with_a_method_of_another_is_not_kept_as_the_courses(capsys):
+    keep(type("FeedForward", (), {"forward": our_transformer.Encoder.forward}))
+    said = capsys.readouterr().out
+    assert said == f"Your FeedForward could not be written to {FILE}: its source was not found.\n"
+    assert not Path(FILE).exists()
 
 
 def test_half_a_character_is_not_written_and_said_in_one_sentence(capsys):
