@@ -44,11 +44,10 @@ def mixing(subject: Subject) -> Finding:
 
 def repeatable(subject: Subject) -> Finding:
     text, answers = subject.text(), []
-    subject.original.eval()
     for seed in (0, 0, 1):
         torch.manual_seed(seed)
         with torch.no_grad():
-            answers.append(subject.read(subject.call(subject.original, text), text))
+            answers.append(subject.read(subject.call(subject.twin.eval(), text), text))
     again, with_seed = (subject.moved(answers[0], each).max() for each in answers[1:])
     if again:
         seen = f"The second call's answers differ by {again:.2g} of their variation."

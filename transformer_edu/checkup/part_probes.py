@@ -137,8 +137,7 @@ def dropout(subject: Subject) -> Finding:
     for seed in (0, 1):
         torch.manual_seed(seed)
         with torch.no_grad():
-            answers.append(subject.read(subject.call(subject.original.train(), text), text))
-    subject.original.eval()
+            answers.append(subject.read(subject.call(subject.twin.train(), text), text))
     if subject.moved(*answers).any():
         return Finding(HEALTHY, "Two seeds give different answers in training mode.")
     words = f"A rate of {max(rates)} is set, and two seeds give the same answers."

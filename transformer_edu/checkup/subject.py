@@ -61,8 +61,9 @@ class Adapter:
 class Subject:
     """A model under examination, which can be asked.
 
-    ``original`` is the model itself. ``model`` is a copy in float32 without dropout, in which
-    parameters that were all zero are small numbers: a branch that starts at zero shows nothing.
+    ``original`` is the model itself, ``twin`` a copy. ``model`` is a copy in float32 without
+    dropout, whose parameters that were all zero are small numbers: a branch that starts at zero
+    shows nothing.
 
     Args:
         model: Reads token ids and answers with logits or vectors.
@@ -86,7 +87,8 @@ class Subject:
         self.drops_always = self.is_asked = self.is_logits = self.forces_end = False
         self.training_step: Callable[..., object] | None = None
         self.parameters: list[calling.Parameter] = []
-        self.model = self._copied()
+        self.twin = self._copied()
+        self.model = self._calmed()
         self._read_signature()
         tables = [each for each in model.modules() if isinstance(each, nn.Embedding)]
         size = adapter.vocabulary_size or calling.named_number(model, SIZE)
@@ -236,20 +238,24 @@ class Subject:
 
     def _copied(self) -> nn.Module:
         try:
-            model = copy.deepcopy(self.original).float()
+            return copy.deepcopy(self.original)
         except Exception as error:  # whatever a model keeps that cannot be copied
             self.notes.append(f"It cannot be copied ({type(error).__name__}): examined as it is.")
             return self.original
-        self.dtype = torch.float32
-        generator = torch.Generator().manual_seed(2)
-        woken = []
+
+    def _calmed(self) -> nn.Module:
+        """A copy in float32 without dropout and without parameters that are all zero."""
+        if self.twin is self.original:
+            return self.original
+        model, self.dtype = copy.deepcopy(self.original).float(), torch.float32
+        generator, woken = torch.Generator().manual_seed(2), ""
         for name, weight in model.named_parameters():
             if weight.numel() and not weight.detach().any():
                 noise = torch.randn(weight.shape, generator=generator, device="cpu") / 50
                 weight.data.copy_(noise)
-                woken += [name] if weight.dim() > 1 else []
+                woken = woken or name * (weight.dim() > 1)
         if woken:
-            self.notes.append(f"{woken[0]} starts at zero: in a copy it got small numbers.")
+            self.notes.append(f"{woken} starts at zero: in a copy it got small numbers.")
         for module in model.modules():
             for name, value in list(vars(module).items()):
                 if isinstance(value, float) and ("drop" in name or isinstance(module, nn.Dropout)):

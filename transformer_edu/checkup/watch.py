@@ -85,10 +85,11 @@ class Watch(TorchFunctionMode):
         return vectors
 
     def _softmax(self, scores: Tensor, axis: int | None) -> None:
-        if scores.dim() < 3 or not {*scores.shape[-2:]} <= self.lengths:
+        places = [i for i, size in enumerate(scores.shape) if size in self.lengths]
+        if scores.dim() < 3 or len(places) < 2:
             return
         factors, self._factors, root = self._factors, set(), max(self._width, 1) ** 0.5
-        if axis is None or axis % scores.dim() != scores.dim() - 1:
+        if axis is None or axis % scores.dim() != places[-1]:  # the keys come after the queries
             self.wrong_axes.append(f"softmax over axis {axis} of {tuple(scores.shape)}")
         seen = self._note(scores)
         wanted = (root, 1 / root, root**0.5, root**-0.5)
