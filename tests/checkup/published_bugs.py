@@ -211,7 +211,7 @@ class MaskOfTheCache(GPT):
 
 
 @published("MorvanZhou/NLP-Tutorials#10", "the future leaks around the mask")
-class NormOverPositions(GPT):
+class NormOverPositionsGPT(GPT):
     """Layer normalization takes its mean over the positions, too."""
 
     class layer(Layer):  # noqa: N801
@@ -313,7 +313,7 @@ class AddedToItself(Encoder):
         def forward(self, x: Tensor, mask: Tensor) -> Tensor:
             x = self.attend(self.norms[0](x), self.norms[0](x), mask)
             x = x + x
-            return self.feed(self.norms[1](x)) + x
+            return self.dropout(self.feed(self.norms[1](x))) + x
 
 
 # ---- Dropout, state, precision -----------------------------------------------------------------
@@ -379,8 +379,7 @@ class Squeezed(Encoder):
     """squeeze() without an axis removes the batch, too, if it is one."""
 
     def forward(self, ids: Tensor) -> Tensor:
-        x = super().forward(ids).unsqueeze(1).squeeze()
-        return x.transpose(1, 2).transpose(1, 2)
+        return super().forward(ids).squeeze().transpose(1, 2).transpose(1, 2)
 
 
 @published("NVIDIA/apex#1105", "overflow in half precision")

@@ -13,15 +13,37 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-UNKNOWN = re.compile(
-    r"past|cache|^mems|mem_mask|prepend|head_mask|hidden|embed|state|return|output_"
-)
-POSITIONS = re.compile(r"position_ids|positions?|pos|input_pos")
-LABELS = re.compile(r"labels?|targets?|lm_labels|y|y_true")
-TARGET = re.compile(r"tgt|trg|target|dec", re.IGNORECASE)
+# What a parameter means, by its name; the first that fits. What fits none must be optional.
+ROLES = {
+    "use_cache": re.compile(r"^use_cache$"),
+    "": re.compile(
+        r"past|cache|^mems|mem_mask|prepend|head_mask|hidden|embed|state|return|output_"
+    ),
+    "padding": re.compile(
+        r"^(?=.*(mask|pad)).*(pad|key_mask)|^(decoder_|encoder_)?attention_mask$"
+    ),
+    "attention": re.compile(r"mask"),
+    "positions": re.compile(r"^(position_ids|positions?|pos|input_pos)$"),
+    "lengths": re.compile(r"len(gth)?s?$"),
+}
+LABELS = re.compile(r"^(labels?|targets?|lm_labels|y|y_true)$")  # if they are optional
 OF_TARGET = re.compile(r"^(tgt|trg|target|dec)|look|causal|subsequent", re.IGNORECASE)
-PADDING = re.compile(r"pad|^(decoder_|encoder_)?attention_mask$|key_mask")
 NO_ANSWER = re.compile(r"past|hidden_states|attentions|loss|cache|encoder_")
+
+# The forms of padding masks and of attention masks that belong together.
+CONVENTIONS = {
+    "none": ("none", "none"),
+    "1 is real": ("ones", "ones"),
+    "True hides, as in torch.nn": ("hidden", "hidden square"),
+    "True may be attended to, (batch, 1, query, key)": ("real", "seen"),
+    "True may be attended to, (batch, query, key)": ("real", "seen rows"),
+    "True is real": ("real", "real"),
+    "-inf hides": ("-inf", "-inf square"),
+    "True hides, (batch, 1, query, key)": ("hidden", "hidden grid"),
+    "1.0 hides, (batch, 1, query, key)": ("hidden", "hidden numbers"),
+    "1 may be attended to, (batch, 1, query, key)": ("ones", "seen ones"),
+    "True may be attended to, (query, key)": ("real", "seen square"),
+}
 
 
 class Text(NamedTuple):
@@ -38,29 +60,6 @@ class Text(NamedTuple):
     def rows(self, rows: list[int]) -> "Text":
         """Some rows of the batch."""
         return Text(*(None if each is None else each[rows] for each in self))
-
-
-class Convention(NamedTuple):
-    """The forms of padding masks and of attention masks that belong together."""
-
-    name: str
-    padding: str
-    attention: str
-
-
-CONVENTIONS = (
-    Convention("none", "none", "none"),
-    Convention("1 is real", "ones", "ones"),
-    Convention("True hides, as in torch.nn", "hidden", "hidden square"),
-    Convention("True may be attended to, (batch, 1, query, key)", "real", "seen"),
-    Convention("True may be attended to, (batch, query, key)", "real", "seen rows"),
-    Convention("True is real", "real", "real"),
-    Convention("-inf hides", "minus infinity", "minus infinity square"),
-    Convention("True hides, (batch, 1, query, key)", "hidden", "hidden grid"),
-    Convention("1.0 hides, (batch, 1, query, key)", "hidden", "hidden numbers"),
-    Convention("1 may be attended to, (batch, 1, query, key)", "ones", "seen ones"),
-    Convention("True may be attended to, (query, key)", "real", "seen square"),
-)
 
 
 class Parameter(NamedTuple):
@@ -82,32 +81,20 @@ def read_signature(forward: Callable) -> list[Parameter]:
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             continue
         optional = each.default is not each.empty
-        role = _role(each.name, optional, [one.role for one in found])
-        if role == "unknown" and not optional:
+        role = next((role for role, name in ROLES.items() if name.search(each.name)), None)
+        if not found:
+            role = "text"
+        elif role is None and optional and LABELS.search(each.name):
+            role = "labels"
+        elif role is None and (not optional or OF_TARGET.search(each.name)):
+            role = "target" if all(one.role != "target" for one in found) else None
+        if not (role or optional):
             raise TypeError(f"its parameter {each.name!r} has a name without a known meaning")
-        found += [Parameter(each.name, role, optional)] if role != "unknown" else []
+        found += [Parameter(each.name, role, optional)] if role else []
     if not found:
         raise TypeError("its forward names no token ids")
     two = any(each.role == "target" for each in found)
     return [each for each in found if two or not each.name.startswith("encoder_")]
-
-
-def _role(name: str, optional: bool, earlier: list[str]) -> str:
-    if not earlier:
-        return "text"
-    if name == "use_cache":
-        return name
-    if UNKNOWN.search(name):
-        return "unknown"
-    if "mask" in name or "pad" in name:
-        return "padding" if PADDING.search(name) else "attention"
-    for role, pattern in (("positions", POSITIONS), ("lengths", re.compile(r"\w*len(gth)?s?"))):
-        if pattern.fullmatch(name):
-            return role
-    if optional and LABELS.fullmatch(name):
-        return "labels"
-    can_be_target = "target" not in earlier and (not optional or TARGET.match(name))
-    return "target" if can_be_target else "unknown"
 
 
 def mask(form: str, real: Tensor, *, causal: bool) -> Tensor | None:
@@ -118,56 +105,58 @@ def mask(form: str, real: Tensor, *, causal: bool) -> Tensor | None:
         real: False on padding, shape (batch, position).
         causal: Whether later positions are hidden, too.
     """
-    square = torch.ones(real.size(1), real.size(1), dtype=torch.bool, device=real.device)
     if form == "none" or ("square" in form and not causal):
         return None
-    seen = real[:, None, None, :]
-    if causal:
-        square = square.tril()
-        seen = seen & square
-    forms = {"real": real, "seen": seen, "seen rows": seen[:, 0], "seen square": square}
-    if form in forms:
-        return forms[form]
-    kind, _, of = form.partition(" ")
-    allowed = square if "square" in of else seen if of in ("grid", "numbers") else real
-    if kind == "minus":
-        zeros = torch.zeros(allowed.shape, device=real.device)
-        return zeros.masked_fill(~allowed, -torch.inf)
-    if form in ("ones", "seen ones"):
-        return (real if form == "ones" else seen).long()
-    return (~allowed).float() if of == "numbers" else ~allowed
+    square = real.new_ones(real.size(1), real.size(1))
+    square = square.tril() if causal else square
+    seen = real[:, None, None, :] & square if causal else real[:, None, None, :]
+    kind, _, what = form.partition(" ")
+    allowed = square if what == "square" else real if kind != "seen" and not what else seen
+    if kind == "-inf":
+        return torch.zeros(allowed.shape, device=real.device).masked_fill(~allowed, -torch.inf)
+    allowed = allowed[:, 0] if what == "rows" else allowed
+    if "ones" in form:
+        return allowed.long()
+    allowed = ~allowed if kind == "hidden" else allowed
+    return allowed.float() if what == "numbers" else allowed
 
 
 def arguments(
-    parameters: list[Parameter], text: Text, convention: Convention, *, causal: bool, labels: bool
+    parameters: list[Parameter], text: Text, convention: str, *, causal: bool, labels: bool
 ) -> dict[str, object]:
     """What to call a forward with, by name.
 
     Args:
         parameters: Those of ``read_signature``.
         text: What to ask about.
-        convention: How masks are given.
+        convention: How masks are given, one of CONVENTIONS.
         causal: Whether the masks that are given must hide the text's future.
         labels: Whether to give labels, if forward takes them.
     """
     two, given = text.source_ids is not None, {}
+    padding, attention = CONVENTIONS[convention]
     for name, role, optional in parameters:
         on_text = not two or bool(OF_TARGET.search(name))
         real = text.real if on_text else text.source_real
-        if role in ("padding", "attention"):
-            hides = causal and on_text and role == "attention"
-            value = mask(getattr(convention, role), real, causal=hides)
-        elif role == "positions":
-            has_masks = convention.padding != "none"
-            value = (real.long().cumsum(dim=1) - 1).clamp(min=0) if has_masks else None
-        elif role == "labels":
-            value = text.ids if labels else None
-        else:
-            ids = text.source_ids if two and role == "text" else text.ids
-            value = {"use_cache": False, "lengths": real.sum(dim=1)}.get(role, ids)
+        values = {
+            "text": lambda: text.source_ids if two else text.ids,
+            "target": lambda: text.ids,
+            "padding": lambda real=real: mask(padding, real, causal=False),
+            "attention": lambda real=real, on=on_text: mask(attention, real, causal=causal and on),
+            "positions": lambda: None if padding == "none" else places(text.real),
+            "labels": lambda: text.ids if labels else None,
+            "lengths": lambda real=real: real.sum(dim=1),
+            "use_cache": lambda: False,
+        }
+        value = values[role]()
         if value is not None or not optional:
             given[name] = value
     return given
+
+
+def places(real: Tensor) -> Tensor:
+    """The position of every word, padding not counted, shape (batch, position)."""
+    return (real.long().cumsum(dim=1) - 1).clamp(min=0)
 
 
 def tensors(answer: object, name: str = "") -> Iterator[tuple[str, Tensor]]:
@@ -175,12 +164,10 @@ def tensors(answer: object, name: str = "") -> Iterator[tuple[str, Tensor]]:
     items: list[tuple[object, object]] = []
     if isinstance(answer, Tensor) and answer.is_floating_point():
         yield name, answer
-    elif isinstance(answer, Mapping):
-        items = list(answer.items())
-    elif is_dataclass(answer):
-        items = list(vars(answer).items())
+    elif isinstance(answer, Mapping) or is_dataclass(answer):
+        items = [*(answer if isinstance(answer, Mapping) else vars(answer)).items()]
     elif isinstance(answer, tuple | list):
-        items = list(zip(getattr(answer, "_fields", range(len(answer))), answer, strict=True))
+        items = [*zip(getattr(answer, "_fields", range(len(answer))), answer, strict=True)]
     for key, value in items:
         yield from tensors(value, f"{name}.{key}")
 
@@ -199,8 +186,7 @@ def read_answer(answer: object, text: Text, width: int, *, swapped: bool) -> Ten
     Raises:
         TypeError: If there are none.
     """
-    batch, length = text.ids.shape
-    ranked = []
+    (batch, length), ranked = text.ids.shape, []
     for name, each in tensors(answer):
         if each.dim() == 2 and each.size(0) == batch * length != batch:
             each = each.unflatten(0, (length, batch) if swapped else (batch, length))

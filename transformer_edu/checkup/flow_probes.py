@@ -7,7 +7,14 @@ import torch
 from torch import Tensor, nn
 
 from transformer_edu.checkup.calling import Text, named_number
-from transformer_edu.checkup.flows import MORE, change, influence, padding_moved, rows_moved
+from transformer_edu.checkup.flows import (
+    MORE,
+    has_absolute_positions,
+    influence,
+    padding_moved,
+    repeated_words,
+    rows_moved,
+)
 from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
 from transformer_edu.checkup.subject import KINDS, LENGTH, Subject
 
@@ -28,33 +35,29 @@ def finite(subject: Subject) -> Finding:
 
 
 def axis(subject: Subject) -> Finding:
-    watch = subject.inside
-    if watch.wrong_axes:
-        return Finding(ILL, f"A {watch.wrong_axes[0]}.", "softmax over the wrong axis")
-    if not watch.attentions:
-        return Finding(UNTRIED, "no attention could be observed")
-    return Finding(HEALTHY, "Every softmax that was observed runs over the keys.")
+    return _observed(subject, subject.inside.wrong_axes, "softmax over the wrong axis")
 
 
 def mixing(subject: Subject) -> Finding:
-    if subject.inside.mixings:
-        return Finding(ILL, f"{subject.inside.mixings[0]}.", "a reshape mixes positions")
-    return Finding(HEALTHY, "No reshape puts numbers of several positions together.")
+    return _observed(subject, subject.inside.mixings, "a reshape mixes positions")
+
+
+def _observed(subject: Subject, found: list[str], illness: str) -> Finding:
+    if found:
+        return Finding(ILL, f"A {found[0]}.", illness)
+    if not subject.inside.attentions:
+        return Finding(UNTRIED, "no attention could be observed")
+    return Finding(HEALTHY, f"{subject.inside.attentions} attentions were observed.")
 
 
 def repeatable(subject: Subject) -> Finding:
-    text, answers = subject.text(), []
-    for seed in (0, 0, 1):
-        torch.manual_seed(seed)
-        with torch.no_grad():
-            answers.append(subject.read(subject.call(subject.twin.eval(), text), text))
-    again, with_seed = (subject.moved(answers[0], each).max() for each in answers[1:])
+    again, other_seed = subject.twins(training=False, seeds=(0, 0, 1))
     if again:
         seen = f"The second call's answers differ by {again:.2g} of their variation."
         return Finding(ILL, seen, "the model remembers the last call")
-    if with_seed:
+    if other_seed:
         subject.drops_always = True
-        seen = f"With another seed the answers differ by {with_seed:.2g} of their variation."
+        seen = f"With another seed the answers differ by {other_seed:.2g} of their variation."
         return Finding(ILL, seen, "dropout in evaluation")
     return Finding(HEALTHY, "Three calls gave the same answers.")
 
@@ -78,75 +81,64 @@ def neighbors(subject: Subject) -> Finding:
 
 
 def future(subject: Subject) -> Finding:
-    seen = influence(subject)
+    seen, watch = influence(subject), subject.inside
     if seen.triu(1).any():
-        return _leak(seen)
+        return _leak(seen, is_masked=0 < watch.attentions == watch.masked)
     text, half = subject.text(batch=2), LENGTH // 2
-    changed = change(subject, text, slice(half, None))
     if not subject.is_random_in_training:
-        answers = [subject.answer(each, training=True) for each in (text, changed)]
+        both = text, subject.changed(text, slice(half, None))
+        answers = [subject.answer(each, training=True) for each in both]
         if subject.moved(*answers)[:, :half].any():
             words = "Earlier answers moved with later words in training mode only."
             return Finding(ILL, words, "no causal mask in training")
-    chosen = torch.zeros_like(text.real)
-    chosen[:, :half] = True
-    gradient = subject.gradient(text, chosen)
-    if gradient is not None and gradient[:, half:].max() > LEAST_GRADIENT:
-        words = f"Later words get {gradient[:, half:].max():.2g} of the largest gradient."
+    early = torch.arange(LENGTH, device=subject.device) < half
+    share = subject.gradient(text, early.expand_as(text.ids))[:, half:].max()
+    if share > LEAST_GRADIENT:
+        words = f"Later words get {share:.2g} of the largest gradient."
         return Finding(ILL, words, "the future leaks around the mask")
     return Finding(HEALTHY, "No earlier answer moves with a later word.")
 
 
-def _leak(seen: Tensor) -> Finding:
+def _leak(seen: Tensor, *, is_masked: bool) -> Finding:
     """What a map of influences with a leak shows."""
     later, every = seen.triu(1), torch.ones_like(seen).triu(1)
     leak = tuple(tuple(row) for row in seen.tolist())
-    if later.equal(every):
+    if later.equal(every) and not is_masked:
         words, name = "Every answer moved with every later word.", "no causal mask"
         if not seen.tril(-1).any():
             words, name = "Answers move with later words only.", "the mask is upside down"
         return Finding(ILL, words, name, leak=leak)
-    for ahead in range(1, len(seen) - 1):
+    for ahead in range(1, LENGTH - 1):
         if later.equal(every.tril(ahead)):
             words = f"Each answer moved with the next {ahead} word(s), and with none after that."
             return Finding(ILL, words, "the causal mask is off by one", leak=leak)
-        block = every.clone()
-        block[:, ahead + 1 :] = False
-        if later.equal(block):
-            return Finding(
-                TOLD, f"The first {ahead + 1} words see each other. A prefix on purpose?"
-            )
+        if later.equal(every & (torch.arange(LENGTH) <= ahead)):
+            words = f"The first {ahead + 1} words see each other. A prefix on purpose?"
+            return Finding(TOLD, words)
     words = f"{int(later.sum())} of {int(every.sum())} pairs of an answer and a later word moved."
     return Finding(ILL, words, "the future leaks around the mask", leak=leak)
 
 
 def context(subject: Subject) -> Finding:
     text = subject.text(batch=2)
-    before = subject.answer(text)
+    before, seen = subject.answer(text), influence(subject)
     if subject.has_source:
-        after = [change(subject, text, i, stream=1) for i in range(text.source_ids.size(1))]
-        moved = [bool(subject.moved(before, subject.answer(each)).any()) for each in after]
+        others = [subject.changed(text, i, stream=1) for i in range(text.source_ids.size(1))]
+        moved = [bool(subject.moved(before, subject.answer(each)).any()) for each in others]
         if not any(moved):
             return Finding(ILL, "No answer moves with the source.", "the source has no effect")
         if not all(moved):
             words = f"{moved.count(False)} of {len(moved)} words of the source move no answer."
             return Finding(ILL, words, "the source is cut off")
-    seen = influence(subject)
     if before.size(1) > 1 and not seen.diagonal(-1).any():
         if not (seen.tril(-1) | seen.triu(1)).any():
             words = "Each answer moves with its own word only."
             return Finding(ILL, words, "words do not see each other")
         return Finding(ILL, "No answer moves with the word before it.", "the past is hidden")
     if subject.is_asked:
-        return Finding(
-            TOLD,
-            "It reads in both directions, as an encoder. A language model? "
-            "Then its causal mask is missing: say kind='decoder-only'.",
-        )
-    hidden = int(
-        (~seen if subject.kind == KINDS[2] else ~seen & seen.new_ones(seen.shape).tril()).sum()
-    )
-    if hidden:
+        words = "It reads in both directions. An encoder? If it is a language model, its causal "
+        return Finding(TOLD, f"{words}mask is missing: say kind='decoder-only'.")
+    if hidden := int((~seen).tril(LENGTH if subject.kind == KINDS[2] else 0).sum()):
         return Finding(TOLD, f"{hidden} pairs of words do not see each other: a sliding window?")
     return Finding(HEALTHY, "Answers move with every word that they may see.")
 
@@ -172,8 +164,7 @@ def _padding(subject: Subject, stream: int, name: str) -> Finding:
 
 def _gradient_of_padding(subject: Subject, stream: int, left: bool = False) -> float:
     text = subject.padded(subject.text(batch=2), MORE, stream=stream, left=left)
-    gradient = subject.gradient(text, text.real, stream=stream)
-    return 0.0 if gradient is None else gradient[~text[2 * stream + 1]].max().item()
+    return subject.gradient(text, text.real, stream=stream)[~text[2 * stream + 1]].max().item()
 
 
 def left_padding(subject: Subject) -> Finding:
@@ -182,7 +173,7 @@ def left_padding(subject: Subject) -> Finding:
     share = _gradient_of_padding(subject, 0, left=True)
     if share > LEAST_GRADIENT:
         words = f"Padding gets {share:.2g} of the largest gradient."
-        if subject.masks():
+        if subject.masks:
             return Finding(ILL, words, "left padding is visible")
         return Finding(TOLD, f"{words} Nothing hides padding on the left: pad on the right.")
     if padding_moved(subject, left=True):
@@ -216,30 +207,13 @@ def order(subject: Subject) -> Finding:
     moved = subject.moved(subject.answer(text), after)
     others = [0, 1, 2, 3] if stream else [1, *range(3, moved.size(1))]
     if not moved[:, others if moved.size(1) > 1 else [0]].any():
-        words = "No other answer moved."
-        return Finding(ILL, words, "the order of words does not matter")
-    fine = Finding(HEALTHY, "Answers move when two words change places.")
-    if subject.kind == KINDS[2] or has_absolute_positions(subject):
-        return fine
-    watch, _ = subject.watched(repeated_words(subject))
-    if watch.spread > LEAST_SPREAD or not watch.attentions:
-        return fine
-    return Finding(
-        TOLD, "It has no positions: a repeated word always gets the same answer. On purpose?"
-    )
-
-
-def repeated_words(subject: Subject, *, length: int = LENGTH) -> Text:
-    """Six texts, each of one repeated word."""
-    text, words = subject.text(length, batch=6), subject.words()
-    each = words[torch.arange(6, device=words.device) % len(words)]
-    return text._replace(ids=each.unsqueeze(1).expand(6, length).contiguous())
-
-
-def has_absolute_positions(subject: Subject) -> bool:
-    """Whether a repeated word gets different answers at different positions."""
-    answers = subject.answer(repeated_words(subject))
-    return bool(subject.moved(answers, answers[:, :1].expand_as(answers)).any())
+        return Finding(ILL, "No other answer moved.", "the order of words does not matter")
+    if subject.kind != KINDS[2] and not has_absolute_positions(subject):
+        watch, _ = subject.watched(repeated_words(subject))
+        if watch.attentions and watch.spread < LEAST_SPREAD:
+            words = "A repeated word gets the same answer everywhere: there are no positions."
+            return Finding(TOLD, f"{words} On purpose?")
+    return Finding(HEALTHY, "Answers move when two words change places.")
 
 
 def beyond(subject: Subject) -> Finding:

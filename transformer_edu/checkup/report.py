@@ -23,7 +23,7 @@ class Finding:
         seen: What was seen, in a sentence.
         illness, cause: Its name and what usually causes it; empty without an illness.
         probe, rule, done, expected, lesson: What was tested, as in probes.tsv.
-        leak: Of a leak: whether the answer of each position (row) moved with each word (column).
+        leak: Whether the answer of each position (row) moved with each word (column).
     """
 
     status: str
@@ -37,20 +37,12 @@ class Finding:
     lesson: str = ""
     leak: tuple[tuple[bool, ...], ...] = ()
 
-    def lines(self, mark: str) -> list[str]:
-        """One line; an illness has more below it."""
-        words = {ILL: f"{self.illness.upper()}", HEALTHY: self.seen}
-        first = f"{mark} {self.rule:40} {words.get(self.status, f'{self.status}: {self.seen}')}"
-        return [first] + [f"    {name + ':':13}{text}" for name, text in self.details().items()]
-
     def details(self) -> dict[str, str]:
         """What a reader needs to know of an illness, by what it is."""
         if self.status != ILL:
             return {}
         told = {"done": self.done, "expected": self.expected, "seen": self.seen}
-        told |= {"usual cause": self.cause, "lesson": self.lesson}
-        rows = {"row answers": "   ".join(self.drawn())} if self.leak else {}
-        return told | rows
+        return told | {"usual cause": self.cause, "lesson": self.lesson}
 
     def drawn(self) -> list[str]:
         """The leak in letters: a text for each answering position, # where it saw the future."""
@@ -58,6 +50,22 @@ class Finding:
             "".join("·" if not moved else "#" if j > i else "o" for j, moved in enumerate(row))
             for i, row in enumerate(self.leak)
         ]
+
+    def html(self) -> str:
+        """A row of a table; the leak is a small map."""
+        told = "".join(f"<br><i>{k}:</i> {escape(text)}" for k, text in self.details().items())
+        if self.leak:
+            told += (
+                "<br>row: position that answers; column: changed word; ×: later word seen<table>"
+            )
+            for line in self.drawn():
+                cells = (f'<td style="background:{CELLS[c]}">{"×" * (c == "#")}</td>' for c in line)
+                told += f"<tr>{''.join(cells)}</tr>"
+            told += "</table>"
+        first = f"<b>{escape(self.illness)}</b>" if self.illness else escape(self.seen)
+        state = "" if self.status in (HEALTHY, ILL) else f"<i>{self.status}:</i> "
+        cells = (MARKS[self.status], escape(self.rule), state + first + told)
+        return f"<tr>{''.join(f'<td {LEFT}>{cell}</td>' for cell in cells)}</tr>"
 
 
 @dataclass(frozen=True)
@@ -83,18 +91,18 @@ class Report:
         """The names of the illnesses found; empty if none was."""
         return [each.illness for each in self.findings if each.status == ILL]
 
-    @property
-    def untried(self) -> list[str]:
-        """The rules that were not tried or not judged."""
-        return [each.rule for each in self.findings if each.status in (UNTRIED, UNJUDGED)]
-
     def __str__(self) -> str:
         """The report, in color where standard output is a terminal that has it."""
         colored = bool(sys.stdout) and sys.stdout.isatty() and "NO_COLOR" not in os.environ
         lines = [self._head(), *(f"  {note}" for note in self.notes)]
         for each in self.findings:
             mark, color = MARKS[each.status], COLORS[each.status]
-            lines += each.lines(f"\033[{color}m{mark}\033[0m" if colored else mark)
+            mark = f"\033[{color}m{mark}\033[0m" if colored else mark
+            words = {ILL: each.illness.upper(), HEALTHY: each.seen}
+            told = words.get(each.status, f"{each.status}: {each.seen}")
+            lines.append(f"{mark} {each.rule:40} {told}")
+            lines += [f"    {name + ':':13}{text}" for name, text in each.details().items()]
+            lines += [f"    {'':13}{line}" for line in each.drawn()]
         return "\n".join([*lines, self._verdict()])
 
     def _head(self) -> str:
@@ -103,7 +111,8 @@ class Report:
     def _verdict(self) -> str:
         states = [each.status for each in self.findings]
         counts = ", ".join(f"{states.count(each)} {each}" for each in MARKS if each in states)
-        return f"{'ILL: ' * bool(self.illnesses)}{'; '.join(self.illnesses) or 'No illness found'}. ({counts})"
+        found = f"ILL: {'; '.join(self.illnesses)}" if self.illnesses else "No illness found"
+        return f"{found}. ({counts})"
 
     def to_dict(self) -> dict[str, object]:
         """Everything but the seconds, so that a second check-up returns the same."""
@@ -115,31 +124,8 @@ class Report:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def _repr_html_(self) -> str:
-        """A table for a notebook; a leak is a small map."""
-        rows = "".join(_html_row(each) for each in self.findings)
+        """A table for a notebook."""
+        rows = "".join(each.html() for each in self.findings)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         head, verdict = escape(self._head()), escape(self._verdict())
         return f"<div><b>{head}</b><ul>{notes}</ul><table>{rows}</table><p>{verdict}</p></div>"
-
-
-def _html_row(finding: Finding) -> str:
-    told = escape(finding.seen)
-    if finding.status not in (HEALTHY, ILL):
-        told = f"<i>{finding.status}:</i> {told}"
-    if finding.status == ILL:
-        details = finding.details()
-        details.pop("row answers", None)
-        items = "".join(f"<br><i>{name}:</i> {escape(text)}" for name, text in details.items())
-        told = f"<b>{escape(finding.illness)}</b>{items}{_html_map(finding)}"
-    cells = (MARKS[finding.status], escape(finding.rule), told)
-    return f"<tr>{''.join(f'<td {LEFT}>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _html_map(finding: Finding) -> str:
-    cell = '<td style="width:1.1em;padding:0;text-align:center;background:{}">{}</td>'
-    rows = [
-        "".join(cell.format(CELLS[mark], "×" * (mark == "#")) for mark in line)
-        for line in finding.drawn()
-    ]
-    words = "<br>row: position that answers; column: changed word; ×: a later word was seen"
-    return f"{words}<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>" if rows else ""

@@ -1,6 +1,6 @@
 """What torch computes inside a model, seen without knowing the model.
 
-While a Watch is on, PyTorch takes no fast path, and ``F.dropout`` drops nothing.
+While a Watch is on, PyTorch takes no fast path, and functions of torch.nn.functional drop nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,25 +16,23 @@ RESHAPES = {"view", "reshape", "unflatten", "flatten"}
 
 
 class Watch(TorchFunctionMode):
-    """Notes embeddings, softmaxes, reshapes and scalings of the calls inside the block.
+    """Notes embeddings, attentions and reshapes of the calls inside the block.
 
     Args:
-        streams: Token ids, each (batch, position). Zeros that collect gradients are added to their
-            embeddings: ``deltas``, as shapes come.
+        streams: Token ids, each (batch, position). Zeros are added to their embeddings, which
+            collect gradients: ``deltas``.
     """
 
     def __init__(self, streams: Sequence[Tensor] = ()) -> None:
         super().__init__()
-        self.streams = streams
-        self.lengths = {each.size(1) for each in streams}
+        self.streams, self.lengths = streams, {each.size(1) for each in streams}
         self.deltas: list[list[Tensor]] = [[] for _ in streams]
         self.tables: list[list[int]] = [[] for _ in streams]  # sizes of the tables that read them
-        self.position_tables = [0]  # sizes of the tables that read 0, 1, 2, …
-        self.reuses_positions = False
+        self.position_tables, self.reuses_positions = [0], False
         self.wrong_axes: list[str] = []
         self.mixings: list[str] = []
         self.undivided: list[float] = []  # standard deviations of scores that were not divided
-        self.attentions = 0
+        self.attentions = self.masked = 0  # the second: those in which the future is hidden
         self.spread = 0.0  # how far the scores of one query differ, as a share of the largest
         self._factors: set[float] = set()  # since the last softmax
         self._width = 0  # of the vectors in the last product
@@ -47,9 +45,9 @@ class Watch(TorchFunctionMode):
         given = [*args, *kwargs.values()]
         if name == "dropout":
             return given[0]
+        if "dropout_p" in kwargs:
+            kwargs = kwargs | {"dropout_p": 0.0}
         result = function(*args, **kwargs)
-        if not self.streams:
-            return result
         if name == "embedding":
             return self._embedded(result, *given[:2])
         if name in SCALINGS:
@@ -59,14 +57,15 @@ class Watch(TorchFunctionMode):
             self._width = operands[0].size(-1) if operands else 0
             self._factors.add(kwargs.get("alpha", 0.0))
         elif name == "softmax":
-            axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
-            self._softmax(given[0].detach().float(), axis)
+            self._softmax(given[0].detach().float(), kwargs.get("dim", [*args, None][1]))
         elif name == "scaled_dot_product_attention":
-            self._attended(*given[:2], *given[3:4], scale=kwargs.get("scale"))
+            bias = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
+            self._attended(*given[:2], bias, kwargs.get("scale"))
+            self.masked += bool(kwargs.get("is_causal"))
         elif name in RESHAPES and isinstance(given[0], Tensor):
-            before, after = tuple(given[0].shape), tuple(result.shape)
-            if mixes_positions(before, after, self.lengths):
-                self.mixings.append(f"{name} {before} → {after}")
+            shapes = tuple(given[0].shape), tuple(result.shape)
+            if mixes_positions(*shapes, self.lengths):
+                self.mixings.append(f"{name} of {shapes[0]} as {shapes[1]}")
         self.attentions += name == "multi_head_attention_forward"
         return result
 
@@ -80,7 +79,7 @@ class Watch(TorchFunctionMode):
                     return vectors + deltas[-1]
         steps = ids.reshape(-1, ids.size(-1))[0].diff() if ids.dim() else ids
         if steps.numel() + 1 in self.lengths and bool((steps[: len(steps) // 2] == 1).all()):
-            self.position_tables.append(table.size(0))
+            self.position_tables.append(table.size(0))  # read by 0, 1, 2, …
             self.reuses_positions |= bool((steps < 1).any())
         return vectors
 
@@ -88,36 +87,35 @@ class Watch(TorchFunctionMode):
         places = [i for i, size in enumerate(scores.shape) if size in self.lengths]
         if scores.dim() < 3 or len(places) < 2:
             return
-        factors, self._factors, root = self._factors, set(), max(self._width, 1) ** 0.5
         if axis is None or axis % scores.dim() != places[-1]:  # the keys come after the queries
             self.wrong_axes.append(f"softmax over axis {axis} of {tuple(scores.shape)}")
-        seen = self._note(scores)
-        wanted = (root, 1 / root, root**0.5, root**-0.5)
-        if root > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in wanted):
-            self.undivided.append(scores[seen].std().item())
+        self._note(scores, self._width, {1.0, -1.0, 0.5, -0.5})
 
     def _attended(
-        self, query: Tensor, key: Tensor, bias: Tensor | None = None, *, scale: float | None
+        self, query: Tensor, key: Tensor, bias: Tensor | None, scale: float | None
     ) -> None:
         keys = key.repeat_interleave(query.size(1) // key.size(1), dim=1) if key.dim() > 3 else key
         scores = query.detach().float() @ keys.detach().float().mT
-        if isinstance(bias, Tensor) and bias.is_floating_point():
+        if bias is not None and bias.dtype == torch.bool:
+            scores = scores.masked_fill(~bias, -torch.inf)
+        elif bias is not None:
             scores = scores + bias.detach().float()
-        seen, root = self._note(scores), query.size(-1) ** 0.5
-        factors, self._factors = self._factors, set()
-        is_one = scale is not None and abs(scale - 1) < 1e-6 and root > 1
-        if is_one and not any(abs(each * root - 1) < 1e-3 for each in factors):
-            self.undivided.append(scores[seen].std().item())
+        is_divided = scale is None or abs(scale - 1) > 1e-6
+        self._note(scores, 1 if is_divided else query.size(-1), {-1.0})
 
-    def _note(self, scores: Tensor) -> Tensor:
-        """Note an attention's spread of scores; returns which are not masked."""
+    def _note(self, scores: Tensor, width: int, powers: set[float]) -> None:
+        """Note scores, which something must have divided by √width, whole or in two halves."""
+        factors, self._factors = self._factors, set()
         self.attentions += 1
         seen = scores.abs() < HIDDEN
+        self.masked += not seen.triu(1).any()
         high = scores.masked_fill(~seen, -torch.inf).amax(dim=-1)
         spread = (high - scores.masked_fill(~seen, torch.inf).amin(dim=-1)).amax().item()
         largest = scores[seen].abs().max().item() if seen.any() else 0.0
         self.spread = max(self.spread, spread / largest if largest else 0.0)
-        return seen
+        wanted = [width ** (power / 2) for power in powers]
+        if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in wanted):
+            self.undivided.append(scores[seen].std().item())
 
 
 def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: set[int]) -> bool:
@@ -140,7 +138,6 @@ def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: se
 
 def _factor(value: object) -> float:
     """A number that something is multiplied by, or 0."""
-    if isinstance(value, Tensor):
-        is_number = value.numel() == 1 and value.is_floating_point()
-        return abs(value.item()) if is_number else 0.0
+    if isinstance(value, Tensor) and value.numel() == 1 and value.is_floating_point():
+        return abs(value.item())
     return abs(float(value)) if isinstance(value, int | float) else 0.0

@@ -4,9 +4,10 @@ import inspect
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_edu.checkup.calling import Text, named_number
+from transformer_edu.checkup.calling import Text, named_number, places
 from transformer_edu.checkup.flows import MORE
 from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
 from transformer_edu.checkup.subject import LENGTH, NOISE, START, Subject
@@ -17,7 +18,7 @@ from transformer_edu.model.transformer import Transformer
 
 WRITTEN = 5  # tokens
 CERTAIN = 1e4  # a logit above all others
-ONE_BY_ONE = (3, 1, 1, 1, 1)
+ONE_BY_ONE, FROM_THE_FIRST, SEVERAL = (3, 1, 1, 1, 1), (1,) * LENGTH, (2, 3, 2)  # words at once
 Step = Callable[[Tensor, object, int], tuple[object, object]]
 Writer = Callable[[Text], list[list[int]]]
 
@@ -26,13 +27,12 @@ def cache(subject: Subject) -> Finding:
     text = subject.text()
     if _stepper(subject, text) is None:
         return Finding(UNTRIED, "no cache is known: give Adapter(step=…)")
-    trials = {"one by one": (text, ONE_BY_ONE, None), "from word 1": (text, (1,) * LENGTH, None)}
+    trials = {"one by one": (text, ONE_BY_ONE, None), "from word 1": (text, FROM_THE_FIRST, None)}
     if subject.has_source:
         trials["with padding"] = (subject.padded(text, MORE, stream=1), ONE_BY_ONE, None)
-    elif subject.masks() and subject.adapter.step is None:
+    elif subject.masks and subject.adapter.step is None:
         trials["with padding"] = (_shortened(subject, text), ONE_BY_ONE, None)
-    trials["after a reorder"] = (text, ONE_BY_ONE, [1, 1, 0])
-    trials["several at once"] = (text, (2, 3, 2), None)
+    trials |= {"after a reorder": (text, ONE_BY_ONE, [1, 1, 0]), "in parts": (text, SEVERAL, None)}
     done, missing = [], ""
     for name, trial in trials.items():
         try:
@@ -43,36 +43,40 @@ def cache(subject: Subject) -> Finding:
             missing += f" Not {name}: {type(error).__name__}."
             continue
         if moved.any():
+            words = f"Read {name}, logits differ by {moved.max():.2g} of their variation, first at"
             first = int(moved.amax(dim=0).nonzero().min()) + 1
-            words = f"Read {name}, logits differ by {moved.max():.2g} of their variation, "
-            return Finding(ILL, f"{words}first at word {first}.", "the cached step differs")
+            return Finding(ILL, f"{words} word {first}.", "the cached step differs")
         done.append(name)
     words = f"Steps give the logits of one pass: {', '.join(done)}.{missing}"
     return Finding(TOLD if missing else HEALTHY, words)
 
 
 def _steps_moved(
-    subject: Subject, text: Text, chunks: tuple[int, ...], rows: list[int] | None
+    subject: Subject, text: Text, parts: tuple[int, ...], rows: list[int] | None
 ) -> Tensor:
-    """How far cached logits are from those of one pass, (batch, position)."""
+    """How far cached logits are from those of one pass, (batch, position).
+
+    After the first part the rows of the batch become these rows, if any are given.
+    """
     step, past, found, done = _stepper(subject, text), None, [], 0
-    for number, chunk in enumerate(chunks):
+    for number, part in enumerate(parts):
         if number == 1 and rows is not None:
             for each in past if isinstance(past, list) else [past]:
-                index = torch.tensor(rows, device=subject.device)
-                getattr(each, "keep" if hasattr(each, "keep") else "reorder_cache")(index)
-            text = text.rows(rows)
-            step, found = _stepper(subject, text), [found[0][rows]]
-        ids, done = text.ids[:, done : done + chunk], done + chunk
+                reorder = each.keep if hasattr(each, "keep") else each.reorder_cache
+                reorder(torch.tensor(rows, device=subject.device))
+            text, found = text.rows(rows), [found[0][rows]]
+            step = _stepper(subject, text)
+        ids, done = text.ids[:, done : done + part], done + part
         with torch.no_grad():
             answer, past = step(ids, past, done)
         found.append(subject.read(answer, Text(ids, ids)))
     return subject.moved(subject.answer(text), torch.cat(found, dim=1), text.real)
 
 
+@torch.no_grad()
 def _stepper(subject: Subject, text: Text) -> Step | None:
     """What reads the words that follow with a cache: (ids, cache, end) → (answer, cache)."""
-    model, own, source = subject.model.eval(), subject.adapter.step, text.source_ids
+    model, own, (_, real, source, source_real) = subject.model.eval(), subject.adapter.step, text
     names = inspect.signature(model.forward).parameters
     if own is not None:
         given = (model,) if source is None else (model, source)
@@ -83,9 +87,8 @@ def _stepper(subject: Subject, text: Text) -> Step | None:
             kept,
         )
     if isinstance(model, Transformer):
-        with torch.no_grad():
-            mask = model.source_mask(source)
-            memory = model.encode(source, source_mask=mask)
+        mask = model.source_mask(source)
+        memory = model.encode(source, source_mask=mask)
 
         def step(ids: Tensor, past: object, end: int) -> tuple[object, object]:
             past = past or DecoderCache(num_layers=len(model.decoder.layers))
@@ -96,15 +99,12 @@ def _stepper(subject: Subject, text: Text) -> Step | None:
         return None
     encoded: dict[str, object] = {}
     if source is not None:
-        mask = text.source_real.long()
-        with torch.no_grad():
-            encoded["encoder_outputs"] = model.get_encoder()(source, attention_mask=mask)
-        encoded["attention_mask"] = mask
+        encoded["attention_mask"] = source_real.long()
+        encoded["encoder_outputs"] = model.get_encoder()(source, **encoded)
 
     def step_hugging_face(ids: Tensor, past: object, end: int) -> tuple[object, object]:
-        mask = text.real[:, :end].long()
-        places = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.size(1) :]
-        given = {"input_ids": ids, "attention_mask": mask, "position_ids": places}
+        given = {"input_ids": ids, "attention_mask": real[:, :end].long()}
+        given |= {"position_ids": places(real[:, :end])[:, -ids.size(1) :]}
         given = {name: each for name, each in given.items() if name in names}
         given = encoded | {"decoder_input_ids": ids} if encoded else given
         answer = model(**given, past_key_values=past, use_cache=True)
@@ -129,9 +129,10 @@ def generation(subject: Subject) -> Finding:
     text = subject.text(batch=2)
     if wrong := _wrong_word(subject, text, start, write):
         return Finding(ILL, wrong, "generation does not follow the logits")
-    if subject.has_source or (subject.masks() and subject.adapter.generate is None):
-        if wrong := _wrong_word(subject, _shortened(subject, text), start, write):
-            return Finding(ILL, f"In a padded batch: {wrong}", "generation depends on the batch")
+    is_masked = bool(subject.masks) and subject.adapter.generate is None
+    short = _shortened(subject, text) if subject.has_source or is_masked else None
+    if short and (wrong := _wrong_word(subject, short, start, write)):
+        return Finding(ILL, f"In a padded batch: {wrong}", "generation depends on the batch")
     return Finding(HEALTHY, f"{WRITTEN} tokens have the largest logits of one pass.")
 
 
@@ -140,11 +141,9 @@ def _wrong_word(subject: Subject, text: Text, start: int, write: Writer) -> str:
     for row, written in enumerate(write(text)):
         ids, real, source, source_real = text.rows([row])
         first = ids.new_tensor([[start]]) if subject.has_source else ids[real].unsqueeze(0)
-        whole = torch.cat([first, first.new_tensor([written])], dim=1)
-        alone = Text(whole, torch.ones_like(whole, dtype=torch.bool))
-        if subject.has_source:
-            kept = source[source_real].unsqueeze(0)
-            alone = Text(*alone[:2], kept, torch.ones_like(kept, dtype=torch.bool))
+        streams = [torch.cat([first, first.new_tensor([written])], dim=1)]
+        streams += [source[source_real].unsqueeze(0)] if subject.has_source else []
+        alone = Text(*(x for ids in streams for x in (ids, torch.ones_like(ids).bool())))
         logits = subject.answer(alone)[0, first.size(1) - 1 :]
         for number, (token, each) in enumerate(zip(written, logits, strict=False), start=1):
             if each.max() - each[token] > 10 * NOISE * each.std():
@@ -152,65 +151,60 @@ def _wrong_word(subject: Subject, text: Text, start: int, write: Writer) -> str:
     return ""
 
 
-def _writer(subject: Subject) -> tuple[int, Writer | None]:
+def _writer(subject: Subject, *, ends: bool = False) -> tuple[int, Writer | None]:
     """The start token, and what writes WRITTEN tokens greedily; None if nothing is known to."""
-    model, own = subject.model.eval(), subject.adapter.generate
+    model, own, stream = subject.model.eval(), subject.adapter.generate, 2 * subject.has_source
     start = named_number(model, START)
     start = subject.padding_id if start is None else start
     if own is not None:
-        return start, lambda text: own(model, text[2 * subject.has_source], WRITTEN).tolist()
+        return start, lambda text: own(model, text[stream], WRITTEN).tolist()
     if getattr(model, "can_generate", bool)():
+        settings = type(model.generation_config)(
+            max_new_tokens=WRITTEN + 1,  # the last one may be forced to be the end
+            do_sample=False,
+            pad_token_id=subject.padding_id,
+            decoder_start_token_id=start,
+            eos_token_id=subject.end_id if ends else None,
+        )
 
         def write(text: Text) -> list[list[int]]:
-            ids, real = text[2 * subject.has_source :][:2]
-            settings = type(model.generation_config)(
-                max_new_tokens=WRITTEN + 1,  # the last one may be forced to be the end
-                do_sample=False,
-                pad_token_id=subject.padding_id,
-                decoder_start_token_id=start,
-                eos_token_id=subject.end_id if subject.forces_end else None,
-            )
-            written = model.generate(ids, attention_mask=real.long(), generation_config=settings)
-            return written[:, 1 if subject.has_source else ids.size(1) :][:, :WRITTEN].tolist()
+            ids, mask = text[stream], text[stream + 1].long()
+            found = model.generate(ids, attention_mask=mask, generation_config=settings)
+            return found[:, 1 if stream else ids.size(1) :][:, :WRITTEN].tolist()
 
         return start, write
     if all(hasattr(model, name) for name in ("source_mask", "encode", "decode", "project")):
-        search = lambda text: greedy_search(model, text.source_ids, max_length=WRITTEN)  # noqa: E731
-        return start_id_of(model), search
-    names = inspect.signature(getattr(model, "generate", lambda: None)).parameters
-    if len(names) < 2 or not {"top_k", "do_sample", "temperature"} & {*names}:
+        start = start_id_of(model)
+        return start, lambda text: greedy_search(model, text.source_ids, max_length=WRITTEN)
+    names = inspect.signature(getattr(model, "generate", None) or (lambda: None)).parameters
+    greedy = {"top_k": 1, "do_sample": False, "temperature": 1e-4}
+    greedy = {name: value for name, value in greedy.items() if name in names}
+    if "top_k" in greedy or "do_sample" in greedy:
+        greedy.pop("temperature", None)
+    if len(names) < 2 or not greedy:
         return start, None
-    greedy = {"top_k": 1} if "top_k" in names else {}
-    greedy |= (
-        {"do_sample": False}
-        if "do_sample" in names
-        else {"temperature": 1e-4}
-        if not greedy
-        else {}
-    )
-    return start, lambda text: model.generate(text.ids, WRITTEN, **greedy)[
-        :, text.ids.size(1) :
-    ].tolist()
+
+    def write_on(text: Text) -> list[list[int]]:
+        if "attention_mask" in names:
+            greedy["attention_mask"] = text.real.long()
+        return model.generate(text.ids, WRITTEN, **greedy)[:, text.ids.size(1) :].tolist()
+
+    return start, write_on
 
 
 def stopping(subject: Subject) -> Finding:
-    start, write = _writer(subject)
-    end, width = subject.end_id, subject.sizes[0]
-    if write is None or end is None or not 0 <= end < width:
+    (_, write), end, width = _writer(subject, ends=True), subject.end_id, subject.sizes[0]
+    linear = [each for each in subject.model.modules() if isinstance(each, nn.Linear)]
+    last = [each for each in linear if each.out_features == width]
+    if write is None or end is None or not (0 <= end < width and last):
         return Finding(UNTRIED, "no generation or no end token is known: give them to Adapter(…)")
-    last = [
-        m for m in subject.model.modules() if isinstance(m, nn.Linear) and m.out_features == width
-    ]
-    if not last:
-        return Finding(UNTRIED, "no output matrix was found")
-    bias = torch.nn.functional.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
+    bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
     hook = last[-1].register_forward_hook(lambda module, given, output: output + bias)
-    subject.forces_end = True
     try:
-        written = write(subject.text(batch=2))
+        longest = max(len(row) for row in write(subject.text(batch=2)))
     finally:
         hook.remove()
-        subject.forces_end = False
-    longest = max(len(row) for row in written)
     words = f"After the end token it wrote {max(longest - 1, 0)} more."
-    return Finding(*((ILL, words, "generation does not stop") if longest > 1 else (HEALTHY, words)))
+    return (
+        Finding(ILL, words, "generation does not stop") if longest > 1 else Finding(HEALTHY, words)
+    )
