@@ -4,7 +4,6 @@ A bug is a function that builds the model, and what check_up needs besides. The 
 the thread, and say in a sentence what was wrong.
 """
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 
 from tests.checkup.small_models import (
     END,
+    GPT,
     HEADS,
     LONGEST,
     PADDING,
@@ -23,7 +23,6 @@ from tests.checkup.small_models import (
     Cache,
     Embedding,
     Encoder,
-    GPT,
     Layer,
     MaskedGPT,
     Rotary,
@@ -35,7 +34,7 @@ from transformer_edu.checkup import Adapter
 
 
 class Bug(NamedTuple):
-    """A published bug: its thread, the probe's name for it, and how to build it."""
+    """A published bug: its thread, its illnesses, and how to build it."""
 
     thread: str
     illness: str
@@ -74,7 +73,7 @@ class MergedWithoutPermute(GPT):
 
 @published("reczoo/FuxiCTR#30", "a reshape mixes positions")
 class SplitByView(Encoder):
-    """Queries, keys and values are viewed as (batch · heads, position, width) without a transpose."""
+    """Queries, keys and values are viewed as (batch · heads, position, width), no transpose."""
 
     class attention(Attention):  # noqa: N801
         def split(self, x: Tensor) -> Tensor:
@@ -148,9 +147,7 @@ class ScaleOfOne(Encoder):
 
     class attention(Attention):  # noqa: N801
         def forward(self, x: Tensor, memory: Tensor, mask: Tensor, cache: None = None) -> Tensor:
-            query, key, value = (
-                self.split(each(x)) for each in (self.query, self.key, self.value)
-            )
+            query, key, value = (self.split(each(x)) for each in (self.query, self.key, self.value))
             heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
             return self.output(self.merge(heads, len(x)))
 
@@ -329,9 +326,7 @@ class AttentionDropsAlways(GPT):
         def forward(
             self, x: Tensor, memory: Tensor, mask: Tensor, cache: Cache | None = None
         ) -> Tensor:
-            query, key, value = (
-                self.split(each(x)) for each in (self.query, self.key, self.value)
-            )
+            query, key, value = (self.split(each(x)) for each in (self.query, self.key, self.value))
             heads = F.scaled_dot_product_attention(
                 query, key, value, attn_mask=mask, dropout_p=self.dropout_p
             )

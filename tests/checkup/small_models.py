@@ -1,4 +1,4 @@
-"""Small models that are written out, with a method for each decision that published code got wrong."""
+"""Small models, written out, with a method for each decision that published code got wrong."""
 
 import math
 
@@ -58,7 +58,9 @@ class Attention(nn.Module):
 
     def keep(self, cache: Cache, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         if cache:
-            key, value = (torch.cat(pair, dim=2) for pair in zip(cache[0], (key, value), strict=True))
+            key, value = (
+                torch.cat(pair, dim=2) for pair in zip(cache[0], (key, value), strict=True)
+            )
         cache[:] = [(key, value)]
         return key, value
 

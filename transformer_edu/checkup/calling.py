@@ -17,7 +17,7 @@ from torch import Tensor, nn
 ROLES = {
     "use_cache": re.compile(r"^use_cache$"),
     "": re.compile(
-        r"past|cache|^mems|mem_mask|prepend|head_mask|hidden|embed|state|return|output_"
+        r"past|cache|^mems|mem_mask|prepend|(^|_)head_mask|hidden|embed|state|return|output_"
     ),
     "padding": re.compile(
         r"^(?=.*(mask|pad)).*(pad|key_mask)|^(decoder_|encoder_)?attention_mask$"

@@ -12,12 +12,26 @@ from importlib.resources import files
 import numpy as np
 from torch import nn
 
-from transformer_edu.checkup import flow_probes, part_probes, training_probes, writing_probes
+from transformer_edu.checkup import flow_probes as flow
+from transformer_edu.checkup import part_probes as part
+from transformer_edu.checkup import training_probes as training
+from transformer_edu.checkup import writing_probes as writing
 from transformer_edu.checkup.flows import understand
 from transformer_edu.checkup.report import ILL, TOLD, UNJUDGED, UNTRIED, Finding, Report
 from transformer_edu.checkup.subject import KINDS, Adapter, Subject
 from transformer_edu.training.machine.device import random_state_restored
 
+PROBES = {
+    each.__name__: each
+    for each in (
+        *(flow.finite, flow.axis, flow.mixing, flow.repeatable, flow.neighbors, flow.future),
+        *(flow.context, flow.source_padding, flow.padding, flow.left_padding, flow.empty_row),
+        *(flow.order, flow.beyond, part.registered, part.gradients, part.layers, part.tied),
+        *(part.dropout, part.scaling, part.half, part.unsure, part.depth, part.positions),
+        *(writing.cache, writing.generation, writing.stopping),
+        *(training.labels, training.ending, training.loss_padding, training.entropy),
+    )
+}
 LETTERS = dict(zip(KINDS, "edn", strict=True))  # of the kinds, in probes.tsv
 FAILED = (ILL, TOLD, UNTRIED)
 
@@ -78,9 +92,8 @@ def _findings(subject: Subject) -> list[Finding]:
         probe, kinds = row["probe"], row.pop("kinds")
         if LETTERS[subject.kind] not in kinds:
             continue
-        rooms = (flow_probes, part_probes, writing_probes, training_probes)
         try:
-            finding = next(getattr(room, probe) for room in rooms if hasattr(room, probe))(subject)
+            finding = PROBES[probe](subject)
         except Exception as error:  # whatever a model raises
             finding = Finding(UNTRIED, f"the model raised {type(error).__name__}: {error}")
         finding = replace(finding, seen=" ".join(finding.seen.split())[:240])

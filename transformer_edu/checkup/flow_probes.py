@@ -81,9 +81,9 @@ def neighbors(subject: Subject) -> Finding:
 
 
 def future(subject: Subject) -> Finding:
-    seen, watch = influence(subject), subject.inside
+    seen, masked = influence(subject), subject.inside.masked
     if seen.triu(1).any():
-        return _leak(seen, is_masked=0 < watch.attentions == watch.masked)
+        return _leak(seen, is_masked=bool(masked) and all(masked))
     text, half = subject.text(batch=2), LENGTH // 2
     if not subject.is_random_in_training:
         both = text, subject.changed(text, slice(half, None))
@@ -110,8 +110,8 @@ def _leak(seen: Tensor, *, is_masked: bool) -> Finding:
         return Finding(ILL, words, name, leak=leak)
     for ahead in range(1, LENGTH - 1):
         if later.equal(every.tril(ahead)):
-            words = f"Each answer moved with the next {ahead} word(s), and with none after that."
-            return Finding(ILL, words, "the causal mask is off by one", leak=leak)
+            words = f"Each answer moved with the next {ahead} words, one in each layer or in all."
+            return Finding(ILL, words, "the next word is visible", leak=leak)
         if later.equal(every & (torch.arange(LENGTH) <= ahead)):
             words = f"The first {ahead + 1} words see each other. A prefix on purpose?"
             return Finding(TOLD, words)

@@ -40,7 +40,7 @@ def understand(
             except Exception as error:  # whatever a model raises when it is asked wrongly
                 failure = failure or error
                 continue
-            if sum(scores) > best[0]:
+            if sum(scores) > best[0] and (scores[1] or not swapped or best[0] < 0):
                 best = (sum(scores), swapped, convention, all(scores))
             if best[-1] is True:
                 break
@@ -131,7 +131,7 @@ def _scores(subject: Subject) -> list[bool]:
     answers = subject.answer(text)
     scores = [bool(answers.isfinite().all())]
     try:
-        scores.append(rows_moved(subject) == 0)
+        scores.append(rows_moved(subject) == 0)  # its place is known to ``understand``
     except (IndexError, RuntimeError, ValueError, TypeError):  # a batch of one may fail
         scores.append(False)
     hidden = [padding_moved(subject, stream=each) == 0 for each in range(1 + subject.has_source)]
@@ -149,7 +149,9 @@ def _scores(subject: Subject) -> list[bool]:
 def _settle_kind(subject: Subject) -> None:
     """A model with one stream is what its influences show, where its name says nothing."""
     seen = influence(subject)
-    is_encoder = bool(ENCODERS.search(subject.name))
-    if not seen.triu(1).any() or not (seen.equal(seen.T) or is_encoder):
+    is_encoder = bool(ENCODERS.search(subject.name)) or len(seen) == 1
+    if len(seen) == 1:  # one answer for a text
+        subject.kind = KINDS[2]
+    elif not seen.triu(1).any() or not (seen.equal(seen.T) or is_encoder):
         subject.kind = KINDS[1]
     subject.is_asked = subject.kind == KINDS[2] and not is_encoder

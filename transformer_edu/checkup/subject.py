@@ -61,8 +61,8 @@ class Adapter:
 class Subject:
     """A model under examination. ``original`` is the model itself, which is never called.
 
-    ``twin`` is a copy. ``model`` is a copy in float32 without dropout, whose parameters that were
-    all zero are small numbers: a branch that starts at zero shows nothing.
+    ``twin`` is a copy, and ``model`` one in float32 without dropout. In both, parameters that are
+    all zero become small numbers: a branch that starts at zero shows nothing.
 
     Args:
         model: Reads token ids and answers with logits or vectors.
@@ -106,11 +106,12 @@ class Subject:
         except Exception as error:  # whatever a model keeps that cannot be copied
             words = f"model must be one that copy.deepcopy can copy, got {error!r}"
             raise CheckupError(words) from None
-        generator = torch.Generator().manual_seed(2)
+        generator, twins = torch.Generator().manual_seed(2), dict(self.twin.named_parameters())
         for name, weight in self.model.named_parameters():
             if weight.numel() and not weight.detach().any():
                 noise = torch.randn(weight.shape, generator=generator, device="cpu") / 50
-                weight.data.copy_(noise)
+                for each in (weight, twins[name]):
+                    each.data.copy_(noise)
                 if weight.dim() > 1:
                     self.notes.append(f"{name} starts at zero: in a copy it got small numbers.")
         for module in self.model.modules():
@@ -121,10 +122,14 @@ class Subject:
         self.parameters: list[calling.Parameter] = []
         if self.adapter.ask is None:
             try:
-                self.parameters = calling.read_signature(self.original.forward)
+                found = calling.read_signature(self.original.forward)
             except (TypeError, ValueError) as error:
                 raise self.refusal(str(error)) from None
-            two = any(each.role == "target" for each in self.parameters)
+            two = any(each.role == "target" for each in found)
+            own = [
+                e for e in found if e.optional and callable(getattr(self.original, e.name, None))
+            ]
+            self.parameters = [each for each in found if each not in own]  # it makes its own masks
         else:
             two = len(inspect.signature(self.adapter.ask).parameters) == 5
         if self.kind is not None and two != self.has_source:
@@ -198,11 +203,14 @@ class Subject:
 
     def twins(self, *, training: bool, seeds: tuple[int, ...]) -> list[Tensor]:
         """How far the twin's answers to a text are from the first ones, for each seed."""
-        text, answers = self.text(), []
+        text, answers, states = self.text(), [], []
         for seed in seeds:
             torch.manual_seed(seed)
             with torch.no_grad():
                 answers.append(self.read(self.call(self.twin.train(training), text), text))
+            states.append(torch.get_rng_state())
+        if seeds[0] != seeds[-1] and not training and states[0].equal(states[-1]):
+            self.notes.append("It sets torch's global random seed while it answers.")
         return [self.moved(answers[0], each).max() for each in answers[1:]]
 
     def call(self, model: nn.Module, text: Text, **more: object) -> object:

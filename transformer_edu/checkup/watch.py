@@ -32,7 +32,8 @@ class Watch(TorchFunctionMode):
         self.wrong_axes: list[str] = []
         self.mixings: list[str] = []
         self.undivided: list[float] = []  # standard deviations of scores that were not divided
-        self.attentions = self.masked = 0  # the second: those in which the future is hidden
+        self.attentions = 0
+        self.masked: list[bool] = []  # whether the future is hidden, of every self-attention
         self.spread = 0.0  # how far the scores of one query differ, as a share of the largest
         self._factors: set[float] = set()  # since the last softmax
         self._width = 0  # of the vectors in the last product
@@ -60,8 +61,8 @@ class Watch(TorchFunctionMode):
             self._softmax(given[0].detach().float(), kwargs.get("dim", [*args, None][1]))
         elif name == "scaled_dot_product_attention":
             bias = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
+            bias = _causal(*given[:2]) if kwargs.get("is_causal") else bias
             self._attended(*given[:2], bias, kwargs.get("scale"))
-            self.masked += bool(kwargs.get("is_causal"))
         elif name in RESHAPES and isinstance(given[0], Tensor):
             shapes = tuple(given[0].shape), tuple(result.shape)
             if mixes_positions(*shapes, self.lengths):
@@ -77,8 +78,10 @@ class Watch(TorchFunctionMode):
                     tables.append(table.size(0))
                     deltas.append(torch.zeros_like(vectors).requires_grad_())
                     return vectors + deltas[-1]
-        steps = ids.reshape(-1, ids.size(-1))[0].diff() if ids.dim() else ids
-        if steps.numel() + 1 in self.lengths and bool((steps[: len(steps) // 2] == 1).all()):
+        if vectors.dim() < 2 or vectors.size(-2) not in self.lengths:
+            return vectors
+        steps = ids.reshape(-1, vectors.size(-2))[0].diff()
+        if (steps[: len(steps) // 2] == 1).all():
             self.position_tables.append(table.size(0))  # read by 0, 1, 2, …
             self.reuses_positions |= bool((steps < 1).any())
         return vectors
@@ -108,7 +111,8 @@ class Watch(TorchFunctionMode):
         factors, self._factors = self._factors, set()
         self.attentions += 1
         seen = scores.abs() < HIDDEN
-        self.masked += not seen.triu(1).any()
+        if scores.shape[-2:] == (self.streams[0].size(1),) * 2:
+            self.masked.append(not seen.triu(1).any())
         high = scores.masked_fill(~seen, -torch.inf).amax(dim=-1)
         spread = (high - scores.masked_fill(~seen, torch.inf).amin(dim=-1)).amax().item()
         largest = scores[seen].abs().max().item() if seen.any() else 0.0
@@ -134,6 +138,12 @@ def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: se
         return is_split and many[1] != few[1]
     is_split = len(many) == 3 and many[1] == few[1] and many[0] != few[0]
     return is_split and many[0] * many[2] == few[0] * few[2]
+
+
+def _causal(query: Tensor, key: Tensor) -> Tensor:
+    """The mask of is_causal, (query, key)."""
+    ones = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
+    return ones.tril()
 
 
 def _factor(value: object) -> float:
