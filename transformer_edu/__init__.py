@@ -10,6 +10,7 @@ for each question:
 - ``data``: what does it read? Toy tasks, captions, everyday sentences, tokens, batches.
 - ``training``: how does it learn? Loss, schedule, loop (§5).
 - ``runs``: what ``python -m transformer_edu.training`` is made of, and a command that scores.
+- ``checkup``: is it healthy? Probes for anybody's Transformer.
 - ``pretrained``: a small translator, ready to use, and folders of published Marian models.
 
 The course that teaches it is the package beside this one, ``transformer_course``.

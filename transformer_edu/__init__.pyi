@@ -1,5 +1,6 @@
 # The doors of the library: every name that users and lessons import, and the module that holds it.
 
+from .checkup.examination import check_up as check_up
 from .data.augmentation import RandomSplits as RandomSplits
 from .data.batches import Batch as Batch
 from .data.batches import epoch as epoch

@@ -1,0 +1,356 @@
+"""What check_up refuses or tells, its report, and its place in tests."""
+
+import json
+import re
+from importlib.resources import files
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tests.checkup.published_bugs import BUGS, MaskValueTooLarge, SmallForCausalLM
+from tests.checkup.small_models import GPT, VOCABULARY, WIDTH, Attention, Encoder, Layer, MaskedGPT
+from transformer_edu.checkup import Adapter, CheckupError, assert_healthy, check_up
+from transformer_edu.checkup.report import Finding, Report
+from transformer_edu.checkup.watch import mixes_positions
+
+
+@pytest.fixture(autouse=True)
+def seed() -> None:
+    torch.manual_seed(0)
+
+
+# ---- What cannot be examined, and what is told ------------------------------------------------
+
+
+class Raising(GPT):
+    def forward(self, ids: Tensor) -> Tensor:
+        raise RuntimeError("this model runs on a GPU only")
+
+
+class Vectors(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x)
+
+
+class Nameless(GPT):
+    def forward(self, *args: Tensor) -> Tensor:
+        return super().forward(*args)
+
+
+class Graph(GPT):
+    def forward(self, ids: Tensor, edges: Tensor, nodes: Tensor) -> Tensor:
+        return super().forward(ids)
+
+
+class Silent(GPT):
+    def forward(self, ids: Tensor) -> str:
+        return "no logits"
+
+
+class Uncopyable(GPT):
+    def __deepcopy__(self, memo: dict) -> None:
+        raise TypeError("holds a lock")
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (Raising(), "it raised RuntimeError: this model runs on a GPU only"),
+        (Vectors(), "it raised RuntimeError"),
+        (Nameless(), "its forward names no token ids"),
+        (Graph(), "its parameter 'nodes' has a name without a known meaning"),
+        (Silent(), "it answered with str , which are no logits"),
+        (Uncopyable(), "must be one that copy.deepcopy can copy, got TypeError('holds a lock')"),
+        (torch.relu, "model must be a torch.nn.Module, got builtin_function_or_method"),
+    ],
+)
+def test_what_cannot_be_examined_is_refused_in_a_sentence(model, words):
+    with pytest.raises(CheckupError, match=re.escape(words)) as caught:
+        check_up(model)
+    if "must be" not in words:
+        assert "def ask(model, " in str(caught.value)  # the three lines
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("GPT", "kind must be one of encoder-decoder, decoder-only, encoder-only, got 'GPT'"),
+        ("encoder-decoder", "it reads 1 streams of tokens, got kind='encoder-decoder'"),
+    ],
+)
+def test_a_wrong_kind_is_refused(kind, words):
+    with pytest.raises(CheckupError, match=re.escape(words)):
+        check_up(GPT(), kind=kind)
+
+
+class Loud(GPT):
+    def forward(self, ids: Tensor) -> Tensor:
+        print("step", "forward")
+        torch.manual_seed(3)
+        return super().forward(ids)
+
+
+def test_prints_and_a_global_seed_are_told(capsys):
+    report = check_up(Loud())
+    assert capsys.readouterr().out == ""
+    assert any(
+        note.startswith("It prints while it answers: 'step forward") for note in report.notes
+    )
+    assert "It sets torch's global random seed while it answers." in report.notes
+
+
+class Strict(Encoder):
+    def forward(self, ids: Tensor) -> Tensor:
+        if (ids == 0).all(dim=1).any():
+            raise ValueError("a row must hold a word")
+        return super().forward(ids)
+
+
+def test_an_input_that_the_model_forbids_is_told():
+    report = check_up(Strict(), kind="encoder-only")
+    told = {each.probe: each.seen for each in report.findings if each.status == "told"}
+    assert told["empty_row"] == "It refuses such a row: ValueError: a row must hold a word"
+
+
+# ---- Illnesses that no published bug here has --------------------------------------------------
+
+
+class OneWordAhead(GPT):
+    def causal(self, ids: Tensor, past: int) -> Tensor:
+        length = ids.size(1)
+        return torch.ones(length, length, dtype=torch.bool).tril(1)
+
+
+class UpsideDownGPT(GPT):
+    def causal(self, ids: Tensor, past: int) -> Tensor:
+        return ~super().causal(ids, past).tril(-1)
+
+
+class MaskInEvaluationOnly(GPT):
+    def causal(self, ids: Tensor, past: int) -> Tensor | None:
+        return None if self.training else super().causal(ids, past)
+
+
+class LeakByGradient(GPT):
+    """What is added is taken away again: answers do not move, but the gradient flows."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embed(ids)
+        mean = x.mean(dim=1, keepdim=True)
+        x = x + mean - mean.detach()
+        for layer in self.layers:
+            x = layer(x, self.causal(ids, 0))
+        return self.head(self.norm(x))
+
+
+class OnlyItself(GPT):
+    def causal(self, ids: Tensor, past: int) -> Tensor:
+        return torch.eye(ids.size(1), dtype=torch.bool)
+
+
+class NoPast(GPT):
+    def causal(self, ids: Tensor, past: int) -> Tensor:
+        length = torch.arange(ids.size(1))
+        ahead = length[:, None] - length
+        return (ahead == 0) | (ahead > 1)
+
+
+class NaNAnswers(GPT):
+    def forward(self, ids: Tensor) -> Tensor:
+        return super().forward(ids) * torch.nan
+
+
+class Deaf(GPT):
+    def forward(self, ids: Tensor) -> Tensor:
+        return super().forward(torch.zeros_like(ids)[:, :1]).expand(-1, ids.size(1), -1)
+
+
+class PaddingOnQueries(Encoder):
+    def padding_mask(self, ids: Tensor) -> Tensor:
+        return super().padding_mask(ids).mT
+
+    pad_id = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pad_idx = 0
+
+
+class EmptySpoils(Encoder):
+    def forward(self, ids: Tensor) -> Tensor:
+        real = (ids != 0).sum(dim=1).float()
+        return super().forward(ids) + 0 * (real / real).sum()
+
+
+class Wrapping(GPT):
+    class embedding(GPT.embedding):  # noqa: N801
+        def forward(self, ids: Tensor, past: int = 0) -> Tensor:
+            places = torch.arange(ids.size(1)).clamp(max=31)
+            return self.words(ids) + self.positions(places)
+
+
+class NoDropoutGPT(GPT):
+    def __init__(self) -> None:
+        super().__init__()
+        for layer in self.layers:
+            layer.dropout = nn.Identity()
+        self.unused = nn.Dropout(0.5)
+
+
+class SureGPT(GPT):
+    def __init__(self) -> None:
+        super().__init__()
+        nn.init.normal_(self.head.weight, std=2.0)
+
+
+class DrownedGPT(GPT):
+    def __init__(self) -> None:
+        super().__init__()
+        nn.init.normal_(self.embed.words.weight, std=10.0)
+
+
+class Growing(Layer):
+    def forward(self, x: Tensor, mask: Tensor | None, **more: object) -> Tensor:
+        return super().forward(3 * x, mask, **more)
+
+
+class ExplodingGPT(GPT):
+    layer = Growing
+
+
+ILLNESSES = {
+    OneWordAhead: "the next word is visible",
+    UpsideDownGPT: "the mask is upside down",
+    MaskInEvaluationOnly: "no causal mask in training",
+    LeakByGradient: "the future leaks around the mask",
+    OnlyItself: "words do not see each other",
+    NoPast: "the past is hidden",
+    NaNAnswers: "NaN in the answers",
+    Deaf: "the text has no effect",
+    PaddingOnQueries: "padding is visible",
+    EmptySpoils: "an empty row spoils others",
+    Wrapping: "positions are used twice",
+    NoDropoutGPT: "dropout has no effect in training",
+    SureGPT: "a fresh model is too sure",
+    DrownedGPT: "words drown positions",
+    ExplodingGPT: "depth explodes",
+}
+DECODERS = (OneWordAhead, UpsideDownGPT, OnlyItself, NoPast)
+
+
+@pytest.mark.parametrize("build", ILLNESSES, ids=lambda build: build.__name__)
+def test_an_illness_is_called_by_its_name_and_by_no_other(build):
+    report = check_up(build(), kind="decoder-only" if build in DECODERS else None)
+    assert report.illnesses == [ILLNESSES[build]], f"\n{report}"
+
+
+def test_a_mask_that_shows_one_word_is_not_called_padding():
+    finding = next(f for f in check_up(OneWordAhead(), kind="decoder-only").findings if f.leak)
+    assert finding.seen.startswith("Each answer moved with the next 2 words")  # of two layers
+    assert finding.drawn()[:2] == ["o##····", "oo##···"]
+
+
+# ---- The report --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sick() -> Report:
+    torch.manual_seed(0)
+    return check_up(SmallForCausalLM())
+
+
+def test_the_report_has_a_line_for_each_probe_and_tells_all_of_an_illness(sick):
+    text = str(sick)
+    assert "\033[" not in text
+    for finding in sick.findings:
+        assert f" {finding.rule}" in text
+    for word in (
+        "NO CAUSAL MASK",
+        "done:",
+        "expected:",
+        "seen:",
+        "usual cause:",
+        "lesson:      03",
+    ):
+        assert word in text
+    assert "             o######\n" in text
+    assert text.endswith("not judged)") and "ILL: no causal mask. (" in text
+
+
+def test_the_report_is_colored_in_a_terminal_that_has_colors(sick, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\033[1;33m✗\033[0m the future is hidden" in str(sick)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033[" not in str(sick)
+
+
+def test_what_an_illness_may_explain_is_not_judged_and_not_passed(sick):
+    states = {each.probe: each.status for each in sick.findings}
+    assert states["future"] == "ill"
+    assert states["context"] == "healthy"
+    assert {each.status for each in sick.findings} >= {"not tried", "not judged", "healthy"}
+
+
+def test_the_report_is_data_in_json(sick):
+    told = json.loads(sick.to_json())
+    assert told["illnesses"] == ["no causal mask"] and "seconds" not in told
+    assert len(told["findings"]) == len(sick.findings)
+    leak = next(each["leak"] for each in told["findings"] if each["probe"] == "future")
+    assert all(all(row) for row in leak)
+
+
+def test_the_report_is_a_table_in_a_notebook_and_no_text_changes_it():
+    name = "<script>x</script>"
+    finding = Finding(
+        "ill", f"seen {name}", name, name, "p", name, name, name, "03", ((True,) * 2,)
+    )
+    html = Report(name, name, (name,), (finding,), 0.0)._repr_html_()
+    assert "<script>" not in html and "&lt;script&gt;" in html
+    assert html.count("<tr>") == html.count("</tr>") == 2  # the finding, and its map's row
+    assert html.count("×</td>") == 1
+
+
+def test_assert_healthy_fails_a_test_with_the_report_as_its_message():
+    assert_healthy(GPT())
+    with pytest.raises(AssertionError, match="OVERFLOW IN HALF PRECISION"):
+        assert_healthy(MaskValueTooLarge())
+    assert_healthy(MaskValueTooLarge(), allow=("overflow in half precision",))
+
+
+def test_every_illness_in_the_table_is_found_in_some_model_here():
+    table = files("transformer_edu.checkup").joinpath("illnesses.tsv").read_text(encoding="utf-8")
+    names = [line.split("\t")[0] for line in table.splitlines()[1:]]
+    shown = {bug.illness for bug in BUGS} | {*ILLNESSES.values()}
+    elsewhere = {"the source has no effect", "the source is cut off", "source padding is visible"}
+    assert {*names} - shown == elsewhere  # tests/checkup/test_our_faults.py
+    assert shown <= {*names}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "mixes"),
+    [
+        ((3, 7, 32), (3, 7, 4, 8), False),
+        ((3, 7, 32), (3, 4, 7, 8), True),
+        ((3, 4, 7, 8), (3, 7, 32), True),
+        ((3, 7, 4, 8), (3, 7, 32), False),
+        ((3, 7, 32), (12, 7, 8), True),
+        ((12, 7, 8), (3, 4, 7, 8), False),
+        ((3, 7, 32), (21, 32), False),
+        ((3, 7, 32), (7, 3, 32), True),
+        ((3, 1, 7, 8), (3, 7, 8), False),
+    ],
+)
+def test_a_reshape_that_mixes_positions_is_told_from_one_that_does_not(before, after, mixes):
+    assert mixes_positions(before, after, {7, 6}) is mixes
+
+
+def test_an_attention_without_a_bias_of_its_own_is_no_model():
+    with pytest.raises(CheckupError):
+        check_up(Attention())
+    assert VOCABULARY > 10 and isinstance(MaskedGPT(), GPT) and Adapter().ask is None

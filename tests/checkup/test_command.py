@@ -1,0 +1,82 @@
+"""The command examines what a file builds, and its exit status says what it found."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from transformer_edu.checkup.__main__ import main
+
+FILE = """
+import torch
+from transformer_edu.checkup import Adapter
+from transformer_edu.variants.language_model import LanguageModel, LanguageModelConfig
+
+def build():
+    torch.manual_seed(0)
+    return LanguageModel(LanguageModelConfig(vocabulary_size=40, d_model=16))
+
+def build_tied_by_copy():
+    model = build()
+    model.output_projection.weight.data = model.embedding.weight.detach().clone()
+    return model
+
+def build_with_adapter():
+    def ask(model, ids, real):
+        return model(ids)
+    return build(), Adapter(ask=ask, vocabulary_size=40)
+
+def step(model, ids):
+    logits = model(ids)
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids.flatten())
+
+def fail():
+    raise OSError("no such checkpoint")
+
+def linear():
+    return torch.nn.Linear(2, 2)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my_file.py"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_status", "words"),
+    [
+        (["build"], 0, "No illness found."),
+        (["build", "--decoder-only"], 0, "(decoder-only)"),
+        (["build_with_adapter"], 0, "No illness found."),
+        (["build_tied_by_copy"], 1, "ILL: tied by value only."),
+        (["build", "--training-step", "step"], 1, "LABELS ARE NOT SHIFTED"),
+        (["build", "--encoder-decoder"], 2, "it reads 1 streams of tokens"),
+        (["linear"], 2, "cannot ask Linear: it raised RuntimeError"),
+        (["fail"], 2, "raised OSError: no such checkpoint"),
+        (["nothing"], 2, "must be named as my_file:build_model, got"),
+    ],
+)
+def test_the_exit_status_says_what_was_found(file, capsys, arguments, exit_status, words):
+    addresses = [f"{file}:{each}" if each[0] != "-" else each for each in arguments]
+    path = list(sys.path)
+    assert main(addresses) == exit_status
+    output = capsys.readouterr()
+    assert words in (output.err if exit_status == 2 else output.out)
+    assert sys.path == path
+
+
+def test_the_report_can_be_json(file, capsys):
+    assert main([f"{file}:build_tied_by_copy", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["illnesses"] == ["tied by value only"]
+
+
+def test_the_command_finds_a_module_in_the_folder_where_it_runs(file):
+    command = [sys.executable, "-m", "transformer_edu.checkup", "my_file:build_tied_by_copy"]
+    done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1, done.stderr
+    assert "TIED BY VALUE ONLY" in done.stdout and "\033[" not in done.stdout

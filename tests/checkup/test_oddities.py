@@ -1,0 +1,350 @@
+"""What is unusual but legal is told or asked about; the styles of others are understood."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tests.checkup.healthy_models import built
+from tests.checkup.small_models import (
+    GPT,
+    LONGEST,
+    PADDING,
+    VOCABULARY,
+    WIDTH,
+    Attention,
+    Embedding,
+    Encoder,
+    Layer,
+    MaskedGPT,
+    Seq2Seq,
+    WithoutPositions,
+)
+from transformer_edu.checkup import Adapter, assert_healthy, check_up
+from transformer_edu.checkup.report import Finding, Report
+
+
+def status(report: Report, probe: str) -> Finding:
+    return next(each for each in report.findings if each.probe == probe)
+
+
+def check(model: nn.Module, **how: object) -> Report:
+    report = check_up(model, **how)
+    assert report.illnesses == [], f"\n{report}"
+    return report
+
+
+@pytest.fixture(autouse=True)
+def seed() -> None:
+    torch.manual_seed(0)
+
+
+# ---- Legal oddities ----------------------------------------------------------------------------
+
+
+class GPTWithoutPositions(GPT):
+    embedding = WithoutPositions
+
+
+class SharedLayersGPT(GPT):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([self.layers[0]] * 3)
+
+
+class PrefixGPT(GPT):
+    """The first three words are read in both directions."""
+
+    def causal(self, ids: Tensor, past: int) -> Tensor:
+        mask = super().causal(ids, past).clone()
+        mask[:3, :3] = True
+        return mask
+
+
+class WindowGPT(GPT):
+    def causal(self, ids: Tensor, past: int) -> Tensor:
+        return super().causal(ids, past).triu(-1)
+
+
+class BatchNormEncoder(Encoder):
+    def __init__(self) -> None:
+        super().__init__()
+        self.batch_norm = nn.BatchNorm1d(VOCABULARY)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.batch_norm(super().forward(ids).mT).mT
+
+
+@pytest.mark.parametrize(
+    ("build", "probe", "words"),
+    [
+        (GPTWithoutPositions, "order", "no positions. On purpose"),
+        (PrefixGPT, "future", "first 3 words see each other"),
+        (WindowGPT, "context", "sliding window"),
+        (GPT, "beyond", f"positions end at {LONGEST}"),
+        (BatchNormEncoder, "neighbors", "BatchNorm mixes the rows"),
+        (lambda: built("nn.TransformerEncoder"), "context", "say kind='decoder-only'"),
+        (lambda: built("nn.TransformerEncoder"), "layers", "Copies of one layer?"),
+        (lambda: built("nn.TransformerEncoder"), "empty_row", "gets NaN"),
+        (lambda: built("T5"), "scaling", "as T5's do"),
+    ],
+)
+def test_a_legal_oddity_is_told(build, probe, words):
+    finding = status(check(build()), probe)
+    assert finding.status == "told" and words in finding.seen, finding
+
+
+def test_shared_layers_are_healthy():
+    model = SharedLayersGPT()
+    shared = 2 * len(list(model.layers[0].parameters()))
+    assert status(check(model), "tied").seen == f"{shared} parameters are shared."
+
+
+def test_an_encoder_that_is_asked_about_is_answered_by_its_kind():
+    stack = built("nn.TransformerEncoder")
+    assert status(check_up(stack, kind="encoder-only"), "context").status == "healthy"
+    assert check_up(stack, kind="decoder-only").illnesses == ["no causal mask"]
+
+
+def test_a_trained_model_is_not_measured_as_a_fresh_one():
+    model = built("our Transformer")
+    with torch.no_grad():
+        for module in model.modules():
+            if isinstance(module, nn.LayerNorm):
+                module.weight.uniform_(0.5, 1.5)
+    for probe in ("depth", "positions", "unsure"):
+        assert status(check(model), probe).seen.startswith("the model has been trained")
+
+
+class ZeroBranches(GPT):
+    """Output projections and the head start at zero, as in nanochat."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for layer in self.layers:
+            nn.init.zeros_(layer.attend.output.weight)
+        nn.init.zeros_(self.head.weight)
+
+
+def test_branches_that_start_at_zero_are_woken_in_a_copy():
+    model = ZeroBranches()
+    report = check(model)
+    assert any("head.weight starts at zero" in note for note in report.notes)
+    assert not model.head.weight.any()
+    model.causal = lambda ids, past: None
+    assert check_up(model, kind="decoder-only").illnesses == ["no causal mask"]
+
+
+# ---- Styles of others --------------------------------------------------------------------------
+
+
+class Masked(nn.Module):
+    """Takes the masks from the caller, in some convention, and computes as Seq2Seq does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Seq2Seq()
+
+    def answer(self, src: Tensor, tgt: Tensor, source: Tensor, target: Tensor) -> Tensor:
+        inner = self.inner
+        memory = inner.embed(src)
+        for layer in inner.encoder:
+            memory = layer(memory, source)
+        x = inner.embed(tgt)
+        for layer in inner.decoder:
+            x = layer(x, target, memory, source)
+        return inner.head(inner.norm(x))
+
+
+class Annotated(Masked):
+    """Masks of the shape (batch, 1 or query, key), True where attention is allowed."""
+
+    def forward(self, src: Tensor, tgt: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> Tensor:
+        assert src_mask.shape[1:] == (1, src.size(1))
+        assert tgt_mask.shape[1:] == (tgt.size(1), tgt.size(1))
+        return self.answer(src, tgt, src_mask.unsqueeze(1), tgt_mask.unsqueeze(1))
+
+
+class OneHides(Masked):
+    """Masks of numbers that are multiplied by -1e9 in TensorFlow's style."""
+
+    def forward(
+        self, inp: Tensor, tar: Tensor, enc_padding_mask: Tensor, look_ahead_mask: Tensor
+    ) -> Tensor:
+        hidden = 1.0 - look_ahead_mask  # a boolean cannot be subtracted
+        return self.answer(inp, tar, enc_padding_mask[:, None, None] == 0, hidden > 0)
+
+
+class Bytes(nn.Module):
+    """A byte mask, (batch, position), that must be made into integers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = MaskedGPT()
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        return self.inner(tokens, (1 - mask) == 0)
+
+
+class LengthsEncoder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Encoder()
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        x, inner = self.inner.embed(tokens), self.inner
+        mask = torch.arange(tokens.size(1)) < lengths[:, None]
+        for layer in inner.layers:
+            x = layer(x, mask[:, None, None])
+        return inner.head(inner.norm(x))
+
+
+@pytest.mark.parametrize(
+    ("build", "convention"),
+    [
+        (Annotated, "True may be attended to, (batch, query, key)"),
+        (OneHides, "1.0 hides, (batch, 1, query, key)"),
+        (Bytes, "1 is real"),
+        (LengthsEncoder, ""),
+    ],
+)
+def test_masks_are_given_in_the_convention_of_the_model(build, convention):
+    report = check(build())
+    assert convention in "".join(report.notes)
+    passed = {each.probe for each in report.findings if each.status == "healthy"}
+    assert {"padding", "context", "order", "gradients"} <= passed
+
+
+@dataclass
+class Output:
+    hidden_states: list[Tensor]
+    logits: Tensor
+
+
+class Pair(NamedTuple):
+    loss: Tensor
+    scores: Tensor
+
+
+STYLES = {
+    "a dictionary": lambda x: {"hidden_states": [x.mT], "logits": x},
+    "a dataclass": lambda x: Output([x], x),
+    "a named tuple": lambda x: Pair(x.mean(), x),
+    "a tuple": lambda x: (x.mean(), x, [x.mT]),
+    "rows joined": lambda x: x.flatten(0, 1),
+    "the vocabulary second": lambda x: x.mT,
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_answers_are_found_wherever_they_are(style):
+    class StyledGPT(GPT):
+        def forward(self, ids: Tensor) -> object:
+            return STYLES[style](super().forward(ids))
+
+    assert check(StyledGPT()).kind == "decoder-only"
+
+    class Leaking(StyledGPT):
+        def causal(self, ids: Tensor, past: int) -> None:
+            return None
+
+    assert check_up(Leaking(), kind="decoder-only").illnesses == ["no causal mask"]
+
+
+class Classifier(Encoder):
+    """Answers once for each text."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x, mask = self.embed(ids), self.padding_mask(ids)
+        for layer in self.layers:
+            x = layer(x, mask)
+        real = mask[:, 0, 0].unsqueeze(-1)
+        return self.head(self.norm((x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)))
+
+
+def test_a_classifier_is_examined_by_its_one_answer():
+    report = check(Classifier())
+    assert report.kind == "encoder-only"
+    assert status(report, "padding").status == status(report, "order").status == "healthy"
+
+    class MeanOverPadding(Classifier):
+        def padding_mask(self, ids: Tensor) -> Tensor:
+            return torch.ones_like(super().padding_mask(ids))
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.pad_idx = PADDING
+
+    assert check_up(MeanOverPadding()).illnesses == ["padding is visible"]
+
+
+def test_a_vocabulary_of_four_is_enough():
+    class TinyVocabulary(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(4, WIDTH), nn.Embedding(LONGEST, WIDTH)
+            self.layer, self.head = Layer(Attention), nn.Linear(WIDTH, 4)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            length = ids.size(1)
+            x = self.words(ids) + self.places.weight[:length]
+            return self.head(self.layer(x, torch.ones(length, length).bool().tril()))
+
+    assert check(TinyVocabulary()).kind == "decoder-only"
+
+
+def test_a_model_that_embeds_by_a_product_is_examined_without_gradients():
+    class OneHotGPT(GPT):
+        class embedding(Embedding):  # noqa: N801
+            def forward(self, ids: Tensor, past: int = 0) -> Tensor:
+                one_hot = nn.functional.one_hot(ids, VOCABULARY).float()
+                return one_hot @ self.words.weight + self.positions.weight[: ids.size(1)]
+
+    check(OneHotGPT())
+
+
+# ---- Adapters ----------------------------------------------------------------------------------
+
+
+class Unusual(nn.Module):
+    """Wants a graph that nobody can guess."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = MaskedGPT()
+
+    def forward(self, batch: dict[str, Tensor], graph: list) -> dict[str, list[Tensor]]:
+        return {"answers": [self.inner(batch["words"], batch["real"])]}
+
+
+def ask(model: nn.Module, ids: Tensor, real: Tensor) -> Tensor:
+    return model({"words": ids, "real": real}, [])["answers"][0]
+
+
+def test_an_adapter_of_three_lines_is_enough():
+    assert_healthy(Unusual(), adapter=Adapter(ask=ask, vocabulary_size=VOCABULARY))
+
+
+def test_an_encoder_decoder_is_asked_by_an_adapter_of_five_arguments():
+    def ask_both(model, source_ids, target_ids, source_real, target_real):
+        return model(source_ids, target_ids)
+
+    report = check(Seq2Seq(), adapter=Adapter(ask=ask_both, vocabulary_size=VOCABULARY))
+    assert report.kind == "encoder-decoder"
+    assert status(report, "source_padding").status == "healthy"
+
+
+def test_a_cache_and_generation_are_taken_from_the_adapter():
+    def write(model, ids, count):
+        for _ in range(count):
+            ids = torch.cat([ids, model(ids)[:, -1:].argmax(dim=-1)], dim=1)
+        return ids[:, -count:]
+
+    def step(model, ids, caches):
+        return model.step(ids, caches)
+
+    report = check(GPT(), adapter=Adapter(step=step, generate=write))
+    assert status(report, "cache").status == "told"  # lists cannot be reordered
+    assert status(report, "generation").status == "healthy"

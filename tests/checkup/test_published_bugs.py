@@ -1,0 +1,19 @@
+"""Each published bug is found, by the probe that names it, and nothing else is."""
+
+import pytest
+import torch
+
+from tests.checkup.published_bugs import BUGS
+from transformer_edu.checkup import check_up
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=[bug.thread for bug in BUGS])
+def test_a_published_bug_is_called_by_its_name(bug):
+    torch.manual_seed(0)
+    report = check_up(bug.build(), **bug.how)
+    assert report.illnesses == [bug.illness], f"\n{report}"
+
+
+def test_there_are_bugs_of_at_least_twenty_five_repositories():
+    assert len({bug.thread.partition("#")[0] for bug in BUGS}) >= 25
+    assert all(bug.build.__doc__ for bug in BUGS)

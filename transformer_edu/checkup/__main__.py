@@ -1,0 +1,67 @@
+"""Examine a model: ``python -m transformer_edu.checkup my_file:build_model``.
+
+``my_file`` is a module or the path of a Python file, ``build_model`` a function without arguments
+that returns the model, or the model and an Adapter. The exit status is 0 without an illness, 1
+with one, and 2 if the model could not be examined.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from transformer_edu.checkup.examination import check_up
+from transformer_edu.checkup.subject import Adapter, CheckupError
+
+ILL, NOT_EXAMINED = 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, examine the model, print the report; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m transformer_edu.checkup", description=__doc__)
+    parser.add_argument("model", help="my_file:build_model")
+    kinds = parser.add_mutually_exclusive_group()
+    for kind in ("encoder-decoder", "decoder-only", "encoder-only"):
+        told = f"the model is of the kind {kind}"
+        kinds.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind, help=told)
+    parser.add_argument("--training-step", metavar="FILE:FUNCTION", help="(model, ids) → loss")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    chosen = parser.parse_args(arguments)
+    try:
+        built = named(chosen.model)()
+        model, adapter = built if isinstance(built, tuple) else (built, Adapter())
+        step = named(chosen.training_step) if chosen.training_step else None
+        report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
+    except CheckupError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return NOT_EXAMINED
+    except Exception as error:  # of the user's own code
+        print(f"error: {chosen.model} raised {type(error).__name__}: {error}", file=sys.stderr)
+        return NOT_EXAMINED
+    print(report.to_json() if chosen.json else report)
+    return ILL if report.illnesses else 0
+
+
+def named(address: str) -> Callable[..., object]:
+    """The function at an address such as ``my_file:build_model`` or ``folder/my_file.py:build``.
+
+    Raises:
+        CheckupError: If there is none.
+    """
+    place, _, name = address.rpartition(":")
+    path = Path(place)
+    folder = str(path.parent if path.suffix == ".py" else Path.cwd())
+    sys.path.insert(0, folder)
+    try:
+        found = getattr(importlib.import_module(path.stem if path.suffix == ".py" else place), name)
+    except (ImportError, ValueError, AttributeError) as error:
+        words = f"the model must be named as my_file:build_model, got {address!r} ({error})"
+        raise CheckupError(words) from None
+    finally:
+        sys.path.remove(folder)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""What torch computes inside a model, seen without knowing the model.
+
+While a Watch is on, PyTorch takes no fast path, and functions of torch.nn.functional drop nothing.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+HIDDEN = 1e4  # a score below -HIDDEN is masked
+SCALINGS = {"mul", "mul_", "div", "div_", "__mul__", "__rmul__", "__truediv__"}
+PRODUCTS = {"matmul", "bmm", "einsum", "baddbmm", "__matmul__"}
+RESHAPES = {"view", "reshape", "unflatten", "flatten"}
+
+
+class Watch(TorchFunctionMode):
+    """Notes embeddings, attentions and reshapes of the calls inside the block.
+
+    Args:
+        streams: Token ids, each (batch, position). Zeros are added to their embeddings, which
+            collect gradients: ``deltas``.
+    """
+
+    def __init__(self, streams: Sequence[Tensor] = ()) -> None:
+        super().__init__()
+        self.streams, self.lengths = streams, {each.size(1) for each in streams}
+        self.deltas: list[list[Tensor]] = [[] for _ in streams]
+        self.tables: list[list[int]] = [[] for _ in streams]  # sizes of the tables that read them
+        self.position_tables, self.reuses_positions = [0], False
+        self.wrong_axes: list[str] = []
+        self.mixings: list[str] = []
+        self.undivided: list[float] = []  # standard deviations of scores that were not divided
+        self.attentions = 0
+        self.masked: list[bool] = []  # whether the future is hidden, of every self-attention
+        self.spread = 0.0  # how far the scores of one query differ, as a share of the largest
+        self._factors: set[float] = set()  # since the last softmax
+        self._width = 0  # of the vectors in the last product
+
+    def __torch_function__(
+        self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        """Compute what was asked for, and note it."""
+        name, kwargs = getattr(function, "__name__", ""), kwargs or {}
+        given = [*args, *kwargs.values()]
+        if name == "dropout":
+            return given[0]
+        if "dropout_p" in kwargs:
+            kwargs = kwargs | {"dropout_p": 0.0}
+        result = function(*args, **kwargs)
+        if name == "embedding":
+            return self._embedded(result, *given[:2])
+        if name in SCALINGS:
+            self._factors |= {_factor(each) for each in given[:2]}
+        elif name in PRODUCTS:
+            operands = [each for each in given if isinstance(each, Tensor) and each.dim() > 1]
+            self._width = operands[0].size(-1) if operands else 0
+            self._factors.add(kwargs.get("alpha", 0.0))
+        elif name == "softmax":
+            self._softmax(given[0].detach().float(), kwargs.get("dim", [*args, None][1]))
+        elif name == "scaled_dot_product_attention":
+            bias = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
+            bias = _causal(*given[:2]) if kwargs.get("is_causal") else bias
+            self._attended(*given[:2], bias, kwargs.get("scale"))
+        elif name in RESHAPES and isinstance(given[0], Tensor):
+            shapes = tuple(given[0].shape), tuple(result.shape)
+            if mixes_positions(*shapes, self.lengths):
+                self.mixings.append(f"{name} of {shapes[0]} as {shapes[1]}")
+        self.attentions += name == "multi_head_attention_forward"
+        return result
+
+    def _embedded(self, vectors: Tensor, first: Tensor, second: Tensor) -> Tensor:
+        ids, table = (second, first) if first.is_floating_point() else (first, second)
+        for stream, deltas, tables in zip(self.streams, self.deltas, self.tables, strict=True):
+            for same in (stream, stream.T):
+                if ids.numel() == same.numel() and ids.reshape(same.shape).equal(same.to(ids)):
+                    tables.append(table.size(0))
+                    deltas.append(torch.zeros_like(vectors).requires_grad_())
+                    return vectors + deltas[-1]
+        if vectors.dim() < 2 or vectors.size(-2) not in self.lengths:
+            return vectors
+        steps = ids.reshape(-1, vectors.size(-2))[0].diff()
+        if (steps[: len(steps) // 2] == 1).all():
+            self.position_tables.append(table.size(0))  # read by 0, 1, 2, …
+            self.reuses_positions |= bool((steps < 1).any())
+        return vectors
+
+    def _softmax(self, scores: Tensor, axis: int | None) -> None:
+        places = [i for i, size in enumerate(scores.shape) if size in self.lengths]
+        if scores.dim() < 3 or len(places) < 2:
+            return
+        if axis is None or axis % scores.dim() != places[-1]:  # the keys come after the queries
+            self.wrong_axes.append(f"softmax over axis {axis} of {tuple(scores.shape)}")
+        self._note(scores, self._width, {1.0, -1.0, 0.5, -0.5})
+
+    def _attended(
+        self, query: Tensor, key: Tensor, bias: Tensor | None, scale: float | None
+    ) -> None:
+        keys = key.repeat_interleave(query.size(1) // key.size(1), dim=1) if key.dim() > 3 else key
+        scores = query.detach().float() @ keys.detach().float().mT
+        if bias is not None and bias.dtype == torch.bool:
+            scores = scores.masked_fill(~bias, -torch.inf)
+        elif bias is not None:
+            scores = scores + bias.detach().float()
+        is_divided = scale is None or abs(scale - 1) > 1e-6
+        self._note(scores, 1 if is_divided else query.size(-1), {-1.0})
+
+    def _note(self, scores: Tensor, width: int, powers: set[float]) -> None:
+        """Note scores, which something must have divided by √width, whole or in two halves."""
+        factors, self._factors = self._factors, set()
+        self.attentions += 1
+        seen = scores.abs() < HIDDEN
+        if scores.shape[-2:] == (self.streams[0].size(1),) * 2:
+            self.masked.append(not seen.triu(1).any())
+        high = scores.masked_fill(~seen, -torch.inf).amax(dim=-1)
+        spread = (high - scores.masked_fill(~seen, torch.inf).amin(dim=-1)).amax().item()
+        largest = scores[seen].abs().max().item() if seen.any() else 0.0
+        self.spread = max(self.spread, spread / largest if largest else 0.0)
+        wanted = [width ** (power / 2) for power in powers]
+        if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in wanted):
+            self.undivided.append(scores[seen].std().item())
+
+
+def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: set[int]) -> bool:
+    """Whether a reshape from one shape to the other puts numbers of several positions together.
+
+    A split of (batch, position, width) into (batch, heads, position, width / heads) does, or its
+    reverse, or (batch, position) taken for (position, batch): they need a transpose.
+    """
+    if len(before) == len(after) and before[:2] == after[1::-1] and before[2:] == after[2:]:
+        return len(before) > 1 and before[0] != before[1] and bool(lengths & {*before[:2]})
+    few, many = sorted((before, after), key=len)
+    if len(few) != 3 or few[1] not in lengths or 1 in (*few[:2], *many[:2]):
+        return False
+    if len(many) == 4:  # heads, position
+        is_split = many[0] == few[0] and many[2] == few[1] and many[1] * many[3] == few[2]
+        return is_split and many[1] != few[1]
+    is_split = len(many) == 3 and many[1] == few[1] and many[0] != few[0]
+    return is_split and many[0] * many[2] == few[0] * few[2]
+
+
+def _causal(query: Tensor, key: Tensor) -> Tensor:
+    """The mask of is_causal, (query, key)."""
+    ones = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
+    return ones.tril()
+
+
+def _factor(value: object) -> float:
+    """A number that something is multiplied by, or 0."""
+    if isinstance(value, Tensor) and value.numel() == 1 and value.is_floating_point():
+        return abs(value.item())
+    return abs(float(value)) if isinstance(value, int | float) else 0.0
