@@ -250,7 +250,15 @@ def test_without_its_best_weights_a_run_does_not_go_on(text_run, tmp_path, capsy
     shutil.copy(RunFolder(text_run).best, folder.best)
     shutil.rmtree(folder.weights)
     assert main(["--out", str(folder.path), "--resume"]) == 1
-    assert f"error: run must have {folder.weights} to go on, got no" in capsys.readouterr().err
+    missing = folder.weights_at(4)  # the first that the average needs
+    assert f"error: run must have {missing} to go on, got no" in capsys.readouterr().err
+
+
+def test_weights_that_the_average_needs_are_not_left_out_in_silence(text_run, tmp_path, capsys):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    folder.weights_at(6).unlink()
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    assert f"error: run must have {folder.weights_at(6)} to go on" in capsys.readouterr().err
 
 
 def folder_content(path: Path, names: str = "*") -> dict[Path, bytes]:

@@ -55,8 +55,12 @@ def test_exported_weights_mean_multi30k_unless_a_task_is_named(tmp_path, text_ru
         (["nowhere"], "error: run must be a folder with model.safetensors, got nowhere"),
         (["RUN", "--beam", "0"], "error: beam must be at least 1, got 0"),
         (["RUN", "--task", "files"], "error: source must be given for the task files, got None"),
+        (
+            ["RUN", "--source", "a"],
+            "error: source must be left out for the task multi30k, got 'a'",
+        ),
     ],
-    ids=["no run", "no beam", "no files"],
+    ids=["no run", "no beam", "no files", "files of no task"],
 )
 def test_errors_are_told_in_one_line(text_run, capsys, options, message):
     assert main([str(text_run) if option == "RUN" else option for option in options]) == 1

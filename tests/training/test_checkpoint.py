@@ -451,6 +451,22 @@ def test_a_model_whose_own_type_cannot_be_loaded_is_not_saved(path):
     assert path.read_bytes() == before
 
 
+class Subclass(Transformer):
+    """Its class is in the file, and load_model builds no other than Transformer."""
+
+
+def test_a_model_that_could_not_be_built_again_is_not_saved(path):
+    before, changed, subclass = path.read_bytes(), transformer(), transformer()
+    changed.encoder.layers[0].feed_forward.widen = nn.Linear(16, 30)
+    message = r"widen.weight must be torch.float32 \(30, 16\) as in this model, got .* \(24, 16\)"
+    with pytest.raises(ValueError, match=message):
+        save_model(path, changed)
+    subclass.__class__ = Subclass
+    with pytest.raises(TypeError, match="model must be a Transformer, got Subclass"):
+        save_model(path, subclass)
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("other", [torch.float64, torch.float16])
 def test_a_model_of_two_types_comes_back_in_float32(tmp_path, other):
     model = transformer()

@@ -249,6 +249,8 @@ def test_no_progress_is_shown_unless_asked_for(capsys):
         ({"model": PADS_WITH_3}, ValueError, "padding_id must be 0 to be trained, got 3"),
         ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
         ({"config": 500}, TypeError, "config must be a TrainingConfig, got int"),
+        ({"processes": None}, ValueError, "processes must be the 1 that .*, got None"),
+        ({"after_step": 5}, TypeError, "after_step must be a function or None, got int"),
     ],
 )
 def test_what_cannot_be_trained_is_refused(arguments, error, message):

@@ -74,6 +74,7 @@ def test_a_weight_without_a_gradient_stays():
     assert all(map(torch.equal, chosen.parameters(), before))
 
 
-def test_a_negative_rate_is_refused():
-    with pytest.raises(ValueError, match="learning_rate must be at least 0, got -1"):
-        Muon(small_model(), -1)
+@pytest.mark.parametrize("rate", [-1, float("nan"), True, "0.1"])
+def test_what_is_no_rate_is_refused(rate):
+    with pytest.raises((TypeError, ValueError), match=f"learning_rate must be .*, got {rate!r}"):
+        Muon(small_model(), rate)

@@ -122,10 +122,8 @@ def read_everyday(path: Path = FILE) -> tuple[dict[str, dict[str, str]], dict[st
     except lzma.LZMAError:
         text, found = b"", "a damaged archive"
     if found != CHECKSUM:
-        raise OSError(
-            f"{path} must hold the text with the SHA-256 {CHECKSUM}, got {found}: "
-            f"install transformer-edu again"
-        )
+        wanted = f"hold the text with the SHA-256 {CHECKSUM}"
+        raise OSError(f"{path} must {wanted}, got {found}: install transformer-edu again")
     kinds: dict[str, dict[str, str]] = {}
     places: dict[str, str] = {}  # "validation 0017"
     for line in text.decode().splitlines():

@@ -123,10 +123,9 @@ def _folder_with_files(folder: Path) -> Path:
     for candidate in (folder, folder / NAME):
         if (candidate / "train.en.gz").is_file():
             return candidate
-    raise FileNotFoundError(
-        f"{folder} must be a folder with train.en.gz and the other files of Multi30k, "
-        f"got none there (or in the folder {NAME} in it)"
-    )
+    wanted = "a folder with train.en.gz and the other files of Multi30k"
+    got = f"none there (or in the folder {NAME} in it)"
+    raise FileNotFoundError(f"{folder} must be {wanted}, got {got}")
 
 
 class DownloadError(OSError):

@@ -206,9 +206,8 @@ def length_limits(model: nn.Module, source_mask: Tensor, max_length: int | None)
         return lengths if longest is None else lengths.clamp(max=longest)
     require_whole("max_length", max_length)
     if longest is not None and max_length > longest:
-        raise ValueError(
-            f"max_length must be at most {longest} (the model's max_length), got {max_length}"
-        )
+        wanted = f"at most {longest} (the model's max_length)"
+        raise ValueError(f"max_length must be {wanted}, got {max_length}")
     return torch.full_like(lengths, max_length)
 
 
@@ -253,7 +252,5 @@ def _require_tokens(model: nn.Module, start_id: int, end_id: int, padding_id: in
             raise ValueError(f"{name} must be from 0 to {size - 1}, got {token_id}")
     starts_with_padding = start_id == padding_id == start_id_of(model)
     if len({start_id, end_id, padding_id}) < (2 if starts_with_padding else 3):
-        raise ValueError(
-            "start_id, end_id and padding must be three different ids, "
-            f"got {start_id}, {end_id} and {padding_id}"
-        )
+        got = f"{start_id}, {end_id} and {padding_id}"
+        raise ValueError(f"start_id, end_id and padding must be three different ids, got {got}")

@@ -140,9 +140,13 @@ class RunFolder:
     def keep_weights(self, model: Transformer, step: int, *, count: int) -> None:
         """Keep the weights at a step and at the count - 1 evaluations before; remove older ones."""
         self.weights.mkdir(exist_ok=True)
-        save_model(self.weights / f"{step:06d}.safetensors", model)
+        save_model(self.weights_at(step), model)
         for path in [path for at, path in self.kept_weights().items() if at <= step][:-count]:
             path.unlink()
+
+    def weights_at(self, step: int) -> Path:
+        """The file of the weights at a step."""
+        return self.weights / f"{step:06d}.safetensors"
 
     def kept_weights(self) -> dict[int, Path]:
         """The files of weights by step, the earliest first."""

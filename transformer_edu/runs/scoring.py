@@ -78,7 +78,7 @@ def settings_of_texts(
     Raises:
         ValueError: If the run's own task has no texts.
     """
-    if task is None and folder.holds_a_run():
+    if (task, source, target) == (None, None, None) and folder.holds_a_run():
         settings = folder.read_settings()
         if not settings.is_text:
             known = ", ".join(TEXT_TASKS)

@@ -105,8 +105,9 @@ class Watcher:
         if lost:
             wanted = f"the score of step {min(lost)} in {self.folder.history_file}"
             raise ValueError(f"run must have {wanted} to go on, got none")
-        kept_weights = self.folder.kept_weights().values() or [self.folder.weights]
-        for file in (self.folder.best, *kept_weights) if scores else ():
+        averaged = (self.settings.keep - 1) * self.settings.training.evaluate_every
+        last = [step for step in scores if self.settings.training.steps - step <= averaged]
+        for file in (self.folder.best, *map(self.folder.weights_at, last)) if scores else ():
             if not file.is_file():
                 raise FileNotFoundError(f"run must have {file} to go on, got no such file")
             if load_model(file).config != self.model.config:

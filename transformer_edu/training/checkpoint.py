@@ -112,15 +112,17 @@ def save_model(
             about four digits of seven.
 
     Raises:
-        TypeError: If model is not a Transformer.
-        ValueError: If the weights would be of another type, which load_model does not read.
+        TypeError: If model is not a Transformer, or a subclass.
+        ValueError: If load_model could not read the weights: of another type, or not its config's.
         OSError: If the file cannot be written; the old one stays.
     """
-    if not isinstance(model, Transformer):
+    if type(model) is not Transformer:
         raise TypeError(f"model must be a Transformer, got {type(model).__name__}")
     weights = distinct_weights(model)[0]
     for kind in {weight.dtype for weight in weights.values()} if dtype is None else [dtype]:
         require_choice("dtype", kind, STORED_TYPES)
+    shapes = {name: weight.to("meta", torch.float32) for name, weight in weights.items()}
+    _require_fit("this model", shapes, model.config, torch.float32)
     tensors = {f"weights.{name}": weight.to(dtype) for name, weight in weights.items()}
     record = {"format_version": FORMAT_VERSION, "choices": {"model": _model_choices(model)}}
     write_checkpoint_file(path, tensors, record)
@@ -253,10 +255,8 @@ def _require_same_schedule(path: str | os.PathLike, run: TrainingRun, state: Tra
     for record in run.steps:
         rate = base * state.config.factor(record.step)
         if rate != record.learning_rate:
-            raise CheckpointError(
-                f"training.schedule must give the learning rates of {path}, "
-                f"{record.learning_rate} at step {record.step}, got {rate}"
-            )
+            wanted = f"the learning rates of {path}, {record.learning_rate} at step {record.step}"
+            raise CheckpointError(f"training.schedule must give {wanted}, got {rate}")
 
 
 def _require_fit(

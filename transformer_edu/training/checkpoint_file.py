@@ -62,10 +62,8 @@ def read_checkpoint_file(path: str | os.PathLike) -> tuple[dict[str, Tensor], di
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SafetensorError):
         is_whole = False
     if not is_whole:
-        raise CheckpointError(
-            f"{path} must be a whole checkpoint of this package, "
-            "got a file that is damaged or of another format"
-        )
+        got = "a file that is damaged or of another format"
+        raise CheckpointError(f"{path} must be a whole checkpoint of this package, got {got}")
     return tensors, record
 
 

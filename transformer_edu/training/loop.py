@@ -18,6 +18,7 @@ from tqdm import tqdm
 from transformer_edu.data.batches import Batch, make_batch, plan_batches, plan_token_batches
 from transformer_edu.data.toy_tasks import Task
 from transformer_edu.generation.continuation import padding_id_of
+from transformer_edu.model.refusals import require_callable
 from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.config import TrainingConfig
@@ -77,10 +78,12 @@ def fit(
         NotEnoughMemoryError: If a step or an evaluation does not fit into the memory.
     """
     config = TrainingConfig() if config is None else config
+    require_callable("after_step", after_step)
     _require_inputs(model, task, config)
-    if processes.count != process_count():  # each would train a model of its own
+    count = getattr(processes, "count", None)
+    if count != process_count():  # each would train a model of its own
         wanted = f"the {process_count()} that joined_processes has connected"
-        raise ValueError(f"processes must be {wanted}, got {processes.count}")
+        raise ValueError(f"processes must be {wanted}, got {count}")
     optimizer = paper_adam(model, config.learning_rate) if optimizer is None else optimizer
     state = TrainingState(model, task, config, optimizer, processes=processes)
     if checkpoint is not None:

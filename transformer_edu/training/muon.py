@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from transformer_edu.model.refusals import require_number
 from transformer_edu.training.machine.device import autocast_for
 
 MOMENTUM = 0.95  # of the mean of a matrix's gradients
@@ -30,12 +31,11 @@ class Muon(Optimizer):
         precision: Of the products that a step needs, as in TrainingConfig; half is enough.
 
     Raises:
-        ValueError: If learning_rate is negative.
+        TypeError, ValueError: If learning_rate is not a number of at least 0.
     """
 
     def __init__(self, model: nn.Module, learning_rate: float, precision: str = "float32") -> None:
-        if learning_rate < 0:
-            raise ValueError(f"learning_rate must be at least 0, got {learning_rate}")
+        require_number("learning_rate", learning_rate, "at least 0", lambda rate: rate >= 0)
         self._autocast = autocast_for(model, precision)
         output = getattr(model, "output_projection", None)
         tables = [m.weight for m in model.modules() if isinstance(m, nn.Embedding)]
