@@ -497,10 +497,7 @@ def test_a_model_comes_back_in_its_own_type_whatever_the_default_is(tmp_path, sa
         ({"num_layers": 10**9}, r"num_layers of .* must be at most \d+, .*, got 1000000000"),
         ({"d_ff": 10**15}, r" as in .*, got torch.float32 \(.*1000000000000000.*\)"),
         ({"d_ff": 10**23}, "memory must suffice for the model in .*, got too little"),
-        (
-            {"d_model": 10**9},
-            "memory must suffice for the model in .*, got no room for 20000000000",
-        ),
+        ({"d_model": 10**9}, r"weights.* as in .*, got torch.float32 \(.*1000000000.*\)"),
         ({"max_length": 10**14}, "max_length must be at most 131,072, got 100,000,000,000,000"),
     ],
     ids=["layers", "inner width", "overflow", "width", "positions"],

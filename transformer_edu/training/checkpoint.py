@@ -270,7 +270,9 @@ def _require_fit(
     if num_layers > most:
         wanted = f"at most {most}, the number of its tensors"
         raise CheckpointError(f"num_layers of {path} must be {wanted}, got {num_layers}")
-    _require_same_weights(path, weights, without_numbers(config).to(dtype))
+    with torch.device("meta"):  # the table of positions is computed again for another type
+        shapes = without_numbers(config).to(dtype)
+    _require_same_weights(path, weights, shapes)
 
 
 def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
