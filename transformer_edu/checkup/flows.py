@@ -49,6 +49,8 @@ def understand(
     if best[0] < 0:
         raise subject.refusal(f"it raised {type(failure).__name__}: {failure}")
     _, subject.swapped, subject.convention, _ = best
+    if subject.convention != "none" and _makes_masks(subject):
+        subject.convention = "none"
     if subject.kind != KINDS[1] and not subject.knows_padding:  # it may hide the id 0
         subject.knows_padding = padding_moved(subject, stream=int(subject.has_source)) == 0
     if subject.swapped:
@@ -105,6 +107,24 @@ def _conventions(subject: Subject) -> list[str]:
     if any(each.name == "attention_mask" for each in given):
         order.sort(key=lambda name: CONVENTIONS[name][0] != "ones")
     return order if given else order[:1]
+
+
+def _makes_masks(subject: Subject) -> bool:
+    """Whether masks that hide nothing give other answers than none: then the model has its own."""
+    if any(not each.optional for each in subject.parameters if each.name in subject.masks):
+        return False
+    text, asked = subject.text(batch=2), subject.convention
+    for stream in range(1 + subject.has_source):
+        text = subject.padded(text, MORE, stream=stream)
+    hidden = [each if each is None or each.dtype != torch.bool else each | True for each in text]
+    answers = []
+    for convention in (asked, "none"):
+        subject.convention = convention
+        with torch.no_grad():
+            answer = subject.call(subject.model.eval(), Text(*hidden), hides=False)
+        answers.append(subject.read(answer, text))
+    subject.convention = asked
+    return bool(subject.moved(*answers).any())
 
 
 def _learn_sizes(subject: Subject) -> None:

@@ -18,6 +18,7 @@ from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
 from transformer_edu.checkup.subject import Subject, dropout_rates
 
 SATURATED = 1.5  # standard deviation of scores; T5, which does not divide, starts at 1
+SHARP = 5.0  # the same of a fresh model, however its scores are computed
 TOO_SURE = 2.0  # nats above ln V
 DROWNED = 20.0  # variation between words, as a multiple of that between positions
 GROWTH = 2.0  # of the vectors in a layer
@@ -107,15 +108,16 @@ def dropout(subject: Subject) -> Finding:
 
 
 def scaling(subject: Subject) -> Finding:
-    found = subject.inside.undivided
+    found, deviation = subject.inside.undivided, subject.inside.deviation
     if not subject.inside.attentions:
         return Finding(UNTRIED, "no attention could be observed")
-    if not found:
-        return Finding(HEALTHY, "No scores were observed that are not divided.")
-    words = f"Scores with a standard deviation of {max(found):.1f} were not divided."
-    if max(found) > SATURATED:
+    words = f"The scores' standard deviation is {deviation:.2g}."
+    if (found and max(found) > SATURATED) or (deviation > SHARP and _is_fresh(subject)):
         return Finding(ILL, words, "scores are not divided")
-    return Finding(TOLD, f"{words} Right if the projections start small enough, as T5's do.")
+    if found:
+        words += " They are not divided: right if projections start small enough, as T5's do."
+        return Finding(TOLD, words)
+    return Finding(HEALTHY, words)
 
 
 def half(subject: Subject) -> Finding:

@@ -213,12 +213,12 @@ class Subject:
             self.notes.append("It sets torch's global random seed while it answers.")
         return [self.moved(answers[0], each).max() for each in answers[1:]]
 
-    def call(self, model: nn.Module, text: Text, **more: object) -> object:
-        """Whatever a model answers to a text."""
+    def call(self, model: nn.Module, text: Text, *, hides: bool = True, **more: object) -> object:
+        """Whatever a model answers to a text; without ``hides`` masks show it the future."""
         if self.adapter.ask is not None:
             both = (text.source_ids, text.ids, text.source_real, text.real)
             return self.adapter.ask(model, *(both if self.has_source else both[1::2]))
-        hides = self.kind != KINDS[2]
+        hides = hides and self.kind != KINDS[2]
         given = calling.arguments(
             self.parameters, text, self.convention, causal=hides, labels=self.labels
         )

@@ -32,6 +32,7 @@ class Watch(TorchFunctionMode):
         self.wrong_axes: list[str] = []
         self.mixings: list[str] = []
         self.undivided: list[float] = []  # standard deviations of scores that were not divided
+        self.deviation = 0.0  # the largest one of the scores in any attention
         self.attentions = 0
         self.masked: list[bool] = []  # whether the future is hidden, of every self-attention
         self.spread = 0.0  # how far the scores of one query differ, as a share of the largest
@@ -104,22 +105,27 @@ class Watch(TorchFunctionMode):
         elif bias is not None:
             scores = scores + bias.detach().float()
         is_divided = scale is None or abs(scale - 1) > 1e-6
-        self._note(scores, 1 if is_divided else query.size(-1), {-1.0})
+        width = query.size(-1)
+        scores = scores * (width**-0.5 if scale is None else scale)
+        self._note(scores, 1 if is_divided else width, {-1.0})
 
     def _note(self, scores: Tensor, width: int, powers: set[float]) -> None:
         """Note scores, which something must have divided by √width, whole or in two halves."""
         factors, self._factors = self._factors, set()
-        self.attentions += 1
         seen = scores.abs() < HIDDEN
+        if not self.streams or not seen.any():
+            return
+        self.attentions += 1
         if scores.shape[-2:] == (self.streams[0].size(1),) * 2:
             self.masked.append(not seen.triu(1).any())
         high = scores.masked_fill(~seen, -torch.inf).amax(dim=-1)
         spread = (high - scores.masked_fill(~seen, torch.inf).amin(dim=-1)).amax().item()
-        largest = scores[seen].abs().max().item() if seen.any() else 0.0
-        self.spread = max(self.spread, spread / largest if largest else 0.0)
+        self.spread = max(self.spread, spread / max(scores[seen].abs().max().item(), 1e-30))
+        deviation = scores[seen].std().item()
+        self.deviation = max(self.deviation, deviation)
         wanted = [width ** (power / 2) for power in powers]
         if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in wanted):
-            self.undivided.append(scores[seen].std().item())
+            self.undivided.append(deviation)
 
 
 def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: set[int]) -> bool:

@@ -11,7 +11,7 @@ from transformer_edu.checkup.calling import Text, named_number, places
 from transformer_edu.checkup.flows import MORE
 from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
 from transformer_edu.checkup.subject import LENGTH, NOISE, START, Subject
-from transformer_edu.generation.continuation import start_id_of
+from transformer_edu.generation.continuation import Continuation, start_id_of
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.transformer import Transformer
@@ -19,6 +19,7 @@ from transformer_edu.model.transformer import Transformer
 WRITTEN = 5  # tokens
 CERTAIN = 1e4  # a logit above all others
 ONE_BY_ONE, FROM_THE_FIRST, SEVERAL = (3, 1, 1, 1, 1), (1,) * LENGTH, (2, 3, 2)  # words at once
+SEARCHED = ("source_mask", "encode", "decode", "project")  # what our searches call
 Step = Callable[[Tensor, object, int], tuple[object, object]]
 Writer = Callable[[Text], list[list[int]]]
 
@@ -127,13 +128,30 @@ def generation(subject: Subject) -> Finding:
     if write is None:
         return Finding(UNTRIED, "no greedy generation is known: give Adapter(generate=…)")
     text = subject.text(batch=2)
-    if wrong := _wrong_word(subject, text, start, write):
-        return Finding(ILL, wrong, "generation does not follow the logits")
+    wrong = _wrong_word(subject, text, start, write)
+    if wrong or (subject.adapter.generate is None and _continued_moved(subject, text)):
+        words = wrong or "Given the words of a text, its logits are not those of one pass."
+        return Finding(ILL, words, "generation does not follow the logits")
     is_masked = bool(subject.masks) and subject.adapter.generate is None
     short = _shortened(subject, text) if subject.has_source or is_masked else None
     if short and (wrong := _wrong_word(subject, short, start, write)):
         return Finding(ILL, f"In a padded batch: {wrong}", "generation depends on the batch")
     return Finding(HEALTHY, f"{WRITTEN} tokens have the largest logits of one pass.")
+
+
+@torch.no_grad()
+def _continued_moved(subject: Subject, text: Text) -> bool:
+    """Whether our searches, given the words of a text, read other logits than those of one pass."""
+    if not all(hasattr(subject.model, name) for name in SEARCHED):
+        return False
+    writing = Continuation(subject.model.eval(), text.source_ids, start_id=0)
+    writing.written, steps = text.ids[:, :1], []
+    for column in (*text.ids[:, 1:].T, text.ids[:, 0]):
+        steps.append(writing.next_logits())
+        writing.append(column)
+    found = torch.stack(steps, dim=1)
+    whole = subject.answer(text)
+    return bool(subject.moved(whole, torch.where(found == -torch.inf, whole, found)).any())
 
 
 def _wrong_word(subject: Subject, text: Text, start: int, write: Writer) -> str:
@@ -173,7 +191,7 @@ def _writer(subject: Subject, *, ends: bool = False) -> tuple[int, Writer | None
             return found[:, 1 if stream else ids.size(1) :][:, :WRITTEN].tolist()
 
         return start, write
-    if all(hasattr(model, name) for name in ("source_mask", "encode", "decode", "project")):
+    if all(hasattr(model, name) for name in SEARCHED):
         start = start_id_of(model)
         return start, lambda text: greedy_search(model, text.source_ids, max_length=WRITTEN)
     names = inspect.signature(getattr(model, "generate", None) or (lambda: None)).parameters
