@@ -404,12 +404,12 @@ class FirstKeyNotKept(GPT):
 
     class attention(Attention):  # noqa: N801
         def keep(self, cache: Cache, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-            is_first = not cache
-            kept = super().keep(cache, key, value)
-            if is_first:
-                for each in cache[0]:
-                    each[:, :, 0] = 0.0
-            return kept if not is_first else (key.clone(), value.clone())
+            if cache:
+                return super().keep(cache, key, value)
+            kept = super().keep(cache, key.clone(), value.clone())
+            for each in kept:
+                each[:, :, 0] = 0.0
+            return key, value
 
 
 @published("ml-explore/mlx-lm#93", "the cached step differs", adapter=cached())

@@ -33,7 +33,6 @@ PROBES = {
     )
 }
 LETTERS = dict(zip(KINDS, "edn", strict=True))  # of the kinds, in probes.tsv
-FAILED = (ILL, TOLD, UNTRIED)
 
 
 def check_up(
@@ -92,13 +91,15 @@ def _findings(subject: Subject) -> list[Finding]:
         probe, kinds = row["probe"], row.pop("kinds")
         if LETTERS[subject.kind] not in kinds:
             continue
+        has_raised = False
         try:
             finding = PROBES[probe](subject)
         except Exception as error:  # whatever a model raises
+            has_raised = True
             finding = Finding(UNTRIED, f"the model raised {type(error).__name__}: {error}")
         finding = replace(finding, seen=" ".join(finding.seen.split())[:240])
         by = explained.get(probe, explained.get("*"))
-        if by and finding.status in FAILED:
+        if by and (has_raised or finding.status in (ILL, TOLD)):
             finding = Finding(UNJUDGED, f"this may follow from “{by}”: repair that first")
         elif finding.status == ILL:
             finding = replace(finding, cause=illnesses[finding.illness]["usual cause"])

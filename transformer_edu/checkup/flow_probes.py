@@ -72,12 +72,13 @@ def neighbors(subject: Subject) -> Finding:
     if moved:
         seen = f"Answers moved by {moved:.2g} of their variation when other rows were removed."
         return Finding(ILL, seen, "a row sees its neighbors")
-    if not subject.is_random_in_training and rows_moved(subject, training=True):
+    if not subject.training_note and rows_moved(subject, training=True):
         normal = nn.modules.batchnorm._BatchNorm
         if any(isinstance(each, normal) for each in subject.model.modules()):
             return Finding(TOLD, "In training mode a BatchNorm mixes the rows. On purpose?")
         return Finding(ILL, "Answers moved in training mode only.", "a row sees its neighbors")
-    return Finding(HEALTHY, "A row's answers are the same alone and in a batch.")
+    words = f"A row's answers are the same alone and in a batch.{subject.training_note}"
+    return Finding(HEALTHY, words)
 
 
 def future(subject: Subject) -> Finding:
@@ -85,7 +86,7 @@ def future(subject: Subject) -> Finding:
     if seen.triu(1).any():
         return _leak(seen, is_masked=bool(masked) and all(masked))
     text, half = subject.text(batch=2), LENGTH // 2
-    if not subject.is_random_in_training:
+    if not subject.training_note:
         both = text, subject.changed(text, slice(half, None))
         answers = [subject.answer(each, training=True) for each in both]
         if subject.moved(*answers)[:, :half].any():
@@ -96,7 +97,7 @@ def future(subject: Subject) -> Finding:
     if share > LEAST_GRADIENT:
         words = f"Later words get {share:.2g} of the largest gradient."
         return Finding(ILL, words, "the future leaks around the mask")
-    return Finding(HEALTHY, "No earlier answer moves with a later word.")
+    return Finding(HEALTHY, f"No earlier answer moves with a later word.{subject.training_note}")
 
 
 def _leak(seen: Tensor, *, is_masked: bool) -> Finding:

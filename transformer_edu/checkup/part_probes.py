@@ -170,7 +170,7 @@ def depth(subject: Subject) -> Finding:
         if kept < ALIKE:
             words = f"In {path} a layer keeps {kept:.0%} of the differences within a text."
             return Finding(ILL, words, "depth makes all positions alike")
-    words = f"{len(stacks)} stacks of layers keep scale and differences."
+    words = f"Scale and differences are kept in {', '.join(stacks)}."
     return Finding(HEALTHY, words) if stacks else NO_STACK
 
 

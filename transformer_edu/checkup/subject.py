@@ -243,10 +243,11 @@ class Subject:
         return self.watched(self.text())[0]
 
     @cached_property
-    def is_random_in_training(self) -> bool:
-        """Whether training mode draws random numbers for more than dropout."""
+    def training_note(self) -> str:
+        """What to say if training mode draws random numbers for more than dropout; else empty."""
         answers = [self.answer(self.text(), training=True, seed=seed) for seed in (0, 1)]
-        return bool(self.moved(*answers).any())
+        is_random = self.moved(*answers).any()
+        return " Training mode is random, and was not compared." if is_random else ""
 
     def gradient(self, text: Text, chosen: Tensor, *, stream: int = 0) -> Tensor:
         """How much each position's vector moves the chosen answers, as a share of the largest.
