@@ -149,8 +149,14 @@ def test_a_notebook_that_was_only_run_and_one_of_an_earlier_version_are_written_
 def test_a_place_that_cannot_hold_the_edition_is_said_in_one_sentence(tmp_path, capsys):
     (tmp_path / "student").write_text("my notes")
     assert main(["2", "--to", str(tmp_path / "student")]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capsys.readouterr().err.startswith("student editions must be written into a folder")
     assert (tmp_path / "student").read_text() == "my notes"
+
+
+def test_a_damaged_lesson_is_said_in_one_sentence(tmp_path, capsys):
+    (tmp_path / "mine.ipynb").write_text("{")
+    assert main([str(tmp_path / "mine.ipynb"), "--to", str(tmp_path / "student")]) == 1
+    assert capsys.readouterr().err.startswith("a lesson must be a notebook, got the file /")
 
 
 def test_a_lesson_with_another_name_today_leaves_the_folder(tmp_path, capsys):

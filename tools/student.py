@@ -96,16 +96,24 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
         The files that were written.
 
     Raises:
-        EditionError: If the folder holds anything but notebooks, such as somebody's classes, or a
-            notebook that somebody has changed would be replaced or removed.
+        EditionError: If the folder holds anything but notebooks, such as somebody's classes, if a
+            notebook that somebody has changed would be replaced or removed, or if a path names no
+            notebook.
     """
+    if folder.exists() and not folder.is_dir():
+        raise EditionError(f"student editions must be written into a folder, got {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     if others := sorted(path.name for path in folder.iterdir() if path.suffix != ".ipynb"):
         raise EditionError(
             f"{folder.name}/ must hold nothing but notebooks, because what was made by running "
             f"them can hold answers, got {', '.join(others)}"
         )
-    editions = {folder / path.name: student_edition(read(path)) for path in paths}
+    editions = {}
+    for path in paths:
+        try:
+            editions[folder / path.name] = student_edition(read(path))
+        except ValueError:
+            raise EditionError(f"a lesson must be a notebook, got the file {path}") from None
     today = {path.name for path in lesson_paths()}
     old = [path for path in folder.glob("[0-9][0-9]_*.ipynb") if path.name not in today]
     there = [path for path in sorted({*editions, *old}) if os.path.lexists(path)]

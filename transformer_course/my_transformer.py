@@ -93,7 +93,7 @@ class Page:
         return "".join([self.header, *headed])
 
     def complete(self, last: int) -> None:
-        """Add the course's class for each of the first classes, up to number last, that lacks."""
+        """Put the course's class where a class is missing, up to the one of number last."""
         names = list(OURS)
         for number, name in enumerate(names[: last + 1]):
             places = [names.index(each.name) for each in self.sections]

@@ -1,6 +1,7 @@
 """Grading students' notebooks: right, wrong and missing answers, and every kind of bad input."""
 
 import csv
+import gc
 import importlib
 import json
 import os
@@ -376,6 +377,15 @@ def test_what_is_no_message_ends_its_notebook_with_a_reason(grade):
     found = grade(answered("5", sends, "'five'"))
     assert found[0] == ("7.1", "correct", "") and found[2][1] == "not run"
     assert found[2][2].startswith("The run ended in cell ")
+
+
+def test_a_notebook_that_ends_its_run_leaves_no_traceback(course, tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    sends = "get_ipython().kernel.iopub_socket.send_multipart([b'no message'])\nanswer = 6"
+    Path("hers.ipynb").write_text(json.dumps(answered("5", sends, "'five'")))
+    assert main(["hers.ipynb", "--course", str(course)]) == 0
+    gc.collect()  # a task that failed says so when it goes
+    assert [record.message for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_whatever_fails_in_one_notebook_the_others_are_graded(

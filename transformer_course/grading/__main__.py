@@ -10,6 +10,7 @@ and read the answers that count.
 
 import argparse
 import hashlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -58,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         limits=Limits(chosen.cell_seconds, chosen.seconds, chosen.memory),
         lesson=chosen.lesson,
     )
+    # What a notebook does to its own run is told in the table, and not as a task's traceback.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     graded, status = [], 0
     with ThreadPool(chosen.jobs) as pool:  # Ctrl-C ends its threads
         for rows in pool.imap(grade, files):
