@@ -21,7 +21,7 @@ from transformer_edu.generation.hypotheses import length_penalty
 from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
-from transformer_edu.model.transformer import Transformer
+from transformer_edu.model.transformer import Transformer, without_numbers
 from transformer_edu.training.machine.atomic_files import require_path
 from transformer_edu.training.machine.device import device_of
 from transformer_edu.training.machine.failures import import_extra
@@ -111,8 +111,8 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> Non
 
 def _require_own_parts(model: nn.Module) -> None:
     """Refuse a model of which the engine would compute something else."""
-    with torch.device("meta"):  # the same parts, without numbers
-        own = dict(Transformer(model.config).named_modules()) if type(model) is Transformer else {}
+    is_ours = type(model) is Transformer
+    own = dict(without_numbers(model.config).named_modules()) if is_ours else {}
     for name, part in model.named_modules():
         kinds = [(type(each), getattr(each, "eps", None)) for each in (part, own.get(name))]
         hooked = part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part)
