@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,10 +17,14 @@ from transformer_edu.generation.hypotheses import length_penalty
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.pytorch import PytorchTransformer
-from transformer_edu.model.special_ids import PADDING_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.pretrained import ctranslate2_engine as module
-from transformer_edu.pretrained.ctranslate2_engine import export_ctranslate2, fast_translator
+from transformer_edu.pretrained.ctranslate2_engine import (
+    FastTranslator,
+    export_ctranslate2,
+    fast_translator,
+)
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.training.bleu import corpus_bleu
 
@@ -40,6 +45,8 @@ MODELS = {
     "a shallow decoder": {"num_layers": 3, "num_decoder_layers": 1},
     "Marian's": MARIAN,
 }
+# A model whose targets differ from source to source, with positions for long ones.
+LONG = {"norm_first": True, "tie_embeddings": False, "max_length": 80}
 SOURCES = ["4 5 6 7 8", "9", "3 8 8 4 10 11 7 5 6", "6 6", "10 4 11", "5 9 7 3", "8 3"]
 TARGETS = ["4 5 9", "7", "8 8 3 11 10", "6 5 4 3 7 8", "5 4", "9 9", "3"]
 
@@ -55,11 +62,13 @@ class Numbers:
 
 
 def random_translator(**changes: object) -> Translator:
-    """Every weight and every bias of its model is random."""
+    """Every weight and every bias of its model is random; padding is improbable."""
     sizes = {"d_model": 12, "num_heads": 3, "num_layers": 2, "max_length": LENGTH}
     model = small_transformer(13, **sizes | changes).eval()
     for name, weight in model.named_parameters():
         nn.init.normal_(weight, mean=float(name.endswith("norm.weight")), std=0.5)
+    if model.config.start_id != model.config.padding_id:
+        model.output_projection.bias.data[PADDING_ID] = -99.0
     return Translator(model, Numbers())
 
 
@@ -85,15 +94,77 @@ def test_every_token_has_the_probability_that_our_model_gives_it(name):
 
 
 @pytest.mark.parametrize("end_loops", [True, False])
-@pytest.mark.parametrize("ends", [True, False])
-def test_greedy_search_writes_the_same_tokens_also_loops_padding_and_to_the_last(ends, end_loops):
-    translator = random_translator(tie_embeddings=False, norm_first=True, max_length=80)
-    if not ends:  # each target then has as many tokens as its source allows
-        translator.model.output_projection.bias.data[translator.model.config.end_id] = -99.0
+@pytest.mark.parametrize(
+    "changes", [{"bias": True}, {"max_length": LENGTH}, {"seed": 1}, {"bias": True, "seed": 1}]
+)
+def test_greedy_search_writes_the_same_tokens_with_loops_and_to_the_last_position(
+    changes, end_loops
+):
+    translator = random_translator(**LONG | changes)
     texts, asked = [*SOURCES, ""], {"end_loops": end_loops, "batch_size": 3}
     expected = translator.translate_all(texts, **asked)
     assert fast_translator(translator).translate_all(texts, **asked) == expected
     assert len(set(expected)) > 3 and expected[-1] == ""
+
+
+# A source of one token allows 12 tokens if loops are ended, else 51; the end token counts.
+NO_LOOP = "4 5 6 7 8 9 10 11 12 3 4 6"
+
+
+@pytest.mark.parametrize(
+    ("written", "end_loops", "kept"),
+    [
+        ("5 6 2", True, "5 6"),
+        ("5 1 6 2", True, "5 6"),  # the start token
+        ("5 5 5 2", True, None),
+        ("5 5 5 2", False, "5 5 5"),
+        ("5 5 2", True, "5 5"),
+        ("3 8 9 8 9 8 9 4 2", True, None),
+        (NO_LOOP, True, NO_LOOP),
+        (f"{NO_LOOP} 2", True, None),
+        (f"{NO_LOOP} 2", False, NO_LOOP),
+        (f"{'5 ' * 50}2", False, ("5 " * 50).strip()),
+        (f"{'5 ' * 51}2", False, None),
+        ("5 0 6 2", False, None),  # padding
+    ],
+)
+def test_our_search_writes_what_has_a_loop_is_too_long_or_holds_padding(written, end_loops, kept):
+    translator = random_translator(**LONG)
+    result = SimpleNamespace(hypotheses=[written.split()], scores=[])
+    engine = SimpleNamespace(translate_batch=lambda tokens, **settings: [result])
+    fast = FastTranslator(translator.model, translator.tokenizer, engine=engine)
+    ours = translator.translate("9", end_loops=end_loops)
+    assert fast.translate("9", end_loops=end_loops) == (ours if kept is None else kept) != ""
+    assert ours != kept
+
+
+def test_a_target_may_be_empty_and_the_settings_stay():
+    translator = replace(random_translator(**LONG), lower_capitals=False)
+    translator.model.output_projection.bias.data[END_ID] = 99.0
+    fast = fast_translator(translator)
+    assert fast.translate_all(SOURCES) == [""] * len(SOURCES)
+    assert fast.lower_capitals is False
+
+
+@torch.no_grad()
+def test_a_score_is_the_mean_over_the_tokens_of_a_hypothesis_the_end_token_included(monkeypatch):
+    translator, results, best = random_translator(**LONG), [], module.best_hypothesis
+
+    def noted(result: object, alpha: float) -> list[int]:
+        results.append(result)
+        return best(result, alpha)
+
+    monkeypatch.setattr(module, "best_hypothesis", noted)
+    fast_translator(translator).translate_all(SOURCES, width=3)
+    assert len(results) == len(SOURCES)
+    for source, result in zip(SOURCES, results, strict=True):
+        source_ids = torch.tensor([Numbers().encode(source)])
+        for tokens, score in zip(result.hypotheses, result.scores, strict=True):
+            ids = torch.tensor([START_ID, *map(int, tokens)])
+            logits = translator.model(source_ids, ids[:-1].unsqueeze(0))[0]
+            expected = logits.log_softmax(dim=-1).gather(1, ids[1:].unsqueeze(1)).mean()
+            assert score == pytest.approx(expected.item(), abs=1e-4)
+    assert any(tokens[-1] == str(END_ID) for result in results for tokens in result.hypotheses)
 
 
 def test_the_engine_writes_what_has_no_loop(monkeypatch):
@@ -136,8 +207,7 @@ def test_the_hypothesis_with_our_best_score_is_taken():
 
 def test_a_folder_is_read_by_the_engine_itself_and_the_model_stays_as_it_was(tmp_path):
     translator = random_translator(tie_embeddings=False, norm_first=True)
-    never = [PADDING_ID, START_ID]  # our searches leave them out of what they return
-    translator.model.output_projection.bias.data[never] = -99.0
+    translator.model.output_projection.bias.data[START_ID] = -99.0  # our searches leave it out
     translator.model.double().train()
     before, folder = weights(translator.model), tmp_path / "new" / "folder"
     export_ctranslate2(translator, folder)
