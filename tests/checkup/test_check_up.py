@@ -202,6 +202,14 @@ class NoDropoutGPT(GPT):
         self.unused = nn.Dropout(0.5)
 
 
+class LargeProjectionsGPT(GPT):
+    def __init__(self) -> None:
+        super().__init__()
+        for layer in self.layers:
+            for linear in (layer.attend.query, layer.attend.key):
+                nn.init.normal_(linear.weight)
+
+
 class SureGPT(GPT):
     def __init__(self) -> None:
         super().__init__()
@@ -236,6 +244,7 @@ ILLNESSES = {
     EmptySpoils: "an empty row spoils others",
     Wrapping: "positions are used twice",
     NoDropoutGPT: "dropout has no effect in training",
+    LargeProjectionsGPT: "scores start too large",
     SureGPT: "a fresh model is too sure",
     DrownedGPT: "words drown positions",
     ExplodingGPT: "depth explodes",

@@ -112,8 +112,10 @@ def scaling(subject: Subject) -> Finding:
     if not subject.inside.attentions:
         return Finding(UNTRIED, "no attention could be observed")
     words = f"The scores' standard deviation is {deviation:.2g}."
-    if (found and max(found) > SATURATED) or (deviation > SHARP and _is_fresh(subject)):
+    if found and max(found) > SATURATED:
         return Finding(ILL, words, "scores are not divided")
+    if deviation > SHARP and _is_fresh(subject):
+        return Finding(ILL, words, "scores start too large")
     if found:
         words += " They are not divided: right if projections start small enough, as T5's do."
         return Finding(TOLD, words)
