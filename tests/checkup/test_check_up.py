@@ -52,11 +52,6 @@ class Silent(GPT):
         return "no logits"
 
 
-class Uncopyable(GPT):
-    def __deepcopy__(self, memo: dict) -> None:
-        raise TypeError("holds a lock")
-
-
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -65,7 +60,6 @@ class Uncopyable(GPT):
         (Nameless(), "its forward names no token ids"),
         (Graph(), "its parameter 'nodes' has a name without a known meaning"),
         (Silent(), "it answered with str , which are no logits"),
-        (Uncopyable(), "must be one that copy.deepcopy can copy, got TypeError('holds a lock')"),
         (torch.relu, "model must be a torch.nn.Module, got builtin_function_or_method"),
     ],
 )
@@ -102,6 +96,54 @@ def test_prints_and_a_global_seed_are_told(capsys):
         note.startswith("It prints while it answers: 'step forward") for note in report.notes
     )
     assert "It sets torch's global random seed while it answers." in report.notes
+
+
+class Uncopyable(GPT):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def __deepcopy__(self, memo: dict) -> None:
+        raise TypeError("holds a lock")
+
+    def forward(self, ids: Tensor) -> Tensor:
+        self.calls += 1
+        return super().forward(ids)
+
+
+class ClosureGPT(GPT):
+    """A lambda holds a part, as in minGPT: what it holds is not copied with the model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        norm, head = self.norm, self.head
+        self.end = lambda x: head(norm(x))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embed(ids)
+        for layer in self.layers:
+            x = layer(x, self.causal(ids, 0))
+        return self.end(x)
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (Uncopyable, "It cannot be copied (TypeError): the model itself was asked"),
+        (ClosureGPT, "Its copies use its own parts, which a closure holds: the model itself"),
+    ],
+)
+def test_a_model_that_cannot_be_copied_is_asked_itself_and_left_as_it_was(build, words):
+    model = build()
+    model.layers[0].eval()
+    before = {name: each.clone() for name, each in model.state_dict().items()}
+    report = check_up(model)
+    assert report.illnesses == [], f"\n{report}"
+    assert any(note.startswith(words) for note in report.notes)
+    assert all(each.equal(before[name]) for name, each in model.state_dict().items())
+    assert model.training and not model.layers[0].training
+    assert model.layers[0].dropout.p == 0.1
+    assert all(weight.grad is None for weight in model.parameters())
 
 
 class Strict(Encoder):

@@ -25,6 +25,7 @@ ROLES = {
     "attention": re.compile(r"mask"),
     "positions": re.compile(r"^(position_ids|positions?|pos|input_pos)$"),
     "lengths": re.compile(r"len(gth)?s?$"),
+    "segments": re.compile(r"segment|token_type"),
 }
 LABELS = re.compile(r"^(labels?|targets?|lm_labels|y|y_true)$")  # if they are optional
 OF_TARGET = re.compile(r"^(tgt|trg|target|dec)|look|causal|subsequent", re.IGNORECASE)
@@ -146,6 +147,7 @@ def arguments(
             "positions": lambda: None if padding == "none" else places(text.real),
             "labels": lambda: text.ids if labels else None,
             "lengths": lambda real=real: real.sum(dim=1),
+            "segments": lambda: None if optional else text.real.long(),  # noqa: B023
             "use_cache": lambda: False,
         }
         value = values[role]()

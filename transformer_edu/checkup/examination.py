@@ -42,7 +42,7 @@ def check_up(
     adapter: Adapter | None = None,
     training_step: Callable[..., object] | None = None,
 ) -> Report:
-    """Examine a Transformer that reads token ids, trained or not; copies of it are asked.
+    """Examine a Transformer that reads token ids, trained or not; it is left as it was.
 
     Args:
         model: An encoder–decoder, a decoder or an encoder of any origin, on any device.
@@ -58,7 +58,7 @@ def check_up(
         CheckupError: If the model cannot be examined; the message says what is missing.
     """
     started, printed = time.perf_counter(), io.StringIO()
-    with _undisturbed(), contextlib.redirect_stdout(printed):
+    with _undisturbed(model), contextlib.redirect_stdout(printed):
         subject = understand(model, kind, adapter or Adapter(), training_step)
         findings = _findings(subject)
     if words := printed.getvalue().split():
@@ -117,8 +117,12 @@ def _table(name: str) -> list[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Afterwards all random states are as before; meanwhile nothing warns."""
+def _undisturbed(model: object) -> Iterator[None]:
+    """Afterwards modes, gradients, buffers and random states are as before; nothing warns."""
+    modules = [*model.modules()] if isinstance(model, nn.Module) else []
+    modes = [(each, each.training) for each in modules]
+    gradients = [(weight, weight.grad) for each in modules for weight in each.parameters(False)]
+    buffers = [(each, each.detach().clone()) for part in modules for each in part.buffers(False)]
     states = random.getstate(), np.random.get_state()
     try:
         with random_state_restored(), warnings.catch_warnings(record=True):
@@ -126,3 +130,9 @@ def _undisturbed() -> Iterator[None]:
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
+        for module, mode in modes:
+            module.training = mode
+        for weight, gradient in gradients:
+            weight.grad = gradient
+        for buffer, content in buffers:
+            buffer.data.copy_(content)

@@ -51,7 +51,7 @@ def _observed(subject: Subject, found: list[str], illness: str) -> Finding:
 
 
 def repeatable(subject: Subject) -> Finding:
-    again, other_seed = subject.twins(training=False, seeds=(0, 0, 1))
+    again, other_seed = subject.differences(training=False, seeds=(0, 0, 1))
     if again:
         seen = f"The second call's answers differ by {again:.2g} of their variation."
         return Finding(ILL, seen, "the model remembers the last call")

@@ -139,10 +139,30 @@ def _learn_sizes(subject: Subject) -> None:
     if answers.size(1) == 1 and any(each.role == "labels" for each in subject.parameters):
         subject.labels = True  # without labels some models answer for the last position only
         watch, answers = subject.watched(subject.text(batch=2))
+    named = subject.sizes[0]
     for stream, tables in enumerate(watch.tables):
         if tables or not subject.knows_size:
             subject.sizes[stream] = max(tables, default=answers.size(-1))
+    if answers.size(-1) == named < subject.sizes[0]:  # the table has rows that no token needs
+        subject.sizes[0] = named
+    if subject.model is not subject.original and _calls_the_original(subject):
+        subject.ask_itself("Its copies use its own parts, which a closure holds")
     subject.is_logits, subject.is_learned = answers.size(-1) == subject.sizes[0], True
+
+
+def _calls_the_original(subject: Subject) -> bool:
+    """Whether a call of the copy runs modules of the original."""
+    called: list[nn.Module] = []
+    hooks = [
+        each.register_forward_pre_hook(lambda part, _: called.append(part))
+        for each in subject.original.modules()
+    ]
+    try:
+        subject.answer(subject.text(batch=2))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return bool(called)
 
 
 def _scores(subject: Subject) -> list[bool]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transformer_edu.checkup.calling import Text, tensors
 from transformer_edu.checkup.flows import MORE, REPEATED, has_absolute_positions, repeated_words
 from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
-from transformer_edu.checkup.subject import Subject, dropout_rates
+from transformer_edu.checkup.subject import Subject, without_dropout
 
 SATURATED = 1.5  # standard deviation of scores; T5, which does not divide, starts at 1
 SHARP = 5.0  # the same of a fresh model, however its scores are computed
@@ -47,7 +47,7 @@ def registered(subject: Subject) -> Finding:
 
 def gradients(subject: Subject) -> Finding:
     torch.manual_seed(0)
-    with torch.enable_grad():
+    with torch.enable_grad(), without_dropout(subject.model):
         answer = subject.call(subject.model.train(), subject.text())
         outputs = [each for _, each in tensors(answer) if each.requires_grad]
         total = sum((torch.randn_like(each) * each).sum() for each in outputs)
@@ -97,13 +97,11 @@ def _equal_matrices(subject: Subject, *, tables: bool) -> Iterator[tuple[str, st
 
 
 def dropout(subject: Subject) -> Finding:
-    rates = [rate for each in subject.original.modules() for rate in dropout_rates(each).values()]
-    highest = max((rate for rate in rates if rate < 1), default=0.0)
-    if highest <= 0:
+    if subject.dropout_rate <= 0:
         return Finding(HEALTHY, "The model has no dropout.")
-    if subject.twins(training=True, seeds=(0, 1))[0]:
+    if subject.differences(training=True, seeds=(0, 1))[0]:
         return Finding(HEALTHY, "Two seeds give different answers in training mode.")
-    words = f"A rate of {highest} is set, and two seeds give the same answers."
+    words = f"A rate of {subject.dropout_rate} is set, and two seeds give the same answers."
     return Finding(ILL, words, "dropout has no effect in training")
 
 
@@ -124,6 +122,8 @@ def scaling(subject: Subject) -> Finding:
 
 def half(subject: Subject) -> Finding:
     text, told = subject.padded(subject.text(batch=2), MORE), ""
+    if subject.model is subject.original:
+        return Finding(UNTRIED, "the model cannot be copied")
     for dtype in (torch.bfloat16, torch.float16):
         name = str(dtype).removeprefix("torch.")
         try:

@@ -4,7 +4,7 @@ import contextlib
 import copy
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,10 +59,11 @@ class Adapter:
 
 
 class Subject:
-    """A model under examination. ``original`` is the model itself, which is never called.
+    """A model under examination. ``original`` is the model itself.
 
-    ``twin`` is a copy, and ``model`` one in float32 without dropout. In both, parameters that are
-    all zero become small numbers: a branch that starts at zero shows nothing.
+    ``model`` is asked: a copy in float32, in which parameters that are all zero become small
+    numbers, because a branch that starts at zero shows nothing. What cannot be copied is asked
+    itself.
 
     Args:
         model: Reads token ids and answers with logits or vectors.
@@ -71,7 +72,7 @@ class Subject:
         training_step: As for ``check_up``.
 
     Raises:
-        CheckupError: If the model cannot be copied or asked.
+        CheckupError: If the model cannot be asked.
     """
 
     def __init__(
@@ -87,6 +88,8 @@ class Subject:
         self.device, self.convention = weight.device, "none"
         self.labels = self.swapped = self.is_asked = self.is_logits = False
         self.drops_always = self.is_learned = False
+        rates = [rate for each in model.modules() for rate in dropout_rates(each).values()]
+        self.dropout_rate = max((rate for rate in rates if rate < 1), default=0.0)
         self._copy()
         self._read_signature()
         tables = [each.padding_idx for each in model.modules() if isinstance(each, nn.Embedding)]
@@ -101,22 +104,25 @@ class Subject:
 
     def _copy(self) -> None:
         try:
-            self.twin, self.model = (copy.deepcopy(self.original) for _ in range(2))
-            self.model.float()
+            self.model, self.precision = copy.deepcopy(self.original).float(), torch.float32
         except Exception as error:  # whatever a model keeps that cannot be copied
-            words = f"model must be one that copy.deepcopy can copy, got {error!r}"
-            raise CheckupError(words) from None
-        generator, twins = torch.Generator().manual_seed(2), dict(self.twin.named_parameters())
+            self.ask_itself(f"It cannot be copied ({type(error).__name__})")
+            return
+        generator, woken = torch.Generator().manual_seed(2), []
         for name, weight in self.model.named_parameters():
             if weight.numel() and not weight.detach().any():
                 noise = torch.randn(weight.shape, generator=generator, device="cpu") / 50
-                for each in (weight, twins[name]):
-                    each.data.copy_(noise)
-                if weight.dim() > 1:
-                    self.notes.append(f"{name} starts at zero: in a copy it got small numbers.")
-        for module in self.model.modules():
-            for name in dropout_rates(module):
-                setattr(module, name, 0.0)
+                weight.data.copy_(noise)
+                woken += [name] if weight.dim() > 1 else []
+        if woken:
+            words = f"{len(woken)} matrices start at zero, such as {woken[0]}: in a copy they got "
+            self.notes.append(f"{words}small numbers.")
+
+    def ask_itself(self, why: str) -> None:
+        """Examine the model itself, not a copy."""
+        weight = next(self.original.parameters(), torch.zeros(0))
+        self.model, self.precision = self.original, weight.dtype
+        self.notes = [f"{why}: the model itself was asked, and is left as it was."]
 
     def _read_signature(self) -> None:
         self.parameters: list[calling.Parameter] = []
@@ -195,19 +201,20 @@ class Subject:
     # ---- Asking ---------------------------------------------------------------------------------
 
     def answer(self, text: Text, *, training: bool = False, seed: int = 0) -> Tensor:
-        """The copy's answers without dropout, shape (batch, position, width)."""
-        watch = Watch() if training or self.drops_always else contextlib.nullcontext()
+        """The answers without dropout, shape (batch, position, width)."""
+        is_quiet = training or self.drops_always
+        quiet = without_dropout(self.model) if is_quiet else contextlib.nullcontext()
         torch.manual_seed(seed)
-        with torch.no_grad(), watch:
+        with torch.no_grad(), quiet:
             return self.read(self.call(self.model.train(training), text), text)
 
-    def twins(self, *, training: bool, seeds: tuple[int, ...]) -> list[Tensor]:
-        """How far the twin's answers to a text are from the first ones, for each seed."""
+    def differences(self, *, training: bool, seeds: tuple[int, ...]) -> list[Tensor]:
+        """How far answers with dropout and another seed are from those with the first seed."""
         text, answers, states = self.text(), [], []
         for seed in seeds:
             torch.manual_seed(seed)
             with torch.no_grad():
-                answers.append(self.read(self.call(self.twin.train(training), text), text))
+                answers.append(self.read(self.call(self.model.train(training), text), text))
             states.append(torch.get_rng_state())
         if seeds[0] != seeds[-1] and not training and states[0].equal(states[-1]):
             self.notes.append("It sets torch's global random seed while it answers.")
@@ -282,7 +289,7 @@ class Subject:
         real = torch.ones_like(before[..., 0]).bool() if real is None else real[:, :length]
         kept = before[real]
         scale = (kept - kept.mean(dim=0)).std().clamp(min=1e-30)
-        rounding = ROUNDINGS * torch.finfo(torch.float32).eps * kept.abs().max() / scale
+        rounding = ROUNDINGS * torch.finfo(self.precision).eps * kept.abs().max() / scale
         size = (before - after).abs().amax(dim=-1) / scale
         return size.masked_fill(~real | ~(size > rounding.clamp(min=NOISE)), 0.0)
 
@@ -292,3 +299,17 @@ def dropout_rates(module: nn.Module) -> dict[str, float]:
     is_dropout = isinstance(module, nn.Dropout)
     items = vars(module).items()
     return {k: v for k, v in items if isinstance(v, float) and ("drop" in k or is_dropout)}
+
+
+@contextlib.contextmanager
+def without_dropout(model: nn.Module) -> Iterator[None]:
+    """Inside the block all rates of dropout are zero, and F.dropout does nothing."""
+    rates = [(each, dropout_rates(each)) for each in model.modules()]
+    try:
+        for module, found in rates:
+            vars(module).update(dict.fromkeys(found, 0.0))
+        with Watch():
+            yield
+    finally:
+        for module, found in rates:
+            vars(module).update(found)

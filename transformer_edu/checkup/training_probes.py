@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from transformer_edu.checkup.calling import Text, named_number, tensors
 from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
-from transformer_edu.checkup.subject import START, Subject
+from transformer_edu.checkup.subject import START, Subject, without_dropout
 
 IGNORED = (-100, -1)  # what F.cross_entropy ignores, and what nanoGPT ignores
 WORDS, FEWER = 6, 4  # in the two rows
@@ -103,7 +103,7 @@ def _taught(subject: Subject) -> Taught | None:
 
     hook = subject.model.train().register_forward_hook(observe, with_kwargs=True)
     try:
-        with torch.enable_grad():
+        with torch.enable_grad(), without_dropout(subject.model):
             loss = _loss(subject, text)
             if isinstance(loss, Tensor) and loss.requires_grad and seen and seen[1].grad is None:
                 loss.backward()
