@@ -179,7 +179,7 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
         shown: The rooms of the packages that get a page.
     """
     linked = linked_files()
-    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    shutil.copytree(DOCS / "_static", folder / "_static")
     (folder / "index.md").write_text(front_page(lessons, linked), encoding="utf-8")
     for path in linked:
         copy = folder / path.relative_to(ROOT)
