@@ -23,7 +23,6 @@ from transformer_edu.training.checkpoint import load_history, load_model
 from transformer_edu.training.machine import processes as module
 from transformer_edu.training.machine.processes import (
     JoinedProcesses,
-    LostProcessError,
     is_lost_process,
     joined_processes,
 )
@@ -103,7 +102,7 @@ def test_every_row_belongs_to_one_process(count):
 
 
 def test_an_error_of_ones_own_is_not_blamed_on_others(monkeypatch):
-    lost = [LostProcessError("ended"), dist.DistBackendError("x"), RuntimeError("[gloo] closed")]
+    lost = [dist.DistError("ended"), dist.DistBackendError("x"), RuntimeError("[gloo] closed")]
     assert not any(map(is_lost_process, lost))
     monkeypatch.setattr(module, "process_count", lambda: 2)
     assert all(map(is_lost_process, lost))

@@ -1,8 +1,8 @@
 """Several processes train one model: torchrun starts them, torch.distributed connects them.
 
 Each process computes the gradients of its own rows of a batch. DistributedDataParallel averages
-them, so every process takes the step that a single process would take. ``OneProcess`` is the
-interface, for a single process; ``JoinedProcesses`` is the same for several.
+them, so every process takes the step that a single process would take. ``OneProcess`` divides the
+work, also where there is nobody to share it with; ``JoinedProcesses`` connects several.
 """
 
 import os
@@ -48,7 +48,10 @@ class OneProcess:
             Each part with the weight of its mean loss. The weighted losses of a process sum to a
             loss whose mean over the processes is the loss of the whole batch.
         """
-        return batch.parts(count)
+        shares = batch.parts(self.count)
+        # If there are fewer rows than processes, some processes compute a row with weight 0.
+        own, weight = shares[self.number] if self.number < len(shares) else (shares[0][0], 0.0)
+        return [(part, self.count * weight * share) for part, share in own.parts(count)]
 
     def replica(self, model: nn.Module) -> nn.Module:
         """The module to call instead of the model: its gradients are means over the processes."""
@@ -56,7 +59,7 @@ class OneProcess:
 
     def sum(self, values: Sequence[float]) -> list[float]:
         """The sum of every value over the processes, in float64."""
-        return list(values)
+        return self._summed(torch.tensor(values, dtype=torch.float64, device="cpu")).tolist()
 
     def mean(self, value: float) -> float:
         """The mean of a value over the processes."""
@@ -69,7 +72,15 @@ class OneProcess:
             own: Whole numbers, one row of any length for each of ``rows(count)``.
             count: Number of rows of all processes.
         """
-        return [list(row) for row in own]
+        whole = {"dtype": torch.int64, "device": "cpu"}
+        lengths = torch.zeros(count, **whole)
+        lengths[list(self.rows(count))] = torch.tensor([len(row) for row in own], **whole)
+        lengths = self._summed(lengths).tolist()
+        table = torch.zeros(count, max(lengths, default=0), **whole)
+        for number, row in zip(self.rows(count), own, strict=True):
+            table[number, : len(row)] = torch.tensor(row, **whole)
+        rows = zip(self._summed(table).tolist(), lengths, strict=True)
+        return [row[:length] for row, length in rows]
 
     def first_before_others(self) -> AbstractContextManager[None]:
         """Let the first process run the block before the other processes do."""
@@ -78,12 +89,12 @@ class OneProcess:
     def wait(self) -> None:
         """Wait until every process has reached this call."""
 
+    def _summed(self, tensor: Tensor) -> Tensor:
+        """The sum of a tensor over all processes, on the CPU."""
+        return tensor
+
 
 ALONE = OneProcess()
-
-
-class LostProcessError(RuntimeError):
-    """A different process has ended, and torchrun ends this process too."""
 
 
 class JoinedProcesses(OneProcess):
@@ -92,31 +103,9 @@ class JoinedProcesses(OneProcess):
     def __init__(self) -> None:
         self.number, self.count = dist.get_rank(), dist.get_world_size()
 
-    def parts(self, batch: Batch, count: int) -> list[tuple[Batch, float]]:
-        """As for OneProcess."""
-        shares = batch.parts(self.count)
-        # If there are fewer rows than processes, some processes compute a row with weight 0.
-        own, weight = shares[self.number] if self.number < len(shares) else (shares[0][0], 0.0)
-        return [(part, self.count * weight * share) for part, share in own.parts(count)]
-
     def replica(self, model: nn.Module) -> nn.Module:
         """As for OneProcess; the first process's weights are copied to the others."""
         return DistributedDataParallel(model)
-
-    def sum(self, values: Sequence[float]) -> list[float]:
-        """As for OneProcess."""
-        return _summed(torch.tensor(values, dtype=torch.float64)).tolist()
-
-    def gather(self, own: Sequence[Sequence[int]], count: int) -> list[list[int]]:
-        """As for OneProcess."""
-        lengths = torch.zeros(count, dtype=torch.int64)
-        lengths[list(self.rows(count))] = torch.tensor([len(row) for row in own], dtype=torch.int64)
-        lengths = _summed(lengths)
-        table = torch.zeros(count, max(lengths.tolist(), default=0), dtype=torch.int64)
-        for number, row in zip(self.rows(count), own, strict=True):
-            table[number, : len(row)] = torch.tensor(row, dtype=torch.int64)
-        rows = zip(_summed(table).tolist(), lengths.tolist(), strict=True)
-        return [row[:length] for row, length in rows]
 
     @contextmanager
     def first_before_others(self) -> Iterator[None]:
@@ -132,6 +121,12 @@ class JoinedProcesses(OneProcess):
     def wait(self) -> None:
         """As for OneProcess."""
         dist.barrier()
+
+    def _summed(self, tensor: Tensor) -> Tensor:
+        # NCCL sends tensors on GPUs only.
+        tensor = tensor.to("cuda" if dist.get_backend() == "nccl" else "cpu")
+        dist.all_reduce(tensor)
+        return tensor.cpu()
 
 
 @contextmanager
@@ -161,18 +156,10 @@ def process_count() -> int:
 
 def is_lost_process(error: RuntimeError) -> bool:
     """Whether the error of a step says that a different process did not answer."""
-    lost = isinstance(error, LostProcessError | dist.DistError) or "gloo" in str(error).lower()
+    lost = isinstance(error, dist.DistError) or "gloo" in str(error).lower()
     return process_count() > 1 and lost
 
 
 def _end(number: int, frame: object) -> None:
     """Turn torchrun's signal to end into an error that can be reported."""
-    raise LostProcessError("torchrun has ended this process")
-
-
-def _summed(tensor: Tensor) -> Tensor:
-    """The sum of a tensor over all processes, on the CPU."""
-    # NCCL sends tensors on GPUs only.
-    tensor = tensor.to("cuda" if dist.get_backend() == "nccl" else "cpu")
-    dist.all_reduce(tensor)
-    return tensor.cpu()
+    raise dist.DistError("torchrun has ended this process")
