@@ -16,7 +16,7 @@ from transformer_edu.training.checkpoint import load_model, save_model
 from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.machine.device import suitable_threads
-from transformer_edu.training.machine.failures import postponed_interrupt
+from transformer_edu.training.machine.failures import postponed_interrupt, report
 from transformer_edu.training.machine.processes import ALONE, OneProcess
 from transformer_edu.training.state import TrainingRun
 
@@ -114,10 +114,9 @@ class Watcher:
                 raise CheckpointError(f"{file} must be the run's own model, got another one")
         if is_cut and self.processes.is_first:
             self.folder.write_history(kept)
-            print(
+            report(
                 f"{self.folder.history_file}: cut after step {kept[-1]['step'] if kept else 0:,}, "
-                f"as the checkpoint is of step {steps_taken:,}",
-                file=sys.stderr,
+                f"as the checkpoint is of step {steps_taken:,}"
             )
         self._before = {name: kept[-1][name] or 0 if kept else 0 for name in SPENT}
         self._began = time.process_time(), time.monotonic()
@@ -161,8 +160,7 @@ class Watcher:
             "token_accuracy": evaluation.token_accuracy,
             self.scorer.name: score,
         }
-        (cpu_seconds,) = self.processes.sum([self._cpu_seconds()])
-        record = self._note(run, scored, cpu_seconds)
+        record = self._note(run, scored)
         if self.processes.is_first:
             line = f"step {record['step']:,}: loss {record['loss']:.3f}, validation loss "
             line += f"{evaluation.loss:.3f}, {self.scorer.name} {score:.4g}"
@@ -175,7 +173,7 @@ class Watcher:
         # Interrupted processes cannot wait for each other: together they note nothing.
         if len(run.steps) > noted and self.processes.count == 1:
             unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.scorer.name))
-            self._note(run, unknown, self._cpu_seconds())
+            self._note(run, unknown)
 
     def scores(self) -> dict[int, float]:
         """The score of every evaluation so far, by its step."""
@@ -189,10 +187,9 @@ class Watcher:
             return False
         return max(scores[-patience:]) <= max(scores[:-patience])
 
-    def _note(
-        self, run: TrainingRun, scored: dict[str, object], cpu_seconds: float
-    ) -> dict[str, object]:
-        """Add a record to the history."""
+    def _note(self, run: TrainingRun, scored: dict[str, object]) -> dict[str, object]:
+        """Add a record to the history; all processes call it together."""
+        (cpu_seconds,) = self.processes.sum([time.process_time() - self._began[0]])
         last = run.steps[-1]
         noted = self.records[-1]["step"] if self.records else 0
         record = {
@@ -208,7 +205,3 @@ class Watcher:
         if self.processes.is_first:
             self.folder.write_history(self.records)
         return record
-
-    def _cpu_seconds(self) -> float:
-        """CPU seconds of this process since the run began here."""
-        return time.process_time() - self._began[0]

@@ -25,6 +25,7 @@ from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 FORMAT_VERSION = 1
+HISTORY = ("steps", "evaluations")
 STORED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MISSING_PART = (KeyError, TypeError, AttributeError, IndexError)  # errors of such a record
 
@@ -43,13 +44,16 @@ def save_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
         for name, value in kept.items():
             place = tensors if isinstance(value, Tensor) else numbers
             place[f"optimizer.{index}.{name}"] = value
+    for name in HISTORY:  # a row for each record, in float64, which keeps every bit of a float
+        rows = list(map(astuple, getattr(state.run, name)))
+        tensors[f"history.{name}"] = torch.tensor(rows, dtype=torch.float64, device="cpu")
     record = {
         "format_version": FORMAT_VERSION,
         "choices": choices(state),
         "numbers": numbers,
         "scaler": state.scaler.state_dict(),
     }
-    write_checkpoint_file(path, tensors | _history_tensors(state.run), record)
+    write_checkpoint_file(path, tensors, record)
 
 
 def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
@@ -71,7 +75,10 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
         _require_same_weights(path, weights, state.model)
         run = _history(tensors)
         _require_same_schedule(path, run, state)
-        kept = _optimizer_state(_part(tensors | record["numbers"], "optimizer."))
+        kept: dict[int, dict[str, object]] = {}  # by the number of the weight
+        for place, value in _part(tensors | record["numbers"], "optimizer.").items():
+            index, name = place.split(".", 1)
+            kept.setdefault(int(index), {})[name] = value
         scaler = dict(record["scaler"])
     except MISSING_PART as error:
         raise CheckpointError(
@@ -210,16 +217,11 @@ def choices(state: TrainingState) -> dict:
 
 def distinct_weights(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Every tensor of a model once, by its first name; and for every other name its first."""
-    distinct: dict[str, Tensor] = {}
-    tied: dict[str, str] = {}
-    first_names: dict[int, str] = {}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        first = first_names.setdefault(id(tensor), name)
-        if first == name:
-            distinct[name] = tensor
-        else:
-            tied[name] = first
-    return distinct, tied
+    tensors = model.state_dict(keep_vars=True)
+    first_names = {id(tensor): name for name, tensor in reversed(tensors.items())}
+    firsts = {name: first_names[id(tensor)] for name, tensor in tensors.items()}
+    tied = {name: first for name, first in firsts.items() if name != first}
+    return {name: tensor for name, tensor in tensors.items() if name not in tied}, tied
 
 
 def require_same(path: str | os.PathLike, saved: dict, own: dict, prefix: str) -> None:
@@ -298,29 +300,11 @@ def _copy_weights(weights: dict[str, Tensor], model: nn.Module) -> None:
             tensor.copy_(weights[name])
 
 
-def _optimizer_state(named: dict[str, object]) -> dict[int, dict[str, object]]:
-    """The optimizer's state of each weight, by the weight's number."""
-    kept: dict[int, dict[str, object]] = {}
-    for place, value in named.items():
-        index, name = place.split(".", 1)
-        kept.setdefault(int(index), {})[name] = value
-    return kept
-
-
-def _history_tensors(run: TrainingRun) -> dict[str, Tensor]:
-    """One row for each record, in float64, which keeps every bit of a Python float."""
-    rows = {"history.steps": run.steps, "history.evaluations": run.evaluations}
-    return {
-        name: torch.tensor(list(map(astuple, records)), dtype=torch.float64, device="cpu")
-        for name, records in rows.items()
-    }
-
-
 def _history(tensors: dict[str, Tensor]) -> TrainingRun:
     """The records from their rows; the first number of a row is a step."""
     steps, evaluations = (
         [(int(step), *rest) for step, *rest in tensors[f"history.{name}"].tolist()]
-        for name in ("steps", "evaluations")
+        for name in HISTORY
     )
     return TrainingRun(
         [StepRecord(*row) for row in steps], [Evaluation(*row) for row in evaluations]

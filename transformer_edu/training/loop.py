@@ -7,7 +7,6 @@ import math
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 
 import torch
 from torch import nn
@@ -94,13 +93,16 @@ def fit(
     if config.batch_tokens is not None:
         batch = f"{config.batch_tokens:,} tokens"
     advice = "smaller batches or accumulate above 1 need less"
-    with enough_memory(f"training on batches of {batch}", advice), _surroundings(model):
+    needs_memory = enough_memory(f"training on batches of {batch}", advice)
+    with needs_memory, random_state_restored(), suitable_threads(model):
         try:
             take_steps(state, after_step, checkpoint)
         except KeyboardInterrupt:
             state.run.interrupted = True
             if checkpoint is not None and state.run.steps:
                 save_checkpoint(checkpoint, state)
+        finally:
+            model.eval()
     return state.run
 
 
@@ -196,16 +198,6 @@ def endless_batches(task: Task, config: TrainingConfig, *, skip: int = 0) -> Ite
 def paper_adam(model: nn.Module, learning_rate: float) -> Adam:
     """Adam with the paper's settings: β₁ 0.9, β₂ 0.98, ε 1e-9 (§5.3)."""
     return Adam(model.parameters(), lr=learning_rate, betas=(0.9, 0.98), eps=1e-9, fused=True)
-
-
-@contextmanager
-def _surroundings(model: nn.Module) -> Iterator[None]:
-    """Restore random states and threads after the block, and put the model into eval mode."""
-    with random_state_restored(), suitable_threads(model):
-        try:
-            yield
-        finally:
-            model.eval()
 
 
 def _seed_dropout(model: nn.Module, seed: int, step: int, process: int) -> None:
