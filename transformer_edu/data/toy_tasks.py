@@ -7,6 +7,7 @@ to learn from, one to evaluate on during training, one to test with at the end.
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 
@@ -136,17 +137,13 @@ class SymbolSettings:
         if self.shortest > self.longest:
             got = f"{self.shortest} and {self.longest}"
             raise ValueError(f"shortest must be at most longest, got {got}")
-        _require_sizes("symbols", self.sizes, self.distinct)
+        distinct = sum(self.num_symbols**n for n in range(self.shortest, self.longest + 1))
+        _require_sizes("symbols", self.sizes, distinct)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
         """Sizes of the three parts."""
         return self.train_size, self.validation_size, self.test_size
-
-    @property
-    def distinct(self) -> int:
-        """How many different sequences there are."""
-        return sum(self.num_symbols**n for n in range(self.shortest, self.longest + 1))
 
 
 def copy_task(**settings: int) -> Task:
@@ -178,14 +175,9 @@ def _split(
     name: str, vocabulary: Vocabulary, pairs: Sequence[Pair], sizes: tuple[int, int, int]
 ) -> Task:
     """Split different pairs, drawn in random order, into the three parts."""
-    learned, watched = sizes[0], sizes[0] + sizes[1]
-    return Task(
-        name=name,
-        vocabulary=vocabulary,
-        train=list(pairs[:learned]),
-        validation=list(pairs[learned:watched]),
-        test=list(pairs[watched:]),
-    )
+    left = iter(pairs)
+    train, validation, test = (list(islice(left, size)) for size in sizes)
+    return Task(name=name, vocabulary=vocabulary, train=train, validation=validation, test=test)
 
 
 def _require_sizes(name: str, sizes: tuple[int, int, int], distinct: int) -> tuple[int, int, int]:

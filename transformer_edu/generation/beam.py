@@ -60,7 +60,11 @@ def beam_search(
     Raises:
         TypeError, ValueError: As in greedy_search, or if width, alpha or num_best is out of range.
     """
-    _require_beam(width, alpha, num_best)
+    require_width("width", width)
+    require_alpha(alpha)
+    require_whole("num_best", num_best)
+    if num_best > width:
+        raise ValueError(f"num_best must be at most width, got {num_best} and {width}")
     require_callable("after_step", after_step)
     ends = {"max_length": max_length, "start_id": start_id, "end_id": end_id}
     with evaluation_mode(model):
@@ -74,15 +78,6 @@ def beam_search(
                 after_step(beams.record(undecided))
             beams.advance(undecided)
     return [finalists.hypotheses for finalists in beams.finalists]
-
-
-def _require_beam(width: int, alpha: float, num_best: int) -> None:
-    """Refuse a width, an alpha or a number of hypotheses that is out of its range."""
-    require_width("width", width)
-    require_alpha(alpha)
-    require_whole("num_best", num_best)
-    if num_best > width:
-        raise ValueError(f"num_best must be at most width, got {num_best} and {width}")
 
 
 class Kept(NamedTuple):

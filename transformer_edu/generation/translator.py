@@ -165,7 +165,10 @@ def write_all(
     if isinstance(sources, str) or not hasattr(sources, "__len__"):
         raise TypeError(f"sources must be a list of lists of token ids, got {sources!r}")
     for source in sources:
-        _require_source(source)
+        if isinstance(source, str) or not hasattr(source, "__len__"):
+            raise TypeError(f"sources must hold lists of token ids, got {source!r}")
+        if len(source) == 0:
+            raise ValueError(f"sources must have a token each, got {source!r}")
     device = next((each.device for each in model.parameters()), None)
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
     written: list[list[int]] = [[] for _ in sources]
@@ -183,9 +186,3 @@ def write_all(
             written[number] = answer
     return written
 
-
-def _require_source(source: Sequence[int]) -> None:
-    if isinstance(source, str) or not hasattr(source, "__len__"):
-        raise TypeError(f"sources must hold lists of token ids, got {source!r}")
-    if len(source) == 0:
-        raise ValueError(f"sources must have a token each, got {source!r}")

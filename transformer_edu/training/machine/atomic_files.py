@@ -117,9 +117,7 @@ def _remove_leftovers(path: Path) -> None:
 
 def _flush_folder(folder: Path) -> None:
     """Flush the folder's entry to the disk too, where the system can; the file is in place."""
-    if os.name != "posix":
-        return
-    with suppress(OSError):
+    with suppress(OSError):  # Windows cannot open a folder
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

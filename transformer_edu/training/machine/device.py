@@ -8,7 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 
 import torch
@@ -76,14 +76,10 @@ def use_one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-@contextmanager
-def suitable_threads(model: nn.Module) -> Iterator[None]:
+def suitable_threads(model: nn.Module) -> AbstractContextManager[None]:
     """Inside the block a small model on the CPU uses one thread; any other model uses all."""
-    if is_small(model) and device_of(model).type == "cpu":
-        with use_one_thread():
-            yield
-    else:
-        yield
+    is_toy = is_small(model) and device_of(model).type == "cpu"
+    return use_one_thread() if is_toy else nullcontext()
 
 
 def autocast_for(model: nn.Module, precision: str) -> torch.autocast:
@@ -184,9 +180,7 @@ def keep_freed_memory() -> bool:
     """
     if platform.libc_ver()[0] != "glibc":
         return False
-    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-    if set_option is None:
-        return False
+    set_option = ctypes.CDLL(None).mallopt
     return bool(set_option(MMAP_MAX, 0) and set_option(TRIM_THRESHOLD, LARGEST_SETTING))
 
 
