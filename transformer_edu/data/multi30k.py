@@ -9,6 +9,7 @@ import io
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from transformer_edu.data.parallel_text import ParallelText, decode_lines, unpack
@@ -87,20 +88,16 @@ def _read(path: Path, content: bytes | None = None) -> bytes:
 
 def _cached(path: Path, source: str, timeout: float) -> bytes:
     """The text of a file in the cache; downloaded first if it is not there, or damaged."""
-    try:
+    with suppress(OSError):  # not there yet, or not to be trusted
         return _read(path)
-    except OSError:
-        pass  # not there yet, or not to be trusted
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         require_writable("the cache", path)
         content = _fetch(path, source, timeout)
         replace_file(path, [content])
     except OSError as error:
-        raise OSError(
-            f"Multi30k must be downloaded, or lie in the folder that the environment variable "
-            f"{DATA_VARIABLE} names, got {error}"
-        ) from error
+        wanted = f"lie in the folder that the environment variable {DATA_VARIABLE} names"
+        raise OSError(f"Multi30k must be downloaded, or {wanted}, got {error}") from error
     return _read(path, content)
 
 

@@ -10,22 +10,16 @@ from transformer_edu.model.refusals import require_whole
 LARGEST_NUMBER = 999_999
 
 # From one to nineteen, then the tens from twenty on.
-ENGLISH_SMALL, ENGLISH_TENS = map(
-    str.split,
-    (
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen",
-        "twenty thirty forty fifty sixty seventy eighty ninety",
-    ),
+ENGLISH_SMALL = str.split(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
 )
-GERMAN_SMALL, GERMAN_TENS = map(
-    str.split,
-    (
-        "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn "
-        "fünfzehn sechzehn siebzehn achtzehn neunzehn",
-        "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    ),
+ENGLISH_TENS = str.split("twenty thirty forty fifty sixty seventy eighty ninety")
+GERMAN_SMALL = str.split(
+    "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn "
+    "fünfzehn sechzehn siebzehn achtzehn neunzehn"
 )
+GERMAN_TENS = str.split("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig")
 ENGLISH_WORDS = (*ENGLISH_SMALL, *ENGLISH_TENS, "hundred", "thousand")
 GERMAN_WORDS = (*GERMAN_SMALL, "eins", *GERMAN_TENS, "und", "hundert", "tausend")
 

@@ -19,7 +19,7 @@ from transformer_edu.model.special_ids import SPECIAL_TOKENS
 from transformer_edu.training.machine.atomic_files import require_path
 
 PARTS = ("train", "validation", "test")
-LARGEST_PART = 1000  # sources of the validation part, and of the test part, unless told otherwise
+LARGEST_PART = 1000  # different sources of the validation part, and of the test part
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors begin a file with it
 
 
@@ -127,42 +127,25 @@ def decode_line(path: str | os.PathLike, number: int, row: bytes) -> str:
         raise ValueError(f"{path} must be text in UTF-8, got {got}") from None
 
 
-def split_pairs(
-    pairs: Sequence[TextPair],
-    *,
-    validation_size: int | None = None,
-    test_size: int | None = None,
-    seed: int = 0,
-) -> ParallelText:
+def split_pairs(pairs: Sequence[TextPair]) -> ParallelText:
     """Split pairs into three parts at random; pairs with the same source stay in one part.
 
-    Args:
-        pairs: Texts and their translations.
-        validation_size: Different sources in the validation part; None takes a tenth, 1,000 at
-            most.
-        test_size: The same for the test part.
-        seed: Decides which; the same seed gives the same parts.
+    The validation part and the test part have a tenth of the different sources each, at most
+    LARGEST_PART. The same pairs always give the same parts.
 
     Raises:
-        TypeError, ValueError: If a size is not a whole number of at least 1, seed is negative,
-            or nothing is left to learn from.
+        ValueError: If nothing is left to learn from.
     """
     together: dict[str, list[TextPair]] = {}
     for source, target in pairs:
         together.setdefault(source, []).append((source, target))
-    tenth = min(LARGEST_PART, max(1, len(together) // 10))
-    validation_size = tenth if validation_size is None else validation_size
-    test_size = tenth if test_size is None else test_size
-    require_whole("validation_size", validation_size)
-    require_whole("test_size", test_size)
-    require_whole("seed", seed, minimum=0)
-    held_out = validation_size + test_size
-    if held_out >= len(together):
-        wanted = f"more different sources than the {held_out:,} for validation and test"
-        raise ValueError(f"pairs must have {wanted}, got {len(together):,}")
+    size = min(LARGEST_PART, max(1, len(together) // 10))
+    if 2 * size >= len(together):
+        wanted = f"more different sources than the {2 * size} for validation and test"
+        raise ValueError(f"pairs must have {wanted}, got {len(together)}")
     sources = list(together)
-    Random(seed).shuffle(sources)
-    cuts = (slice(held_out, None), slice(validation_size), slice(validation_size, held_out))
+    Random(0).shuffle(sources)
+    cuts = (slice(2 * size, None), slice(size), slice(size, 2 * size))
     return ParallelText(*([pair for s in sources[cut] for pair in together[s]] for cut in cuts))
 
 
@@ -215,8 +198,7 @@ def translation_task(
         if not fitting:
             wanted = f"a pair of at most {max_length} tokens a side"
             raise ValueError(f"{part} must hold {wanted}, got none")
-        encoded[part] = [pair for pair, _ in fitting]
-        texts[part] = [text for _, text in fitting]
+        encoded[part], texts[part] = map(list, zip(*fitting, strict=True))
     return TranslationTask(
         name=name,
         vocabulary=Vocabulary(tokenizer.tokens(range(len(SPECIAL_TOKENS), len(tokenizer)))),

@@ -50,9 +50,8 @@ class Task:
         for part in ("train", "validation", "test"):
             for number, pair in enumerate(getattr(self, part), start=1):
                 if not all(map(MARKS.isdisjoint, pair)):
-                    raise ValueError(
-                        f"{part} must hold no padding, start or end, got {pair} as pair {number:,}"
-                    )
+                    got = f"{pair} as pair {number:,}"
+                    raise ValueError(f"{part} must hold no padding, start or end, got {got}")
 
 
 def number_words_task(

@@ -66,13 +66,10 @@ class Continuation:
             ValueError: If the best logit of a row is NaN or infinite; the message names the step,
                 the first being 1.
         """
-        if self.cache is None:
-            decoded = self.model.decode(self.written, self.memory, source_mask=self.source_mask)
-        else:
-            newest = self.written[:, self.cache.length :]  # (rows, 1)
-            decoded = self.model.decode(
-                newest, self.memory, source_mask=self.source_mask, cache=self.cache
-            )
+        read, kept = self.written, {}
+        if self.cache is not None:
+            read, kept = self.written[:, self.cache.length :], {"cache": self.cache}  # (rows, 1)
+        decoded = self.model.decode(read, self.memory, source_mask=self.source_mask, **kept)
         logits = self.model.project(decoded[:, -1:]).squeeze(1)
         require_finite_maximum(logits.amax(dim=-1), step=self.written.size(1))
         if self.forbidden_id is not None:

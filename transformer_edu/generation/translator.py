@@ -185,4 +185,3 @@ def write_all(
         for number, answer in zip(numbers, answers, strict=True):
             written[number] = answer
     return written
-

@@ -116,15 +116,9 @@ def _layer_to_pytorch(module: EncoderLayer | DecoderLayer) -> nn.Module:
     is_encoder = isinstance(module, EncoderLayer)
     build = nn.TransformerEncoderLayer if is_encoder else nn.TransformerDecoderLayer
     sizes = (attention.d_model, attention.num_heads, feed_forward.widen.out_features)
-    norm_first = module.around_self_attention.norm_first
+    switches = {"norm_first": module.around_self_attention.norm_first, "batch_first": True}
     with torch.device("meta"):
-        twin = build(
-            *sizes,
-            dropout=0.0,
-            activation=feed_forward.activation,
-            batch_first=True,
-            norm_first=norm_first,
-        )
+        twin = build(*sizes, dropout=0.0, activation=feed_forward.activation, **switches)
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, ours):
             setattr(twin, theirs, to_pytorch(getattr(module, ours)))
@@ -143,13 +137,9 @@ def _layer_from_pytorch(module: nn.Module) -> EncoderLayer | DecoderLayer:
         raise ValueError(f"module must have one of the activations {wanted}, got {got}")
     build = EncoderLayer if isinstance(module, nn.TransformerEncoderLayer) else DecoderLayer
     sizes = {"d_model": module.self_attn.embed_dim, "num_heads": module.self_attn.num_heads}
+    sizes["d_ff"] = module.linear1.out_features
     with torch.device("meta"):
-        twin = build(
-            **sizes,
-            d_ff=module.linear1.out_features,
-            norm_first=module.norm_first,
-            activation=activation,
-        )
+        twin = build(**sizes, norm_first=module.norm_first, activation=activation)
     for ours, theirs in ATTENTION_NAMES.items():
         if hasattr(module, theirs):
             setattr(twin, ours, from_pytorch(getattr(module, theirs)))

@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_choice
 from transformer_edu.training.machine.atomic_files import read_json
 from transformer_edu.training.saved_translator import load_translator
 
@@ -73,8 +74,7 @@ def training_history() -> tuple[dict[str, object], list[dict[str, float]]]:
 
 def _folder(name: str) -> Path:
     """Where the translator of a name lies."""
-    if name not in NAMES:
-        raise ValueError(f"name must be one of {', '.join(NAMES)}, got {name!r}")
+    require_choice("name", name, NAMES)
     folder = FOLDER / NAMES[name]
     if name != next(iter(NAMES)) and not folder.exists():
         raise FileNotFoundError(f"the translator {name!r} must be made first: make {name}")

@@ -61,11 +61,10 @@ class MarianTokenizer:
             if name not in self.vocabulary:
                 raise ValueError(f"{VOCABULARY} must hold {name}, got none")
         self.special = {self.vocabulary[name] for name in (END, UNKNOWN, PADDING)}
-        self._cutters = []
-        for name, content in zip(CUTTERS, cutters, strict=True):
+        self._cutters = [library.SentencePieceProcessor() for _ in CUTTERS]
+        for name, cutter, content in zip(CUTTERS, self._cutters, cutters, strict=True):
             try:
-                self._cutters.append(library.SentencePieceProcessor())
-                self._cutters[-1].load_from_serialized_proto(content)
+                cutter.load_from_serialized_proto(content)
             except RuntimeError:
                 raise ValueError(
                     f"{name} must be a SentencePiece model, got another file"
@@ -141,10 +140,8 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
             files = tuple((folder / name).read_bytes() for name in CUTTERS)
             tokenizer = MarianTokenizer(vocabulary, files)
         except SafetensorError:
-            raise CheckpointError(
-                f"{folder / WEIGHTS} must be a whole safetensors file, "
-                "got one that is damaged or of another format"
-            ) from None
+            wanted, got = "a whole safetensors file", "one that is damaged or of another format"
+            raise CheckpointError(f"{folder / WEIGHTS} must be {wanted}, got {got}") from None
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"{folder} must hold a Marian model: {error}") from None
     config, ids = model.config, tokenizer.vocabulary

@@ -21,7 +21,7 @@ from transformer_edu.runs.settings import RunSettings
 from transformer_edu.runs.watching import Watcher
 from transformer_edu.training.checkpoint import average_models, load_history, load_model, save_model
 from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.loop import fit, paper_adam
+from transformer_edu.training.loop import evaluate_if_due, fit, paper_adam
 from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.device import (
     DEVICE_VARIABLE,
@@ -149,10 +149,7 @@ def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: Traini
     if not config.is_due(step) or step in watcher.scores():
         return
     watcher.model.load_state_dict(load_model(checkpoint).state_dict())
-    if not run.evaluations or run.evaluations[-1].step < step:
-        pairs = task.validation[: config.evaluate_on]
-        evaluation = evaluate(watcher.model, pairs, step=step, processes=watcher.processes)
-        run.evaluations.append(evaluation)
+    evaluate_if_due(watcher.model, task, config, run, watcher.processes)
     watcher.observe(run)
 
 

@@ -81,11 +81,10 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
             kept.setdefault(int(index), {})[name] = value
         scaler = dict(record["scaler"])
     except MISSING_PART as error:
-        raise CheckpointError(
-            f"{path} must be a checkpoint, got one with a part missing"
-        ) from error
+        got = "one with a part missing"
+        raise CheckpointError(f"{path} must be a checkpoint, got {got}") from error
     # Everything is checked. Only from here on does anything change.
-    _copy_weights(weights, state.model)
+    state.model.load_state_dict(weights, strict=False)  # not under the other names of tied ones
     groups = state.optimizer.state_dict()["param_groups"]
     for group in groups:
         group["initial_lr"] = group["lr"] = _learning_rate(group)
@@ -169,10 +168,11 @@ def load_model(path: str | os.PathLike) -> Transformer:
         # The random weights are replaced at once.
         with torch.random.fork_rng([]), torch.device("cpu"):
             model = Transformer(config).to(dtype)
-        _copy_weights(weights, model)
+        model.load_state_dict(weights, strict=False)
     return model.eval()
 
 
+@torch.no_grad()
 def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
     """The Transformer in which every weight is the mean of that weight in several files (§6.1).
 
@@ -186,16 +186,15 @@ def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
     if len(paths) == 0:
         raise ValueError("paths must hold at least one path, got none")
     average = load_model(paths[0])
-    sums = [weight.detach().double() for weight in average.parameters()]
+    sums = [weight.double() for weight in average.parameters()]
     for path in paths[1:]:
         model = load_model(path)
         if model.config != average.config:
             raise CheckpointError(f"{path} must hold the model of {paths[0]}, got another config")
         for total, weight in zip(sums, model.parameters(), strict=True):
-            total += weight.detach()
-    with torch.no_grad():
-        for weight, total in zip(average.parameters(), sums, strict=True):
-            weight.copy_(total / len(paths))
+            total += weight
+    for weight, total in zip(average.parameters(), sums, strict=True):
+        weight.copy_(total / len(paths))
     return average
 
 
@@ -291,13 +290,6 @@ def _part(named: dict[str, object], prefix: str) -> dict[str, object]:
     return {
         name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)
     }
-
-
-def _copy_weights(weights: dict[str, Tensor], model: nn.Module) -> None:
-    """Copy weights into the model's tensors in place: tied weights stay tied."""
-    with torch.no_grad():
-        for name, tensor in distinct_weights(model)[0].items():
-            tensor.copy_(weights[name])
 
 
 def _history(tensors: dict[str, Tensor]) -> TrainingRun:

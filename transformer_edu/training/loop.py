@@ -121,7 +121,7 @@ def take_steps(
     )
     batches = endless_batches(state.task, config, skip=taken)
     replica = state.processes.replica(state.model)  # of a single process, the model
-    _evaluate_if_due(state)  # where an interrupt came just before it
+    evaluate_if_due(state.model, state.task, config, run, state.processes)  # if it was interrupted
     steps: Iterable[int] = range(taken + 1, config.steps + 1)
     if config.progress:
         steps = tqdm(steps, "training", initial=taken, total=config.steps, unit="step")
@@ -135,7 +135,7 @@ def take_steps(
             state.scaler.step(state.optimizer)  # optimizer.step(), unless float16 overflowed
             state.scaler.update()
             schedule.step()
-        _evaluate_if_due(state)
+        evaluate_if_due(state.model, state.task, config, run, state.processes)
         if checkpoint is not None and config.is_due(step):
             save_checkpoint(checkpoint, state)  # before after_step makes anything of it
         if after_step is not None:
@@ -211,13 +211,14 @@ def _seed_dropout(model: nn.Module, seed: int, step: int, process: int) -> None:
         torch.manual_seed(number)
 
 
-def _evaluate_if_due(state: TrainingState) -> None:
+def evaluate_if_due(
+    model: nn.Module, task: Task, config: TrainingConfig, run: TrainingRun, processes: OneProcess
+) -> None:
     """Evaluate the model if an evaluation is due after the last step, once."""
-    run, step = state.run, len(state.run.steps)
-    if state.config.is_due(step) and (not run.evaluations or run.evaluations[-1].step < step):
-        watched = state.task.validation[: state.config.evaluate_on]
-        evaluation = evaluate(state.model, watched, step=step, processes=state.processes)
-        run.evaluations.append(evaluation)
+    step = len(run.steps)
+    if config.is_due(step) and (not run.evaluations or run.evaluations[-1].step < step):
+        watched = task.validation[: config.evaluate_on]
+        run.evaluations.append(evaluate(model, watched, step=step, processes=processes))
 
 
 def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> None:
@@ -226,8 +227,6 @@ def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> Non
     for kind, (name, value) in given.items():
         if not isinstance(value, kind):
             raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
-    if padding_id_of(model) != PADDING_ID:  # batches are padded with it
-        raise ValueError(
-            f"model's padding_id must be {PADDING_ID} to be trained, got {padding_id_of(model)}"
-        )
+    if (got := padding_id_of(model)) != PADDING_ID:  # batches are padded with it
+        raise ValueError(f"model's padding_id must be {PADDING_ID} to be trained, got {got}")
     device_of(model)

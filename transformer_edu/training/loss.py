@@ -199,13 +199,9 @@ def require_labels(logits: Tensor, label_ids: Tensor) -> None:
         got = logits.dtype if isinstance(logits, Tensor) else type(logits).__name__
         raise TypeError(f"logits must be a tensor of floating-point numbers, got {got}")
     if logits.dim() != 3:
-        raise ValueError(
-            f"logits must have shape (batch, target position, vocabulary), "
-            f"got {tuple(logits.shape)}"
-        )
+        wanted = "(batch, target position, vocabulary)"
+        raise ValueError(f"logits must have shape {wanted}, got {tuple(logits.shape)}")
     require_token_ids("label_ids", label_ids, logits.size(-1))
     if label_ids.shape != logits.shape[:2]:
-        raise ValueError(
-            f"label_ids must have shape {tuple(logits.shape[:2])} to fit the logits, "
-            f"got {tuple(label_ids.shape)}"
-        )
+        wanted, got = f"{tuple(logits.shape[:2])} to fit the logits", tuple(label_ids.shape)
+        raise ValueError(f"label_ids must have shape {wanted}, got {got}")

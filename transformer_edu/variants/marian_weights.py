@@ -155,15 +155,14 @@ def to_marian(model: Transformer) -> tuple[dict[str, object], dict[str, Tensor]]
 
 
 def _agreed(settings: Mapping[str, object], names: tuple[str, ...]) -> object:
-    """The value of settings that must be equal."""
-    first, *others = names
+    """The value of one setting, or of two that must be equal."""
+    first, last = names[0], names[-1]
     for name in names:
         if name not in settings:
             raise ValueError(f"{name} must be among the settings, got none")
-    for other in others:
-        if settings[first] != settings[other]:
-            got = f"{settings[first]} and {settings[other]}"
-            raise ValueError(f"{first} and {other} must be equal, got {got}")
+    if settings[first] != settings[last]:
+        got = f"{settings[first]} and {settings[last]}"
+        raise ValueError(f"{first} and {last} must be equal, got {got}")
     return settings[first]
 
 

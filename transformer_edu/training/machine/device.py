@@ -6,10 +6,10 @@ Met in notebooks/00_start_here.ipynb.
 import ctypes
 import os
 import platform
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from timeit import timeit
 
 import torch
 from torch import nn
@@ -144,9 +144,7 @@ def product_seconds(dtype: torch.dtype) -> float:
     rows, inner, columns = TIMED_PRODUCT
     first = torch.ones(rows, inner, dtype=dtype, device="cpu")
     second = torch.ones(inner, columns, dtype=dtype, device="cpu")
-    start = time.perf_counter()
-    first @ second
-    return time.perf_counter() - start
+    return timeit(lambda: first @ second, number=1)
 
 
 def is_small(model: nn.Module) -> bool:
@@ -162,9 +160,8 @@ def device_of(model: nn.Module) -> torch.device:
     """
     parameter = next(model.parameters(), None)
     if parameter is None:
-        raise ValueError(
-            "model must have parameters, got none: layers in a plain list are not registered"
-        )
+        got = "none: layers in a plain list are not registered"
+        raise ValueError(f"model must have parameters, got {got}")
     return parameter.device
 
 
@@ -195,8 +192,6 @@ def _named_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.ones(1, device=device).item()  # fails where there is no such device, or no memory
     except (RuntimeError, AssertionError, NotImplementedError, ImportError):
-        raise ValueError(
-            "device must be one of this machine (cpu, cuda, mps), "
-            f"got {name!r} from --device or {DEVICE_VARIABLE}"
-        ) from None
+        wanted, got = "(cpu, cuda, mps)", f"{name!r} from --device or {DEVICE_VARIABLE}"
+        raise ValueError(f"device must be one of this machine {wanted}, got {got}") from None
     return device

@@ -96,11 +96,9 @@ def import_extra(name: str, *, extra: str = "data") -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"{name} must be installed for this, got no such library: pip install "
-            f'"transformer-edu[{extra}]"',
-            name=name,
-        ) from error
+        got = f'no such library: pip install "transformer-edu[{extra}]"'
+        message = f"{name} must be installed for this, got {got}"
+        raise ModuleNotFoundError(message, name=name) from error
 
 
 def one_line_errors(command: Command) -> Command:
