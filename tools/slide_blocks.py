@@ -328,7 +328,7 @@ def _prediction(page: str) -> Iterator[Block]:
     question, _, _ = page.partition("<details")
     words = re.sub(r"<label.*", "", question, flags=re.DOTALL)
     lines = -(-len(re.sub("<.*?>", "", words)) // (PROSE_COLUMNS - 4))
-    height = GAP + 44 + LINE * lines + 40 * question.count("<label")
+    height = GAP + 62 + LINE * lines + 44 * question.count("<label")
     yield Block(html=f"{question}</fieldset>", height=height, glue=2)
     outcome = OUTCOME.search(page)[1]
     shown = [_verdict(found) for found in VERDICT.findall(outcome)]

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import unicodedata
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -303,7 +304,7 @@ def test_a_handout_asks_and_answers_after_the_lesson(site, chromium, tmp_path):
     lesson = CHOSEN[0]
     print_page(chromium, site / f"notebooks/{lesson.stem}.html", tmp_path / "handout.pdf")
     pages = [page.extract_text() for page in PdfReader(tmp_path / "handout.pdf").pages]
-    text = re.sub(r"\s", "", "".join(pages))
+    text = re.sub(r"\s", "", unicodedata.normalize("NFKC", "".join(pages)))
     asked = [re.sub(r"\s", "", each.question) for each in predicts(read(lesson))]
     before, heading, after = text.partition("Theoutcomesofthepredictions")
     assert heading and len(asked) > 3
