@@ -224,7 +224,9 @@ def _height(paragraph: str) -> float:
     """The pixels that a paragraph needs in a wide font, the gap below it included."""
     words = re.sub(r"\]\([^)]*\)|\\[a-z]+|[\[{}$*`]", "", paragraph)
     if paragraph.startswith("```"):
-        return GAP + 24 + CODE_LINE * LARGEST * (paragraph.count("\n") - 1)
+        columns = (WIDTH - 22) / (CHARACTER * LARGEST)
+        rows = sum(1 + (len(line) > columns) for line in paragraph.splitlines()[1:-1])
+        return GAP + 24 + CODE_LINE * LARGEST * rows
     if paragraph.startswith("$$"):
         (height,) = re.findall(r'<svg [^>]*?\bheight="([\d.]+)"', rendered(paragraph))[:1]
         return GAP + 16 + float(height)
