@@ -46,6 +46,7 @@ html_theme = "sphinx_book_theme"
 html_title = "The Transformer, built by you"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["remember.js"]
 html_favicon = "_static/icon.svg"
 html_use_index = html_domain_indices = False  # there is the search
 html_math_renderer = "mathml"

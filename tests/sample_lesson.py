@@ -11,6 +11,8 @@ from tools.notebooks import tidy
 
 PICTURE = {"image/png": "iVBORw0KGgo=", "text/plain": "three bars"}
 
+SEEN = "<details><summary>What you see</summary>\n\n"
+
 CELLS = [
     (
         "markdown",
@@ -26,13 +28,13 @@ CELLS = [
     ),
     ("markdown", "## 1 · Scores\n\nEach pair has a score."),
     ("code", 'scores = [1, 2, 3]\nwith predict("How many?", "2", "3"):\n    len(scores)'),
-    ("markdown", "**What you see.** Three scores."),
+    ("markdown", f"{SEEN}Three scores.\n</details>"),
     ("code", 'with predict("The largest?", "1", "3"):\n    max(scores)'),
-    ("markdown", "**What you see.** The last."),
+    ("markdown", f"{SEEN}The last.\n</details>"),
     ("code", 'with predict("The smallest?", "1", "3"):\n    min(scores)'),
     (
         "markdown",
-        "**What you see.** The first.\n\n## 2 · Meet the package\n\nThe same, ready made.",
+        f"{SEEN}The first.\n</details>\n\n## 2 · Meet the package\n\nThe same, ready made.",
     ),
     ("code", "from transformer_edu import attend\n\nattend(scores)"),
     ("claim", 'assert attend(scores) == 3, "the package counts three"'),

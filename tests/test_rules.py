@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from nbformat import NotebookNode
 
-from tests.sample_lesson import sample_lesson, sample_notebook
+from tests.sample_lesson import SEEN, sample_lesson, sample_notebook
+from tools.cell_rules import words_in
 from tools.notebooks import WIDGET_VIEW, source_hash
 from tools.rules import RULES, broken_rules
 
@@ -93,7 +94,9 @@ BROKEN: dict[str, Change] = {
     "the_end_leads_on": replace("03_masks.ipynb", "glossary.ipynb"),
     "the_parts_stand_in_order": lambda n: n.cells.insert(3, n.cells.pop()),
     "lesson_is_short": replace("Each pair has", "word " * 2200 + "has"),
-    "predicts_can_be_committed_to": replace("**What you see.** The last.", "The last."),
+    "predicts_can_be_committed_to": replace(
+        f"{SEEN}The last.\n</details>", "**What you see.** The last."
+    ),
     "nothing_gives_a_prediction_away": append('    show(figure, alt="the largest is 3")'),
     "claims_stand_apart": replace("share = 0.94", "share = 0.94\nassert share > 0.9, 'most'"),
     "setup_is_folded": lambda notebook: cell_with(notebook, "find_spec").metadata.pop("jupyter"),
@@ -129,6 +132,13 @@ def test_a_file_that_is_too_large_is_noticed():
 
 def test_every_rule_is_broken_by_one_of_these_tests():
     assert {rule.__name__ for rule in RULES} == {*BROKEN, "the_file_is_small"}
+
+
+def test_a_folded_what_you_see_counts_as_words_and_other_folds_do_not():
+    folds = "{}<summary>{}</summary>\n\none two three\n\n</details>"
+    assert words_in(folds.format("<details>", "What you see")) == 6
+    assert words_in(folds.format("<details>", "Solution")) == 0
+    assert words_in(folds.format("<details>", "For engineers")) == 0
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pytest
 from tests.solution_lines import leaks, own_lines
 from tests.test_static_twins import different_figures
 from tools.exercises import HEADING, exercise_indices
-from tools.lesson import FENCE, has_tag, headings
+from tools.lesson import FENCE, SEEN, has_tag, headings
 from tools.notebooks import lesson_paths, read
-from tools.slide_blocks import DETAILS, blocks_of, rendered
-from tools.slides import deck, write
+from tools.slide_blocks import CODE_COLUMNS, CODE_ROWS, DETAILS, PAGE, blocks_of, rendered
+from tools.slides import deck, pages_of, write
 
 LESSONS = {path.stem: read(path) for path in lesson_paths()}
 SOLUTIONS = own_lines(LESSONS)
@@ -61,9 +61,9 @@ def text(page):
 
 
 def markdown(notebook):
-    """The words of a lesson without what is folded."""
+    """The words of a lesson without what is folded, but with what is seen in an outcome."""
     cells = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return DETAILS.sub("", "\n\n".join(cells))
+    return DETAILS.sub("", SEEN.sub(r"\1", "\n\n".join(cells)))
 
 
 @every_lesson
@@ -124,6 +124,14 @@ def test_outcomes_and_what_you_see_are_a_step_of_their_own(decks, name):
             assert all("fragment" in kind for kind in re.findall('class="([^"]*outcome)"', below))
 
 
+@every_lesson
+def test_an_outcome_stands_below_its_question_and_no_page_is_a_title_alone(decks, name):
+    for page in re.findall(r'<div class="page">(.*?)</section>', decks[name], re.DOTALL):
+        before, outcome, _ = page.partition('outcome">')
+        assert not outcome or '<p class="asked">' in before or "<fieldset" in before
+        assert re.sub(r'<p class="running">.*?</p>|<h\d.*?</h\d>|<[^i].*?>|\s', "", page)
+
+
 @pytest.mark.slow
 def test_a_live_figure_is_light_like_the_slides_around_it(decks):
     dark = r"@media \(prefers-color-scheme: dark\)|color-scheme: light dark"
@@ -160,3 +168,59 @@ def test_folded_words_become_notes_and_solutions_vanish():
     assert "x = 1" not in text(page)
     (notes,) = re.findall(r'<aside class="notes">(.*?)</aside>', body(page), re.DOTALL)
     assert "For engineers" in notes and "More." in notes
+    assert "Folded in the notebook: For engineers" in text(page)
+
+
+def asking(outcome, seen):
+    """A deck with one Predict, its outcome, and what is seen in it."""
+    page = (
+        "<fieldset><legend><b>Predict</b></legend><p><b>How many?</b></p>"
+        "<label><input type='radio'> one</label><details><summary>open</summary>"
+        '<style>fieldset:has([name=predict-0]:checked) .predict-0::before { content: "1" }</style>'
+        f'<p class="predict-0">It is: <b>two</b></p><pre>{outcome}</pre></details></fieldset>'
+    )
+    code = nbformat.v4.new_code_cell('with predict("How many?", "one", "two"):\n    print(2)')
+    code.outputs = [nbformat.v4.new_output("display_data", data={"text/html": page})]
+    title = nbformat.v4.new_markdown_cell("# 0 · What?\n\nWords.")
+    fold = f"<details><summary>What you see</summary>\n\n{seen}\n\n</details>\n\nThe rest."
+    return deck(nbformat.v4.new_notebook(cells=[title, code, nbformat.v4.new_markdown_cell(fold)]))
+
+
+def test_what_is_seen_is_one_step_after_the_outcome_which_says_what_was_chosen():
+    page = body(asking("2", "It is *two*.\n\nTwo is $1 + 1$."))
+    (seen,) = re.findall(r'<div class="fragment seen">(.*?)</div>', page, re.DOTALL)
+    assert "<strong>What you see.</strong> It is <em>two</em>." in seen and "<svg" in seen
+    assert page.index("It is: <b>two</b>") < page.index("seen") < page.index("The rest.")
+    assert ":root:has([name=predict-0]:checked)" in page and "asked" not in page
+    assert "aside" not in page
+
+
+def test_an_outcome_without_room_below_its_question_repeats_it_on_a_page_of_its_own():
+    page = body(asking("2\n" * 18, "word " * 110))
+    _, first, second = page.split('class="page"')[1:]
+    for each, shown in ((first, "outcome"), (second, "seen")):
+        question, _, below = each.partition("</p>\n")
+        assert '<p class="asked"><b>Predict:</b> How many?' in question
+        assert f'class="{shown}"' in below
+
+
+def test_a_table_is_divided_where_it_has_no_room_and_its_comments_vanish():
+    rows = "\n".join(f"| {number} | {'word ' * 6} |" for number in range(30))
+    table = f"### All\n\n<!-- rows -->\n| n | words |\n|---|---|\n{rows}\n<!-- /rows -->"
+    cell = nbformat.v4.new_markdown_cell(f"# 0 · What?\n\nWords.\n\n{table}")
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    (slide,) = pages_of(blocks_of(notebook))
+    assert all(sum(each.height for each in page) <= PAGE for page in slide)
+    assert [each.html.count("<table") for each in slide[1]] == [0, 1]  # the title has its table
+    assert "rows --" not in deck(notebook)
+
+
+def test_code_that_is_too_long_for_a_page_is_cut_and_a_line_that_is_too_long_hangs():
+    long = "    value = " + "x" * CODE_COLUMNS
+    source = "\n".join([*(f"row_{row} = 1" for row in range(CODE_ROWS - 2)), "", "if row_1:", long])
+    cells = [nbformat.v4.new_markdown_cell("# What?"), nbformat.v4.new_code_cell(source)]
+    _, first, second = blocks_of(nbformat.v4.new_notebook(cells=cells))
+    assert first.html.count('class="line"') == CODE_ROWS - 2
+    assert second.html.count('class="line"') == 2 and "text-indent: -12ch" in second.html
+    sizes = re.findall(r"font-size: ([\d.]+)px", first.html + second.html)
+    assert [18 <= float(size) <= 20 for size in sizes] == [True, True]

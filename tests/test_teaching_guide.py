@@ -2,7 +2,9 @@
 
 import ast
 import importlib.util
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +13,8 @@ from tools import facts
 from tools.lesson import Lesson
 from tools.notebooks import ROOT, refusal
 from tools.rules import all_lessons
-from tools.tables import NOTES, WEEK, Told, predict_table, with_block
+from tools.tables import NOTES, WEEK, Told, predict_table, right_answers, with_block
+from transformer_course.asking.predict import shuffled
 
 GUIDE = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
 TERM = re.search(r"(?ms)^## A term\n(.*?)^## ", GUIDE)[1]
@@ -94,3 +97,22 @@ def test_a_block_is_replaced_between_its_comments_and_must_be_there():
 
 def test_every_week_of_the_plan_is_found():
     assert len(WEEK.findall(TERM)) == len(re.findall(r"(?m)^\| \d+ \|", TERM)) > 10
+
+
+def test_the_right_answer_stands_at_each_place_about_equally_often():
+    right, places = json.loads(right_answers(GUIDE)), Counter()
+    for lesson in LESSONS:
+        for asked in facts.predicts(lesson.notebook):
+            answers = shuffled(asked.question, asked.answers)
+            places[len(answers), answers.index(right[asked.question])] += 1
+    assert places.total() > 100
+    for count in (2, 3, 4):
+        found = [places[count, place] for place in range(count)]
+        fair = sum(found) / count
+        assert max(abs(each - fair) for each in found) <= max(fair / 3, 2), (count, found)
+
+
+def test_an_answer_that_nobody_has_given_yet_is_not_told():
+    row = "| 1 | {} | {} † | *{}*: {} |\n"
+    notes = row.format("Why?", "so", "no", "say") + row.format("New?", "?", "?", "?")
+    assert json.loads(right_answers(f"### 02 · Attention\n{notes}## ")) == {"Why?": "so"}

@@ -40,7 +40,7 @@ REMOTE = re.compile(
 NOT_READ_ALOUD = [
     re.compile(pattern, re.DOTALL | re.MULTILINE)
     for pattern in (
-        r"<details>.*?</details>",
+        r"<details>\s*<summary>(?!What you see<).*?</details>",
         r"<!--.*?-->",
         r"^\[Open in Colab\][^\n]*",
         r"^```.*?^```",
@@ -65,7 +65,10 @@ def trees(lesson: Lesson) -> Iterator[tuple[NotebookNode, ast.Module]]:
 
 
 def words_in(markdown: str) -> int:
-    """The words of prose: without code, formulae, tables, comments and folded solutions."""
+    """The words of prose, a folded *What you see* among them.
+
+    Not counted are code, formulae, tables, comments, solutions and what else is folded.
+    """
     for pattern in NOT_READ_ALOUD:
         markdown = pattern.sub(" ", markdown)
     return len(WORD.findall(markdown))

@@ -1,7 +1,7 @@
 """Print lessons for A4 paper: ``python -m tools.handout [02 …]``.
 
 A handout is a lesson's page of the site without solutions and folded code, as a PDF file. It shows
-the stored outputs, and every figure as its still picture.
+the stored outputs, and every figure as its still picture. The outcomes of the Predicts come last.
 """
 
 import html
@@ -23,12 +23,30 @@ MARGIN = {"top": "16mm", "bottom": "18mm", "left": "16mm", "right": "16mm"}
 FOOT = """<div style="width: 100%; margin: 0 16mm; font: 8pt sans-serif; display: flex;
 justify-content: space-between"><span>{title}</span>
 <span><span class="pageNumber"></span> / <span class="totalPages"></span></span></div>"""
-# Paper cannot be opened. What is folded is left out, but for the outcomes of predictions.
+# Paper cannot be opened. What is folded is left out, except for the outcomes of predictions and
+# what is seen there: these stand after the lesson, because they answer the questions in it.
 FOR_PAPER = """() => {
-  for (const fold of document.querySelectorAll("article details")) {
-    const isOutcome = fold.closest("fieldset") !== null;
-    if (isOutcome) fold.open = true; else fold.remove();
+  const article = document.querySelector("article");
+  const end = document.createElement("section");
+  end.innerHTML = "<h2 id='outcomes'>The outcomes of the predictions</h2>";
+  const folds = [...article.querySelectorAll("details")].filter(
+    (fold) => fold.closest("fieldset") || fold.firstElementChild.textContent === "What you see");
+  let number = 0;
+  for (const fold of folds) {
+    const box = fold.closest("fieldset");
+    if (box) {
+      box.querySelector("legend").textContent = `Predict ${++number}`;
+      const heading = end.appendChild(document.createElement("h3"));
+      heading.textContent = `${number} · ${box.querySelector("p").textContent}`;
+      const pointer = document.createElement("p");
+      pointer.textContent = `What happens: outcome ${number}, after the lesson.`;
+      box.append(pointer);
+    }
+    fold.firstElementChild.remove();
+    end.append(...fold.childNodes);
   }
+  for (const fold of article.querySelectorAll("details")) fold.remove();
+  if (number) article.append(end);
   for (const link of document.querySelectorAll("article a[href]")) {
     const target = link.getAttribute("href");
     const isHere = target.startsWith("#") && document.getElementById(target.slice(1));

@@ -11,6 +11,8 @@ from nbformat import NotebookNode
 from tools.notebooks import read
 from tools.syntax import dotted
 
+# What a lesson says of an outcome stands in a fold: it would give the answer away.
+SEEN = re.compile(r"<details><summary>What you see</summary>\n(.*?)</details>\s*", re.DOTALL)
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 

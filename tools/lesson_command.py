@@ -1,8 +1,8 @@
 """Store a lesson that was changed: ``make lesson LESSON=02``.
 
-It writes what the lesson's room lists, checks the rules, runs the lesson, stores its outputs, and
-writes the tables that repeat what it says. It stops before the run if a rule is broken that a run
-cannot mend.
+It writes what the lesson's room lists and the right answers that TEACHING.md gives, checks the
+rules, runs the lesson, stores its outputs, and writes the tables that repeat what it says. It stops
+before the run if a rule is broken that a run cannot mend.
 """
 
 import sys
@@ -24,6 +24,7 @@ def main(arguments: list[str]) -> int:
     try:
         path = named_lesson(arguments[0])
         rooms.write([path])
+        tables.write_right_answers()
         refuse_if_broken(path.name, SOURCE_RULES)
         print(f"{run_in_place(path):6.1f} s  {path.name}", flush=True)
         refuse_if_broken(path.name, RULES)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from tools.cell_rules import trees, words_in
-from tools.lesson import Lesson, blocks_of_predict, has_tag, is_folded, start
+from tools.lesson import SEEN, Lesson, blocks_of_predict, has_tag, is_folded, start
 from tools.skeleton_rules import front
 from tools.syntax import dotted
 
 CELLS, CODE_CELLS, LESSON_WORDS = 50, 24, 2200
-PREDICT, WHAT_YOU_SEE = re.compile(r"\*\*Predict\b"), re.compile(r"\*\*What you see\b")
+PREDICT = re.compile(r"\*\*Predict\b")
 PREDICTS = range(3, 7)
 
 
@@ -28,7 +28,7 @@ def lesson_is_short(lesson: Lesson) -> Iterator[str]:
 
 
 def predicts_can_be_committed_to(lesson: Lesson) -> Iterator[str]:
-    """Three to six code cells say ``with predict(…):``; *What you see* follows each."""
+    """Three to six code cells say ``with predict(…):``; *What you see* follows each, folded."""
     asking = [id(cell) for cell, tree in trees(lesson) if blocks_of_predict(tree)]
     if len(asking) not in PREDICTS:
         yield f"{len(asking)} cells say with predict(…), three to six"
@@ -38,8 +38,9 @@ def predicts_can_be_committed_to(lesson: Lesson) -> Iterator[str]:
     places = [index for index, cell in enumerate(lesson.cells) if id(cell) in asking]
     for place, end in pairwise([*places, len(lesson.cells)]):
         after = [cell.source for cell in lesson.cells[place:end] if cell.cell_type == "markdown"]
-        if not WHAT_YOU_SEE.search("\n".join(after)):
-            yield f"{start(lesson.cells[place])} asks, but nothing says **What you see"
+        before, _, _ = "\n".join(after).partition("**What you see")
+        if not SEEN.search(before):
+            yield f"{start(lesson.cells[place])} asks, but no folded What you see answers"
 
 
 def nothing_gives_a_prediction_away(lesson: Lesson) -> Iterator[str]:

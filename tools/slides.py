@@ -16,7 +16,7 @@ from pygments.formatters import HtmlFormatter
 
 from tools.editions import edition_command, remove_old_lessons
 from tools.notebooks import ROOT, lesson_paths, read
-from tools.slide_blocks import PAGE, Block, blocks_of
+from tools.slide_blocks import Block, blocks_of, room_below
 
 REVEAL = "sphinx_revealjs/_static/revealjs"
 HERE = Path(__file__).resolve().parent
@@ -75,7 +75,7 @@ def pages_of(blocks: Iterable[Block]) -> list[list[Page]]:
             continue
         page = slides[-1][-1]
         page.append(block)
-        while sum(each.height for each in page) > PAGE and len(page) > 1:
+        while sum(each.height for each in page) > room_below(page[0].asked) and len(page) > 1:
             cut = min(range(1, len(page)), key=lambda i: (page[i].glue, -i))
             slides[-1].append(page[cut:])
             del page[cut:]
@@ -113,6 +113,8 @@ def _slide(pages: list[Page], title: str) -> str:
     for number, page in enumerate(pages):
         running = title if section == title else f"{title} — {section}"
         line = f'<p class="running">{running}</p>' if number else ""
+        if asked := page[0].asked:
+            line += f'<p class="asked"><b>Predict:</b> {asked}</p>'
         blocks = "\n".join(_block(each, is_first=not i) for i, each in enumerate(page))
         shown.append(f'<section><div class="page">{line}\n{blocks}\n</div></section>')
     return shown[0] if len(pages) == 1 else "<section>{}</section>".format("\n".join(shown))

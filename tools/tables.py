@@ -5,8 +5,10 @@ TEACHING.md repeat what they say, between comments such as ``<!-- lessons -->`` 
 ``<!-- /lessons -->``; and each room lists what its lesson imports (rooms.py). Some words in these
 tables stand nowhere else, so they stay as they are: the lessons' names in README, and in
 TEACHING.md which answer of a Predict is right, which wrong one is usual, and what to say about it.
+The right answers are also written into a file, from which ``predict`` tells them in the outcome.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,6 +22,7 @@ from tools.colab import repository_address, with_colab_links, write_if_changed
 from tools.lesson import Lesson
 from tools.notebooks import ROOT, lesson_paths, refusal, source_hash
 from tools.rules import all_lessons
+from transformer_course.asking.predict import RIGHT_ANSWERS
 
 README, TEACHING = ROOT / "README.md", ROOT / "TEACHING.md"
 PARTS = {0: "Build it", 10: "Make it work", 18: "Go on"}  # by the number of their first lesson
@@ -223,8 +226,20 @@ def does_not_fit(guide: str, lessons: Sequence[Lesson]) -> Iterator[str]:
             )
 
 
+def right_answers(guide: str) -> str:
+    """The file of right answers: what TEACHING.md says, by the questions."""
+    told = [Told(*each) for _, notes in NOTES.findall(guide) for each in PREDICT.findall(notes)]
+    known = {each.question: each.right for each in told if each.right != UNKNOWN}
+    return json.dumps(known, ensure_ascii=False, indent=1) + "\n"
+
+
+def write_right_answers() -> None:
+    """Write the file of right answers again, before a lesson runs and tells them."""
+    write_if_changed(RIGHT_ANSWERS, right_answers(TEACHING.read_text(encoding="utf-8")))
+
+
 def written(lessons: Sequence[Lesson]) -> dict[str, str]:
-    """README, TEACHING.md and lesson 00 as they should be, by their paths."""
+    """README, TEACHING.md, the right answers and lesson 00 as they should be, by their paths."""
     readme, guide = README.read_text(encoding="utf-8"), TEACHING.read_text(encoding="utf-8")
     names = {each.name: each.name[3:-6].replace("_", " ").capitalize() for each in lessons}
     names |= facts.names_in_readme(readme)
@@ -242,6 +257,7 @@ def written(lessons: Sequence[Lesson]) -> dict[str, str]:
     return {
         "README.md": with_colab_links(readme, address),
         "TEACHING.md": guide,
+        RIGHT_ANSWERS.relative_to(ROOT).as_posix(): right_answers(guide),
         lessons[0].path: nbformat.writes(start) + "\n",
     }
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import unicodedata
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,8 +17,10 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from pypdf import PdfReader
 
 from tools.editions import EditionError
+from tools.facts import predicts
 from tools.handout import main as print_handouts
 from tools.handout import print_page
+from tools.lesson import SEEN
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.site import PACKAGES, as_list, build, for_the_site, linked_files
 
@@ -158,12 +161,14 @@ def test_hidden_outputs_are_folded_too():
     assert adapted.outputs == outputs
 
 
+@pytest.mark.parametrize("kind", ["live-figure", "live-explorer"])
 @pytest.mark.parametrize("moving", ["<svg width='9' height='9'></svg>", "<iframe></iframe>"])
-def test_paper_shows_the_still_of_a_figure_that_moves(chromium, moving):
+def test_paper_shows_the_still_of_a_figure_that_moves(chromium, moving, kind):
     style = (ROOT / "docs/_static/site.css").read_text(encoding="utf-8")
-    pair = f"<div class='bd-article'><p class='live-figure'>{moving}<img alt='it stands' width='9'>"
+    pair = f"<div class='bd-article'><p class='{kind}'>{moving}<img alt='it stands' width='9'>"
     page = chromium.new_page()
-    page.set_content(f"<style>.live-figure > img {{ display: none; }} {style}</style>{pair}")
+    hidden = f".{kind} > :first-child + img {{ display: none; }}"
+    page.set_content(f"<style>{hidden} {style}</style>{pair}")
     still, other = page.get_by_alt_text("it stands"), page.locator("svg, iframe")
     assert other.is_visible() and not still.is_visible()
     page.emulate_media(media="print")
@@ -253,6 +258,15 @@ def test_the_switch_makes_a_page_light_and_dark(open_site):
     opened.wait_for_function(f"{background} !== '{light}'")
 
 
+def test_an_answer_that_was_chosen_is_remembered(open_site):
+    opened = open_site(f"notebooks/{CHOSEN[0].stem}")
+    first, second = opened.locator("fieldset").all()[:2]
+    first.get_by_role("radio").nth(1).check()
+    opened.reload()
+    assert [each.is_checked() for each in first.get_by_role("radio").all()] == [False, True, False]
+    assert not any(each.is_checked() for each in second.get_by_role("radio").all())
+
+
 def test_the_search_finds_a_lesson(open_site):
     opened = open_site("search")
     opened.locator(".bd-article input[type=search], .bd-content input[type=search]").first.fill(
@@ -284,6 +298,22 @@ def test_a_handout_has_numbered_a4_pages_and_everything_but_solutions(site, chro
     solutions = re.findall(r"<details>.*?</details>", "".join(c.source for c in cells), re.DOTALL)
     (line,) = re.findall(r"        return weights @ value\n", "".join(solutions))
     assert re.sub(r"\s", "", line) not in text and "Solution" not in text
+
+
+def test_a_handout_asks_and_answers_after_the_lesson(site, chromium, tmp_path):
+    lesson = CHOSEN[0]
+    print_page(chromium, site / f"notebooks/{lesson.stem}.html", tmp_path / "handout.pdf")
+    pages = [page.extract_text() for page in PdfReader(tmp_path / "handout.pdf").pages]
+    text = re.sub(r"\s", "", unicodedata.normalize("NFKC", "".join(pages)))
+    asked = [re.sub(r"\s", "", each.question) for each in predicts(read(lesson))]
+    before, heading, after = text.partition("Theoutcomesofthepredictions")
+    assert heading and len(asked) > 3
+    assert re.sub(r"\s", "", LAST_SECTION) in before
+    seen = [found for cell in read(lesson).cells for found in SEEN.findall(cell.source)]
+    first = [re.sub(r"\W", "", re.split(r"[,.:$]", each.strip())[0]) for each in seen]
+    for number, (question, words) in enumerate(zip(asked, first, strict=True), 1):
+        assert f"Predict{number}{question}" in before and f"{number}·{question}" in after
+        assert words not in re.sub(r"\W", "", before) and words in re.sub(r"\W", "", after)
 
 
 def test_a_handouts_figures_are_there_with_their_words(site, chromium, tmp_path):

@@ -94,7 +94,7 @@ def test_every_page_fits_the_screen_and_can_be_read(decks, open_page, name):
     for _ in pages(page):
         walked += 1
         assert page.evaluate(MISFITS) == [], f"page {walked}"
-        assert page.evaluate(SMALLEST_CODE) >= 14, f"page {walked}"
+        assert page.evaluate(SMALLEST_CODE) >= 18, f"page {walked}"
         assert page.evaluate(CONTRAST) >= 4.5, f"page {walked}"
     assert walked == Sections(body(decks[name].read_text(encoding="utf-8"))).pages
 

@@ -2,13 +2,20 @@
 
 Everything is plain HTML without a script, so it works on GitHub, in Colab, in exported pages and
 in JupyterLab without a kernel. Where a page removes the buttons, question and outcome remain.
+
+right_answers.json has the right answer to each question of the course. tools/tables.py writes it
+from TEACHING.md, so that no lesson shows the answer beside its question.
 """
 
 import hashlib
 import html
+import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 
 from IPython.display import display
 from IPython.utils.capture import RichOutput, capture_output
@@ -20,11 +27,14 @@ OPEN = "I have chosen: show what happens"
 OUTCOME = "text/vnd.transformer-edu.outcome"
 # Arrow keys go from answer to answer; without this JupyterLab would go to the next cell.
 LAB_LEAVES_KEYS = 'data-lm-suppress-shortcuts="true"'
+RIGHT_ANSWERS = Path(__file__).with_name("right_answers.json")
 
 
 @contextmanager
 def predict(question: str, *answers: str) -> Iterator[None]:
     """Ask before showing what the block prints and shows.
+
+    The outcome says what the reader has chosen and, for a question of the course, what is right.
 
     ::
 
@@ -33,7 +43,7 @@ def predict(question: str, *answers: str) -> Iterator[None]:
 
     Args:
         question: What the reader should predict.
-        answers: Two to four to choose from, one of them right.
+        answers: Two to four to choose from, one of them right. They are shown in another order.
 
     Raises:
         ValueError: If the question is empty, or there are not two to four different answers.
@@ -44,6 +54,7 @@ def predict(question: str, *answers: str) -> Iterator[None]:
         raise ValueError(f"answers must be two to four different texts, got {answers}")
     with capture_output() as captured:
         yield
+    answers = shuffled(question, answers)
     sys.stderr.write(captured.stderr)  # a warning is not an outcome
     display(
         {
@@ -56,14 +67,34 @@ def predict(question: str, *answers: str) -> Iterator[None]:
     )
 
 
+def shuffled(question: str, answers: Sequence[str]) -> tuple[str, ...]:
+    """The answers in an order that depends on nothing but these texts: each run has the same.
+
+    Args:
+        question: Of a Predict.
+        answers: To it, in any order.
+    """
+    return tuple(sorted(answers, key=lambda answer: _digest(f"{question} {answer}")))
+
+
+@cache
+def right_answers() -> dict[str, str]:
+    """The right answer to each question of the course."""
+    return json.loads(RIGHT_ANSWERS.read_text(encoding="utf-8"))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _as_html(question: str, answers: tuple[str, ...], printed: str, shown: list[RichOutput]) -> str:
     """The question, its answers as radio buttons, and the outcome behind a summary."""
-    group = hashlib.sha256("\n".join([question, *answers]).encode()).hexdigest()[:12]
+    group = "predict-" + _digest("\n".join([question, *answers]))[:12]
     buttons = "".join(
         f'<label style="display: block; padding: 0.2em 0">'
-        f'<input type="radio" name="predict-{group}" {LAB_LEAVES_KEYS}> '
+        f'<input type="radio" name="{group}" value="{place}" {LAB_LEAVES_KEYS}> '
         f"{html.escape(answer)}</label>"
-        for answer in answers
+        for place, answer in enumerate(answers)
     )
     outcome = f"<pre>{html.escape(printed)}</pre>" if printed else ""
     outcome += "".join(_shown_as_html(each) for each in shown)
@@ -71,8 +102,25 @@ def _as_html(question: str, answers: tuple[str, ...], printed: str, shown: list[
         f'<fieldset style="border: 1px solid; border-radius: 4px; padding: 0.5em 1em">'
         f"<legend><b>Predict</b></legend><p><b>{html.escape(question)}</b></p>{buttons}"
         f'<details style="margin-top: 0.5em"><summary style="cursor: pointer">{OPEN}</summary>'
-        f"{outcome}</details></fieldset>"
+        f"{_verdict(group, question, answers)}{outcome}</details></fieldset>"
     )
+
+
+def _verdict(group: str, question: str, answers: tuple[str, ...]) -> str:
+    """What was chosen, which a style writes, and what is right."""
+    chosen = "".join(
+        f'fieldset:has([name={group}][value="{place}"]:checked) .{group}::before '
+        f'{{ content: "You chose: {_in_css(answer)}\\a"; white-space: pre-wrap }}\n'
+        for place, answer in enumerate(answers)
+    )
+    right = right_answers().get(question)
+    known = f"It is: <b>{html.escape(right)}</b>" if right in answers else ""
+    return f'<style>{chosen}</style><p class="{group}">{known}</p>'
+
+
+def _in_css(text: str) -> str:
+    """A text inside quotation marks of a style: what could end it is written by its number."""
+    return re.sub(r"[^\w ,.:;-]", lambda sign: f"\\{ord(sign[0]):x} ", text)
 
 
 def _shown_as_html(output: RichOutput) -> str:

@@ -1,8 +1,10 @@
 """A question comes with its answers, and the outcome stays closed until the reader opens it."""
 
 import base64
+import html
 import re
 import sys
+from itertools import permutations
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -13,7 +15,7 @@ from nbconvert import HTMLExporter
 
 from tests.published import caught_bundles
 from transformer_course.asking import predict as module
-from transformer_course.asking.predict import OPEN, OUTCOME, predict
+from transformer_course.asking.predict import OPEN, OUTCOME, predict, right_answers, shuffled
 from transformer_course.drawing.display import show
 
 QUESTION, ANSWERS = "Is 2 < 3 & 4?", ("yes, <b>it</b> is", "no")
@@ -48,8 +50,10 @@ def test_one_output_has_the_question_the_answers_and_a_closed_outcome(published,
     assert page.count('<input type="radio"') == len(ANSWERS)
     assert "yes, &lt;b&gt;it&lt;/b&gt; is" in page
     assert "<details" in page and "<details open" not in page
-    assert outcome_of(page).endswith(f"{OPEN}</summary><pre>2 &lt; 3\n</pre>")
-    assert plain == "Is 2 < 3 & 4?\n( ) yes, <b>it</b> is\n( ) no"
+    assert f"{OPEN}</summary>" in page
+    assert outcome_of(page).endswith("<pre>2 &lt; 3\n</pre>")
+    first, second = shuffled(QUESTION, ANSWERS)
+    assert plain == f"Is 2 < 3 & 4?\n( ) {first}\n( ) {second}"
     assert outcome == "2 < 3\n"
     assert capsys.readouterr().out == ""
 
@@ -95,6 +99,38 @@ def publish_html(text: str) -> None:
 
 def publish_plain(text: str) -> None:
     display({"text/plain": text}, raw=True)
+
+
+def test_answers_are_shown_in_one_order_however_they_are_written(published):
+    answers = ["a", "b", "c", "d"]
+    orders = {shuffled("Which?", each) for each in permutations(answers)}
+    assert len(orders) == 1 and set(*orders) == set(answers)
+    assert len({shuffled(f"Which of {count}?", answers) for count in range(99)}) > 12
+    with predict("Which?", *answers):
+        pass
+    shown = re.findall(r"> (\w)</label>", published[0]["data"]["text/html"])
+    assert orders == {tuple(shown)}
+
+
+def test_the_outcome_says_what_is_right_where_the_question_is_of_the_course(published):
+    question, right = next(iter(right_answers().items()))
+    for answers in ((right, "another"), ("one", "another")):
+        with predict(question, *answers):
+            print("printed")
+    known, unknown = (each["data"]["text/html"] for each in published)
+    assert f"It is: <b>{html.escape(right)}</b>" in outcome_of(known)
+    assert known.count("<b>") == 3  # Predict, the question, and what is right
+    assert "It is:" not in unknown
+
+
+def test_no_answer_can_leave_the_style_that_repeats_it(published):
+    answers = ('</style><script>"x"</script>', "back\\slash", 'quo"te', "lines\nof it")
+    with predict(QUESTION, *answers):
+        pass
+    page = published[0]["data"]["text/html"]
+    (style,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+    assert "<" not in style and style.count('content: "') == len(answers)
+    assert style.count('"') == 4 * len(answers)
 
 
 def test_an_error_in_the_block_is_raised_and_nothing_is_published(published):
