@@ -24,10 +24,15 @@ from transformer_course.attention.live_lookup import (
     PLANE_WORDS,
     show_plane_live,
 )
-from transformer_course.curves.stored_runs import load_runs
 from transformer_course.decoder.live_decoder import show_decoder_live
 from transformer_course.decoder.next_words import decoding_steps
-from transformer_course.diagnosis.live_patients import DIAGNOSES, show_patients_live
+from transformer_course.diagnosis.live_patients import (
+    DIAGNOSES,
+    HEALTHY,
+    observed,
+    show_patients_live,
+)
+from transformer_course.diagnosis.observations import CHANGES
 from transformer_course.encoder.live_reach import show_reach_live
 from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
 from transformer_course.feed_forward_add_and_norm.stream import untrained_twins
@@ -323,7 +328,7 @@ FIGURES = {
         show_patients_live,
         mouse=lambda page: page.get_by_text("Next patient").click(),
         touch=lambda page: page.get_by_text("Next patient").tap(),
-        key=lambda page: named(page, "up to step").press("ArrowLeft"),
+        key=lambda page: page.get_by_text("Next patient").press("Enter"),
     ),
     "removals": Live(
         lambda: explore_removals(small_translator(), PAIRS),
@@ -893,47 +898,50 @@ def test_a_row_of_the_mask_without_any_key_is_told_for_every_way_to_hide(opened)
     assert len(set(said.values())) == 3
 
 
-def test_every_patient_has_the_numbers_of_its_stored_run_and_can_be_named(opened):
-    page = opened(page_of(show_patients_live))
-    sheets = set()
+def test_a_patient_is_told_as_it_was_seen_and_a_wrong_name_gets_a_hint_before_the_answer(opened):
+    page = opened(page_of(show_patients_live), viewport=PHONE)
+    found, names = observed(), set()
     for number in range(1, len(DIAGNOSES) + 1):
-        sheet = readout(page)
-        assert sheet.startswith(f"Patient {number} of {len(DIAGNOSES)}, step 300: loss ")
-        page.get_by_role("radio", name="correct", exact=True).check(force=True)
+        told = readout(page)
+        assert told.startswith(f"Patient {number} of {len(DIAGNOSES)}. The last target word was")
+        assert hidden_words(page) <= 0
+        page.get_by_text("Show the answer").click()
+        assert readout(page) == "Choose a diagnosis first: a hint comes before the answer."
+        page.get_by_role("radio", name=HEALTHY, exact=True).check(force=True)
+        assert hidden_words(page) <= 0
+        if readout(page).startswith("Not healthy. "):
+            assert not any(words in readout(page) for words in DIAGNOSES.values())
+            page.get_by_text("Show the answer").click()
+            assert readout(page).startswith("It is ")
         (name,) = page.locator("[data-part=readout] b").all_text_contents()
-        end = load_runs(name).runs[0].evaluations[-1]
-        assert f"loss {end.loss:.2f}, tokens right {end.token_accuracy:.2f}, exact" in sheet
-        assert f"exact match {end.exact_match:.2f}." in sheet
-        assert readout(page).startswith("Yes: " if name == "correct" else "Not correct. It is ")
         assert DIAGNOSES[name] in readout(page)
-        sheets.add(name)
+        assert hidden_words(page) <= 0
+        counts = [sum(seen) for seen in found[name].values()]
+        said = re.findall(r"(None|\d+) of 6 answers moved", told)
+        assert [0 if each == "None" else int(each) for each in said] == counts
+        crosses = page.locator("[data-part=figure] text").all_text_contents().count("×")
+        assert crosses == sum(counts)
+        names.add(name)
         page.get_by_text("Next patient").click()
-    assert sheets == set(DIAGNOSES)
+    assert names == set(DIAGNOSES)
     assert readout(page).startswith("Patient 1 of ")
 
 
-def test_what_a_patient_should_write_and_writes_is_said_too(opened):
-    page = opened(page_of(show_patients_live), viewport=PHONE)
-    for _ in DIAGNOSES:
-        sheet = readout(page)
-        assert hidden_words(page) <= 0
-        page.get_by_role("radio", name="correct", exact=True).check(force=True)
-        (name,) = page.locator("[data-part=readout] b").all_text_contents()
-        glance = load_runs(name).glance
-        written = f"“{' '.join(glance.written)}”" if glance.written else "nothing"
-        assert f"it should write “{' '.join(glance.target)}” and writes {written}." in sheet
-        page.get_by_text("Next patient").click()
-
-
-def test_the_slider_of_a_patient_goes_back_in_training(opened):
+def test_a_hint_compares_what_the_chosen_fault_would_do_with_what_was_seen(opened):
     page = opened(page_of(show_patients_live))
-    named(page, "up to step").press("Home")
-    page.get_by_role("radio", name="correct", exact=True).check(force=True)
-    (name,) = page.locator("[data-part=readout] b").all_text_contents()
-    for _ in DIAGNOSES:
-        page.get_by_text("Next patient").click()
-    first = load_runs(name).runs[0].evaluations[0]
-    assert f"step {first.step}: loss {first.loss:.2f}, " in readout(page)
+    found, hints = observed(), {}
+    for name in DIAGNOSES:
+        page.get_by_role("radio", name=name, exact=True).check(force=True)
+        if readout(page).startswith("Yes: "):
+            break
+        hints[name] = readout(page)
+    assert readout(page).startswith(f"Yes: {name}. {DIAGNOSES[name]}")
+    assert f"You have found {int(not hints)} of 1 at the first attempt." in readout(page)
+    for guess, hint in hints.items():
+        (change,) = (each for each, words in CHANGES.items() if words in hint)
+        seen = [str(sum(found[each][change]) or "none") for each in (guess, name)]
+        assert found[guess][change] != found[name][change]
+        assert re.findall(r"(\w+) of 6 answers", hint) == seen
 
 
 def test_a_click_on_a_head_shows_and_says_the_result_of_its_removal(opened):

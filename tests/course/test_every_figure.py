@@ -30,7 +30,8 @@ from transformer_course.decoder.next_word_bars import (
     plot_next_words,
 )
 from transformer_course.decoder.next_words import DecodingStep
-from transformer_course.diagnosis.symptoms import plot_symptoms
+from transformer_course.diagnosis.figures import plot_observations
+from transformer_course.diagnosis.observations import CHANGES
 from transformer_course.drawing import attention_grid as attention
 from transformer_course.drawing import charts
 from transformer_course.drawing import course_map as architecture
@@ -373,9 +374,9 @@ FIGURES = {
         {"validation loss (nats per token)"},
     ),
     "plot_today": (swaps.plot_today, set()),
-    "plot_symptoms": (
-        partial(plot_symptoms, [STORED]),
-        {"loss", "fraction\ncorrect", STEPS, QUERY_AXIS, KEY_AXIS, WEIGHT},
+    "plot_observations": (
+        partial(plot_observations, {NAME: dict.fromkeys(CHANGES, [True, False])}),
+        {"answer (× moved)"},
     ),
     "plot_tables": (
         partial(plot_tables, {NAME: GRID}, row_label="row", column_label="column"),

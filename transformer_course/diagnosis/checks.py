@@ -1,156 +1,183 @@
-"""Checks of lesson 11: diagnosis. The case book's patients are built here."""
+"""Checks of lesson 11: diagnosis. Three patients are repaired, and a probe is written."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_course.asking.answer import AnswerError, ask, exercise, require_number
+from transformer_course.asking.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    require_class,
+    require_number,
+    require_shape,
+)
 from transformer_course.breaking.faults import FAULTS
-from transformer_course.curves.stored_runs import StoredRuns, load_runs
-from transformer_course.diagnosis.faults import STEP_FAULTS, Step, training_step
-from transformer_edu.data.batches import make_batch, pad
-from transformer_edu.data.toy_tasks import Pair
-from transformer_edu.data.vocabulary import Vocabulary
-from transformer_edu.generation.greedy import greedy_search
+from transformer_course.diagnosis.patients import LOSS, Loss, findings_of
+from transformer_edu.data.batches import make_batch
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.machine.device import device_of
 
 SIZES = {"d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 192, "max_length": 64}
 VOCABULARY = 20
 SAMPLE = [([4, 5, 6, 7], [7, 6, 5, 4]), ([8, 9], [9, 8]), ([4, 4, 11], [11, 4, 4])]
 PADDING = 3  # columns that a reader's probe appends
 SAME = 1e-5
-
-
-@dataclass(frozen=True)
-class Patient:
-    """What one patient has, where its curve is stored, and where to look."""
-
-    faults: frozenset[str]
-    curve: str
-    hint: str
-
-
-PATIENTS = {
-    "first": Patient(frozenset({"no causal mask"}), "no causal mask", ""),
-    "A": Patient(
-        frozenset({"positions along the batch"}),
-        "positions along the batch",
-        "two rows of the examination fail, and one of them compares a row with the whole batch.",
-    ),
-    "B": Patient(
-        frozenset({"heads merged by view"}),
-        "heads merged by view",
-        "the future is visible and padding matters, but every row of attention weights sums to "
-        "one. So the weights are right. What is done with the heads afterwards?",
-    ),
-    "C": Patient(
-        frozenset({"layers in a plain list"}),
-        "layers in a plain list",
-        "count its parameters: sum(w.numel() for w in model.parameters()).",
-    ),
-    "D": Patient(
-        frozenset({"softmax before the loss"}),
-        "softmax in the model",
-        "its loss never gets near 0, although many tokens are right. What does a perfect "
-        "prediction cost in its training step?",
-    ),
-    "E": Patient(
-        frozenset({"embeddings start too large", "end token not trained"}),
-        "copy, as published",
-        "it has two faults, one in the model and one in the training step.",
-    ),
-    "F": Patient(
-        frozenset({"no residual"}),
-        "no residual",
-        "a single row of the examination fails. What do all positions of its memory have in "
-        "common?",
-    ),
+NARROW, WIDE = 12, 20  # d_model and d_ff of a class that is checked alone
+AXES = "(batch, position, d_model)"
+# What to think about when a repair leaves an illness, or brings one.
+HINTS = {
+    "the future leaks around the mask": "A number that all positions share still goes into each "
+    "vector. Over which axis is each mean taken?",
+    "a row sees its neighbors": "Now the rows of the batch share numbers: axis 0 is the batch.",
+    "padding has a loss": "The labels that are padding still have a gradient.",
+    "the end token is not trained": "The end token's label still has no gradient: a model trained "
+    "with this loss never learns to stop.",
+    "labels are not shifted": "The decoder reads the tokens that it has to predict.",
+    "the loss is not the cross-entropy": "The loss wants logits, not probabilities.",
 }
 
 
-def build_patient(patient: str, *, vocabulary_size: int = VOCABULARY) -> tuple[Transformer, Step]:
-    """Build a patient: its model, fresh, and its training step.
-
-    Args:
-        patient: "first", or a letter from A to F.
-        vocabulary_size: Tokens of the model's vocabulary.
-    """
-    faults = PATIENTS[patient].faults
-    kind = next((FAULTS[name] for name in faults if name in FAULTS), Transformer)
-    step = next((STEP_FAULTS[name] for name in faults if name in STEP_FAULTS), training_step)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(4)
-        config = TransformerConfig(vocabulary_size=vocabulary_size, **SIZES, dropout=0.0)
-        return kind(config), step
-
-
-def case_sheet(patients: str) -> list[StoredRuns]:
-    """The stored curves of some patients, under their letters.
-
-    Args:
-        patients: Letters, such as "ABC".
-    """
-    return [
-        replace(load_runs(PATIENTS[letter].curve), variant=f"patient {letter}")
-        for letter in patients
-    ]
-
-
-def written_table(model: nn.Module, pairs: Sequence[Pair], vocabulary: Vocabulary) -> str:
-    """Each source, what should be written for it, and what a model writes, to print.
-
-    Args:
-        model: One that greedy_search accepts.
-        pairs: Source and target ids.
-        vocabulary: Of both.
-    """
-    source_ids = pad([source for source, _ in pairs]).to(device_of(model))
-    longest = max(len(target) for _, target in pairs) + 1
-    lines = []
-    written = greedy_search(model, source_ids, max_length=longest)
-    for (source, target), ids in zip(pairs, written, strict=True):
-        texts = [" ".join(vocabulary.decode(each)) for each in (source, target, ids)]
-        lines += [
-            texts[0],
-            f"    should be: {texts[1]}",
-            f"    writes:    {texts[2] or '(nothing)'}",
-        ]
-    return "\n".join(lines)
-
-
 @exercise("11.1")
-def check_first_cases(answer: dict[str, str]) -> None:
-    """Exercise 11.1: what patients A, B and C have."""
-    _check_cases(answer, "ABC")
+def check_repaired_norm(answer: type[nn.Module]) -> None:
+    """Exercise 11.1: Add & Norm, in which each vector is normalized by itself."""
+    require_class(answer, "RepairedAddAndNorm")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(11)
+        x, added = torch.randn(2, 3, 5, NARROW)
+        whole = _built(answer, NARROW, 0.0).eval()
+        out = _asked(whole, x, lambda y: added + 0 * y)
+        vectors = (x + added - (x + added).mean(-1, keepdim=True)).detach()
+        if _off(out, vectors / vectors.std(-1, keepdim=True)) > 0.1:
+            _refuse_norms(out, x, added)
+            _refuse_illness("AddAndNorm", answer)
+            raise AnswerError(
+                "A vector of the output should have the mean 0 and the standard deviation 1 at "
+                "first, over its own d_model numbers."
+            )
+        drops = _built(answer, NARROW, 0.5).train()
+        if all(close(_asked(drops, x, lambda y: added), out) for _ in range(3)):
+            raise AnswerError("The sub-layer's output is no longer dropped in training.")
+    if sum(weight.numel() for weight in whole.parameters()) < 2 * NARROW:
+        raise AnswerError("A layer norm has a gain and a bias, which training changes: keep them.")
+    _refuse_illness("AddAndNorm", answer)
+
+
+def _refuse_norms(out: Tensor, x: Tensor, added: Tensor) -> None:
+    """Raise the hint of what was done instead of norm(x + sublayer(x))."""
+
+    def normed(vectors: Tensor) -> Tensor:
+        centered = vectors - vectors.mean(-1, keepdim=True)
+        return centered / vectors.std(-1, keepdim=True)
+
+    mistakes = {
+        "The residual is gone: add x to the sub-layer's output.": normed(added),
+        "The sub-layer's output is not added to x.": normed(x),
+        "Nothing is normalized: the friend's class did that, only over the wrong axis.": x + added,
+        "The norm comes after the addition, around both: this is post-norm.": x + normed(added),
+    }
+    for hint, mistake in mistakes.items():
+        if _off(out, mistake) < 0.1:
+            raise AnswerError(hint)
 
 
 @exercise("11.2")
-def check_second_cases(answer: dict[str, str | Collection[str]]) -> None:
-    """Exercise 11.2: what patients D, E and F have."""
-    _check_cases(answer, "DEF")
+def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
+    """Exercise 11.2: a feed-forward network that drops numbers in training only."""
+    require_class(answer, "RepairedFeedForward")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(11)
+        x = torch.randn(3, 5, NARROW)
+        network = _built(answer, NARROW, WIDE, 0.5).eval()
+        out = _asked(network, x)
+        if not close(_asked(network, x), out):
+            raise AnswerError(
+                "In evaluation mode two calls still differ. F.dropout does not know the mode of "
+                "your module, unless you tell it: look at its argument `training`."
+            )
+        if not close(out, network.narrow(network.widen(x).relu())):
+            raise AnswerError("Without dropout it should compute narrow(relu(widen(x))).")
+        network.train()
+        calls = torch.stack([_asked(network, x) for _ in range(400)])
+        if close(calls[0], calls[1]):
+            raise AnswerError("In training nothing is dropped any more: repair it, and keep it.")
+        bias = network.narrow.bias
+        mean, full = calls.mean(dim=0) - bias, out - bias
+        if (mean * full).sum() / full.square().sum() < 0.8:
+            raise AnswerError(
+                "In training the output is too small on average: what remains must be divided by "
+                "1 − p, as nn.Dropout and F.dropout do."
+            )
+        still = _built(answer, NARROW, WIDE, 0.0).train()
+        if not close(_asked(still, x), _asked(still, x)):
+            raise AnswerError("With dropout=0.0 numbers are dropped: use the rate that is given.")
+    _refuse_illness("FeedForward", answer)
 
 
-def _check_cases(answer: dict[str, str | Collection[str]], letters: str) -> None:
-    if not isinstance(answer, dict):
-        raise AnswerError(f"The answer is a dictionary; yours is {type(answer).__name__}.")
-    if set(answer) != set(letters):
-        named = sorted(map(str, answer))
-        raise AnswerError(f"The patients are {', '.join(letters)}; you named {named}.")
-    known = [*FAULTS, *STEP_FAULTS]
-    for letter in letters:
-        given = answer[letter]
-        found = {given} if isinstance(given, str) else given
-        if not isinstance(found, set | frozenset | list | tuple):
-            raise AnswerError(f"Patient {letter} is {given!r}: name its fault as a text.")
-        for name in found:
-            if name not in known:
-                raise AnswerError(f"{name!r} is not one of the faults: {'; '.join(known)}.")
-        if set(found) != PATIENTS[letter].faults:
-            raise AnswerError(f"Patient {letter}: {PATIENTS[letter].hint}")
+@exercise("11.4")
+def check_repaired_loss(answer: Loss) -> None:
+    """Exercise 11.4: the cross-entropy of the next tokens, the end token's included."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(11)
+        logits = torch.randn(2, 5, VOCABULARY, requires_grad=True)
+    model = _Scripted(logits)
+    target_ids = torch.tensor([[START_ID, 4, 5, 6, END_ID], [START_ID, 7, END_ID, 0, 0]])
+    loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), target_ids)
+    if not isinstance(loss, Tensor) or loss.dim() or not loss.requires_grad:
+        raise AnswerError("The loss is a tensor with a single number, and knows its gradient.")
+    _refuse_illness(LOSS, answer)
+    labels = target_ids[:, 1:]
+    right = F.cross_entropy(logits[:, :4].transpose(1, 2), labels, ignore_index=PADDING_ID)
+    real = int((labels != PADDING_ID).sum())
+    if not any(close(loss.detach(), each.detach()) for each in (right, right * real)):
+        raise AnswerError(
+            "The loss should be the mean of the cross-entropy over all labels but padding."
+        )
+
+
+class _Scripted(nn.Module):
+    """Answers any ids with the first of its logits."""
+
+    def __init__(self, logits: Tensor) -> None:
+        super().__init__()
+        self.logits = logits
+
+    def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
+        return self.logits[:, : target_ids.size(1)]
+
+
+def _built(answer: type[nn.Module], *sizes: float) -> nn.Module:
+    try:
+        return answer(*sizes)
+    except TypeError as error:
+        raise AnswerError(f"Keep the arguments of the friend's __init__: {error}.") from None
+
+
+def _asked(module: nn.Module, *given: object) -> Tensor:
+    """What a repaired class answers, of the input's shape."""
+    try:
+        answer = ask(module, *given)
+    except RuntimeError as error:
+        raise AnswerError(
+            f"forward stops: {error}. A mean over the last axis keeps its place with keepdim=True."
+        ) from None
+    return require_shape(answer, tuple(given[0].shape), AXES).detach()
+
+
+def _off(out: Tensor, expected: Tensor) -> float:
+    """How far two tensors are apart, as a part of the second."""
+    return ((out - expected).norm() / expected.norm()).item()
+
+
+def _refuse_illness(kind: str, answer: type[nn.Module] | Loss) -> None:
+    """Raise a hint if a check-up of the repaired patient finds an illness."""
+    for found in findings_of(kind, answer):
+        if found.illness:
+            hint = HINTS.get(found.illness, found.cause)
+            raise AnswerError(f"The check-up finds: {found.illness}. {hint}")
 
 
 @exercise("11.3")
@@ -215,6 +242,6 @@ def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: fl
             "not the target."
         )
     return (
-        f"The largest absolute change of a logit is {right:.4f}, yours is {got:.4f}: compare the "
+        f"Your number, {got:.4g}, is not the largest absolute change of a logit: compare the "
         f"model's logits before and after {PADDING} columns of padding were appended."
     )

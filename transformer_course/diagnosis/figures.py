@@ -1,30 +1,33 @@
-"""What lesson 11 draws and tabulates; every figure comes with its title and its words.
+"""What lesson 11 draws and tabulates; a figure comes with its title and its words.
 
 Used in notebooks/11_diagnosis.ipynb.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
+import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 
-from transformer_course.curves.run_figures import describe_runs, run_table
 from transformer_course.curves.stored_runs import StoredRuns, load_runs
-from transformer_course.diagnosis.symptoms import plot_symptoms
+from transformer_course.diagnosis.observations import CHANGES, Observations
 from transformer_course.drawing.charts import plot_lines
+from transformer_course.drawing.style import styled, title_above
 from transformer_edu.training.evaluation import Evaluation
 
-SUSPECTS = ("no causal mask", "target not shifted", "correct", "softmax over queries")
+STORED = (
+    "no causal mask",
+    "correct",
+    "target not shifted",
+    "softmax over queries",
+    "no positions",
+    "6+6 layers, no warm-up",
+)
 
 
-def load_suspects() -> list[StoredRuns]:
-    """The stored runs of four models, one of them healthy, in the order of the lesson."""
-    return [load_runs(name) for name in SUSPECTS]
-
-
-def nameless_table(runs: Sequence[StoredRuns]) -> str:
-    """The last evaluation of each model, which is called by its number, to print."""
-    return run_table([replace(each, variant=f"model {i}") for i, each in enumerate(runs, start=1)])
+def load_trained() -> list[StoredRuns]:
+    """The stored runs of six models that learned to write backwards; one of them is healthy."""
+    return [load_runs(name) for name in STORED]
 
 
 def plot_learning(evaluations: Sequence[Evaluation]) -> Figure:
@@ -46,42 +49,24 @@ def plot_learning(evaluations: Sequence[Evaluation]) -> Figure:
     return figure
 
 
-def plot_suspects(suspects: Sequence[StoredRuns]) -> Figure:
-    """Draw the symptoms of the models that load_suspects returns."""
-    title = "Loss and tokens look healthy in all four, the exact match only in one"
-    return _plot_runs(suspects, title)
-
-
-def plot_high_losses(runs: Sequence[StoredRuns]) -> Figure:
-    """Draw the symptoms of two models whose losses stay high."""
-    first, second = (each.last[0].loss for each in runs)
-    title = f"After {runs[0].steps[-1]} steps the loss is still {first:.1f} and {second:.1f}"
-    return _plot_runs(runs, title)
-
-
-def plot_case_sheet(sheet: Sequence[StoredRuns]) -> Figure:
-    """Draw the symptoms of the patients that case_sheet returns."""
-    letters = [each.variant.removeprefix("patient ") for each in sheet]
-    return _plot_runs(sheet, f"How {', '.join(letters)} learned")
-
-
-def _plot_runs(runs: Sequence[StoredRuns], title: str) -> Figure:
-    figure = plot_symptoms(runs, title=title)
-    figure.set_label(describe_runs(runs))
-    return figure
-
-
-def plot_damage(damage: Mapping[str, Mapping[int, float]]) -> Figure:
-    """Draw the token accuracy around a wrong token.
+@styled
+def plot_observations(patients: Mapping[str, Observations], *, title: str) -> Figure:
+    """Draw for each patient which of its answers moved after each change.
 
     Args:
-        damage: By the model's name, what accuracy_by_distance returns: accuracy by distance.
+        patients: What observe returned, by a name; at most four.
+        title: What the reader should see, as a sentence.
     """
-    just_before = ", ".join(f"{name} {right[-1]:.2f}" for name, right in damage.items())
-    title = f"Just before the wrong token: {just_before}"
-    lines = {name: list(right.values()) for name, right in damage.items()}
-    distances = list(next(iter(damage.values())))
-    axes = {"x_label": "distance from the wrong token", "y_label": "fraction of tokens right"}
-    figure = plot_lines(lines, x=distances, **axes, title=title)
-    figure.set_label(title)
+    size = (3.2 + 2.2 * len(patients), 2.9)
+    figure, panels = plt.subplots(1, len(patients), figsize=size, squeeze=False, sharey=True)
+    for axes, (name, observations) in zip(panels[0], patients.items(), strict=True):
+        moved = np.array([observations[each] for each in CHANGES])  # (change, answer)
+        axes.imshow(moved, cmap="Oranges", vmin=0, vmax=2)
+        for row, column in np.argwhere(moved):
+            axes.text(column, row, "×", ha="center", va="center", color="black")
+        axes.set_title(name)
+        axes.set_xticks(range(moved.shape[1]), range(1, moved.shape[1] + 1))
+        axes.set_yticks(range(len(CHANGES)), [each.rstrip(".") for each in CHANGES.values()])
+        axes.set_xlabel("answer (× moved)")
+    title_above(figure, title)
     return figure

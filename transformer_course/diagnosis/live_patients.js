@@ -1,99 +1,91 @@
-// A patient and its sheet: curves of a stored run, what it wrote, and a diagnosis to be guessed.
+// A patient: four changes, which answers moved after each, and a diagnosis. A hint comes first.
 
-const { patients, steps, diagnoses } = data;
-const names = Object.keys(diagnoses), MEASURES = ["loss", "tokens right", "exact match"];
-let shown = 0, guess = null, reached = steps.length - 1;
-const right = new Set(), asked = new Set();
+const { patients, found, changes, diagnoses } = data;
+const names = Object.keys(diagnoses), asked = Object.keys(changes);
+let shown = 0, guess = null, isTold = false;
+const right = new Set(), tried = new Set();
 
 // ---- drawing ---------------------------------------------------------------------------------
 
 const under = svg("g");
-const STYLES = {
-  "loss": ["var(--ink)", ""], "tokens right": ["var(--orange)", "6 4"],
-  "exact match": ["var(--blue)", ""],
-};
+const seenOf = (name, change) => found[name][change];
+const count = (seen) => seen.filter(Boolean).length;
 
-// The loss on one side, the two fractions on the other: [left, top, width, height] of each.
-const places = ({ isNarrow }) => isNarrow
-  ? { loss: [42, 30, 340, 150], parts: [42, 234, 340, 150], text: [10, 440] }
-  : { loss: [42, 30, 330, 180], parts: [450, 30, 330, 180], text: [10, 268] };
+// Left and top of a change's words, left and top of its squares, and their side.
+const places = ({ isNarrow }, row) => isNarrow
+  ? [8, 44 + 84 * row, 8, 54 + 84 * row, 40] : [8, 64 + 52 * row, 452, 40 + 52 * row, 40];
 
-function drawPanel([left, top, width, height], title, most, curves) {
-  const x = scale([0, steps.at(-1)], [left, left + width]);
-  const y = scale([0, most], [top + height, top]);
-  const ticks = [0, most / 2, most].flatMap((value) => [
-    svg("path", { d: `M${left} ${y(value)}h${width}`, style: "stroke:var(--pale)" }),
-    heading(left - 6, y(value) + 4, "end", fixed(value, 1)),
+function drawChange(change, row, layout) {
+  const [x, y, left, top, side] = places(layout, row), seen = seenOf(patients[shown], change);
+  const squares = seen.flatMap((moved, i) => [
+    svg("rect", { x: left + (side + 8) * i, y: top, width: side, height: side, "stroke-width": 1.5,
+      style: `fill:${moved ? "var(--orange)" : "none"};stroke:var(--quiet)` }),
+    write(left + (side + 8) * i + side / 2, top + side / 2 + 5, "middle", moved ? "×" : i + 1,
+      { style: `fill:var(${moved ? "--paper" : "--ink"})` }),
   ]);
-  const lines = curves.map(([name, values]) => {
-    const points = values.slice(0, reached + 1).map((value, i) => `${x(steps[i])},${y(value)}`);
-    const [color, dashes] = STYLES[name];
-    return svg("polyline", { points: points.join(" "), fill: "none", "stroke-dasharray": dashes,
-      style: `stroke:${color};stroke-width:2.5` });
-  });
-  const now = `M${x(steps[reached])} ${top}v${height}`;
-  return [heading(left - 30, top - 14, "start", title), ...ticks, ...lines,
-    svg("path", { d: now, style: "stroke:var(--quiet);stroke-dasharray:2 4" }),
-    heading(left + width, top + height + 16, "end", `step ${steps.at(-1)}`)];
-}
-
-function drawWords([left, top], isNarrow) {
-  const { target, written } = patients[shown], room = isNarrow ? 27 : 34;
-  return [["should be", target], ["writes", written]].flatMap(([name, tokens], line) => [
-    heading(left, top + 30 * line, "start", name),
-    ...tokens.slice(0, target.length + 3).map((token, i) =>
-      write(left + 76 + room * (i + 0.5), top + 30 * line, "middle", token)),
-  ]);
+  return [write(x, y, "start", changes[change]), ...squares];
 }
 
 function draw(layout) {
-  const { loss, parts, text } = places(layout), { curves } = patients[shown];
-  under.replaceChildren(
-    ...drawPanel(loss, "loss", data.highest, [["loss", curves.loss]]),
-    ...drawPanel(parts, "fraction right: tokens (dashed), whole answers (solid)", 1,
-      MEASURES.slice(1).map((name) => [name, curves[name]])),
-    ...drawWords(text, layout.isNarrow));
+  const [x, , left] = places(layout, 0);
+  const title = "answers 1 to 6 of the row: × moved";
+  under.replaceChildren(heading(layout.isNarrow ? x : left, 18, "start", title),
+    ...asked.flatMap((change, row) => drawChange(change, row, layout)));
   say(...sentence());
 }
 
 // ---- words and controls ----------------------------------------------------------------------
 
+const counted = (seen) => `${count(seen) || "none"} of ${seen.length} answers`;
+
+// A change after which the guess and the patient would differ: what to think about.
+function hint() {
+  const patient = patients[shown];
+  const change = asked.find((each) => String(seenOf(guess, each)) !== String(seenOf(patient, each)));
+  const [would, did] = [seenOf(guess, change), seenOf(patient, change)];
+  return ["Not ", bold(guess), `. ${changes[change]} If it were, ${counted(would)} would move. Here, `,
+    `${counted(did)} moved. Choose again.`];
+}
+
 function sentence() {
-  const { curves, name, target, written } = patients[shown];
-  const whole = (tokens) => (tokens.length ? `“${tokens.join(" ")}”` : "nothing");
-  const [loss, tokens, exact] = MEASURES.map((each) => fixed(curves[each][reached]));
-  if (guess === null)
-    return [`Patient ${shown + 1} of ${patients.length}, step ${steps[reached]}: loss `,
-      bold(loss), ", tokens right ", bold(tokens), ", exact match ", bold(exact),
-      `. Trained, it should write ${whole(target)} and writes ${whole(written)}. `,
-      "What does it have?"];
-  const verdict = guess === name ? "Yes: " : `Not ${guess}. It is `;
-  return [verdict, bold(name), `. ${diagnoses[name]} You have found ${right.size} of ${
-    asked.size} at the first attempt.`];
+  const patient = patients[shown], who = `Patient ${shown + 1} of ${patients.length}. `;
+  if (isTold || guess === patient)
+    return [isTold ? "It is " : "Yes: ", bold(patient), `. ${diagnoses[patient]} You have found ${
+      right.size} of ${tried.size} at the first attempt.`];
+  if (guess !== null) return hint();
+  return [who, ...asked.map((each) => `${changes[each]} ${
+    counted(seenOf(patient, each)).replace("none", "None")} moved. `), "What does it have?"];
 }
 
 function diagnose(name) {
-  if (!asked.has(shown) && name === patients[shown].name) right.add(shown);
-  asked.add(shown);
+  if (!tried.has(shown) && name === patients[shown]) right.add(shown);
+  tried.add(shown);
   guess = name;
+  isTold = false;
+  redraw();
+}
+
+function tell() {
+  if (guess === null) return say("Choose a diagnosis first: a hint comes before the answer.");
+  isTold = guess !== patients[shown];
   redraw();
 }
 
 function admit(index) {
   shown = (index + patients.length) % patients.length;
   guess = null;
+  isTold = false;
   diagnosis.set(null);
   redraw();
 }
 
 const diagnosis = choices({ label: "your diagnosis", name: "diagnosis", options: names,
   value: null, change: diagnose });
-controls.append(diagnosis,
-  slider({ label: "up to step", min: 0, max: steps.length - 1, value: reached,
-    show: (index) => String(steps[index]), change: (to) => ((reached = to), redraw()) }),
+controls.append(diagnosis, button({ label: "Show the answer", press: tell }),
   button({ label: "Next patient", press: () => admit(shown + 1) }));
 const { picture: drawn, redraw } = picture({
-  label: "A patient's curves and what it writes", wide: [800, 314], narrow: [400, 490], draw,
+  label: "What was done to a patient, and which answers moved", wide: [800, 250],
+  narrow: [400, 350], draw,
 });
 drawn.append(under);
 redraw();

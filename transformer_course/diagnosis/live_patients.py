@@ -1,63 +1,66 @@
-"""Stored models as patients: their curves and what they write, and a diagnosis to be guessed."""
+"""Models as patients: what was done and seen, and a diagnosis to be found; a hint comes first."""
 
 from random import Random
 
-from transformer_course.curves.run_figures import describe_runs
-from transformer_course.curves.stored_runs import StoredRuns, load_runs
-from transformer_course.diagnosis.symptoms import plot_symptoms
-from transformer_course.viewer.live import show_live
+import torch
 
-# What explains the symptoms, by the name of a stored run; all were evaluated at the same steps.
+from transformer_course.breaking.faults import FAULTS
+from transformer_course.diagnosis.figures import plot_observations
+from transformer_course.diagnosis.observations import CHANGES, Observations, observe
+from transformer_course.viewer.live import show_live
+from transformer_edu.model.transformer import Transformer, TransformerConfig
+
+HEALTHY = "healthy"
+# Why the answers move or stay, by the diagnosis. No single change tells one of them.
 DIAGNOSES = {
-    "correct": "It is healthy: only a correct model writes whole answers.",
-    "no causal mask": "In training each position reads the token that it has to predict, so "
-    "almost every token is right. When the model writes, there is no next token to read.",
-    "target not shifted": "The decoder reads its own labels and learns to copy them: the loss is "
-    "near 0 very early. When it writes, it copies the token that it wrote last.",
-    "softmax over queries": "Each weight is divided by a sum over all queries, later ones too. "
-    "That leaks the answer in training. Its sheet looks like that of a missing causal mask: only "
-    "a probe tells them apart.",
-    "no positions": "It cannot tell in which order the symbols come: it writes the right symbols "
-    "in the wrong order, and about half of the tokens are right.",
-    "6+6 layers, no warm-up": "The first steps were too large for a deep stack. The loss stays "
-    "high, and the model writes one symbol again and again.",
+    HEALTHY: "Only the answer that reads the new word moves, padding and other rows do nothing, "
+    "and the order of the source matters.",
+    "no causal mask": "Earlier answers read later words. Nothing else is wrong.",
+    "softmax over queries": "Each weight is divided by a sum over all queries. So later words and "
+    "padding change the weights of earlier words, although both masks are right.",
+    "source padding visible": "Padding gets attention. The causal mask has nothing to do with it.",
+    "no positions": "The encoder reads a bag of words, so the order of the source changes nothing.",
+    "positions along the batch": "All words of a row get the same position, which depends on the "
+    "place of the row in its batch.",
+    "dropout in evaluation": "Answers move whatever is changed: they differ from call to call.",
 }
-SEED = 7  # of the order in which the patients come
+SIZES = {"vocabulary_size": 20, "d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 64}
+SEED = 5  # of the order in which the patients come
 STILL = 3  # patients in the still picture
 
 
+def observed() -> dict[str, Observations]:
+    """What was seen of a fresh model with each diagnosis."""
+    config = TransformerConfig(**SIZES, dropout=0.1)
+    found = {}
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+        for name in DIAGNOSES:
+            torch.manual_seed(0)
+            found[name] = observe(FAULTS.get(name, Transformer)(config))
+    return found
+
+
 def show_patients_live() -> None:
-    """Let the reader name the fault of stored models from their curves and what they write."""
-    runs = [load_runs(name) for name in DIAGNOSES]
-    Random(SEED).shuffle(runs)
-    steps = runs[0].steps
+    """Let the reader name the fault of fresh models from what four changes did to their answers."""
+    found = observed()
+    names = list(DIAGNOSES)
+    Random(SEED).shuffle(names)
+    first = {f"patient {i}": found[name] for i, name in enumerate(names[:STILL], start=1)}
     show_live(
         __file__,
-        {
-            "patients": [_sheet(each) for each in runs],
-            "steps": steps,
-            "diagnoses": DIAGNOSES,
-            "highest": max(max(each.curves("loss")[0]) for each in runs),
-        },
+        {"patients": names, "found": found, "changes": CHANGES, "diagnoses": DIAGNOSES},
         title="What does this patient have?",
-        still=plot_symptoms(
-            sorted(runs[:STILL], key=lambda each: each.variant),
-            title=f"{STILL} of {len(runs)} patients",
-        ),
-        alt=f"{len(runs)} patients with curves of {steps[-1]} steps. {describe_runs(runs)}",
-        height=610,
-        phone_height=860,
+        still=plot_observations(first, title=f"{STILL} of {len(names)} patients"),
+        alt=f"{len(names)} patients. {describe(first)}",
+        height=560,
+        phone_height=880,
     )
 
 
-def _sheet(runs: StoredRuns) -> dict[str, object]:
-    """The curves of the first seed, and what its model should write and writes when trained."""
-    loss, tokens, exact = (
-        runs.curves(measure)[0] for measure in ("loss", "token_accuracy", "exact_match")
-    )
-    return {
-        "name": runs.variant,
-        "curves": {"loss": loss, "tokens right": tokens, "exact match": exact},
-        "target": runs.glance.target,
-        "written": runs.glance.written,
-    }
+def describe(patients: dict[str, Observations]) -> str:
+    """What was done to patients and seen, in words."""
+    told = []
+    for name, seen in patients.items():
+        moved = (f"{done} {sum(seen[k])} of {len(seen[k])} moved" for k, done in CHANGES.items())
+        told.append(f"{name}: {'; '.join(moved)}.")
+    return " ".join(told)

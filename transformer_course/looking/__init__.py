@@ -6,6 +6,4 @@ found_heads           heads of a translator that do something, found by what the
 head_roles            how much of a head's attention falls on chosen cells
 ablation              switch heads off
 shape_trace           every tensor of one forward pass, with its axes
-probes                eight tests: five by the logits (logit_probes), three of the parts
-                      (part_probes); probe_result is what each returns
 """

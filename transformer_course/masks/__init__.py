@@ -2,7 +2,6 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
-from transformer_course.looking.logit_probes import probe_future
 from transformer_course.masks.checks import (
     check_allowed_entries,
     check_masked_attention,

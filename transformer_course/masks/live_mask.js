@@ -20,11 +20,8 @@ function weightsOf(query) {
 
 const under = svg("g");
 const mark = svg("rect", { style: "fill:none;stroke:var(--orange);pointer-events:none" });
-const cells = all.map((index) => {
-  const name = `query ${words[row(index)]}, key ${words[column(index)]}`;
-  return svg("g", { role: "button", "aria-label": `${index + 1}: ${name}` },
-    svg("rect", { class: "cell face" }), svg("text", { "text-anchor": "middle" }));
-});
+const cells = all.map(() => svg("g", { role: "button" },
+  svg("rect", { class: "cell face" }), svg("text", { "text-anchor": "middle" })));
 
 // Left edge, top edge and the side of a cell, of the scores and of the weights.
 function places({ isNarrow }) {
@@ -48,8 +45,11 @@ function drawScores([left, top, side]) {
     setAttributes(text, { x: x + side / 2 - 1, y: y + side / 2 + 4 });
     text.style.fill = allowed(index) ? "var(--on-blue)" : "var(--ink)";
     text.classList.toggle("outlined", !allowed(index));
-    text.textContent = allowed(index) ? scores[row(index)][column(index)] : "−∞";
-    cell.setAttribute("aria-pressed", allowed(index));
+    text.textContent = allowed(index) ? fixed(scores[row(index)][column(index)], 0) : "−∞";
+    const weight = weightsOf(row(index))[column(index)];
+    const name = `query ${words[row(index)]}, key ${words[column(index)]}`;
+    setAttributes(cell, { "aria-pressed": allowed(index), "aria-label": `${index + 1}: ${name}, score ${
+      text.textContent}, weight ${Number.isNaN(weight) ? "NaN" : percent(weight)}` });
   }
 }
 

@@ -3,7 +3,6 @@
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
-from transformer_course.looking.logit_probes import probe_order, probe_rows
 from transformer_course.my_transformer import my_parts
 from transformer_course.pattern_with_torch.checks import (
     check_make_batches,

@@ -3,7 +3,6 @@
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
 from transformer_course.looking.found_heads import previous_token_head
-from transformer_course.looking.logit_probes import probe_order
 from transformer_course.my_transformer import my_parts
 from transformer_course.positional_encoding.checks import (
     check_add_positions,

@@ -7,7 +7,6 @@ from transformer_course.transformer.checks import (
     check_learned_positions,
     check_one_probe_fails,
     check_transformer,
-    run_probes,
 )
 from transformer_course.transformer.figures import (
     count_parameters,

@@ -14,11 +14,11 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_course.looking.probe_result import Model, ProbeResult
-from transformer_course.looking.probes import PROBES
 from transformer_course.my_transformer import keep
+from transformer_edu.checkup.examination import check_up
+from transformer_edu.checkup.subject import Adapter
 from transformer_edu.model.pytorch import to_pytorch
-from transformer_edu.model.special_ids import PADDING_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 # Every length is different, so that no axis passes for another.
@@ -36,24 +36,8 @@ PARTS = {
     "output_projection": "an nn.Linear",
 }
 SAME = 1e-4
-PADDING_PROBE = "padding does not matter"
-
-
-def run_probes(model: Model, source_ids: Tensor, target_ids: Tensor) -> list[ProbeResult]:
-    """Run all eight probes on a model, which is not changed.
-
-    Args:
-        model: Answers (source_ids, target_ids) with logits; trained or not.
-        source_ids: Shape (batch, source position), two rows or more.
-        target_ids: Shape (batch, target position), two different tokens or more.
-
-    Returns:
-        One result for each probe, in a fixed order.
-
-    Raises:
-        TypeError, ValueError: If the sample shows nothing or the model gives no logits.
-    """
-    return [probe(model, source_ids, target_ids) for probe in PROBES]
+PADDING_VISIBLE = "source padding is visible"
+IDS = Adapter(padding_id=PADDING_ID, end_id=END_ID)  # which the reader's class does not name
 
 
 @exercise("9.1")
@@ -84,9 +68,9 @@ def check_transformer(answer: type[nn.Module]) -> None:
                     "weights. Follow the map: embed, encode, decode, project."
                 )
         _require_same_in_steps(model, received)
-    for result in run_probes(model, SOURCE_IDS, TARGET_IDS):
-        if result.passed is False:  # None: it does not apply
-            raise AnswerError(f"A probe fails, {result.name}: {result.sentence}")
+    for found in check_up(model, adapter=IDS).findings:
+        if found.illness:
+            raise AnswerError(f"The check-up finds: {found.illness}. {found.seen} {found.cause}")
     keep(answer)
 
 
@@ -283,16 +267,15 @@ def check_one_probe_fails(answer: type[nn.Module]) -> None:
         torch.manual_seed(9)
         model = answer(**SIZES, dropout=0.0)
     ask(model, SOURCE_IDS, TARGET_IDS)
-    results = run_probes(model, SOURCE_IDS, TARGET_IDS)
-    failed = [each.name for each in results if each.passed is False]  # None: it does not apply
-    if not failed:
-        raise AnswerError("All probes still pass: nothing is broken yet.")
-    if PADDING_PROBE not in failed:
+    found = check_up(model, adapter=IDS).illnesses
+    if not found:
+        raise AnswerError("The check-up finds no illness: nothing is broken yet.")
+    if PADDING_VISIBLE not in found:
         raise AnswerError(
-            f"You broke something different: {failed[0]}. Which method decides what padding may do?"
+            f"You broke something different: {found[0]}. Which method decides what padding may do?"
         )
-    if len(failed) > 1:
-        others = ", ".join(name for name in failed if name != PADDING_PROBE)
+    if len(found) > 1:
+        others = ", ".join(name for name in found if name != PADDING_VISIBLE)
         raise AnswerError(f"Padding matters, but more is broken: {others}. Break only one thing.")
 
 

@@ -32,10 +32,10 @@
 // In the picture, elements that are moved or chosen must stay the same elements: make them once,
 // and let draw() change their attributes. A drawing that replaces them loses focus and grip.
 //
-//   draggable(element, { label, value, drag, nudge })
+//   draggable(element, { label, value, range, drag, nudge })
 //               pointer and touch: drag({ x, y }) in coordinates of the picture; arrow keys:
 //               nudge(dx, dy), a step of ±1, with Shift ±10, up and right positive; value(): where
-//               it is, in words. The element is a <g> moved by place(); give it a transparent
+//               it is, in words; range(): the least, the largest and the present number. The element is a <g> moved by place(); give it a transparent
 //               circle of class "grip", r ≥ 20, for fingers.
 //   roving(elements, { choose, press, columns, vertical, start })
 //               one stop of Tab; arrow keys, Home and End go from element to element, Up and Down
@@ -91,9 +91,14 @@ regions.forEach((region) => resized.observe(region));
 
 // ---- numbers, words and colors ---------------------------------------------------------------
 
-const LIGHT = 0.55; // weights above have a light color
 const shade = (weight) => data.colors[Math.round(weight * (data.colors.length - 1))];
-const inkOn = (weight) => (weight > LIGHT ? "#10151b" : "#fff");
+// Black and white have the same contrast, 4.6 : 1, where the luminance is 0.179.
+const inkOn = (weight) => (luminance(shade(weight)) > 0.179 ? "#000" : "#fff");
+function luminance(color) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 const fixed = (number, digits = 2) => number.toFixed(digits).replace(/^-0(\.0*)?$/, "0$1")
   .replace("-", "−");
@@ -213,9 +218,13 @@ function button({ label: text, press }) {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const isForBrowser = (event) => event.ctrlKey || event.altKey || event.metaKey;
 
-function draggable(element, { label: text, value, drag, nudge }) {
-  const tell = () => element.setAttribute("aria-valuetext", value());
-  setAttributes(element, { tabindex: 0, role: "slider", "aria-label": text, "aria-valuenow": 0 });
+function draggable(element, { label: text, value, range, drag, nudge }) {
+  const tell = () => {
+    const [least, most, now] = range();
+    setAttributes(element, { "aria-valuemin": least, "aria-valuemax": most, "aria-valuenow": now,
+      "aria-valuetext": value() });
+  };
+  setAttributes(element, { tabindex: 0, role: "slider", "aria-label": text });
   element.classList.add("draggable");
   let grip = null; // from the pointer to the element's own place
   element.addEventListener("pointerdown", (event) => {
