@@ -36,6 +36,7 @@ function mover(plane, text, aloud, shape, get, set) {
   draggable(made, {
     label: aloud,
     value: () => inWords(get()),
+    range: () => [-extent, extent, get()[0]], // of two numbers, the first
     drag: ({ x, y }) => put([planes[plane].x.back(x), planes[plane].y.back(y)]),
     nudge: (dx, dy) => put([get()[0] + STEP * dx, get()[1] + STEP * dy]),
   });

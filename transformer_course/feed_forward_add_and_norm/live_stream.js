@@ -148,6 +148,7 @@ const under = svg("g"), mover = draggable(
     svg("circle", { r: 9, style: "fill:none;stroke:var(--ink);stroke-width:3" })), {
     label: "place in the encoder",
     value: () => `${kindOf(at)}${SUBLAYERS[kindOf(at)] ? `, layer ${Math.ceil(at / 2)}` : ""}`,
+    range: () => [0, path().length - 1, at],
     drag: (to) => goTo(Math.round(x.back(to.x) - 0.32)),
     nudge: (dx, dy) => goTo(at + dx + dy),
   });

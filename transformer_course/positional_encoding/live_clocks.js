@@ -24,13 +24,13 @@ const tip = (isLater, r) => isLater
     fill: "var(--orange)" })
   : svg("circle", { r, fill: "var(--ink)" });
 
-function mover(isLater, aloud, value, drag, nudge) {
+function mover(isLater, aloud, value, range, drag, nudge) {
   const made = svg("g", {}, svg("circle", { class: "grip", r: 20 }), tip(isLater, 8),
     svg("text", { class: "outlined", y: 5 }));
-  return draggable(made, { label: aloud, value, drag: ({ x }) => drag(ruler.back(x)), nudge });
+  return draggable(made, { label: aloud, value, range, drag: ({ x }) => drag(ruler.back(x)), nudge });
 }
-const first = mover(false, "position p", () => String(p), setP, (dx, dy) => setP(p + dx + dy));
-const later = mover(true, "position p + k", () => `${p + k}, k = ${k}`,
+const first = mover(false, "position p", () => String(p), () => [0, last, p], setP, (dx, dy) => setP(p + dx + dy));
+const later = mover(true, "position p + k", () => `${p + k}, k = ${k}`, () => [p, p + farthest, p + k],
   (at) => setK(at - p), (dx, dy) => setK(k + dx + dy));
 
 // ---- drawing ----------------------------------------------------------------------------------

@@ -32,10 +32,10 @@
 // In the picture, elements that are moved or chosen must stay the same elements: make them once,
 // and let draw() change their attributes. A drawing that replaces them loses focus and grip.
 //
-//   draggable(element, { label, value, drag, nudge })
+//   draggable(element, { label, value, range, drag, nudge })
 //               pointer and touch: drag({ x, y }) in coordinates of the picture; arrow keys:
 //               nudge(dx, dy), a step of ±1, with Shift ±10, up and right positive; value(): where
-//               it is, in words. The element is a <g> moved by place(); give it a transparent
+//               it is, in words; range(): the least, the largest and the present number. The element is a <g> moved by place(); give it a transparent
 //               circle of class "grip", r ≥ 20, for fingers.
 //   roving(elements, { choose, press, columns, vertical, start })
 //               one stop of Tab; arrow keys, Home and End go from element to element, Up and Down
@@ -91,9 +91,14 @@ regions.forEach((region) => resized.observe(region));
 
 // ---- numbers, words and colors ---------------------------------------------------------------
 
-const LIGHT = 0.55; // weights above have a light color
 const shade = (weight) => data.colors[Math.round(weight * (data.colors.length - 1))];
-const inkOn = (weight) => (weight > LIGHT ? "#10151b" : "#fff");
+// Black and white have the same contrast, 4.6 : 1, where the luminance is 0.179.
+const inkOn = (weight) => (luminance(shade(weight)) > 0.179 ? "#000" : "#fff");
+function luminance(color) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 const fixed = (number, digits = 2) => number.toFixed(digits).replace(/^-0(\.0*)?$/, "0$1")
   .replace("-", "−");
@@ -128,6 +133,7 @@ function scale([a, b], [from, to]) {
 
 // ---- the picture -----------------------------------------------------------------------------
 
+const places = []; // functions that say where each draggable element is
 const narrowFrame = matchMedia("(max-width: 600px)"); // as in live.css and frame.py
 
 function picture({ label, wide, narrow = wide, draw }) {
@@ -142,6 +148,7 @@ function picture({ label, wide, narrow = wide, draw }) {
       made.style.minHeight = `${0.72 * height}px`; // letters of 14 units keep 10 pixels
     }
     draw(layout);
+    places.forEach((tell) => tell());
   }
   stage.replaceChildren(made);
   narrowFrame.addEventListener("change", redraw);
@@ -213,9 +220,13 @@ function button({ label: text, press }) {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const isForBrowser = (event) => event.ctrlKey || event.altKey || event.metaKey;
 
-function draggable(element, { label: text, value, drag, nudge }) {
-  const tell = () => element.setAttribute("aria-valuetext", value());
-  setAttributes(element, { tabindex: 0, role: "slider", "aria-label": text, "aria-valuenow": 0 });
+function draggable(element, { label: text, value, range, drag, nudge }) {
+  places.push(() => {
+    const [least, most, now] = range();
+    setAttributes(element, { "aria-valuemin": least, "aria-valuemax": most, "aria-valuenow": now,
+      "aria-valuetext": value() });
+  });
+  setAttributes(element, { tabindex: 0, role: "slider", "aria-label": text });
   element.classList.add("draggable");
   let grip = null; // from the pointer to the element's own place
   element.addEventListener("pointerdown", (event) => {
@@ -230,7 +241,6 @@ function draggable(element, { label: text, value, drag, nudge }) {
     if (!grip) return;
     const at = point(element, event);
     drag({ x: at.x + grip.x, y: at.y + grip.y });
-    tell();
   });
   for (const end of ["pointerup", "pointercancel", "lostpointercapture"])
     element.addEventListener(end, () => (grip = null));
@@ -239,10 +249,8 @@ function draggable(element, { label: text, value, drag, nudge }) {
     if (!arrow || isForBrowser(event)) return;
     const [dx, dy] = arrow.map((step) => step * (event.shiftKey ? 10 : 1));
     nudge(dx, dy);
-    tell();
     event.preventDefault();
   });
-  element.addEventListener("focus", tell);
   return element;
 }
 

@@ -36,8 +36,7 @@ const tiles = span(layers * columns).map((tile) => {
     number: svg("text", { class: "outlined", "text-anchor": "middle" }),
   };
   const name = `${kinds[kind]}, layer ${layer + 1}, ${which}`;
-  return Object.assign(svg("g", { role: "button", "aria-label": name }, ...Object.values(parts)),
-    { parts });
+  return Object.assign(svg("g", { role: "button" }, ...Object.values(parts)), { parts, name });
 });
 const switchOff = (tile) => ((state.off = tile), redraw());
 roving(tiles, {
@@ -65,7 +64,9 @@ function drawTile(tile, { x, y, width, height }) {
   setAttributes(back, { stroke: `var(--${off ? "ink" : "rule"})`, "stroke-width": off ? 3 : 1 });
   setAttributes(number, { x: width / 2, y: height / 2 + 5 });
   number.textContent = change > 0 ? `+${change}` : fixed(change, 0);
-  tiles[tile].setAttribute("aria-pressed", tile === state.off);
+  const words = `${number.textContent} points${result(tile).isOther ? ", another translation" : ""}`;
+  setAttributes(tiles[tile], { "aria-pressed": tile === state.off,
+    "aria-label": `${tiles[tile].name}: ${words}` });
 }
 
 // ---- drawing ---------------------------------------------------------------------------------
