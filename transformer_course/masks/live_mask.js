@@ -23,26 +23,26 @@ const mark = svg("rect", { style: "fill:none;stroke:var(--orange);pointer-events
 const cells = all.map(() => svg("g", { role: "button" },
   svg("rect", { class: "cell face" }), svg("text", { "text-anchor": "middle" })));
 
-// Left edge, top edge and the side of a cell, of the scores and of the weights.
+// Left edge, top edge, width and height of a cell, of the scores and of the weights.
 function places({ isNarrow }) {
-  const side = (isNarrow ? 300 : 298) / size;
-  return isNarrow ? [[74, 80, side], [74, 480, side]] : [[70, 80, side], [476, 80, side]];
+  const side = (isNarrow ? 300 : 298) / size, down = isNarrow ? 190 / size : side;
+  return isNarrow ? [[74, 80, side, down], [74, 358, side, down]]
+    : [[70, 80, side, down], [476, 80, side, down]];
 }
 
-function frame([left, top, side], title) {
-  const middle = (index) => side * (index + 0.5);
-  const rows = words.map((word, i) => write(left - 6, top + middle(i) + 5, "end", word));
+function frame([left, top, side, down], title) {
+  const rows = words.map((word, i) => write(left - 6, top + down * (i + 0.5) + 5, "end", word));
   const columns = words.map((word, i) => svg("text", {
-    transform: `translate(${left + middle(i) + 4} ${top - 6}) rotate(-45)` }, word));
+    transform: `translate(${left + side * (i + 0.5) + 4} ${top - 6}) rotate(-45)` }, word));
   return [heading(left - 66, top - 64, "start", title), ...rows, ...columns];
 }
 
-function drawScores([left, top, side]) {
+function drawScores([left, top, side, down]) {
   for (const [index, cell] of cells.entries()) {
-    const [x, y] = [left + side * column(index), top + side * row(index)], [box, text] = cell.children;
-    setAttributes(box, { x, y, width: side - 2, height: side - 2 });
+    const [x, y] = [left + side * column(index), top + down * row(index)], [box, text] = cell.children;
+    setAttributes(box, { x, y, width: side - 2, height: down - 2 });
     box.style.fill = allowed(index) ? "var(--blue)" : "url(#hatch)";
-    setAttributes(text, { x: x + side / 2 - 1, y: y + side / 2 + 4 });
+    setAttributes(text, { x: x + side / 2 - 1, y: y + down / 2 + 4 });
     text.style.fill = allowed(index) ? "var(--on-blue)" : "var(--ink)";
     text.classList.toggle("outlined", !allowed(index));
     text.textContent = allowed(index) ? fixed(scores[row(index)][column(index)], 0) : "−∞";
@@ -53,14 +53,14 @@ function drawScores([left, top, side]) {
   }
 }
 
-function drawWeights([left, top, side]) {
+function drawWeights([left, top, side, down]) {
   return all.flatMap((index) => {
-    const [x, y] = [left + side * column(index), top + side * row(index)];
+    const [x, y] = [left + side * column(index), top + down * row(index)];
     const weight = weightsOf(row(index))[column(index)], isZero = !weight && !Number.isNaN(weight);
     const [fill, ink, said] = Number.isNaN(weight) ? ["var(--orange)", "var(--paper)", "NaN"]
       : isZero ? ["url(#hatch)", "none", ""] : [shade(weight), inkOn(weight), fixed(weight)];
-    return [svg("rect", { x, y, width: side - 2, height: side - 2, fill }),
-      write(x + side / 2 - 1, y + side / 2 + 4, "middle", said, { style: `fill:${ink}` })];
+    return [svg("rect", { x, y, width: side - 2, height: down - 2, fill }),
+      write(x + side / 2 - 1, y + down / 2 + 4, "middle", said, { style: `fill:${ink}` })];
   });
 }
 
@@ -70,9 +70,9 @@ function draw(layout) {
   under.replaceChildren(
     ...frame(left, "scores after the mask: click a cell"),
     ...frame(right, "attention weights: the softmax of each row"), ...drawWeights(right));
-  const [x, y, side] = left;
-  setAttributes(mark, { x: x - 2, y: y + side * row(chosen) - 2, width: side * size + 2,
-    height: side + 2, "stroke-width": 3 });
+  const [x, y, side, down] = left;
+  setAttributes(mark, { x: x - 2, y: y + down * row(chosen) - 2, width: side * size + 2,
+    height: down + 2, "stroke-width": 3 });
   say(...sentence());
 }
 
@@ -111,7 +111,7 @@ controls.append(ready,
 );
 start(names.at(-1));
 const { picture: drawn, redraw } = picture({
-  label: "Scores after the mask, and weights", wide: [800, 384], narrow: [400, 788], draw,
+  label: "Scores after the mask, and weights", wide: [800, 384], narrow: [400, 554], draw,
 });
 drawn.append(under, ...cells, mark);
 roving(cells, { choose, press, columns: size, start: chosen });

@@ -54,5 +54,5 @@ def show_mask_live(masks: Mapping[str, Tensor], *, tokens: Sequence[str]) -> Non
         still=plot_mask_row(masks, **labels, title=title),
         alt=f"masks of {size} tokens next to each other: {', '.join(masks)}. {title}",
         height=590,
-        phone_height=1060,
+        phone_height=760,
     )

@@ -8,8 +8,9 @@ let chosen = data.first, which = 0, shown = null;
 
 const partOf = (name) => models[which].parts[name];
 const sideOf = (name) => name.split(": ")[0];
-const inWords = (name) => name.replace(/^\w+: \+? ?/, "").replace(" × √d_model", "")
+const inFull = (name) => name.replace(/^\w+: /, "")
   .replace(/^(.*), Add & Norm$/, "Add & Norm around $1");
+const inWords = (name) => inFull(name).replace("+ ", "").replace(" × √d_model", "");
 
 // ---- the drawing, made once ------------------------------------------------------------------
 
@@ -19,8 +20,8 @@ function drawing({ kind, x, y, width, height, ...more }) {
   if (kind === "mask") return svg("g", {}, svg("rect", { x, y, width, height, class: "mask" }),
     ...more.hidden.map(([row, column]) => svg("rect", { x: x + (column * width) / 3,
       y: y + (row * height) / 3, width: width / 3, height: height / 3, class: "hidden" })));
-  if (kind === "words") return svg("g", {}, ...more.lines.map((line, i) => svg("text",
-    { x, y: y + 5 + 17 * (i - (more.lines.length - 1) / 2), "text-anchor": more.anchor }, line)));
+  if (kind === "words") return svg("g", {}, ...more.lines.flatMap((line, i) => [svg("text",
+    { x, y: y + 5 + 17 * (i - (more.lines.length - 1) / 2), "text-anchor": more.anchor }, line), " "]));
   const head = svg("path", { d: "M0 0L-8-4L-8 4Z", class: "head" });
   const [[x1, y1], [x2, y2]] = more.points.slice(-2);
   const turn = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
@@ -38,7 +39,7 @@ const boxes = names.map((name, i) => {
   const { x, y, width, height } = frames[i];
   const grip = svg("rect", { class: "face", x: x - 4, y: y - 4, width: width + 8,
     height: height + 8, rx: 8, fill: "transparent" });
-  return svg("g", { role: "button", "aria-label": `${inWords(name)}, ${sideOf(name)}` },
+  return svg("g", { role: "button", "aria-label": `${inFull(name)}, ${sideOf(name)}` },
     grip, ...own.map(drawing));
 });
 // The next box above or below, in the same column.

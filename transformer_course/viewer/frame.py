@@ -50,15 +50,16 @@ width='5' height='5' patternUnits='userSpaceOnUse' patternTransform='rotate(45)'
 # The frame hides the picture after it. Where frames are taken out, or no script may run and the
 # page inside has no picture of its own, the picture is what is seen.
 _FRAME = """<div class="live-frame {kind}"><style>
-.live-frame {{ container-type: inline-size; }}
-.live-frame > iframe {{ width: 100%; height: var(--height); border: 1px solid #8a94a080; \
-border-radius: 8px; resize: vertical; color-scheme: light dark; }}
+.live-frame {{ container-type: inline-size; --view: max(320px, 90vh); }}
+.live-frame > iframe {{ width: 100%; height: min(var(--height), var(--view)); \
+border: 1px solid #8a94a080; border-radius: 8px; resize: vertical; color-scheme: light dark; }}
 [data-jp-theme-light="true"] .live-frame > iframe,
 html[data-theme="light"] .live-frame > iframe {{ color-scheme: light; }}
 [data-jp-theme-light="false"] .live-frame > iframe,
 html[data-theme="dark"] .live-frame > iframe {{ color-scheme: dark; }}
 .live-frame > iframe + img {{ display: none; }}
-@container (max-width: 602px) {{ .live-frame > iframe {{ height: var(--phone-height); }} }}
+@container (max-width: 602px) {{ .live-frame > iframe {{ \
+height: min(var(--phone-height), var(--view)); }} }}
 @media (scripting: none) {{
 .live-figure > iframe {{ display: none; }}
 .live-figure > iframe + img {{ display: block; }}
@@ -117,7 +118,8 @@ def framed(
     Args:
         page: What html_page has made.
         title: What the frame is called aloud.
-        height: The frame's height in pixels, at a width of 800.
+        height: The frame's height in pixels, at a width of 800. It is lower in a low window, so
+            that controls and result are seen together.
         kind: The class of the element: ``"live-figure"``, or ``"attention-viewer"``, whose page
             has a picture of its own for where no script may run.
         phone_height: The frame's height where its page is at most 600 pixels wide; None for the

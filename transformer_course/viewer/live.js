@@ -133,6 +133,7 @@ function scale([a, b], [from, to]) {
 
 // ---- the picture -----------------------------------------------------------------------------
 
+const places = []; // functions that say where each draggable element is
 const narrowFrame = matchMedia("(max-width: 600px)"); // as in live.css and frame.py
 
 function picture({ label, wide, narrow = wide, draw }) {
@@ -147,6 +148,7 @@ function picture({ label, wide, narrow = wide, draw }) {
       made.style.minHeight = `${0.72 * height}px`; // letters of 14 units keep 10 pixels
     }
     draw(layout);
+    places.forEach((tell) => tell());
   }
   stage.replaceChildren(made);
   narrowFrame.addEventListener("change", redraw);
@@ -219,11 +221,11 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowD
 const isForBrowser = (event) => event.ctrlKey || event.altKey || event.metaKey;
 
 function draggable(element, { label: text, value, range, drag, nudge }) {
-  const tell = () => {
+  places.push(() => {
     const [least, most, now] = range();
     setAttributes(element, { "aria-valuemin": least, "aria-valuemax": most, "aria-valuenow": now,
       "aria-valuetext": value() });
-  };
+  });
   setAttributes(element, { tabindex: 0, role: "slider", "aria-label": text });
   element.classList.add("draggable");
   let grip = null; // from the pointer to the element's own place
@@ -239,7 +241,6 @@ function draggable(element, { label: text, value, range, drag, nudge }) {
     if (!grip) return;
     const at = point(element, event);
     drag({ x: at.x + grip.x, y: at.y + grip.y });
-    tell();
   });
   for (const end of ["pointerup", "pointercancel", "lostpointercapture"])
     element.addEventListener(end, () => (grip = null));
@@ -248,10 +249,8 @@ function draggable(element, { label: text, value, range, drag, nudge }) {
     if (!arrow || isForBrowser(event)) return;
     const [dx, dy] = arrow.map((step) => step * (event.shiftKey ? 10 : 1));
     nudge(dx, dy);
-    tell();
     event.preventDefault();
   });
-  element.addEventListener("focus", tell);
   return element;
 }
 

@@ -46,8 +46,6 @@ function tokenButton(side, index, aloud, label, box, value = null) {
 // What a row is called: the token that it reads and, in the decoder, the one that it writes.
 const rowLabel = ({ texts, writes }, index) =>
   writes ? `${texts[index]} → ${writes[index]}` : texts[index];
-const rowAloud = ({ texts, writes }, index) =>
-  writes ? `reads ${texts[index]}, writes ${writes[index]}` : texts[index];
 const rowsHeading = ({ writes }) => (writes ? "reads → writes" : "queries");
 
 // `room` is the width that there is: narrow frames have shorter lines.
@@ -82,8 +80,8 @@ function drawLines(heads, sizes, room) {
     return tokenButton(side, index, aloud(index), label, box, value);
   };
   const start = left - queries.rowWidth, end = right + keys.width;
-  const query = button("query", (index) => rowLabel(queries, index),
-    (index) => rowAloud(queries, index), ["end", left - 7, start, queries.rowWidth, start - 6]);
+  const label = (index) => rowLabel(queries, index);
+  const query = button("query", label, label, ["end", left - 7, start, queries.rowWidth, start - 6]);
   const text = (index) => keys.texts[index];
   const key = button("key", text, text, ["start", right + 7, right + 1, keys.width, end + 6]);
   return {
@@ -108,7 +106,7 @@ function drawGrid(heads, sizes) {
     const style = `font-size:${Math.min(14, cell - 2)}px`;
     const label = svg("text", { ...place, style }, rowLabel(queries, index));
     const box = [left - width, y - height / 2, width - 2, height];
-    return tokenButton("query", index, rowAloud(queries, index), label, box);
+    return tokenButton("query", index, label.textContent, label, box);
   };
   const key = (text, index) => {
     const x = left + middle(index) + 3, y = above - 7, height = Math.min(0.68 * cell, 22);
