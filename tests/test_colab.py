@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fresh_clone import clone_into
 from tools.colab import setup_cell_source
 from tools.notebooks import ROOT, lesson_paths
 
@@ -78,14 +79,7 @@ def colab(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory) -> Path:
     """The working tree as a repository of its own, with everything committed."""
-    clone = tmp_path_factory.mktemp("repository")
-    listed = run(
-        *("git", "ls-files", "--cached", "--others", "--exclude-standard"), folder=ROOT
-    ).splitlines()
-    for name in listed:
-        if (ROOT / name).is_file():
-            (clone / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, clone / name)
+    clone = clone_into(tmp_path_factory.mktemp("repository"))
     author = ("-c", "user.name=reader", "-c", "user.email=reader@example.org")
     run("git", "init", "-q", "-b", "main", folder=clone)
     run("git", "add", "--all", folder=clone)

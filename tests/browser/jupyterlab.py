@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
 from urllib.error import URLError
@@ -50,7 +50,7 @@ class Server:
     """
 
     def __init__(self, folder: Path, port: int, token: str) -> None:
-        self.folder, self.token = folder, token
+        self.folder, self.port, self.token = folder, port, token
         self.address = f"http://127.0.0.1:{port}"
 
     def page_of(self, notebook: str) -> str:
@@ -69,31 +69,52 @@ class Server:
 @contextmanager
 def running_lab(folder: Path, options: Sequence[str] = ()) -> Iterator[Server]:
     """A JupyterLab on a folder. All its processes are gone in the end, whatever has happened."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        server = Server(folder, free.getsockname()[1], secrets.token_hex(16))
+    server = Server(folder, free_port(), secrets.token_hex(16))
     own = folder / ".jupyter"
     for name, settings in SETTINGS.items():
         path = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings))
     command = [sys.executable, "-m", "jupyterlab", *OPTIONS, *options]
-    command.append(f"--ServerApp.root_dir={folder}")
-    with (own / "log.txt").open("w") as log:
+    command += [f"--ServerApp.root_dir={folder}", f"--ServerApp.port={server.port}"]
+    with started(server, command, _environment(own, server.token), own / "log.txt"):
+        yield server
+
+
+@contextmanager
+def started(
+    server: Server, command: Sequence[str], environment: dict[str, str], log: Path
+) -> Iterator[None]:
+    """A command that serves. All its processes are gone in the end, whatever has happened.
+
+    Args:
+        server: What it starts.
+        command: It and its arguments; it runs in the server's folder.
+        environment: All its variables.
+        log: The file for what it prints.
+    """
+    with log.open("w") as written:
         process = psutil.Popen(
-            [*command, f"--ServerApp.port={server.address.split(':')[-1]}"],
-            cwd=folder,
-            env=_environment(own, server.token),
+            command,
+            cwd=server.folder,
+            env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
+            stdout=written,
+            stderr=written,
             start_new_session=True,
         )
         try:
-            _wait_for(server, process, own / "log.txt")
-            yield server
+            _wait_for(server, process, log)
+            yield
         finally:
             _end(server, process)
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens to."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def _environment(own: Path, token: str) -> dict[str, str]:
@@ -133,9 +154,10 @@ def _end(server: Server, process: psutil.Popen) -> None:
     family = [process, *process.children(recursive=True)] if process.is_running() else []
     try:
         server.ask("shutdown", "POST")
-    except (OSError, HTTPException):  # it may end before it has answered
-        if process.is_running():
-            process.terminate()
+    except (OSError, HTTPException):  # it may end before it has answered, or obey nobody
+        for each in family:
+            with suppress(psutil.NoSuchProcess):
+                each.terminate()
     _, alive = psutil.wait_procs(family, timeout=SECONDS_TO_END)
     for each in alive:
         each.kill()
