@@ -7,8 +7,9 @@ import pytest
 from tools.notebooks import ROOT, lesson_paths, read, refusal
 
 PATH = ROOT / "notebooks" / "glossary.ipynb"
+BEFORE = ROOT / "notebooks" / "before_you_start.ipynb"
 WORDS = "\n".join(cell.source for cell in read(PATH).cells)
-ENTRY = re.compile(r"(?m)^### (.+)\n\n(.+) \[Lesson (\d+)\]\((.+)\)$")
+ENTRY = re.compile(r"(?m)^### (.+)\n\n(.+) \[(?:Lesson (\d+)|Before you start)\]\((.+)\)$")
 ENTRIES = ENTRY.findall(WORDS)
 LINK = re.compile(r"\[[^\]]+\]\(glossary\.ipynb(?:#([^)]+))?\)")
 
@@ -31,10 +32,13 @@ def test_an_entry_is_one_short_sentence_and_names_a_lesson_that_there_is():
     for term, text, number, name in ENTRIES:
         assert text.endswith(".") and not re.search(r"[.?!] [A-Z]", text), term
         assert len(text.split()) <= 30, term
-        assert name in names and name.startswith(f"{int(number):02}_"), term
+        if number:
+            assert name in names and name.startswith(f"{int(number):02}_"), term
+        else:
+            assert name == BEFORE.name, term
 
 
-@pytest.mark.parametrize("path", lesson_paths(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [BEFORE, *lesson_paths()], ids=lambda path: path.stem)
 def test_every_link_to_the_glossary_arrives(path):
     anchors = {anchor(term) for term, *_ in ENTRIES}
     targets = [target for cell in read(path).cells for target in LINK.findall(cell.source)]

@@ -25,7 +25,9 @@ from transformer_course.drawing.display import image_tag
 DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
-GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
+BEFORE, GLOSSARY = (
+    ROOT / "notebooks" / f"{name}.ipynb" for name in ("before_you_start", "glossary")
+)
 SITE = ROOT / "build" / "site"
 ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
@@ -98,6 +100,8 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
         minutes = " + ".join(map(str, facts.times(notebook)))
         rows.append(f"| [{name}](notebooks/{path.name}) | {question} | {minutes} |")
         contents.setdefault(part_of(number), []).append(f"{name} <notebooks/{path.stem}>")
+    first = next(iter(contents.values()))
+    first.insert(0, f"Before you start <notebooks/{BEFORE.stem}>")
     contents["Look it up"] = [
         "Glossary <notebooks/glossary>",
         *(f"{name} <package/{folder.name}>" for name, folder in PACKAGES.items()),
@@ -188,7 +192,7 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
     text = README.read_text(encoding="utf-8").replace(PICTURES, f"_static/{Path(PICTURES).name}")
     (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
-    for path in (*lessons, GLOSSARY):
+    for path in (BEFORE, *lessons, GLOSSARY):
         nbformat.write(for_the_site(read(path)), folder / "notebooks" / path.name)
     (folder / "package").mkdir()
     for room in shown:
@@ -227,7 +231,11 @@ def build(
             raise EditionError("The site could not be built: Sphinx has said why.")
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
-    for path in (*lessons, GLOSSARY):  # what a reader downloads is the lesson as it is stored
+    for path in (
+        BEFORE,
+        *lessons,
+        GLOSSARY,
+    ):  # what a reader downloads is the lesson as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
 
 

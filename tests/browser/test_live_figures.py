@@ -24,6 +24,7 @@ from transformer_course.attention.live_lookup import (
     PLANE_WORDS,
     show_plane_live,
 )
+from transformer_course.before_you_start.live_slope import show_slope_live
 from transformer_course.decoder.live_decoder import show_decoder_live
 from transformer_course.decoder.next_words import decoding_steps
 from transformer_course.diagnosis.live_patients import (
@@ -339,6 +340,12 @@ FIGURES = {
         mouse=lambda page: tile(page, "cross-attention, layer 1, all heads").click(),
         touch=lambda page: tile(page, "encoder self-attention, layer 2, head 1").tap(),
         key=lambda page: tile(page, "decoder self-attention, layer 2, head 2").press("Enter"),
+    ),
+    "slope": Live(
+        show_slope_live,
+        mouse=lambda page: page.get_by_text("Take a step").click(),
+        touch=lambda page: swipe(page, named(page, "weight w"), 60, 0),
+        key=lambda page: named(page, "weight w").press("ArrowRight"),
     ),
     "clocks": Live(
         show_clocks_live,
@@ -1177,6 +1184,23 @@ def test_more_or_fewer_clock_faces_leave_room_for_the_curve(opened, window, d_mo
     said = float(page.locator("[data-part=readout] b").first.inner_text())
     table = sinusoidal_positions(10, d_model).double()
     assert said == pytest.approx(float(table[5] @ table[9]), abs=0.006)
+
+
+def test_the_slope_steps_as_sgd_does_and_says_when_the_rate_is_too_large(opened):
+    page = opened(page_of(show_slope_live))
+    weight = torch.tensor(1.0, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        ((weight - 3) ** 2).backward()
+        optimizer.step()
+        page.get_by_text("Take a step").click()
+    told = f"After 3 steps: the loss is {(weight.item() - 3) ** 2:.2f}, the slope −"
+    assert readout(page).startswith(told)
+    page.get_by_role("radio", name="1.1").check()
+    for _ in range(8):
+        page.get_by_text("Take a step").click()
+    assert "the learning rate is too large" in readout(page)
 
 
 def rounded(path: str) -> str:

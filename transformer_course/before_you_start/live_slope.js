@@ -12,7 +12,7 @@ const ball = draggable(
   svg("g", {}, svg("circle", { class: "grip", r: 22 }),
     svg("circle", { r: 9, fill: "var(--orange)" }),
     svg("text", { class: "outlined", y: -16 })),
-  { label: "weight w", value: () => `${fixed(w)}, loss ${fixed(loss(w))}`,
+  { label: "weight w", range: () => [least, most, w], value: () => `${fixed(w)}, loss ${fixed(loss(w))}`,
     drag: (at) => setW(x.back(at.x)), nudge: (dx, dy) => setW(w + 0.1 * (dx + dy)) });
 
 function step() {
