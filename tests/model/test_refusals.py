@@ -85,6 +85,10 @@ CONFIGS = [
     ({"dropout": 1.5}, "dropout must be from 0 to 1, got 1.5"),
     ({"dropout": -0.1}, "dropout must be from 0 to 1, got -0.1"),
     ({"dropout": float("nan")}, "dropout must be from 0 to 1, got nan"),
+    ({"norm_first": "false"}, "norm_first must be True or False, got 'false'"),
+    ({"final_norm": "no"}, "final_norm must be True or False, got 'no'"),
+    ({"bias": 1}, "bias must be True or False, got 1"),
+    ({"tie_embeddings": None}, "tie_embeddings must be True or False, got None"),
 ]
 WIDE = {"d_model": 16, "num_heads": 3}
 VECTORS = "x must be floats of width 12, got"
@@ -152,6 +156,7 @@ PARTS = [
 LONGEST = "must have at most 7 positions (max_length), got"
 SHAPE = f"must have shape (batch, position) {FULL}"
 DOORS = [
+    (lambda: Transformer({"d_model": 8}), "config must be a TransformerConfig, got dict"),
     (lambda: model(with_id(11), ids), "source_ids must be from 0 to 10, got 11"),
     (lambda: model(with_id(-1), ids), "source_ids must be from 0 to 10, got -1"),
     (lambda: model(with_id(-100), ids), "source_ids must be from 0 to 10, got -100"),
@@ -178,7 +183,8 @@ DOORS = [
 ]
 MISTAKES = [(lambda changes=changes: TransformerConfig(**changes), s) for changes, s in CONFIGS]
 MISTAKES += PARTS + DOORS
-TYPES = "whole number|boolean|of a floating-point type|of type|a tensor"  # refused with a TypeError
+# What is refused with a TypeError:
+TYPES = "whole number|True or False|a Transf|boolean|of a floating-point type|of type|a tensor"
 
 
 @pytest.mark.parametrize(("mistake", "sentence"), MISTAKES, ids=[m[1] for m in MISTAKES])

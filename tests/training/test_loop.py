@@ -28,6 +28,7 @@ def transformer(seed: int = 0, **changes: float) -> Transformer:
     return small_transformer(20, seed=seed, **{"dropout": 0.1} | changes)
 
 
+OF_ANOTHER_MODEL = paper_adam(transformer(), 1e-3)
 PADS_WITH_3 = Transformer(replace(transformer().config, padding_id=3))
 
 
@@ -250,6 +251,12 @@ def test_no_progress_is_shown_unless_asked_for(capsys):
         ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
         ({"config": 500}, TypeError, "config must be a TrainingConfig, got int"),
         ({"processes": None}, ValueError, "processes must be the 1 that .*, got None"),
+        ({"optimizer": "adam"}, TypeError, "optimizer must be an Optimizer, got str"),
+        (
+            {"optimizer": OF_ANOTHER_MODEL},
+            ValueError,
+            "optimizer must have .* model's weights only",
+        ),
         ({"after_step": 5}, TypeError, "after_step must be a function or None, got int"),
     ],
 )

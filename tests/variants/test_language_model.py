@@ -231,6 +231,13 @@ def test_impossible_settings_are_refused(change, message):
         LanguageModelConfig(**SIZES | change)
 
 
+def test_a_model_without_room_and_an_id_outside_the_vocabulary_are_refused():
+    with pytest.raises(ValueError, match="model must have at most .* numbers"):
+        LanguageModel(LanguageModelConfig(vocabulary_size=17, num_layers=10**8))
+    with pytest.raises(ValueError, match="token_ids must be from 0 to 16, got 17"):
+        LanguageModel(LanguageModelConfig(**SIZES))(torch.tensor([[17]]))
+
+
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
 def test_a_text_longer_than_the_model_is_refused_also_with_a_cache(positions):
     model = random_model({"max_length": 7, "positions": positions})

@@ -19,6 +19,7 @@ from .feed_forward import ACTIVATIONS
 from .masks import causal_mask, real_tokens
 from .refusals import (
     require_choice,
+    require_flag,
     require_heads,
     require_mask,
     require_memory,
@@ -95,6 +96,9 @@ class TransformerConfig:
         require_whole("end_id", self.end_id, minimum=0)
         require_choice("activation", self.activation, ACTIVATIONS)
         require_choice("position_order", self.position_order, POSITION_ORDERS)
+        for name in ("norm_first", "bias", "tie_embeddings"):
+            require_flag(name, getattr(self, name))
+        require_flag("final_norm", self.has_final_norm)
 
     @property
     def output_size(self) -> int:
@@ -150,6 +154,8 @@ class Transformer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise TypeError(f"config must be a TransformerConfig, got {type(config).__name__}")
         require_memory(config.size)
         self.config = config
         source_size, target_size, width = config.vocabulary_size, config.output_size, config.d_model

@@ -84,6 +84,11 @@ def fit(
         wanted = f"the {process_count()} that joined_processes has connected"
         raise ValueError(f"processes must be {wanted}, got {count}")
     optimizer = paper_adam(model, config.learning_rate) if optimizer is None else optimizer
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"optimizer must be an Optimizer, got {type(optimizer).__name__}")
+    moved = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
+    if not moved <= set(map(id, model.parameters())):  # it would train another model
+        raise ValueError("optimizer must have this model's weights only, got others")
     state = TrainingState(model, task, config, optimizer, processes=processes)
     if checkpoint is not None:
         require_writable("checkpoint", checkpoint)

@@ -22,6 +22,7 @@ from transformer_edu.model.refusals import (
     require_choice,
     require_flag,
     require_heads,
+    require_memory,
     require_token_ids,
     require_whole,
 )
@@ -106,6 +107,8 @@ class LanguageModel(nn.Module):
 
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
+        per_layer = 4 * config.d_model + 2 * config.d_ff
+        require_memory(config.d_model * (config.num_layers * per_layer + config.vocabulary_size))
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary_size, config.d_model)
         nn.init.normal_(self.embedding.weight, std=config.d_model**-0.5)
@@ -134,7 +137,7 @@ class LanguageModel(nn.Module):
         Raises:
             TypeError, ValueError: If token_ids are not whole numbers, or there are too many.
         """
-        require_token_ids("token_ids", token_ids)
+        require_token_ids("token_ids", token_ids, self.config.vocabulary_size)
         caches = [None] * len(self.layers) if caches is None else caches
         earlier = 0 if caches[0] is None else caches[0].length
         length = earlier + token_ids.size(1)

@@ -58,6 +58,17 @@ def test_where_nothing_can_be_saved_is_refused_with_its_name(tmp_path, place, er
     assert names(tmp_path / "x") == ["a file", "folder"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such files")
+def test_what_is_there_and_no_file_such_as_a_device_is_not_replaced_by_one(tmp_path):
+    os.mkfifo(path := tmp_path / "pipe")
+    for use in (lambda path: require_writable("x", path), lambda path: replace_file(path, [b"x"])):
+        with pytest.raises(OSError, match="it is not a file.*pipe"):
+            use(path)
+    assert path.is_fifo() and names(path) == ["pipe"]
+    with pytest.raises(IsADirectoryError, match="it is not a file"):
+        replace_file(Path("."), [b"x"])
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows other rights")
 def test_a_folder_that_cannot_be_written_is_refused_with_the_file_s_name(tmp_path):
     folder = Path("/proc") if os.geteuid() == 0 else tmp_path  # root may write almost anywhere

@@ -1,5 +1,6 @@
 """Write a file whole or not at all, lock it, and read and write JSON."""
 
+import errno
 import json
 import os
 from collections.abc import Iterable
@@ -101,7 +102,10 @@ def require_path(name: str, path: str | os.PathLike) -> None:
 
 
 def _partial(path: Path) -> Path:
-    """This process's temporary file beside path."""
+    """This process's temporary file beside path, which may be free or a file, but no device."""
+    if path.exists() and not path.is_file():
+        code = errno.EISDIR if path.is_dir() else errno.EINVAL
+        raise OSError(code, "it is not a file", str(path))
     return path.with_name(f".{path.name}.{os.getpid()}.partial")
 
 
