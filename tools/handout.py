@@ -28,7 +28,8 @@ justify-content: space-between"><span>{title}</span>
 FOR_PAPER = """() => {
   const article = document.querySelector("article");
   const end = document.createElement("section");
-  end.innerHTML = "<h2 id='outcomes'>The outcomes of the predictions</h2>";
+  end.className = "outcomes";
+  end.innerHTML = "<h2>The outcomes of the predictions</h2>";
   const folds = [...article.querySelectorAll("details")].filter(
     (fold) => fold.closest("fieldset") || fold.firstElementChild.textContent === "What you see");
   let number = 0;

@@ -306,7 +306,7 @@ def source_block(source: str) -> Block:
         source: The code.
     """
     lines = source.splitlines()
-    fits_width = (WIDTH - 22) / (CHARACTER * max(map(len, lines)))
+    fits_width = (WIDTH - 26) / (CHARACTER * max(map(len, lines)))
     fits_height = (PAGE - 90) / (CODE_LINE * len(lines))
     size = max(SMALLEST, min(LARGEST, fits_width, fits_height))
     rows = sum(1 + (len(line) > CODE_COLUMNS) for line in lines)
