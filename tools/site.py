@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from tools import facts
 from tools.editions import EditionError, edition_command
-from tools.notebooks import ROOT, lesson_paths, read
+from tools.notebooks import GLOSSARY, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
@@ -25,7 +25,6 @@ from transformer_course.drawing.display import image_tag
 DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
-GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
 SITE = ROOT / "build" / "site"
 ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
