@@ -6,8 +6,7 @@ from collections.abc import Callable
 from docutils import nodes
 from latex2mathml.converter import convert
 
-from tools.colab import repository_address
-from tools.notebooks import ROOT
+from tools.notebooks import repository_address
 from tools.site import as_list
 from transformer_edu import __version__
 
@@ -16,7 +15,7 @@ LESSON = re.compile(r"(?:notebooks/)?((\d\d)_\w+)\.ipynb")
 project = "transformer-edu"
 version = release = __version__
 project_copyright = "transformer-edu authors, MIT license"
-repository = repository_address((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+repository = repository_address()
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 # Notebooks: the stored outputs, never a kernel.

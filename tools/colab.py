@@ -1,29 +1,38 @@
 """Write the repository's address everywhere: ``python -m tools.colab [owner/name]``.
 
 The address stands in one place, ``[project.urls] Repository`` in pyproject.toml. From it come every
-lesson's set-up cell and links to Colab and Binder, and the badges and links of README. Lessons that
-train ask Colab for a GPU. Without an argument the files are made to agree with the address that is
-there, or with its absence.
+lesson's set-up cell and links to Colab and Binder, the links from notebook to notebook, and the
+badges and links of README. Lessons that train ask Colab for a GPU. Without an argument the files
+are made to agree with the address that is there, or with its absence.
 """
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 from urllib.parse import quote
 
 import nbformat
 from nbformat import NotebookNode
 
-from tools.notebooks import ROOT, lesson_paths, read, source_hash
+from tools.notebooks import (
+    BEFORE,
+    COLAB,
+    GLOSSARY,
+    ROOT,
+    lesson_paths,
+    read,
+    repository_address,
+    source_hash,
+    stored,
+)
 
 REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
-COLAB = "https://colab.research.google.com/github"
 BINDER = "https://mybinder.org/v2/gh"
 BADGES = {  # what a page shows for each
     "Colab": "https://colab.research.google.com/assets/colab-badge.svg",
     "Binder": "https://mybinder.org/badge_logo.svg",
 }
+LIVE = "Read the lessons and try their live figures on the website"
 BADGES_IN_README = re.compile(r"(?s)(?<=<!-- badges -->).*?(?=<!-- /badges -->)")
 LINKS_IN_LESSON = re.compile(r"\n\n\[Open in Colab\][^\n]*")
 LINK_IN_LIST = re.compile(rf" · \[Colab\]\({re.escape(COLAB)}[^)]*\)")
@@ -39,18 +48,22 @@ LESSONS_THAT_TRAIN = (
     "18",
     "19",
 )  # most of their seconds: a GPU helps
+FOLDED_ON_COLAB = {"cellView": "form"}  # in the metadata of a set-up cell
 ON_COLAB = {"accelerator": "GPU", "colab": {"gpuType": "T4", "toc_visible": True}}
 
 SETUP_WITH_ADDRESS = """\
-# Set-up: where the package is missing, as in Colab, this fetches it. Elsewhere it does nothing.
+# @title Set-up {{ run: "auto" }}
+# Where the package is missing, as in Colab, this fetches it. Elsewhere it does nothing.
 import importlib.util
 import subprocess
 import sys
 
+keep_in = "this runtime"  # @param ["this runtime", "Google Drive", "download", "upload"]
 if importlib.util.find_spec("transformer_edu") is None:
     address = "{requirement}"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", address], check=True)
     importlib.invalidate_caches()
+importlib.import_module("transformer_course.colab_runtime").keep_work_in(keep_in)
 """
 SETUP_WITHOUT_ADDRESS = """\
 # Set-up: this only makes sure that the package is there.
@@ -63,11 +76,6 @@ if importlib.util.find_spec("transformer_edu") is None:
         "or, for Colab, `make colab REPO=owner/name` once in the repository."
     )
 """
-
-
-def repository_address(pyproject: str) -> str | None:
-    """The address in the text of pyproject.toml, or None while there is none."""
-    return tomllib.loads(pyproject)["project"].get("urls", {}).get("Repository")
 
 
 def with_repository_address(pyproject: str, address: str) -> str:
@@ -99,6 +107,13 @@ def places_to_open(address: str, path: str) -> dict[str, str]:
     }
 
 
+def live_page(address: str) -> str:
+    """Where GitHub Pages publishes the repository's website."""
+    owner, name = address.removeprefix("https://github.com/").split("/")
+    host = f"{owner.lower()}.github.io"
+    return f"https://{host}/" if name.lower() == host else f"https://{host}/{name}/"
+
+
 def with_links(first_cell: str, address: str | None, path: str) -> str:
     """A lesson's first Markdown cell with its links to Colab and Binder below the title."""
     title, *rest = LINKS_IN_LESSON.sub("", first_cell).split("\n", 1)
@@ -108,11 +123,14 @@ def with_links(first_cell: str, address: str | None, path: str) -> str:
 
 
 def with_badges(readme: str, address: str | None) -> str:
-    """README with badges that open the first lesson of its list."""
+    """README with a link to the website, and badges that open the first lesson of its list."""
+    if address is None:
+        return BADGES_IN_README.sub("\n", readme)
     first = LESSON_IN_LIST.search(LIST_OF_LESSONS.search(readme)[0])[1]
-    places = places_to_open(address, first) if address else {}
-    badges = [f"[![Open in {name}]({BADGES[name]})]({place})\n" for name, place in places.items()]
-    return BADGES_IN_README.sub(lambda _: "\n" + "".join(badges), readme)
+    places = places_to_open(address, first)
+    lines = [f"[![Open in {name}]({BADGES[name]})]({place})\n" for name, place in places.items()]
+    lines += [f"\n**[{LIVE}]({live_page(address)})**\n"]
+    return BADGES_IN_README.sub(lambda _: "\n" + "".join(lines), readme)
 
 
 def with_colab_links(readme: str, address: str | None) -> str:
@@ -150,6 +168,10 @@ def address_lesson(notebook: NotebookNode, address: str | None, path: str) -> No
         in_step = False
     name = Path(path).name
     cell.source = setup_cell_source(address, name)
+    for key, value in FOLDED_ON_COLAB.items():
+        cell.metadata.pop(key, None)
+        if address:
+            cell.metadata[key] = value
     for key, value in ON_COLAB.items():
         notebook.metadata.pop(key, None)
         if address and name.startswith(LESSONS_THAT_TRAIN):
@@ -170,10 +192,11 @@ def main(arguments: list[str]) -> int:
         address = f"https://github.com/{arguments[0]}"
         write_if_changed(pyproject, with_repository_address(text, address))
     address = repository_address(pyproject.read_text(encoding="utf-8"))
-    for path in lesson_paths():
+    for path in (BEFORE, *lesson_paths(), GLOSSARY):
         notebook = read(path)
-        address_lesson(notebook, address, f"notebooks/{path.name}")
-        write_if_changed(path, nbformat.writes(notebook) + "\n")
+        if path != GLOSSARY:
+            address_lesson(notebook, address, f"notebooks/{path.name}")
+        write_if_changed(path, stored(notebook, address))
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     write_if_changed(readme, with_badges(with_colab_links(text, address), address))

@@ -2,14 +2,20 @@
 
 A second run writes the same bytes again. What a reader does not need stays out of the file: widget
 views and state, progress bars, times, the machine's Python version.
+
+Colab opens a notebook without its neighbors. So where the repository has an address, links between
+notebooks lead to Colab in the stored files. ``read`` makes them relative, ``write`` does not.
 """
 
 import argparse
+import copy
 import hashlib
 import json
 import os
+import re
 import sys
 import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,14 +24,19 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from tools.working_copies import LINK_TO_COLAB
 from transformer_course.grading.limited_run import KERNEL_SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
+BEFORE = ROOT / "notebooks" / "before_you_start.ipynb"
+GLOSSARY = BEFORE.with_name("glossary.ipynb")
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-CELL_METADATA = ("tags", "slideshow", "jupyter")
+CELL_METADATA = ("tags", "slideshow", "jupyter", "cellView")
 NOTEBOOK_METADATA = ("accelerator", "colab")
 COLAB_METADATA = ("gpuType", "toc_visible")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+COLAB = "https://colab.research.google.com/github"
+RELATIVE_LINK = re.compile(r"\]\((?=[\w.-]+\.ipynb\b)")
 SECONDS_PER_CELL = 1200  # ends what hangs: ten times what the slowest cell takes
 
 
@@ -49,8 +60,48 @@ def refusal(lesson: str, words: str) -> str:
 
 
 def read(path: Path) -> NotebookNode:
-    """Read a notebook in the present format (cells with ids)."""
-    return nbformat.read(path, as_version=4)
+    """Read a notebook in the present format (cells with ids), with relative links to its like."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(LINK_TO_COLAB, "](", cell.source)
+    return notebook
+
+
+def write(notebook: NotebookNode, path: Path) -> None:
+    """Write a notebook as it is stored.
+
+    Args:
+        notebook: With relative links.
+        path: The file.
+    """
+    path.write_text(stored(notebook, repository_address()), encoding="utf-8", newline="\n")
+
+
+def stored(notebook: NotebookNode, address: str | None) -> str:
+    """The text of a notebook's file.
+
+    Args:
+        notebook: With relative links, which lead to Colab in the text if there is an address.
+        address: The repository's, or None.
+    """
+    notebook = copy.deepcopy(notebook)
+    if address:
+        folder = f"{COLAB}/{address.removeprefix('https://github.com/')}/blob/main/notebooks/"
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = RELATIVE_LINK.sub(f"]({folder}", cell.source)
+    return nbformat.writes(notebook) + "\n"
+
+
+def repository_address(pyproject: str | None = None) -> str | None:
+    """The repository's address, or None while there is none.
+
+    Args:
+        pyproject: The text of pyproject.toml; None for that of this repository.
+    """
+    text = pyproject or (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["project"].get("urls", {}).get("Repository")
 
 
 def source_hash(notebook: NotebookNode) -> str:
@@ -168,7 +219,7 @@ def run_in_place(path: Path) -> float:
     seconds = time.perf_counter() - begin
     tidy(notebook)
     nbformat.validate(notebook)
-    nbformat.write(notebook, path)
+    write(notebook, path)
     return seconds
 
 

@@ -7,9 +7,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from tools.cell_rules import CELL_RULES
-from tools.colab import repository_address
 from tools.lesson import Lesson, Rule, load
-from tools.notebooks import ROOT, lesson_paths, refusal
+from tools.notebooks import ROOT, lesson_paths, refusal, repository_address
 from tools.output_rules import OUTPUT_RULES
 from tools.reader_rules import READER_RULES
 from tools.skeleton_rules import SKELETON_RULES

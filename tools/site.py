@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from tools import facts
 from tools.editions import EditionError, edition_command
-from tools.notebooks import ROOT, lesson_paths, read
+from tools.notebooks import BEFORE, GLOSSARY, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
@@ -25,9 +25,6 @@ from transformer_course.drawing.display import image_tag
 DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
-BEFORE, GLOSSARY = (
-    ROOT / "notebooks" / f"{name}.ipynb" for name in ("before_you_start", "glossary")
-)
 SITE = ROOT / "build" / "site"
 ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
@@ -231,11 +228,7 @@ def build(
             raise EditionError("The site could not be built: Sphinx has said why.")
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
-    for path in (
-        BEFORE,
-        *lessons,
-        GLOSSARY,
-    ):  # what a reader downloads is the lesson as it is stored
+    for path in (BEFORE, *lessons, GLOSSARY):  # what a reader downloads is as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
 
 

@@ -15,12 +15,17 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-import nbformat
-
 from tools import facts, rooms
-from tools.colab import repository_address, with_colab_links, write_if_changed
+from tools.colab import with_colab_links, write_if_changed
 from tools.lesson import Lesson
-from tools.notebooks import ROOT, lesson_paths, refusal, source_hash
+from tools.notebooks import (
+    ROOT,
+    lesson_paths,
+    refusal,
+    repository_address,
+    source_hash,
+    stored,
+)
 from tools.rules import all_lessons
 from transformer_course.asking.predict import RIGHT_ANSWERS
 
@@ -243,7 +248,7 @@ def written(lessons: Sequence[Lesson]) -> dict[str, str]:
     readme, guide = README.read_text(encoding="utf-8"), TEACHING.read_text(encoding="utf-8")
     names = {each.name: each.name[3:-6].replace("_", " ").capitalize() for each in lessons}
     names |= facts.names_in_readme(readme)
-    address = repository_address((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    address = repository_address()
     readme = with_block(readme, "notebooks", list_in_readme(lessons, names))
     guide = with_block(guide, "lessons", lessons_in_numbers(lessons, names))
     guide = with_plan(with_notes(guide, lessons, names), lessons)
@@ -258,7 +263,7 @@ def written(lessons: Sequence[Lesson]) -> dict[str, str]:
         "README.md": with_colab_links(readme, address),
         "TEACHING.md": guide,
         RIGHT_ANSWERS.relative_to(ROOT).as_posix(): right_answers(guide),
-        lessons[0].path: nbformat.writes(start) + "\n",
+        lessons[0].path: stored(start, address),
     }
 
 

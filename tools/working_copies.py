@@ -5,12 +5,14 @@ way of ``git pull``. A copy follows its lesson until the reader changes a cell. 
 the reader's own and is never overwritten. A lesson that was run and not changed still follows.
 
 A copy is written whole or not at all. It is signed with the reader's own Jupyter key when it is
-written, and only then: JupyterLab shows live figures only in notebooks that it trusts.
+written, and only then: JupyterLab shows live figures only in notebooks that it trusts. Its links to
+other notebooks are relative, also where those of the lessons lead to Colab.
 """
 
 import hashlib
 import json
 import os
+import re
 import sys
 from collections import defaultdict
 from contextlib import closing, suppress
@@ -21,6 +23,11 @@ from transformer_edu.training.machine.atomic_files import read_json, replace_fil
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = ".copied.json"  # the fingerprints of the lessons that each copy was made of
+# From one notebook to another, as `make colab` writes it; the links below a title stay.
+LINK_TO_COLAB = (
+    r"(?<!\[Open in Colab)\]\(https://colab\.research\.google\.com/github/[^/()]+/[^/()]+"
+    r"/blob/main/notebooks/"
+)
 TAKEN = "a folder, or a link that leads nowhere, has this name"
 NEWER = (
     "You have changed {names} in {folder}/, and the course has a newer version: your copy stays as "
@@ -109,7 +116,7 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     Raises:
         OSError: If it could not be copied, or its copy could not be read.
     """
-    content = lesson.read_bytes()
+    content = re.sub(LINK_TO_COLAB.encode(), b"](", lesson.read_bytes())
     if not _cells(content):
         raise OSError("the lesson is damaged")
     now, known = fingerprint(content), made_of.setdefault(lesson.name, [])

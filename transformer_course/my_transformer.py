@@ -255,7 +255,7 @@ def _write(name: str, source: str) -> str:
     ast.parse(text)  # it can be read again
     content = f"{text}# Checksum of what a lesson wrote last: {_checksum(text)}\n".encode()
     if said:
-        said += f" {_back_up()}. "
+        said += f" {back_up()}. "
     if said or text != before:
         replace_file(Path(os.path.realpath(FILE)), [content])  # a link stays a link
     return said
@@ -265,7 +265,7 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _back_up() -> str:
+def back_up() -> str:
     """Copy the file to a name that is free, and return that name; a copy that is there will do."""
     path = Path(FILE)
     content = path.read_bytes()

@@ -839,6 +839,13 @@ def test_a_figure_lives_in_the_frame_of_a_page(opened, live):
 THEMES = {
     "Lab, light": ('<body data-jp-theme-light="true">', False),
     "Lab, dark": ('<body data-jp-theme-light="false">', True),
+    "VS Code, light": ('<body class="vscode-light">', False),
+    "VS Code, dark": ('<body class="vscode-dark">', True),
+    "VS Code, high contrast": ('<body class="vscode-high-contrast">', True),
+    "VS Code, light high contrast": (
+        '<body class="vscode-high-contrast-light vscode-high-contrast">',
+        False,
+    ),
     "site, light": ('<html data-theme="light">', False),
     "site, dark": ('<html data-theme="dark">', True),
 }

@@ -1,8 +1,8 @@
 """Pages that stand in a frame of a notebook: they bring all they need and load nothing.
 
 A page's policy forbids it to load anything, and lets no script run but its own. The frame keeps
-several pages, and the notebook, apart. Its color scheme follows the theme of JupyterLab, or that
-of the course's site, by style sheets alone; the page inside sees it as the reader's preference.
+several pages, and the notebook, apart. Its color scheme follows the theme of JupyterLab, of VS Code
+or of the course's site, by style sheets alone; the page inside sees it as the reader's preference.
 """
 
 import base64
@@ -54,8 +54,10 @@ _FRAME = """<div class="live-frame {kind}"><style>
 .live-frame > iframe {{ width: 100%; height: min(var(--height), var(--view)); \
 border: 1px solid #8a94a080; border-radius: 8px; resize: vertical; color-scheme: light dark; }}
 [data-jp-theme-light="true"] .live-frame > iframe,
+body:is(.vscode-light, .vscode-high-contrast-light) .live-frame > iframe,
 html[data-theme="light"] .live-frame > iframe {{ color-scheme: light; }}
 [data-jp-theme-light="false"] .live-frame > iframe,
+body:is(.vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light)) .live-frame > iframe,
 html[data-theme="dark"] .live-frame > iframe {{ color-scheme: dark; }}
 .live-frame > iframe + img {{ display: none; }}
 @container (max-width: 602px) {{ .live-frame > iframe {{ \
