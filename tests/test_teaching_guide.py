@@ -104,7 +104,8 @@ def test_the_right_answer_stands_at_each_place_about_equally_often():
     for lesson in LESSONS:
         for asked in facts.predicts(lesson.notebook):
             answers = shuffled(asked.question, asked.answers)
-            places[len(answers), answers.index(right[asked.question])] += 1
+            if asked.question in right:  # else the lesson waits to be stored
+                places[len(answers), answers.index(right[asked.question])] += 1
     assert places.total() > 100
     for count in (2, 3, 4):
         found = [places[count, place] for place in range(count)]
@@ -115,4 +116,4 @@ def test_the_right_answer_stands_at_each_place_about_equally_often():
 def test_an_answer_that_nobody_has_given_yet_is_not_told():
     row = "| 1 | {} | {} † | *{}*: {} |\n"
     notes = row.format("Why?", "so", "no", "say") + row.format("New?", "?", "?", "?")
-    assert json.loads(right_answers(f"### 02 · Attention\n{notes}## ")) == {"Why?": "so"}
+    assert json.loads(right_answers(notes)) == {"Why?": "so"}
