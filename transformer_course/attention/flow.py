@@ -1,7 +1,7 @@
 """Attention from its inputs to its output: matrices with arrows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -22,23 +22,26 @@ from transformer_course.drawing.style import (
 from transformer_edu.model.attention import scaled_dot_product_attention
 
 # In inches: the figure; left, bottom, width and height of each matrix; arrows and their words.
-SIZE = (9.8, 5.9)
+SIZE = (9.8, 7.6)
 PLACES = {
-    "Q": (0.95, 1.0, 1.5, 1.85),
-    "Kᵀ": (3.15, 3.75, 1.5, 1.5),
-    "scores": (3.15, 1.0, 1.5, 1.85),
-    "weights": (5.75, 1.0, 1.5, 1.85),
-    "V": (8.0, 3.75, 1.5, 1.5),
-    "output": (8.0, 1.0, 1.5, 1.85),
+    "Q": (0.95, 2.7, 1.5, 1.85),
+    "Kᵀ": (3.15, 5.45, 1.5, 1.5),
+    "scores": (3.15, 2.7, 1.5, 1.85),
+    "weights": (5.75, 2.7, 1.5, 1.85),
+    "V": (8.0, 5.45, 1.5, 1.5),
+    "output": (8.0, 2.7, 1.5, 1.85),
 }
-MIDDLE = 1.925  # of the lower row
+MIDDLE = 3.625  # of the lower row
 ARROWS = [
     ((2.5, MIDDLE), (3.1, MIDDLE), ""),
-    ((3.9, 3.7), (3.9, 3.15), ""),
+    ((3.9, 5.4), (3.9, 4.85), ""),
     ((4.7, MIDDLE), (5.7, MIDDLE), "softmax\nof each row"),
     ((7.3, MIDDLE), (7.95, MIDDLE), ""),
-    ((8.75, 3.7), (8.75, 3.15), ""),
+    ((8.75, 5.4), (8.75, 4.85), ""),
 ]
+# The numbers of the framed row: the names of the rows end at, the numbers begin and end at.
+NAMES, NUMBERS, LINE = 0.95, (1.05, 9.6), 0.33
+FEW = 4  # numbers of the query and of the output, which have too many
 
 
 @styled
@@ -53,6 +56,7 @@ def plot_attention_flow(
 ) -> Figure:
     """Draw softmax(Q Kᵀ / √d_k) V as matrices with arrows, and one query's row marked in each.
 
+    The numbers of the marked row stand below: all scores and weights, and the first of the others.
     Signed numbers are orange below zero and purple above it, each matrix on its own scale; the
     frame and the marked words are green.
     Weights have the colors of every attention map of the course.
@@ -83,6 +87,8 @@ def plot_attention_flow(
         _frame_row(axes[name], marked, matrices[name].size(1))
     for start, end, words in ARROWS:
         _connect(figure, start, end, words)
+    row = {name: matrices[name][marked].tolist() for name in ("Q", "scores", "weights", "output")}
+    _write_row(figure, row, key_words, best)
     names = literal(query_words[marked]), literal(key_words[best])
     title = f"Follow one row from left to right: {names[0]} attends most to {names[1]}"
     figure.text(0.01, 0.985, title, va="top", fontsize=14)
@@ -132,6 +138,45 @@ def _frame_row(axes: Axes, row: int, columns: int) -> None:
             zorder=5,
         )
     )
+
+
+def _write_row(
+    figure: Figure, row: Mapping[str, Sequence[float]], key_words: Sequence[str], best: int
+) -> None:
+    """The numbers of the framed row, in a green frame: a column for each key."""
+    left, right = NUMBERS
+    wide, middle = (right - left) / len(key_words), (left + right) / 2
+
+    def write(x: float, line: int, words: str, **style: str) -> None:
+        place = x / SIZE[0], (1.75 - LINE * line) / SIZE[1]
+        figure.text(*place, words, va="center", fontsize=11.5, **style)
+
+    for line, name in enumerate(("", "scores", "weights")):
+        write(
+            NAMES, line, name or "framed row", ha="right", weight="bold" if not name else "normal"
+        )
+        for column, word in enumerate(key_words):
+            said = _number(row[name][column]) if name else literal(word)
+            style = {"color": GREEN, "weight": "bold"} if column == best else {}
+            write(left + wide * (column + 0.5), line, said, ha="center", **style)
+    for x, name in ((left, "Q"), (middle, "output")):
+        first = "  ".join(map(_number, row[name][:FEW]))
+        write(x, 3, f"{name}:  {first}  …  ({len(row[name])} numbers)", ha="left")
+    corner, size = (0.06, 1.75 - 3.6 * LINE), (SIZE[0] - 0.12, 4.2 * LINE)
+    figure.add_artist(
+        Rectangle(
+            (corner[0] / SIZE[0], corner[1] / SIZE[1]),
+            size[0] / SIZE[0],
+            size[1] / SIZE[1],
+            fill=False,
+            edgecolor=GREEN,
+            linewidth=2.5,
+        )
+    )
+
+
+def _number(number: float) -> str:
+    return f"{number:z.2f}".replace("-", "−")
 
 
 def _connect(

@@ -139,6 +139,8 @@ def build_explorer(
                 if live
                 else image_tag(_quick_png(_image(draw(**values()))), alt(**values()))
             )
+        except ValueError as error:  # what the reader has typed is refused
+            picture.value = f"<p>{html.escape(_sentence(str(error)))}</p>"
         except Exception as error:  # the traceback of a callback is not shown
             picture.value = f"<pre>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
 
@@ -260,6 +262,10 @@ def image_tag(png: str, alt: str) -> str:
         f'<img style="max-width: 100%" width="{shown_width(png)}" alt="{html.escape(alt)}" '
         f'src="data:image/png;base64,{png}">'
     )
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].removesuffix('.')}."
 
 
 def _require_alt(alt: str) -> None:

@@ -39,10 +39,17 @@ def nearest_of_its_kind(vectors: Tensor, kinds: Sequence[str]) -> list[int]:
         vectors: Shape (layer, sentence, d_model).
         kinds: One for each sentence.
     """
-    distances = torch.cdist(vectors, vectors)
-    itself = torch.eye(len(kinds), dtype=torch.bool, device=vectors.device)
-    nearest = distances.masked_fill(itself, float("inf")).argmin(dim=-1)  # (layer, sentence)
     return [
         sum(kinds[near] == kind for near, kind in zip(row, kinds, strict=True))
-        for row in nearest.tolist()
+        for row in nearest_neighbors(vectors).tolist()
     ]
+
+
+def nearest_neighbors(vectors: Tensor) -> Tensor:
+    """The index of each vector's nearest neighbor, shape (layer, sentence).
+
+    Args:
+        vectors: Shape (layer, sentence, d_model).
+    """
+    itself = torch.eye(vectors.size(1), dtype=torch.bool, device=vectors.device)
+    return torch.cdist(vectors, vectors).masked_fill(itself, float("inf")).argmin(dim=-1)

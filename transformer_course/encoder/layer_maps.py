@@ -15,6 +15,7 @@ from transformer_course.drawing.grid import as_array, hatch, number_cells
 from transformer_course.drawing.style import (
     BLACK,
     BLUE,
+    GRAY,
     GREEN,
     PALE,
     VERMILION,
@@ -23,7 +24,7 @@ from transformer_course.drawing.style import (
     styled,
     title_above,
 )
-from transformer_course.encoder.contexts import nearest_of_its_kind
+from transformer_course.encoder.contexts import nearest_neighbors, nearest_of_its_kind
 
 KIND_STYLES = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"))
 LABEL_SIZE, POINT_SIZE, PANEL_TITLE = 11, 9, 13
@@ -38,8 +39,8 @@ def plot_one_word(
     """Draw one word's vectors as points: before the first layer, after it, and after the last.
 
     A point is a vector minus their mean, divided by their mean norm. All panels share one
-    projection and one scale. The title and the label say how many vectors have a nearest neighbor
-    of their own kind.
+    projection and one scale. After the last layer, a line leads from each to its nearest neighbor,
+    in all dimensions. The title and the label say how many have one of their own kind.
 
     Args:
         vectors: Before the first layer and after each, shape (layer, sentence, d_model).
@@ -68,12 +69,16 @@ def plot_one_word(
         axes.margins(x=0.75, y=0.15)
     handles, _ = grid[-1].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    for start, end in enumerate(nearest_neighbors(vectors[-1:])[0].tolist()):
+        way = {"xy": points[-1, end].tolist(), "xytext": points[-1, start].tolist()}
+        style = {"arrowstyle": "->", "color": GRAY, "linewidth": 1.5, "shrinkA": 6, "shrinkB": 6}
+        grid[-1].annotate("", **way, arrowprops=style, zorder=1)
     last = nearest_of_its_kind(vectors, kinds)[-1]
     together = "one point" if vectors[0].std(dim=0).max() < SAME else f"{len(labels)} points"
     title_above(
         figure,
         f"{literal(word)}: {together} {BEFORE}; at the end, "
-        f"{last} of {len(labels)} have a nearest neighbor of their kind",
+        f"{last} of {len(labels)} have a nearest neighbor (arrow) of their kind",
     )
     figure.set_label(
         f"the vectors of {word} in {len(labels)} sentences as points. {BEFORE}: {together}. After "

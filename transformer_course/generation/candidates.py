@@ -49,17 +49,16 @@ def plot_candidates(
     choice = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     names, own, drawn = _bars(logits, tokens, choice)
     figure, axes = plt.subplots(figsize=(8, 3.9))
-    place, may = np.arange(len(names)), drawn > 0
+    place, may, top = np.arange(len(names)), drawn > 0, max(own.max(), drawn.max())
     axes.bar(place[may], drawn[may], color=BLUE)
     axes.bar(place[~may], own[~may], fc="white", ec=EDGE, hatch="///", linewidth=1)
     axes.hlines(own, place - 0.46, place + 0.46, color=BLACK, linewidth=2.5)
     for x, (one, other) in enumerate(zip(own, drawn, strict=True)):
         label = f"{other:.2f}" if other > 0 else "cut"
-        axes.text(x, max(one, other) + 0.02, label, ha="center", fontsize=12)
+        axes.text(x, max(one, other) + 0.02 * top, label, ha="center", fontsize=12)
     names = [literal(name) for name in names]
     axes.set_xticks(place, names, rotation=30, ha="right", rotation_mode="anchor")
-    axes.set(ylim=(0, 1.1), ylabel="probability")
-    axes.set_yticks([0, 0.5, 1])
+    axes.set(ylim=(0, 1.12 * top), ylabel="probability")
     axes.legend(
         handles=[
             Patch(facecolor=BLUE, label="is drawn with this probability"),

@@ -48,10 +48,19 @@ const columns = ({ isNarrow }) => isNarrow
   ? { words: 104, bars: [112, 292], share: 342, counts: 398, legend: [[8, 18, 214], [8, 214]] }
   : { words: 150, bars: [160, 630], share: 694, counts: 790, legend: [[160, 370, 470, 630]] };
 
-function drawAxis({ words, bars, counts: right }, x, bottom) {
-  const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((tick) => [
+// The axis ends at the first of these that holds every bar.
+const ENDS = [0.04, 0.1, 0.2, 0.4, 1];
+function longest(all, { own, kept, share }, model) {
+  const shown = all.flatMap(([from, to]) =>
+    [sum(own, from, Math.min(to, kept)) / share, sum(own, Math.max(from, kept), to),
+      sum(model, from, to)]);
+  return ENDS.find((end) => Math.max(...shown) <= end) ?? 1;
+}
+
+function drawAxis({ words, bars, counts: right }, x, bottom, end) {
+  const ticks = span(5).map((i) => (end * i) / 4).flatMap((tick) => [
     svg("path", { d: `M${x(tick)} ${TOP - 6}V${bottom}`, style: "stroke:var(--rule)" }),
-    heading(x(tick), TOP - 11, "middle", `${100 * tick}%`)]);
+    heading(x(tick), TOP - 11, "middle", `${Number((100 * tick).toPrecision(3))}%`)]);
   return [...ticks, heading(words, 12, "end", "token, or ranks"),
     heading(bars[0], 12, "start", "probability of being drawn"),
     heading(right, 12, "end", "times drawn")];
@@ -73,7 +82,7 @@ function drawRow([from, to], index, now, model, column, x) {
   made.push(write(column.share, y + 13, "end", chance ? percent(chance) : "cut"));
   if (!times) return made;
   const all = sum([...counts.values()]);
-  return [...made, diamond(x(times / all), y + 8),
+  return [...made, diamond(Math.min(x(times / all), column.bars[1]), y + 8),
     write(column.counts, y + 13, "end", many(times), { class: "times" })];
 }
 
@@ -100,9 +109,10 @@ function drawLegend({ legend }, top) {
 
 const under = svg("g");
 function draw(layout) {
-  const column = columns(layout), x = scale([0, 1], column.bars), now = candidates();
-  const all = rows(), bottom = TOP + ROW * all.length, model = tempered(1);
-  under.replaceChildren(...drawAxis(column, x, bottom - 4),
+  const column = columns(layout), now = candidates(), all = rows(), model = tempered(1);
+  const bottom = TOP + ROW * all.length, end = longest(all, now, model);
+  const x = scale([0, end], column.bars);
+  under.replaceChildren(...drawAxis(column, x, bottom - 4, end),
     ...all.flatMap((row, i) => drawRow(row, i, now, model, column, x)),
     ...drawLegend(column, bottom + 14));
   say(...sentence(now));

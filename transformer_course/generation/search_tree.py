@@ -23,6 +23,9 @@ STEP_WIDTH, ROW_HEIGHT, LEAST_WIDTH, MOST_WIDTH = 1.3, 0.72, 6.5, 10
 LEFT, ABOVE, BELOW, LEGEND = 0.6, 0.4, 1.0, 0.62
 
 
+LETTER = 0.72  # of a bold letter's size: how wide it is
+
+
 class Look(NamedTuple):
     """How a branch is drawn; color is never all that tells two looks apart."""
 
@@ -165,11 +168,12 @@ def _write_node(
     """A token and its number."""
     x, y = place
     inch = axes.bbox.width / axes.figure.dpi / abs(axes.get_xlim()[1] - axes.get_xlim()[0])
-    size = 12 * min(1, inch / STEP_WIDTH + 0.05)  # long searches have narrow boxes
+    letters = max(4, len(token))
+    size = min(12, 72 * NODE_WIDTH * inch / (LETTER * letters))  # long searches have narrow boxes
     number = f"{branch.score if branch.finished else branch.log_probability:.2f}"
     style = {"ha": "center", "va": "center", "color": look.ink, "zorder": 4}
     axes.text(x, y - 0.15, literal(token), fontsize=size, fontweight=look.weight, **style)
-    axes.text(x, y + 0.19, number.replace("-", "−"), fontsize=0.88 * size, **style)
+    axes.text(x, y + 0.19, number.replace("-", "−"), fontsize=12, **style)
 
 
 def _new_axes(columns: int, rows: int) -> Axes:

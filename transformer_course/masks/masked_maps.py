@@ -9,7 +9,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from transformer_course.drawing.attention_grid import BAR_TICKS, TITLE_PAD, draw_head
+from transformer_course.drawing.attention_grid import BAR_TICKS
 from transformer_course.drawing.grid import (
     KEY_AXIS,
     QUERY_AXIS,
@@ -17,7 +17,7 @@ from transformer_course.drawing.grid import (
     hatch,
     label_grid,
 )
-from transformer_course.drawing.style import BLUE, PALE, literal, styled, title_above
+from transformer_course.drawing.style import BLUE, PALE, VERMILION, literal, styled, title_above
 from transformer_course.masks.masked_heads import BatchHead
 
 
@@ -103,7 +103,9 @@ def plot_masked_heads(heads: Mapping[str, tuple[BatchHead, int]]) -> Figure:
 def plot_padding_share(
     weights: Tensor, words: Sequence[str], *, real: Tensor, mask: Tensor | None = None
 ) -> Figure:
-    """Draw self-attention in a padded sentence; the title and the label say what padding gets.
+    """Draw self-attention in a padded sentence, and beside each word's row what padding gets.
+
+    The title and the label say it for all words.
 
     Args:
         weights: Shape (query, key).
@@ -114,14 +116,25 @@ def plot_padding_share(
     Returns:
         A new figure.
     """
-    share = weights[real][:, ~real].sum(dim=-1).mean().item()
-    axes = draw_head(weights, words, words)
+    shares = weights[real][:, ~real].sum(dim=-1).cpu()
+    figure, (axes, bars) = plt.subplots(1, 2, figsize=(9.2, 5), sharey=True, width_ratios=(1.9, 1))
+    image = draw_weights(axes, weights, words, words)
     if mask is not None:
         _hide(axes, mask.expand(weights.shape))
-    title = f"The words give {share:.0%} of their attention to padding"
-    axes.set_title(title, pad=TITLE_PAD)
-    axes.figure.set_label(f"square map of attention weights: {title}")
-    return axes.figure
+    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
+    figure.colorbar(image, ax=axes, label="attention weight", ticks=BAR_TICKS, shrink=0.8)
+    rows = real.nonzero().flatten().tolist()
+    drawn = bars.barh(rows, shares.tolist(), color=VERMILION)
+    bars.bar_label(drawn, [f"{share:.0%}" for share in shares], padding=4, fontsize=12)
+    bars.set(xlim=(0, 1.05), xticks=BAR_TICKS, xlabel="part for padding")
+    bars.tick_params(axis="y", length=0, labelleft=False)
+    title = f"The words give {shares.mean():.0%} of their attention to padding"
+    title_above(figure, title)
+    figure.set_label(
+        f"square map of attention weights, and a bar for each word with the part that padding "
+        f"gets: {title}"
+    )
+    return figure
 
 
 def _hide(axes: Axes, mask: Tensor) -> None:

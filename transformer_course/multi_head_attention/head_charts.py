@@ -100,6 +100,7 @@ def _draw_cell(axes: Axes, left: float, position: int, token: str, place: int, c
 MARKERS = ("o", "s")
 FAINTEST = 0.04  # weights below it are not drawn
 ASKED = ("before", "after", "both")
+SAME_PLACE = 0.06  # marks nearer than this share a text
 
 
 @styled
@@ -200,7 +201,9 @@ def _write_sum(axes: Axes, added: Tensor) -> None:
 
 @styled
 def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: float) -> Figure:
-    """Draw how often models named the word before, the word after, and both: a mark for each run.
+    """Draw how often models named the word before, the word after, and both.
+
+    Each run has a mark, and its number stands beside it; runs of a kind are above each other.
 
     The title compares the best of the first kind of model with the worst of the last.
 
@@ -215,9 +218,10 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
     for kind, (name, results) in enumerate(runs.items()):
         xs, ys = [], []
         for place, asked in enumerate(ASKED):
-            for run, result in enumerate(results):
-                xs.append(place + 0.3 * (kind - (len(runs) - 1) / 2) + 0.07 * (run - 1))
-                ys.append(result[asked])
+            x = place + 0.4 * (kind - (len(runs) - 1) / 2)
+            xs += [x] * len(results)
+            ys += [result[asked] for result in results]
+            _number_runs(axes, x, [result[asked] for result in results])
         color = HEAD_COLORS[kind % len(HEAD_COLORS)]
         axes.plot(
             xs, ys, MARKERS[kind % len(MARKERS)], color=color, markersize=9, label=literal(name)
@@ -225,11 +229,22 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
     axes.axhline(chance, color=BLACK, linestyle=":", linewidth=1.5, marker="")
     axes.text(2.45, chance + 0.02, "guessing", ha="right", va="bottom", fontsize=12)
     axes.set_xticks(range(len(ASKED)), ["symbol before", "symbol after", "both"])
-    axes.set(xlim=(-0.5, 2.5), ylim=(-0.03, 1.05), ylabel="fraction right")
-    axes.legend(loc="center right")
+    axes.set(xlim=(-0.5, 2.6), ylim=(-0.03, 1.08), ylabel="fraction right")
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     (first, some), *_, (last, others) = runs.items()
     most, least = max(run["both"] for run in some), min(run["both"] for run in others)
     title = f"Both right: best run with {first} {most:.0%}, worst with {last} {least:.0%}"
     axes.set_title(literal(title, longest=None))
     figure.set_label(f"three marks for every kind of model and question. {title}")
     return figure
+
+
+def _number_runs(axes: Axes, x: float, values: Sequence[float]) -> None:
+    """The numbers of the runs beside their marks; one text for marks that are nearly the same."""
+    rest = sorted(range(len(values)), key=values.__getitem__)
+    while rest:
+        near = [run for run in rest if values[run] - values[rest[0]] < SAME_PLACE]
+        rest = rest[len(near) :]
+        said = "run " + ", ".join(str(run + 1) for run in sorted(near))
+        y = sum(values[run] for run in near) / len(near)
+        axes.text(x + 0.06, y, said, va="center", fontsize=11)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from transformer_course.drawing.charts import plot_bars
 from transformer_course.drawing.display import explore
+from transformer_course.drawing.style import GRAY
 from transformer_course.looking.ablation import heads_switched_off
 from transformer_edu.training.machine.device import device_of
 
@@ -74,6 +75,8 @@ def explore_head_switches(
 ) -> None:
     """Let the reader switch the heads of a model off and on, and see what it still can do.
 
+    At first, head 1 is off: the outlines show what the model can do with all of them.
+
     Args:
         accuracy: From the heads that are off, counted from 1, to fractions by what is asked.
         num_heads: How many there are.
@@ -88,7 +91,11 @@ def explore_head_switches(
 
     def draw(**switches: bool) -> Figure:
         bars = accuracy(off(switches))
-        return plot_bars(bars, y_label="fraction right", title=name(switches).capitalize(), top=1)
+        title = f"{name(switches).capitalize()} (outlines: all heads on)"
+        figure = plot_bars(bars, y_label="fraction right", title=title, top=1)
+        outline = {"fill": False, "edgecolor": GRAY, "linestyle": "--", "linewidth": 1.5}
+        figure.axes[0].bar(range(len(bars)), list(accuracy([]).values()), **outline)
+        return figure
 
     def describe(**switches: bool) -> str:
         kept = [what for what, share in accuracy(off(switches)).items() if share > 0.9]
@@ -98,7 +105,7 @@ def explore_head_switches(
         draw,
         describe,
         **{
-            f"head_{number}": widgets.Checkbox(value=True, description=f"head {number} is on")
+            f"head_{number}": widgets.Checkbox(number > 1, description=f"head {number} is on")
             for number in range(1, num_heads + 1)
         },
     )

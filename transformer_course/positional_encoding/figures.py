@@ -1,5 +1,6 @@
 """The figures of lesson 05, each with its title and its alternative text."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 from transformer_course.drawing import course_map
 from transformer_course.drawing.attention_grid import plot_heads
 from transformer_course.drawing.charts import plot_lines
+from transformer_course.drawing.style import BLACK
 from transformer_course.looking.found_heads import Head
 from transformer_course.positional_encoding.position_charts import plot_readings, plot_values
 from transformer_course.positional_encoding.position_scores import Reading
@@ -73,8 +75,21 @@ def plot_waves(table: Tensor) -> Figure:
         column_label="number within the vector",
         title="Fast waves on the left, slow ones on the right",
     )
+    slow = _first_slow_column(*table.shape)
+    (axes, _) = figure.axes
+    axes.axvline(slow - 0.5, color=BLACK, linewidth=1.5, linestyle="--", marker="")
+    said = f"right of the line, {len(table)} positions\nare less than a quarter of a wave"
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9}
+    axes.text(slow + 3, len(table) / 2, said, va="center", fontsize=12, bbox=box)
     figure.set_label("every row is different; columns on the left change fast, on the right hardly")
     return figure
+
+
+def _first_slow_column(positions: int, d_model: int) -> int:
+    """The first number of the vector whose wave is more than four times as long as the table."""
+    pairs = range(d_model // 2)
+    waves = (2 * math.pi * 10_000 ** (2 * pair / d_model) for pair in pairs)
+    return 2 * next((i for i, wave in enumerate(waves) if wave > 4 * positions), d_model // 2)
 
 
 def plot_places(right: Mapping[str, Sequence[float]]) -> Figure:

@@ -133,7 +133,7 @@ def describe_pieces(tokenizer: Tokenizer, texts: Mapping[str, str]) -> str:
 
 
 def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, str]) -> None:
-    """Let the learner merge more and more, and watch the pieces of some texts grow.
+    """Let the reader merge more and more, and watch the pieces of texts grow, also of their own.
 
     Args:
         merges: Which two pieces are joined, in the order in which that was learned.
@@ -143,14 +143,17 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
     single_bytes = Tokenizer([])
     room = max(len(_lines(_pieces(single_bytes, text))) for text in texts.values())
 
-    def draw(num_merges: int) -> Figure:
-        tokenizer = Tokenizer(merges[:num_merges])
-        count = sum(map(len, tokenizer.encode_all(texts.values())))
-        title = f"After {num_merges} merges: {count} pieces"
-        return plot_pieces(tokenizer, texts, title=title, num_lines=room)
+    def with_own(text: str) -> Mapping[str, str]:
+        return {"your text": text, **texts} if text.strip() else texts
 
-    def describe(num_merges: int) -> str:
-        words = describe_pieces(Tokenizer(merges[:num_merges]), texts)
+    def draw(num_merges: int, text: str = "") -> Figure:
+        tokenizer = Tokenizer(merges[:num_merges])
+        count = sum(map(len, tokenizer.encode_all(with_own(text).values())))
+        title = f"After {num_merges} merges: {count} pieces"
+        return plot_pieces(tokenizer, with_own(text), title=title, num_lines=room)
+
+    def describe(num_merges: int, text: str = "") -> str:
+        words = describe_pieces(Tokenizer(merges[:num_merges]), with_own(text))
         return f"after {num_merges} merges, {words}"
 
     numbers = [number for number in NUMBERS_OF_MERGES if number < len(merges)] + [len(merges)]
@@ -162,6 +165,7 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
             value=SHOWN_FIRST if SHOWN_FIRST in numbers else len(merges),
             description="number of merges",
         ),
+        text=widgets.Text(continuous_update=False, description="your text, then Enter"),
     )
 
 

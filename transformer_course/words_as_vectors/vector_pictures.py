@@ -28,7 +28,9 @@ LARGEST_NUMBERED_GRID = 8  # in larger grids the numbers would collide
 def plot_tables(
     tables: Mapping[str, Tensor], *, row_label: str, column_label: str, title: str
 ) -> Figure:
-    """Draw tables of signed numbers side by side, each on its own scale around white zero.
+    """Draw tables of signed numbers side by side, on one scale around white zero.
+
+    The scale is in parts of a table's largest number, which stands above the table.
 
     Args:
         tables: Shape (row, column) each, by the name above the table.
@@ -41,11 +43,14 @@ def plot_tables(
     """
     figure, grid = plt.subplots(1, len(tables), figsize=(9, 4), squeeze=False, sharey=True)
     for axes, (name, table) in zip(grid.flat, tables.items(), strict=True):
-        figure.colorbar(draw_signed(axes, table), ax=axes, label="value")
-        axes.set_title(literal(name), fontsize=13)
+        largest = float(table.abs().max())
+        image = draw_signed(axes, table / largest, largest=1.0)
+        axes.set_title(f"{literal(name)}, largest number {largest:.1f}", fontsize=12)
         axes.set_xlabel(column_label)
         axes.yaxis.get_major_locator().set_params(integer=True)
     grid[0, 0].set_ylabel(row_label)
+    label = "number / largest number of its table"
+    figure.colorbar(image, ax=grid.ravel().tolist(), label=label, ticks=[-1, -0.5, 0, 0.5, 1])
     title_above(figure, title)
     return figure
 
