@@ -18,6 +18,7 @@ from tests.browser.test_live_figures import (
     picture_in_pixels,
     readout,
 )
+from tests.contrast import contrast
 from transformer_course.masks.live_mask import show_mask_live
 from transformer_course.viewer.live import live_page
 
@@ -103,18 +104,6 @@ def rgb(said: str) -> tuple[float, ...]:
     """A color as the browser says it: rgb(…), or color(srgb …) from 0 to 1."""
     numbers = [float(each) for each in said.partition("(")[2].strip(")").split(",")]
     return tuple(numbers[:3])
-
-
-def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    """The contrast of two colors, as WCAG 2.2 defines it."""
-
-    def luminance(color: tuple[float, ...]) -> float:
-        parts = [each / 255 for each in color]
-        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    darker, lighter = sorted(map(luminance, (one, other)))
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 @every_look

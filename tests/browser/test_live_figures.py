@@ -1108,6 +1108,24 @@ def test_sampling_keeps_the_tokens_that_torch_keeps(opened, choice):
     assert now == ("all" if kept.sum() == 1 else as_percent(float(drawn.max())))
 
 
+def test_the_axis_of_sampling_ends_where_the_bars_need_it_to(opened):
+    page = opened(page_of(show_steps))
+    for name in ("flat", "sharp"):
+        page.get_by_role("radio", name=name, exact=True).check(force=True)
+        wide = page.locator("[data-part=figure] rect[style*='fill:var(--blue)']").evaluate_all(
+            "all => all.map(e => e.width.baseVal.value)"
+        )
+        longest = max(wide[:-1])  # the last is of the legend
+        ticks = page.locator("path[style*='--rule']").evaluate_all(
+            "all => all.map(e => e.getBBox().x)"
+        )
+        assert (ticks[-1] - ticks[0]) / 3 < longest <= ticks[-1] - ticks[0] + 0.1
+        words = page.locator("[data-part=figure] text").all_text_contents()
+        end = [float(each[:-1]) for each in words if re.fullmatch(r"[\d.]+%", each)][4]
+        chance = longest / (ticks[-1] - ticks[0]) * end
+        assert any(each == f"{chance:.0f}%" for each in words)
+
+
 @pytest.mark.parametrize("size", [1, 11, 101, NAMED, NAMED + 1])
 def test_a_vocabulary_may_have_any_size(opened, size):
     page = opened(published_page(show_steps, size))

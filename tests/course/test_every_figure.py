@@ -307,7 +307,7 @@ FIGURES = {
             ["a", NAME],
             real=torch.tensor([True, False]),
         ),
-        {QUERY_AXIS, KEY_AXIS, WEIGHT},
+        {QUERY_AXIS, KEY_AXIS, WEIGHT, "part for padding"},
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (
@@ -380,7 +380,7 @@ FIGURES = {
     ),
     "plot_tables": (
         partial(plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
-        {"row", "column", "value"},
+        {"row", "column", "number / largest number of its table"},
     ),
     "plot_unit_sums": (
         partial(

@@ -152,9 +152,7 @@ def _write_row(
         figure.text(*place, words, va="center", fontsize=11.5, **style)
 
     for line, name in enumerate(("", "scores", "weights")):
-        write(
-            NAMES, line, name or "framed row", ha="right", weight="bold" if not name else "normal"
-        )
+        write(NAMES, line, name or "keys", ha="right", weight="bold" if not name else "normal")
         for column, word in enumerate(key_words):
             said = _number(row[name][column]) if name else literal(word)
             style = {"color": GREEN, "weight": "bold"} if column == best else {}

@@ -67,6 +67,6 @@ def plot_observations(patients: Mapping[str, Observations], *, title: str) -> Fi
         axes.set_title(name)
         axes.set_xticks(range(moved.shape[1]), range(1, moved.shape[1] + 1))
         axes.set_yticks(range(len(CHANGES)), [each.rstrip(".") for each in CHANGES.values()])
-        axes.set_xlabel("answer (× moved)")
+    figure.supxlabel("answer (× moved)")
     title_above(figure, title)
     return figure

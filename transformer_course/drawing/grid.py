@@ -18,7 +18,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 from torch import Tensor
 
-from transformer_course.drawing.style import GRAY, SIGNED_COLORS, WEIGHT_COLORS, literal
+from transformer_course.drawing.style import GRAY, SIGNED_COLORS, WEIGHT_COLORS, ink_on, literal
 from transformer_course.looking.attention_maps import require_zero_to_one
 
 LARGEST_NUMBERED_GRID = 10  # in larger grids the numbers would collide
@@ -48,7 +48,7 @@ def draw_weights(
     image = axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=1)
     label_grid(axes, query_tokens, key_tokens)
     if numbered and max(weights.shape) <= LARGEST_NUMBERED_GRID:
-        number_cells(axes, weights, "{:.2f}".format, is_dark=lambda weight: weight <= 0.5)
+        number_cells(axes, weights, "{:.2f}".format)
     return image
 
 
@@ -73,15 +73,12 @@ def draw_signed(
     return axes.imshow(values, cmap=SIGNED_COLORS, vmin=-end, vmax=end, aspect="auto")
 
 
-def number_cells(
-    axes: Axes,
-    numbers: np.ndarray,
-    write: Callable[[float], str],
-    is_dark: Callable[[float], bool] = lambda number: False,
-) -> None:
-    """Write every number into its cell, white where the cell is dark."""
+def number_cells(axes: Axes, numbers: np.ndarray, write: Callable[[float], str]) -> None:
+    """Write every number into its cell of the last image, white where the cell is dark."""
+    image = axes.images[-1]
+    colors = image.cmap(image.norm(image.get_array()))
     for (row, column), number in np.ndenumerate(numbers):
-        color = "white" if is_dark(number) else "black"
+        color = ink_on(colors[row, column])
         axes.add_artist(CellNumber(column, row, write(number), color=color, fontsize=11))
 
 

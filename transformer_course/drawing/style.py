@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import ParamSpec
 
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.typing import ColorType
 
 # Okabe and Ito's colors with at least 3 : 1 contrast on white; never the only carrier of meaning.
 BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
@@ -36,6 +38,14 @@ def styled(draw: Callable[_Drawing, Figure]) -> Callable[_Drawing, Figure]:
 def title_above(figure: Figure, title: str) -> None:
     """Write the title of a figure with several panels, aligned to the left."""
     figure.suptitle(title, fontsize=14, x=0.01, ha="left")
+
+
+def ink_on(color: ColorType) -> str:
+    """Black or white, whichever stands out more on a color: the contrast is at least 4.5 : 1."""
+    *parts, opacity = to_rgba(color)
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "white" if opacity and luminance < 0.179 else "black"
 
 
 def literal(token: str, *, longest: int | None = LONGEST_TOKEN) -> str:

@@ -8,6 +8,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import PercentFormatter
 from torch import Tensor
 
@@ -69,10 +70,10 @@ def plot_one_word(
         axes.margins(x=0.75, y=0.15)
     handles, _ = grid[-1].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    style = {"arrowstyle": "->", "mutation_scale": 12, "shrinkA": 6, "shrinkB": 6, "zorder": 1}
     for start, end in enumerate(nearest_neighbors(vectors[-1:])[0].tolist()):
-        way = {"xy": points[-1, end].tolist(), "xytext": points[-1, start].tolist()}
-        style = {"arrowstyle": "->", "color": GRAY, "linewidth": 1.5, "shrinkA": 6, "shrinkB": 6}
-        grid[-1].annotate("", **way, arrowprops=style, zorder=1)
+        ends = points[-1, start].tolist(), points[-1, end].tolist()
+        grid[-1].add_patch(FancyArrowPatch(*ends, color=GRAY, linewidth=1.5, **style))
     last = nearest_of_its_kind(vectors, kinds)[-1]
     together = "one point" if vectors[0].std(dim=0).max() < SAME else f"{len(labels)} points"
     title_above(
@@ -188,7 +189,6 @@ def _draw_layers(axes: Axes, numbers: Tensor, rows: Sequence[str], end: float) -
         axes,
         values,
         lambda number: f"{number:.0%}" if number >= 0.01 else "< 1%" if number > 0 else "0",
-        is_dark=lambda number: 0 < number <= end / 2,
     )
     axes.set_yticks(range(len(rows)), [literal(row) for row in rows])
     axes.tick_params(length=0)

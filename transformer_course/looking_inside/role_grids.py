@@ -10,6 +10,7 @@ from torch import Tensor
 from transformer_course.drawing.grid import as_array, number_axis
 from transformer_course.drawing.style import (
     WEIGHT_COLORS,
+    ink_on,
     literal,
     styled,
     title_above,
@@ -41,7 +42,7 @@ def plot_head_roles(roles: Mapping[str, Mapping[str, Tensor]], *, label: str, ti
         names, shares = strongest_roles(by_role)
         image = axes.imshow(shares, cmap=WEIGHT_COLORS, vmin=0, vmax=1, aspect="auto")
         for (layer, head), share in np.ndenumerate(shares):
-            color = "white" if share <= 0.5 else "black"
+            color = ink_on(image.cmap(share))
             name = literal(names[layer][head], longest=None)
             words = f"{name}\n{share:.2f}" if name else "–"
             axes.text(head, layer, words, ha="center", va="center", color=color, fontsize=10.5)

@@ -214,7 +214,7 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
     Returns:
         A new figure; its label says the title.
     """
-    figure, axes = plt.subplots(figsize=(7.5, 3.8))
+    figure, axes = plt.subplots(figsize=(8.5, 3.8))
     for kind, (name, results) in enumerate(runs.items()):
         xs, ys = [], []
         for place, asked in enumerate(ASKED):
@@ -227,7 +227,7 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
             xs, ys, MARKERS[kind % len(MARKERS)], color=color, markersize=9, label=literal(name)
         )
     axes.axhline(chance, color=BLACK, linestyle=":", linewidth=1.5, marker="")
-    axes.text(2.45, chance + 0.02, "guessing", ha="right", va="bottom", fontsize=12)
+    axes.text(-0.48, chance + 0.02, "guessing", ha="left", va="bottom", fontsize=12)
     axes.set_xticks(range(len(ASKED)), ["symbol before", "symbol after", "both"])
     axes.set(xlim=(-0.5, 2.6), ylim=(-0.03, 1.08), ylabel="fraction right")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
@@ -245,6 +245,8 @@ def _number_runs(axes: Axes, x: float, values: Sequence[float]) -> None:
     while rest:
         near = [run for run in rest if values[run] - values[rest[0]] < SAME_PLACE]
         rest = rest[len(near) :]
-        said = "run " + ", ".join(str(run + 1) for run in sorted(near))
+        numbers = ", ".join(str(run + 1) for run in sorted(near))
+        said = "all runs" if len(near) == len(values) else f"run {numbers}"
         y = sum(values[run] for run in near) / len(near)
-        axes.text(x + 0.06, y, said, va="center", fontsize=11)
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axes.text(x + 0.07, y, said, va="center", fontsize=11, bbox=behind)

@@ -81,7 +81,7 @@ def plot_similarities(vectors: Tensor, *, item: str, names: Sequence[str], title
     axes.set_xticks(range(len(vectors)), labels, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(vectors)), labels)
     if len(vectors) <= LARGEST_NUMBERED_GRID:
-        number_cells(axes, as_array(cosines), one_decimal, is_dark=lambda x: abs(x) > 0.6)
+        number_cells(axes, as_array(cosines), one_decimal)
     axes.set_title(title)
     axes.set(xlabel=item, ylabel=item)
     return figure

@@ -42,3 +42,16 @@ def test_one_row_is_framed_in_the_matrices_that_have_it():
     assert figure.get_label().endswith(
         f"The row of three is framed; its largest weight is that of {best}"
     )
+
+
+def test_the_numbers_of_the_framed_row_are_written_below():
+    figure = plot_attention_flow(QUERY, KEY, VALUE, **WORDS, marked=2)
+    said = [text.get_text() for text in figure.texts]
+    scores = (QUERY @ KEY.T / 2)[2]
+    for numbers in (scores, WEIGHTS[2]):
+        written = [f"{number:z.2f}".replace("-", "−") for number in numbers.tolist()]
+        assert any(said[at : at + len(written)] == written for at in range(len(said)))
+    for name, row in (("Q", QUERY[2]), ("output", OUTPUT[2])):
+        (line,) = [each for each in said if each.startswith(f"{name}:")]
+        assert f"({len(row)} numbers)" in line
+        assert f"{row[0]:z.2f}".replace("-", "−") in line

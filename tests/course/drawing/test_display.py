@@ -177,10 +177,10 @@ def test_moving_a_control_changes_the_picture_and_its_words():
     assert picture.value == first
 
 
-def test_an_error_while_redrawing_is_shown_as_text_and_never_as_markup():
+def test_what_is_refused_while_redrawing_is_a_sentence_and_never_markup():
     slider, picture = explorer().box.children
     slider.value = 3
-    assert "ValueError: no &lt;b&gt;three&lt;/b&gt;" in picture.value
+    assert picture.value == "<p>No &lt;b&gt;three&lt;/b&gt;.</p>"
 
 
 def test_a_control_without_a_description_is_refused():

@@ -6,7 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from matplotlib.colors import to_rgb
 
+from tests.contrast import contrast
 from tests.hatching import hatched_corners
 from transformer_course.drawing.grid import (
     LARGEST_NUMBER_OF_LABELS,
@@ -109,3 +111,13 @@ def test_all_hatched_cells_are_one_artist_and_none_is_none():
     hatch(axes, hidden)
     assert len(axes.patches) == 1
     assert hatched_corners(axes) == [(0.5, -0.5), (1.5, -0.5), (-0.5, 0.5)]
+
+
+@pytest.mark.parametrize("weight", [0, 0.3, 0.45, 0.48, 0.5, 0.52, 0.55, 0.7, 1])
+def test_the_number_of_every_weight_stands_out_in_its_cell(weight):
+    _, axes = plt.subplots()
+    image = draw_weights(axes, torch.full((1, 1), float(weight)), ["q"], ["k"])
+    (number,) = axes.texts
+    behind = image.cmap(image.norm(weight))[:3]
+    ink = to_rgb(number.get_color())
+    assert contrast([255 * p for p in ink], [255 * p for p in behind]) >= 4.5

@@ -34,6 +34,17 @@ def test_the_title_counts_those_next_to_their_own_kind_at_the_end():
     assert "0 of 4" in mixed.get_suptitle() and "0 of 4" in mixed.get_label()
 
 
+def test_an_arrow_leads_from_each_vector_to_its_nearest_neighbor():
+    (*_, end) = FIGURE.axes
+    place = {}
+    for line in end.lines:
+        place |= {tuple(at): line.get_label() for at in line.get_xydata().round(4).tolist()}
+    ways = [arrow._posA_posB for arrow in end.patches]
+    ends = [[tuple(round(float(x), 4) for x in at) for at in way] for way in ways]
+    assert len(ends) == 4
+    assert all(place[start] == place[goal] and start != goal for start, goal in ends)
+
+
 def test_the_first_point_is_at_the_left_at_the_end():
     end = FIGURE.axes[2]
     places = {line.get_label(): line.get_xdata() for line in end.lines}

@@ -40,9 +40,12 @@ def covered(axes) -> torch.Tensor:
 
 def test_the_title_says_what_the_words_give_to_padding():
     figure = plot_padding_share(PADDED, WORDS, real=REAL)
-    title = figure.axes[0].get_title("left")
+    title = figure.get_suptitle()
     assert title == "The words give 30% of their attention to padding"
     assert figure.get_label().endswith(title)
+    bars = figure.axes[1].patches
+    assert [bar.get_width() for bar in bars] == pytest.approx([0.2, 0.4])
+    assert [text.get_text() for text in figure.axes[1].texts] == ["20%", "40%"]
 
 
 @pytest.mark.parametrize("mask", [REAL, torch.ones(3, 3).tril().bool()])

@@ -107,6 +107,10 @@ def test_every_run_has_its_mark_and_the_title_compares_the_worst_with_the_best()
     (axes,) = figure.axes
     marks = {line.get_label(): line.get_ydata() for line in axes.lines}
     assert list(marks["one head"]) == [1.0, 1.0, 0.1, 0.1, 0.1, 0.3]
+    places = {line.get_label(): list(line.get_xdata()) for line in axes.lines}
+    assert len(set(places["one head"])) == 3  # runs are above each other: no trend
+    numbers = [text.get_text() for text in axes.texts]
+    assert numbers[:4] == ["all runs", "all runs", "run 1", "run 2"]
     title = "Both right: best run with one head 30%, worst with two heads 90%"
     assert axes.get_title(loc="left") == title
     assert title in figure.get_label()

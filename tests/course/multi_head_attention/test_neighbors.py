@@ -87,8 +87,9 @@ def test_the_reader_can_switch_every_head(monkeypatch):
     explore_switches(LooksAtNeighbors())
     ((draw, describe, controls),) = explored
     assert list(controls) == ["head_1", "head_2"]
-    (before, after, _) = draw(head_1=False, head_2=True).axes[0].patches
+    (before, after, _, *outlines) = draw(head_1=False, head_2=True).axes[0].patches
     assert before.get_height() < 0.2 and after.get_height() == 1.0
+    assert [outline.get_height() for outline in outlines] == [1.0] * 3
     assert describe(head_1=True, head_2=True).endswith("before, after, both")
 
 
@@ -101,6 +102,8 @@ def test_every_state_of_the_switches_is_drawn_and_described(explored):
     explore_head_switches(lambda off: {"both": 1 - len(off) / 2}, num_heads=2)
     ((draw, alt, controls),) = explored
     assert all(control.description for control in controls.values())
+    first = draw(**{name: control.value for name, control in controls.items()})
+    assert [bar.get_height() for bar in first.axes[0].patches] == [0.5, 1.0]  # and its outline
     for states in itertools.product([False, True], repeat=2):
         switches = dict(zip(controls, states, strict=True))
         draw(**switches)
@@ -116,7 +119,7 @@ def test_a_head_without_its_tick_is_switched_off(explored):
         "head 2 is on",
     ]
     on, off = {"head_1": True, "head_2": True}, {"head_1": False, "head_2": True}
-    (bar,) = draw(**off).axes[0].patches
-    assert bar.get_height() == 0
+    bar, outline = draw(**off).axes[0].patches
+    assert (bar.get_height(), outline.get_height()) == (0, 1)
     assert alt(**on) == "All heads are on: right more than nine times in ten: before"
     assert alt(**off) == "head 1 switched off: right more than nine times in ten: none"

@@ -143,6 +143,17 @@ def test_the_slider_runs_from_no_merge_to_all(explored):
         assert describe(num_merges).startswith(f"after {num_merges} merges")
 
 
+def test_the_reader_can_type_a_text_of_their_own(explored):
+    draw, describe, controls = explored
+    assert isinstance(controls["text"], widgets.Text) and controls["text"].value == ""
+    said = describe(6, "der xyz")
+    count = len(Tokenizer(MERGES).encode("der xyz"))
+    assert f"your text, {count} pieces: ▁der|" in said
+    words = [text.get_text() for text in draw(6, "der xyz").axes[0].texts]
+    assert f"your text: {count} pieces" in words
+    assert "your text" not in describe(6, " ")
+
+
 def test_the_picture_keeps_its_size_while_the_slider_moves(explored):
     draw, _, _ = explored
     heights = {draw(num_merges).get_figheight() for num_merges in (0, 3, 6)}

@@ -24,11 +24,16 @@ def texts(axes) -> list[str]:
     return [text.get_text() for text in axes.texts]
 
 
-def test_values_and_tables_have_their_own_symmetric_scale():
+def test_values_have_their_own_symmetric_scale_and_tables_share_one():
     tables = {"small": torch.tensor([[0.5, -1.0]]), "large": torch.tensor([[8.0, -2.0]])}
     panels = [axes for axes in plot_tables(tables, **LABELS).axes if axes.images]
-    assert [axes.get_title(loc="left") for axes in panels] == ["small", "large"]
-    assert [axes.images[0].get_clim() for axes in panels] == [(-1, 1), (-8, 8)]
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        "small, largest number 1.0",
+        "large, largest number 8.0",
+    ]
+    for axes, table in zip(panels, tables.values(), strict=True):
+        assert axes.images[0].get_clim() == (-1, 1)
+        np.testing.assert_allclose(axes.images[0].get_array(), table / table.abs().max())
     for table in tables.values():
         image = plot_values(table, **LABELS).axes[0].images[0]
         np.testing.assert_array_equal(image.get_array(), table)
