@@ -159,6 +159,28 @@ def test_a_damaged_lesson_is_said_in_one_sentence(tmp_path, capsys):
     assert capsys.readouterr().err.startswith("a lesson must be a notebook, got the file /")
 
 
+@pytest.mark.parametrize("content", ["[]", "%matplotlib inline", "x = (", "-" * 100_000 + "1"])
+def test_a_lesson_that_is_no_notebook_or_no_python_is_named_in_one_sentence(
+    content, tmp_path, capsys
+):
+    path = tmp_path / "mine.ipynb"
+    path.write_text(content)
+    if content != "[]":
+        cell = nbformat.v4.new_code_cell(content)
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    assert main([str(path), "--to", str(tmp_path / "student")]) == 1
+    assert capsys.readouterr().err.startswith(f"a lesson must be a notebook, got the file {path} (")
+
+
+def test_an_empty_text_is_no_folder_and_no_lesson(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["2", "--to", ""]) == 1 and main([""]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "to must be a folder, got an empty text"
+    assert second.startswith("a lesson must be a number from 00 to ")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_lesson_with_another_name_today_leaves_the_folder(tmp_path, capsys):
     write(PATHS[2:3], tmp_path)
     (tmp_path / PATHS[2].name).rename(tmp_path / "02_an_old_name.ipynb")

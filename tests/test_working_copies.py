@@ -230,6 +230,23 @@ def test_a_copy_that_the_reader_keeps_on_another_disk_is_updated_there(folders):
     assert (copies / "00_start.ipynb").is_symlink() and first_source(disk) == "print('newer')"
 
 
+@pytest.mark.parametrize("name", ["\ud800.ipynb", "\0.ipynb", f"{'x' * 300}.ipynb"])
+def test_a_name_in_the_memory_that_no_file_can_have_stops_nothing(name, folders):
+    lessons, copies = folders
+    update(lessons, copies)
+    memory = json.loads((copies / MEMORY).read_text())
+    (copies / MEMORY).write_text(json.dumps(memory | {name: ["x"]}))
+    write(lessons / "00_start.ipynb", "print('newer')")
+    assert newer(lessons, copies) == []
+    assert first_source(copies / "00_start.ipynb") == "print('newer')"
+
+
+def test_without_lessons_the_command_says_what_is_missing(folders, course, capsys):
+    for path in folders[0].iterdir():
+        path.unlink()
+    assert course(capsys) == (1, "", "notebooks/ must hold the lessons, got none.\n")
+
+
 def full_disk(only):
     """In place of replace_file: writes half of a file of this name and fails, as a full disk."""
     whole = working_copies.replace_file

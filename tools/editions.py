@@ -37,10 +37,12 @@ def edition_command(
     parser = argparse.ArgumentParser(description=about)
     lessons = "numbers, such as 02, or notebooks; all lessons when none"
     parser.add_argument("lessons", nargs="*", help=lessons)
-    parser.add_argument("--to", type=Path, default=to, help="the folder to write")
+    parser.add_argument("--to", default=to, help="the folder to write")
     options = parser.parse_args(arguments)
     try:
-        print(write([named_lesson(name) for name in options.lessons], options.to))
+        if options.to == "":  # which Path would take for the current folder
+            raise EditionError("to must be a folder, got an empty text")
+        print(write([named_lesson(name) for name in options.lessons], Path(options.to)))
     except (EditionError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -57,7 +59,7 @@ def named_lesson(name: str) -> Path:
         EditionError: If there is no such lesson and no such notebook.
     """
     numbered = {path.name[:2]: path for path in lesson_paths()}
-    if name.zfill(2) in numbered:
+    if name and name.zfill(2) in numbered:
         return numbered[name.zfill(2)]
     if (path := Path(name)).suffix == ".ipynb" and path.is_file():
         return path

@@ -112,8 +112,9 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     for path in paths:
         try:
             editions[folder / path.name] = student_edition(read(path))
-        except ValueError:
-            raise EditionError(f"a lesson must be a notebook, got the file {path}") from None
+        except Exception as error:  # it is damaged, or its cells are not Python alone
+            got = f"the file {path} ({type(error).__name__})"
+            raise EditionError(f"a lesson must be a notebook, got {got}") from None
     today = {path.name for path in lesson_paths()}
     old = [path for path in folder.glob("[0-9][0-9]_*.ipynb") if path.name not in today]
     there = [path for path in sorted({*editions, *old}) if os.path.lexists(path)]

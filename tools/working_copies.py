@@ -99,11 +99,15 @@ def update(lessons: Path, copies: Path) -> Update:
                 done.failed[name] += f" ({Path(error.filename).name})"
     gone = made_of.keys() - set(names) if names else ()  # or the lesson has another name now
     for name in gone:
-        with suppress(OSError):
-            if fingerprint((copies / name).read_bytes()) in made_of[name]:
-                (copies / name).unlink()
-        if not (copies / name).exists():
-            del made_of[name]
+        try:
+            if fingerprint((copies / name).read_bytes()) not in made_of[name]:
+                continue
+            (copies / name).unlink()
+        except (FileNotFoundError, ValueError):  # no file can have that name
+            pass
+        except OSError:
+            continue
+        del made_of[name]
     if made_of != before:
         with suppress(OSError):  # the next update finds the same
             write_json(copies / MEMORY, made_of)
@@ -203,7 +207,11 @@ def main() -> int:
     for reason, those in names.items():
         words = FAILED.format(names=", ".join(those), folder=copies.name, reason=reason)
         print(words, file=sys.stderr)
-    return 0 if any(copies.glob("*.ipynb")) else 1
+    if any(copies.glob("*.ipynb")):
+        return 0
+    if not done.failed:
+        print("notebooks/ must hold the lessons, got none.", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from itertools import count
 from pathlib import Path
@@ -432,6 +433,30 @@ def test_bad_options_are_refused_before_anything_runs(
     assert main(["hers.ipynb", *options]) == 1
     assert capsys.readouterr().err == f"error: {message}\n"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "no check", "no number"])
+def test_a_damaged_lesson_of_the_course_is_named(content, tmp_path, capsys):
+    path = tmp_path / "07_how_much.ipynb"
+    path.write_text(content)
+    if content.startswith("no"):
+        exercise = new_code_cell("check_sums(1)", metadata={"tags": ["exercise"]})
+        exercise.source = exercise.source if content == "no number" else "1"
+        nbformat.write(new_notebook(cells=[exercise]), path)
+    assert main(["hers.ipynb", "--course", str(tmp_path), "--csv", str(tmp_path / "g.csv")]) == 1
+    message = f"course must hold whole lessons with numbered exercises, got {path}"
+    assert capsys.readouterr().err == f"error: {message}\n"
+
+
+def test_more_jobs_than_notebooks_are_no_more_threads(course, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    before, most = threading.active_count(), []
+    monkeypatch.setattr(
+        "transformer_course.grading.__main__.as_page",
+        lambda rows: most.append(threading.active_count() - before) or "",
+    )
+    assert main(["hers.ipynb", "--jobs", "500", "--course", str(course)]) == 1
+    assert max(most) < 10
 
 
 def test_a_spreadsheet_takes_nothing_for_a_formula():

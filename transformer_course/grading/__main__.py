@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # What a notebook does to its own run is told in the table, and not as a task's traceback.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     graded, status = [], 0
-    with ThreadPool(chosen.jobs) as pool:  # Ctrl-C ends its threads
+    with ThreadPool(min(chosen.jobs, len(files))) as pool:  # Ctrl-C ends its threads
         for rows in pool.imap(grade, files):
             graded += rows
             _write(chosen.csv, as_csv(graded).encode("utf-8-sig", "backslashreplace"))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from transformer_course.grading.limited_run import STOPPED, Limits, Run, run_limited
 
@@ -62,17 +63,28 @@ def course_exercises(folder: Path) -> list[Exercise]:
 
     Raises:
         FileNotFoundError: If the folder holds no lesson with an exercise.
+        ValueError: If a lesson is damaged.
     """
-    found, number = [], ""
+    found = []
     for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
-            number = (HEADING.findall(cell.source) or [number])[-1]
-            if "exercise" in cell.metadata.get("tags", []):
-                call = CALL.search(cell.source)
-                found.append(Exercise(number, call[1], call[0].rstrip()))
+        try:
+            found += _exercises(nbformat.read(path, as_version=4))
+        except Exception as error:  # whatever a damaged file holds
+            wanted = "hold whole lessons with numbered exercises"
+            raise ValueError(f"course must {wanted}, got {path}") from error
     if not found:
         raise FileNotFoundError(f"course must be the folder of the lessons, got {folder}")
     return found
+
+
+def _exercises(lesson: NotebookNode) -> Iterator[Exercise]:
+    """The exercises of a lesson; an error if one has no number or no check."""
+    numbers = []
+    for cell in lesson.cells:
+        numbers += HEADING.findall(cell.source)
+        if "exercise" in cell.metadata.get("tags", []):
+            call = CALL.search(cell.source)
+            yield Exercise(numbers[-1], call[1], call[0].rstrip())
 
 
 def read_sources(path: Path) -> list[str]:
