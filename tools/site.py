@@ -244,6 +244,9 @@ def build(
         text = page.read_text(encoding="utf-8")
         names = ICONS if page.name == "search.html" else (*ICONS, *WORDS)
         page.write_text(without_scripts(text, names), encoding="utf-8")
+    for name in ICONS:
+        for path in (to / "_static").rglob(f"{name}.js*"):
+            path.unlink()
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
     for path in (*lessons, GLOSSARY):  # what a reader downloads is the lesson as it is stored
