@@ -22,7 +22,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 nb_execution_mode = "off"
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide"
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "attrs_inline"]
 myst_heading_anchors = 3
 myst_heading_slug_func = "tools.site.anchor"
 

@@ -150,15 +150,16 @@ def test_a_lesson_gets_its_links_and_loses_them_again():
     linked = colab.with_links(f"{title}\n\nWords.", ADDRESS, "notebooks/0")
     links = (
         f"[Open in Colab]({colab.COLAB}/owner/name/blob/main/notebooks/0) · "
-        f"[Open in Binder]({colab.BINDER}/owner/name/main?labpath=notebooks%2F0)"
+        f"[Open in Binder]({colab.BINDER}/owner/name/main?labpath=work%2F0)"
     )
     assert linked == f"{title}\n\n{links}\n\nWords."
     assert colab.with_links(linked, ADDRESS, "notebooks/0") == linked
     assert colab.with_links(linked, None, "notebooks/0") == f"{title}\n\nWords."
 
 
-def test_readme_gets_badges_for_its_first_lesson_and_loses_them_again():
+def test_readme_gets_badges_and_a_link_to_the_website_and_loses_them_again():
     badged = colab.with_badges(README, ADDRESS)
+    assert f"[{colab.LIVE}](https://owner.github.io/name/)" in badged
     places = colab.places_to_open(ADDRESS, "notebooks/00_start.ipynb")
     for name, place in places.items():
         assert f"[![Open in {name}]({colab.BADGES[name]})]({place})\n" in badged
@@ -184,6 +185,66 @@ def test_a_new_address_leaves_fresh_outputs_fresh_and_stale_ones_stale():
         assert colab.setup_cell(notebook).source == colab.setup_cell_source(ADDRESS)
     assert fresh.metadata.source_hash == notebooks.source_hash(fresh)
     assert stale.metadata.source_hash != notebooks.source_hash(stale)
+
+
+@pytest.mark.parametrize(
+    ("repository", "address"),
+    [
+        ("Owner/name", "https://owner.github.io/name/"),
+        ("Owner/Owner.github.io", "https://owner.github.io/"),
+    ],
+)
+def test_the_website_is_where_github_publishes_it(repository, address):
+    assert colab.live_page(f"https://github.com/{repository}") == address
+
+
+ALL_NOTEBOOKS = [*notebooks.lesson_paths(), notebooks.GLOSSARY]
+LINK_OF_ANY_KIND = re.compile(r"\]\(([^)\s]+)|\b(?:href|src)=[\"']?([^\"'\s>]+)")
+
+
+def links_of(notebook: nbformat.NotebookNode) -> list[str]:
+    """Where the words of a notebook link to."""
+    words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    return ["".join(each) for each in LINK_OF_ANY_KIND.findall("\n".join(words))]
+
+
+def test_with_an_address_no_relative_link_is_left_in_any_notebook(tmp_path):
+    relative, opened = 0, {}
+    for path in ALL_NOTEBOOKS:
+        notebook = notebooks.read(path)
+        relative += sum(not link.startswith("http") for link in links_of(notebook))
+        text = notebooks.stored(notebook, ADDRESS)
+        assert [link for link in links_of(nbformat.reads(text, 4)) if link[:4] != "http"] == []
+        (tmp_path / path.name).write_text(text, encoding="utf-8")
+        opened[path.name] = links_of(nbformat.reads(text, 4))
+        again = notebooks.read(tmp_path / path.name)
+        assert [cell.source for cell in again.cells] == [cell.source for cell in notebook.cells]
+    found = [link for links in opened.values() for link in links if "/blob/main/notebooks/" in link]
+    assert len(found) == relative > 400
+    for link in found:
+        place, _, name = link.partition("#")[0].rpartition("/")
+        assert place == f"{colab.COLAB}/owner/name/blob/main/notebooks" and name in opened
+
+
+def test_a_title_keeps_its_own_link_to_colab_when_links_become_relative(tmp_path):
+    source = colab.with_links("# 0 · What?\n\n[On](01_on.ipynb#a)", ADDRESS, "notebooks/00.ipynb")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(source, id="a")])
+    path = tmp_path / "00.ipynb"
+    path.write_text(notebooks.stored(notebook, ADDRESS), encoding="utf-8")
+    assert f"[On]({colab.COLAB}/owner/name/blob/main/notebooks/01_on.ipynb#a)" in path.read_text()
+    assert notebooks.read(path).cells[0].source == source
+    assert notebooks.stored(notebooks.read(path), None) == notebooks.stored(notebook, None)
+
+
+def test_the_setup_cell_is_folded_on_colab_and_stays_so_when_a_lesson_is_stored():
+    notebook = sample_notebook()
+    colab.address_lesson(notebook, ADDRESS, "notebooks/02_attention.ipynb")
+    notebooks.tidy(notebook)
+    cell = colab.setup_cell(notebook)
+    assert cell.source.startswith("# @title Set-up")
+    assert cell.metadata["cellView"] == "form" and cell.metadata["jupyter"]["source_hidden"]
+    colab.address_lesson(notebook, None, "notebooks/02_attention.ipynb")
+    assert "cellView" not in colab.setup_cell(notebook).metadata
 
 
 @pytest.mark.parametrize("given", ["name", "https://github.com/owner/name", "owner/name; rm"])

@@ -5,13 +5,17 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
+from tests.fresh_clone import clone_into
 from tools import working_copies
-from tools.notebooks import ROOT, read
+from tools.colab import places_to_open
+from tools.notebooks import ROOT, lesson_paths, read
 from tools.working_copies import MEMORY, NOT_SIGNED, SIGNED, TAKEN, Update, main, update
 
 
@@ -396,6 +400,22 @@ def test_what_was_not_just_copied_is_not_signed(folders):
     assert not is_trusted(copies / "00_start.ipynb")
 
 
+def test_links_of_a_copy_lead_to_other_copies_where_those_of_the_lesson_lead_to_colab(folders):
+    lessons, copies = folders
+    place = "https://colab.research.google.com/github/owner/name/blob/main/notebooks"
+    above = f"[Open in Colab]({place}/00_start.ipynb) · [Open in Binder](https://x.org)"
+    write(
+        lessons / "00_start.ipynb", f"{above} [on]({place}/01_words.ipynb#a) [g]({place}/g.ipynb)"
+    )
+    assert newer(lessons, copies) == []
+    copy = copies / "00_start.ipynb"
+    assert first_source(copy) == f"{above} [on](01_words.ipynb#a) [g](g.ipynb)"
+    assert is_trusted(copy)
+    write(lessons / "00_start.ipynb", f"{above} [on](01_words.ipynb#a) [g](g.ipynb)")
+    before = copy.read_bytes()
+    assert newer(lessons, copies) == [] and copy.read_bytes() == before
+
+
 def test_jupyterlab_shows_the_live_figures_of_a_copy_of_a_lesson(tmp_path):
     contents = pytest.importorskip("jupyter_server.services.contents.largefilemanager")
     (tmp_path / "notebooks").mkdir()
@@ -410,6 +430,18 @@ def test_jupyterlab_shows_the_live_figures_of_a_copy_of_a_lesson(tmp_path):
     assert trusted("notebooks") == {False}
     update(tmp_path / "notebooks", tmp_path / "work")
     assert trusted("work") == {True}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Binder runs on Linux")
+def test_binder_opens_a_copy_that_jupyterlab_trusts(tmp_path):
+    clone, first = clone_into(tmp_path / "clone"), lesson_paths()[0].name
+    python = str(Path(sys.executable).parent)
+    path = os.pathsep.join([python, os.environ["PATH"]])
+    settings = {"PATH": path, "PYTHONPATH": str(clone)}
+    subprocess.run(["./postBuild"], cwd=clone, env=os.environ | settings, check=True)
+    place = places_to_open("https://github.com/owner/name", f"notebooks/{first}")["Binder"]
+    opened = clone / unquote(place.partition("?labpath=")[2])
+    assert opened.name == first and is_trusted(opened)
 
 
 def test_lessons_are_copied_where_they_cannot_be_signed(folders, course, monkeypatch, capsys):

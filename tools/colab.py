@@ -99,11 +99,12 @@ def setup_cell_source(address: str | None, lesson: str = "") -> str:
 
 
 def places_to_open(address: str, path: str) -> dict[str, str]:
-    """Where Colab and Binder open the file at path (inside the repository)."""
+    """Where Colab opens the file at path (inside the repository), and Binder the reader's copy."""
     repository = address.removeprefix("https://github.com/")
+    copy = quote(f"work/{Path(path).name}", safe="")
     return {
         "Colab": f"{COLAB}/{repository}/blob/main/{path}",
-        "Binder": f"{BINDER}/{repository}/main?labpath={quote(path, safe='')}",
+        "Binder": f"{BINDER}/{repository}/main?labpath={copy}",
     }
 
 

@@ -33,6 +33,9 @@ LINK = re.compile(r"\]\(([^):#]+)")  # to a file beside the text
 # Of README; folders with a dot are left out where pages are published.
 PICTURES = ".github/picture-"
 PLACE_ON_A_MAP = re.compile(r"(\S.*?) {2,}(\S.*)")  # a line of a room's docstring
+# Scripts of the theme that a page can do without: icons, which its font has, too; and the words of
+# the whole site, which only the page of the search needs.
+ICONS, WORDS = ("fontawesome",), ("searchtools", "language_data", "searchindex")
 PARTIAL = ["myst.xref_missing", "ref.doc", "toc"]  # links to the pages that were left out
 
 
@@ -107,6 +110,9 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
     ]
     picture = first_html(for_the_site(read(lesson_paths()[0])))
     text = (DOCS / "index.md").read_text(encoding="utf-8")
+    first = int(lessons[0].name[:2])
+    start = f"[Start with lesson {first}](notebooks/{lessons[0].name}){{.start}}"
+    text = text.replace("<!-- start -->", start)
     text = text.replace("<!-- picture -->", f"````{{raw}} html\n{picture}\n````")
     text = text.replace("<!-- lessons -->", "\n".join(rows))
     for part, pages in contents.items():
@@ -198,6 +204,16 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
         page.write_text(room_page(room, inside), encoding="utf-8")
 
 
+def without_scripts(page: str, names: Sequence[str]) -> str:
+    """A page that does not load these scripts.
+
+    Args:
+        page: Its HTML.
+        names: The names of their files, without ``.js``.
+    """
+    return re.sub(rf"\s*<script[^>]*\b(?:{'|'.join(names)})\.js\b[^>]*></script>", "", page)
+
+
 def build(
     to: Path, *, lessons: Sequence[Path] | None = None, shown: Sequence[Path] | None = None
 ) -> None:
@@ -226,6 +242,13 @@ def build(
         command = [sys.executable, "-m", "sphinx", *options, sources, to.resolve()]
         if subprocess.run(command, cwd=ROOT).returncode:
             raise EditionError("The site could not be built: Sphinx has said why.")
+    for page in to.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        names = ICONS if page.name == "search.html" else (*ICONS, *WORDS)
+        page.write_text(without_scripts(text, names), encoding="utf-8")
+    for name in ICONS:
+        for path in (to / "_static").rglob(f"{name}.js*"):
+            path.unlink()
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
     for path in (BEFORE, *lessons, GLOSSARY):  # what a reader downloads is as it is stored

@@ -10,6 +10,7 @@ import threading
 import unicodedata
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
@@ -29,6 +30,7 @@ CHOSEN = [path for path in lesson_paths() if path.name[:2] in ("02", "05")]
 LAST_SECTION = "You can now say"
 MARK = "stored, and not run"
 PHONE = {"width": 390, "height": 844}
+MOST_SCRIPT = 200_000  # bytes; those that a page of this theme needs have 110,000
 PAGES = [
     "index",
     "README",
@@ -240,6 +242,43 @@ def test_a_map_in_a_docstring_becomes_a_list():
     ]
 
 
+SCREENS = {"phone": PHONE, "laptop": {"width": 1280, "height": 800}}
+
+
+@pytest.mark.parametrize("screen", SCREENS.values(), ids=SCREENS)
+def test_the_first_screen_has_a_link_that_starts_the_first_lesson(open_site, screen):
+    opened = open_site("index", viewport=screen)
+    start = opened.get_by_role("link", name=re.compile(r"^Start with lesson \d+$"))
+    place = start.bounding_box()
+    assert place["y"] + place["height"] <= screen["height"] and place["height"] >= 40
+    assert place["x"] >= 0 and place["x"] + place["width"] <= screen["width"]
+    start.click()
+    opened.wait_for_url(f"**/notebooks/{CHOSEN[0].stem}.html")
+
+
+@pages
+def test_a_page_loads_few_scripts_and_its_icons_from_a_font(open_site, site, page):
+    loaded = []
+    opened = open_site("search")  # without what the page before has left in memory
+    opened.on("response", lambda answer: loaded.append(answer))
+    opened.goto(opened.url.replace("search", page))
+    opened.evaluate("document.fonts.ready")
+    sizes = {
+        path.name: path.stat().st_size
+        for path in (site / unquote(urlsplit(each.url).path)[1:] for each in loaded)
+        if path.suffix == ".js"
+    }
+    assert sizes and sum(sizes.values()) < MOST_SCRIPT, sizes
+    icons = opened.locator("i[class*='fa-'], span[class*='fa-']")
+    shown = icons.evaluate_all("""all => all.filter(e => e.checkVisibility()).map(e => {
+        const style = getComputedStyle(e, "::before");
+        return [style.fontFamily, e.getBoundingClientRect().width];
+    })""")
+    assert shown and all("Awesome" in font and width > 5 for font, width in shown)
+    assert opened.evaluate("document.fonts.check('900 16px \"Font Awesome 7 Free\"')")
+    assert not list(site.rglob("fontawesome.js"))
+
+
 @pages
 def test_a_phone_shows_a_page_without_a_horizontal_scroll_bar(open_site, page):
     opened = open_site(page, viewport=PHONE)
@@ -274,6 +313,14 @@ def test_the_search_finds_a_lesson(open_site):
     )
     opened.keyboard.press("Enter")
     opened.locator(f"#search-results a[href*='{CHOSEN[0].stem}']").first.wait_for()
+
+
+def test_the_icon_of_the_search_stands_beside_its_words(open_site):
+    opened = open_site("search")
+    form = opened.locator(".bd-search-container form")
+    icon = form.locator(".fa-magnifying-glass").bounding_box()
+    field = form.locator("input[type=search]").bounding_box()
+    assert icon["x"] + icon["width"] <= field["x"]
 
 
 def test_a_handout_has_numbered_a4_pages_and_everything_but_solutions(site, chromium, tmp_path):
