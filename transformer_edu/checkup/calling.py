@@ -15,35 +15,30 @@ from torch import Tensor, nn
 
 # What a parameter means, by its name; the first that fits. What fits none must be optional.
 ROLES = {
-    "use_cache": re.compile(r"^use_cache$"),
-    "": re.compile(
-        r"past|cache|^mems|mem_mask|prepend|(^|_)head_mask|hidden|embed|state|return|output_"
-    ),
-    "padding": re.compile(
-        r"^(?=.*(mask|pad)).*(pad|key_mask)|^(decoder_|encoder_)?attention_mask$"
-    ),
-    "attention": re.compile(r"mask"),
-    "positions": re.compile(r"^(position_ids|positions?|pos|input_pos)$"),
-    "lengths": re.compile(r"len(gth)?s?$"),
-    "segments": re.compile(r"segment|token_type"),
+    "": r"past|cache|^mems|mem_mask|prepend|(^|_)head_mask|hidden|embed|state|return|output_",
+    "padding": r"^(?=.*(mask|pad)).*(pad|key_mask)|^(decoder_|encoder_)?attention_mask$",
+    "attention": r"mask",
+    "positions": r"^(position_ids|positions?|pos|input_pos)$",
+    "lengths": r"len(gth)?s?$",
+    "segments": r"segment|token_type",
 }
 LABELS = re.compile(r"^(labels?|targets?|lm_labels|y|y_true)$")  # if they are optional
 OF_TARGET = re.compile(r"^(tgt|trg|target|dec)|look|causal|subsequent", re.IGNORECASE)
 NO_ANSWER = re.compile(r"past|hidden_states|attentions|loss|cache|encoder_")
 
-# The forms of padding masks and of attention masks that belong together.
+# The forms of padding masks and of attention masks that belong together: values and shape.
 CONVENTIONS = {
     "none": ("none", "none"),
     "1 is real": ("ones", "ones"),
     "True hides, as in torch.nn": ("hidden", "hidden square"),
-    "True may be attended to, (batch, 1, query, key)": ("real", "seen"),
-    "True may be attended to, (batch, query, key)": ("real", "seen rows"),
-    "True is real": ("real", "real"),
+    "True may be attended to, (batch, 1, query, key)": ("seen", "seen grid"),
+    "True may be attended to, (batch, query, key)": ("seen", "seen rows"),
+    "True is real": ("seen", "seen"),
     "-inf hides": ("-inf", "-inf square"),
     "True hides, (batch, 1, query, key)": ("hidden", "hidden grid"),
-    "1.0 hides, (batch, 1, query, key)": ("hidden", "hidden numbers"),
-    "1 may be attended to, (batch, 1, query, key)": ("ones", "seen ones"),
-    "True may be attended to, (query, key)": ("real", "seen square"),
+    "1.0 hides, (batch, 1, query, key)": ("numbers", "numbers grid"),
+    "1 may be attended to, (batch, 1, query, key)": ("ones", "ones grid"),
+    "True may be attended to, (query, key)": ("seen", "seen square"),
 }
 
 
@@ -61,6 +56,14 @@ class Text(NamedTuple):
     def rows(self, rows: list[int]) -> "Text":
         """Some rows of the batch."""
         return Text(*(None if each is None else each[rows] for each in self))
+
+    def stream(self, number: int) -> tuple[Tensor, Tensor]:
+        """The ids of the text (0) or the source (1), and what of them is real."""
+        return self[2 * number : 2 * number + 2]
+
+    def replaced(self, number: int, ids: Tensor, real: Tensor) -> "Text":
+        """The text with another stream."""
+        return Text(*self[: 2 * number], ids, real, *self[2 * number + 2 :])
 
 
 class Parameter(NamedTuple):
@@ -82,7 +85,7 @@ def read_signature(forward: Callable) -> list[Parameter]:
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             continue
         optional = each.default is not each.empty
-        role = next((role for role, name in ROLES.items() if name.search(each.name)), None)
+        role = next((role for role, name in ROLES.items() if re.search(name, each.name)), None)
         if not found:
             role = "text"
         elif role is None and optional and LABELS.search(each.name):
@@ -99,58 +102,37 @@ def read_signature(forward: Callable) -> list[Parameter]:
 
 
 def mask(form: str, real: Tensor, *, causal: bool) -> Tensor | None:
-    """A mask in one of the forms of CONVENTIONS; None where nothing needs to be hidden.
-
-    Args:
-        form: The form's name.
-        real: False on padding, shape (batch, position).
-        causal: Whether later positions are hidden, too.
-    """
-    if form == "none" or ("square" in form and not causal):
+    """A mask in a form of CONVENTIONS, from what is real; None where nothing needs to be hidden."""
+    values, _, shape = form.partition(" ")
+    if values == "none" or (shape == "square" and not causal):
         return None
-    square = real.new_ones(real.size(1), real.size(1))
-    square = square.tril() if causal else square
-    seen = real[:, None, None, :] & square if causal else real[:, None, None, :]
-    kind, _, what = form.partition(" ")
-    allowed = square if what == "square" else real if kind != "seen" and not what else seen
-    if kind == "-inf":
-        return torch.zeros(allowed.shape, device=real.device).masked_fill(~allowed, -torch.inf)
-    allowed = allowed[:, 0] if what == "rows" else allowed
-    if "ones" in form:
-        return allowed.long()
-    allowed = ~allowed if kind == "hidden" else allowed
-    return allowed.float() if what == "numbers" else allowed
+    square = real.new_ones(real.size(1), real.size(1)).tril()
+    grid = real[:, None, None, :] & square if causal else real[:, None, None, :]
+    seen = {"": real, "square": square, "grid": grid, "rows": grid[:, 0]}[shape]
+    if values == "-inf":
+        return torch.zeros(seen.shape, device=real.device).masked_fill(~seen, -torch.inf)
+    return {"seen": seen, "hidden": ~seen, "ones": seen.long(), "numbers": (~seen).float()}[values]
 
 
 def arguments(
     parameters: list[Parameter], text: Text, convention: str, *, causal: bool, labels: bool
 ) -> dict[str, object]:
-    """What to call a forward with, by name.
-
-    Args:
-        parameters: Those of ``read_signature``.
-        text: What to ask about.
-        convention: How masks are given, one of CONVENTIONS.
-        causal: Whether the masks that are given must hide the text's future.
-        labels: Whether to give labels, if forward takes them.
-    """
+    """What to call a forward with, by name; causal masks hide the future, labels may be given."""
     two, given = text.source_ids is not None, {}
     padding, attention = CONVENTIONS[convention]
     for name, role, optional in parameters:
-        on_text = not two or bool(OF_TARGET.search(name))
-        real = text.real if on_text else text.source_real
-        values = {
-            "text": lambda: text.source_ids if two else text.ids,
-            "target": lambda: text.ids,
-            "padding": lambda real=real: mask(padding, real, causal=False),
-            "attention": lambda real=real, on=on_text: mask(attention, real, causal=causal and on),
-            "positions": lambda: None if padding == "none" else places(text.real),
-            "labels": lambda: text.ids if labels else None,
-            "lengths": lambda real=real: real.sum(dim=1),
-            "segments": lambda: None if optional else text.real.long(),  # noqa: B023
-            "use_cache": lambda: False,
-        }
-        value = values[role]()
+        is_text = not two or bool(OF_TARGET.search(name))
+        real = text.real if is_text else text.source_real
+        value = {
+            "text": text.source_ids if two else text.ids,
+            "target": text.ids,
+            "padding": mask(padding, real, causal=False),
+            "attention": mask(attention, real, causal=causal and is_text),
+            "positions": None if padding == "none" else places(text.real),
+            "labels": text.ids if labels else None,
+            "lengths": real.sum(dim=1),
+            "segments": None if optional else text.real.long(),
+        }[role]
         if value is not None or not optional:
             given[name] = value
     return given

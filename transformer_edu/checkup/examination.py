@@ -6,10 +6,10 @@ import random
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
+import torch
 from torch import nn
 
 from transformer_edu.checkup import flow_probes as flow
@@ -18,7 +18,7 @@ from transformer_edu.checkup import training_probes as training
 from transformer_edu.checkup import writing_probes as writing
 from transformer_edu.checkup.flows import understand
 from transformer_edu.checkup.report import ILL, TOLD, UNJUDGED, UNTRIED, Finding, Report
-from transformer_edu.checkup.subject import KINDS, Adapter, Subject
+from transformer_edu.checkup.subject import KINDS, Adapter, CheckupError, Subject, borrowed
 from transformer_edu.training.machine.device import random_state_restored
 
 PROBES = {
@@ -26,8 +26,8 @@ PROBES = {
     for each in (
         *(flow.finite, flow.axis, flow.mixing, flow.repeatable, flow.neighbors, flow.future),
         *(flow.context, flow.source_padding, flow.padding, flow.left_padding, flow.empty_row),
-        *(flow.order, flow.beyond, part.registered, part.gradients, part.layers, part.tied),
-        *(part.dropout, part.scaling, part.half, part.unsure, part.depth, part.positions),
+        *(flow.order, flow.beyond, part.registered, part.gradients, part.tied, part.dropout),
+        *(part.scaling, part.half, part.unsure, part.depth, part.positions),
         *(writing.cache, writing.generation, writing.stopping),
         *(training.labels, training.ending, training.loss_padding, training.entropy),
     )
@@ -57,8 +57,12 @@ def check_up(
     Raises:
         CheckupError: If the model cannot be examined; the message says what is missing.
     """
+    if not isinstance(model, nn.Module):
+        raise CheckupError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    if kind not in (None, *KINDS):
+        raise CheckupError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     started, printed = time.perf_counter(), io.StringIO()
-    with _undisturbed(model), contextlib.redirect_stdout(printed):
+    with _undisturbed(), borrowed(model, torch.float32), contextlib.redirect_stdout(printed):
         subject = understand(model, kind, adapter or Adapter(), training_step)
         findings = _findings(subject)
     if words := printed.getvalue().split():
@@ -88,24 +92,22 @@ def _findings(subject: Subject) -> list[Finding]:
     illnesses = {row["illness"]: row for row in _table("illnesses.tsv")}
     found, explained = [], {}
     for row in _table("probes.tsv"):
-        probe, kinds = row["probe"], row.pop("kinds")
-        if LETTERS[subject.kind] not in kinds:
+        if LETTERS[subject.kind] not in row.pop("kinds"):
             continue
-        has_raised = False
         try:
-            finding = PROBES[probe](subject)
+            state, seen, *leak = PROBES[row["probe"]](subject)
         except Exception as error:  # whatever a model raises
-            has_raised = True
-            finding = Finding(UNTRIED, f"the model raised {type(error).__name__}: {error}")
-        finding = replace(finding, seen=" ".join(finding.seen.split())[:240])
-        by = explained.get(probe, explained.get("*"))
-        if by and (has_raised or finding.status in (ILL, TOLD)):
-            finding = Finding(UNJUDGED, f"this may follow from “{by}”: repair that first")
-        elif finding.status == ILL:
-            finding = replace(finding, cause=illnesses[finding.illness]["usual cause"])
-            for each in illnesses[finding.illness]["explains"].split():
-                explained.setdefault(each, finding.illness)
-        found.append(replace(finding, **row))
+            state, seen, leak = UNTRIED, f"the model raised {type(error).__name__}: {error}", []
+        by = explained.get(row["probe"], explained.get("*"))
+        if by and (state == TOLD or state in illnesses or seen.startswith("the model raised")):
+            state, seen, leak = UNJUDGED, f"this may follow from “{by}”: repair that first", []
+        finding = {"status": state, "seen": " ".join(seen.split())[:240]} | row
+        if illness := illnesses.get(state):
+            finding |= {"status": ILL, "illness": state, "cause": illness["usual cause"]}
+            finding |= {"leak": leak[0]} if leak else {}
+            for each in illness["explains"].split():
+                explained.setdefault(each, state)
+        found.append(Finding(**finding))
     return found
 
 
@@ -117,12 +119,8 @@ def _table(name: str) -> list[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def _undisturbed(model: object) -> Iterator[None]:
-    """Afterwards modes, gradients, buffers and random states are as before; nothing warns."""
-    modules = [*model.modules()] if isinstance(model, nn.Module) else []
-    modes = [(each, each.training) for each in modules]
-    gradients = [(weight, weight.grad) for each in modules for weight in each.parameters(False)]
-    buffers = [(each, each.detach().clone()) for part in modules for each in part.buffers(False)]
+def _undisturbed() -> Iterator[None]:
+    """Afterwards the random states are as before; nothing warns."""
     states = random.getstate(), np.random.get_state()
     try:
         with random_state_restored(), warnings.catch_warnings(record=True):
@@ -130,9 +128,3 @@ def _undisturbed(model: object) -> Iterator[None]:
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
-        for module, mode in modes:
-            module.training = mode
-        for weight, gradient in gradients:
-            weight.grad = gradient
-        for buffer, content in buffers:
-            buffer.data.copy_(content)

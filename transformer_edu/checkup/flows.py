@@ -1,21 +1,22 @@
 """What reaches what in a model: what the probes measure, and how a new model is asked."""
 
 import re
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
 from transformer_edu.checkup.calling import CONVENTIONS, Text
-from transformer_edu.checkup.subject import KINDS, LENGTH, Adapter, Subject
+from transformer_edu.checkup.subject import KINDS, LENGTH, MORE, Adapter, Subject
 
 DECODERS = re.compile(r"CausalLM|LMHead|GPT|LanguageModel|Decoder|Llama|Mistral|Gemma", re.I)
 ENCODERS = re.compile(r"MaskedLM|BERT|Encoder|Classif", re.I)
-MORE, SMALLEST = 4, 4  # columns of padding; tokens of the smallest vocabulary
+SMALLEST = 4  # tokens of the smallest vocabulary
 REPEATED = 8  # texts of one repeated word
 
 
 def understand(
-    model: nn.Module, kind: str | None, adapter: Adapter, training_step: object = None
+    model: nn.Module, kind: str | None, adapter: Adapter, training_step: Callable | None
 ) -> Subject:
     """Find out how a model is asked: the masks' convention, the batch's axis, the vocabulary.
 
@@ -25,30 +26,26 @@ def understand(
         CheckupError: If the model cannot be asked.
     """
     subject = Subject(model, kind, adapter, training_step)
-    is_guess = subject.kind is None
+    is_guess, best, failure = subject.kind is None, None, None
     if is_guess:
         writes = getattr(model, "can_generate", lambda: hasattr(model, "generate"))
         is_decoder = bool(DECODERS.search(subject.name)) or writes()
         subject.kind = KINDS[1] if is_decoder and not ENCODERS.search(subject.name) else KINDS[2]
-    best, failure = (-1,), None
-    for swapped in (False, True) if adapter.ask is None else (False,):
-        for convention in _conventions(subject):
-            subject.swapped, subject.convention = swapped, convention
-            try:
-                _learn_sizes(subject)
-                scores = _scores(subject)
-            except Exception as error:  # whatever a model raises when it is asked wrongly
-                failure = failure or error
-                continue
-            if sum(scores) > best[0] and (scores[1] or not swapped or best[0] < 0):
-                best = (sum(scores), swapped, convention, all(scores))
-            if best[-1] is True:
-                break
-        if best[-1] is True:
+    for subject.swapped, subject.convention in _ways(subject):
+        try:
+            _learn_sizes(subject)
+            scores = _scores(subject)
+        except Exception as error:  # whatever a model raises when it is asked wrongly
+            failure = failure or error
+            continue
+        is_better = best is None or sum(scores) > sum(best[0])
+        if is_better and (best is None or scores[1] or not subject.swapped):
+            best = scores, subject.swapped, subject.convention
+        if all(best[0]):
             break
-    if best[0] < 0:
+    if best is None:
         raise subject.refusal(f"it raised {type(failure).__name__}: {failure}")
-    _, subject.swapped, subject.convention, _ = best
+    _, subject.swapped, subject.convention = best
     if subject.convention != "none" and _makes_masks(subject):
         subject.convention = "none"
     if subject.kind != KINDS[1] and not subject.knows_padding:  # it may hide the id 0
@@ -56,33 +53,33 @@ def understand(
     if subject.swapped:
         subject.notes.append("The batch is the second axis: token ids are (position, batch).")
     if subject.masks:
-        subject.notes.append(f"Given {', '.join(subject.masks)}: {subject.convention}.")
+        names = ", ".join(each.name for each in subject.masks)
+        subject.notes.append(f"Given {names}: {subject.convention}.")
     if is_guess:
         _settle_kind(subject)
     return subject
 
 
-def influence(subject: Subject) -> Tensor:
+def influence(subject: Subject, *, training: bool = False) -> Tensor:
     """Which answers move with which word of the text: booleans, (answering, changed position)."""
     text = subject.text(batch=1).rows([0, 0])
-    before = subject.answer(text)
-    after = [subject.answer(subject.changed(text, position)) for position in range(LENGTH)]
+    texts = [text, *(subject.changed(text, position) for position in range(LENGTH))]
+    before, *after = (subject.answer(each, training=training) for each in texts)
     return torch.stack([subject.moved(before, each)[0] > 0 for each in after], dim=-1).cpu()
 
 
-def rows_moved(subject: Subject, *, training: bool = False) -> float:
+def rows_moved(subject: Subject) -> float:
     """How far a row's answers move when the other rows are taken away."""
     text = subject.text()
-    together = subject.answer(text, training=training)
-    alone = [subject.answer(text.rows([row]), training=training) for row in range(len(text.ids))]
-    return subject.moved(together, torch.cat(alone)).max().item()
+    alone = [subject.answer(text.rows([row])) for row in range(len(text.ids))]
+    return subject.moved(subject.answer(text), torch.cat(alone)).max().item()
 
 
 def padding_moved(subject: Subject, *, stream: int = 0, left: bool = False) -> float:
     """How far the answers to real words move when padding is added to the text or the source."""
     text = subject.text(batch=2)
     before = subject.answer(text)
-    after = subject.answer(subject.padded(text, MORE, stream=stream, left=left))
+    after = subject.answer(subject.padded(text, stream=stream, left=left))
     is_later = left and after.size(1) > before.size(1)
     return subject.moved(before, after[:, MORE:] if is_later else after).max().item()
 
@@ -100,26 +97,25 @@ def has_absolute_positions(subject: Subject) -> bool:
     return bool(subject.moved(answers, answers[:, :1].expand_as(answers)).any())
 
 
-def _conventions(subject: Subject) -> list[str]:
-    """The conventions to try, the likeliest first."""
-    given = [each for each in subject.parameters if each.name in subject.masks]
-    order = list(CONVENTIONS)[not all(each.optional for each in given) :]
-    if any(each.name == "attention_mask" for each in given):
+def _ways(subject: Subject) -> list[tuple[bool, str]]:
+    """The batch's axis and the conventions of masks to try, the likeliest first."""
+    order = list(CONVENTIONS)[not all(each.optional for each in subject.masks) :]
+    if any(each.name == "attention_mask" for each in subject.masks):
         order.sort(key=lambda name: CONVENTIONS[name][0] != "ones")
-    return order if given else order[:1]
+    order = order if subject.masks else order[:1]
+    axes = (False, True) if subject.adapter.ask is None else (False,)
+    return [(swapped, convention) for swapped in axes for convention in order]
 
 
 def _makes_masks(subject: Subject) -> bool:
     """Whether masks that hide nothing give other answers than none: then the model has its own."""
-    if any(not each.optional for each in subject.parameters if each.name in subject.masks):
+    if not all(each.optional for each in subject.masks):
         return False
-    text, asked = subject.text(batch=2), subject.convention
+    text, asked, answers = subject.text(batch=2), subject.convention, []
     for stream in range(1 + subject.has_source):
-        text = subject.padded(text, MORE, stream=stream)
+        text = subject.padded(text, stream=stream)
     hidden = [each if each is None or each.dtype != torch.bool else each | True for each in text]
-    answers = []
-    for convention in (asked, "none"):
-        subject.convention = convention
+    for subject.convention in (asked, "none"):
         with torch.no_grad():
             answer = subject.call(subject.model.eval(), Text(*hidden), hides=False)
         answers.append(subject.read(answer, text))
@@ -145,24 +141,7 @@ def _learn_sizes(subject: Subject) -> None:
             subject.sizes[stream] = max(tables, default=answers.size(-1))
     if answers.size(-1) == named < subject.sizes[0]:  # the table has rows that no token needs
         subject.sizes[0] = named
-    if subject.model is not subject.original and _calls_the_original(subject):
-        subject.ask_itself("Its copies use its own parts, which a closure holds")
     subject.is_logits, subject.is_learned = answers.size(-1) == subject.sizes[0], True
-
-
-def _calls_the_original(subject: Subject) -> bool:
-    """Whether a call of the copy runs modules of the original."""
-    called: list[nn.Module] = []
-    hooks = [
-        each.register_forward_pre_hook(lambda part, _: called.append(part))
-        for each in subject.original.modules()
-    ]
-    try:
-        subject.answer(subject.text(batch=2))
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return bool(called)
 
 
 def _scores(subject: Subject) -> list[bool]:
@@ -174,16 +153,16 @@ def _scores(subject: Subject) -> list[bool]:
         scores.append(rows_moved(subject) == 0)  # its place is known to ``understand``
     except (IndexError, RuntimeError, ValueError, TypeError):  # a batch of one may fail
         scores.append(False)
-    hidden = [padding_moved(subject, stream=each) == 0 for each in range(1 + subject.has_source)]
+    scores += [padding_moved(subject, stream=each) == 0 for each in range(1 + subject.has_source)]
     if subject.masks and not subject.has_source:  # what stands where padding is does not matter
-        left = subject.padded(text, MORE, left=True)
+        left = subject.padded(text, left=True)
         after = subject.answer(subject.changed(left, slice(MORE)))
-        hidden.append(not subject.moved(subject.answer(left), after, left.real).any())
+        scores.append(not subject.moved(subject.answer(left), after, left.real).any())
     first, last = (
         subject.moved(answers, subject.answer(subject.changed(text, place))) for place in (0, -1)
     )
     is_causal = [] if subject.kind == KINDS[2] else [not last[:, :-1].any()]
-    return [*scores, *hidden, bool(first[:, -1].any()), *is_causal]
+    return [*scores, bool(first[:, -1].any()), *is_causal]
 
 
 def _settle_kind(subject: Subject) -> None:

@@ -1,7 +1,7 @@
 """Probes of the training step: what its loss teaches, read from the gradients of the logits.
 
 The step is the user's, or the loss that a model returns if it is given labels. Each probe takes
-the subject and returns a Finding; probes.tsv says what it does and expects.
+the subject and returns what it found; probes.tsv says what it does and expects.
 """
 
 import inspect
@@ -12,13 +12,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.checkup.calling import Text, named_number, tensors
-from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
+from transformer_edu.checkup.flow_probes import Found
+from transformer_edu.checkup.report import HEALTHY, TOLD, UNTRIED
 from transformer_edu.checkup.subject import START, Subject, without_dropout
 
 IGNORED = (-100, -1)  # what F.cross_entropy ignores, and what nanoGPT ignores
 WORDS, FEWER = 6, 4  # in the two rows
 TOO_SMALL = 2.5  # times smaller than the gradient of the mean over trained labels
-NO_STEP = Finding(UNTRIED, "no training step is known: check_up(model, training_step=…)")
+NO_STEP = UNTRIED, "no training step is known: check_up(model, training_step=…)"
 
 
 class Taught(NamedTuple):
@@ -28,9 +29,8 @@ class Taught(NamedTuple):
     times: float  # how many times smaller the gradient is than that of a sum over labels
 
 
-def labels(subject: Subject) -> Finding:
-    taught = _taught(subject)
-    if taught is None:
+def labels(subject: Subject) -> Found:
+    if (taught := _taught(subject)) is None:
         return NO_STEP
     steps = [each for each in taught.steps if each[2] not in (subject.padding_id, subject.end_id)]
     same, following, after = (
@@ -39,41 +39,39 @@ def labels(subject: Subject) -> Finding:
     )
     words = f"Of {len(steps)} labels {same} are the word read, {following} the next, {after} later."
     if following >= max(same, after):
-        return Finding(HEALTHY, words)
+        return HEALTHY, words
     if after > same:
-        return Finding(ILL, words, "labels are shifted twice")
-    if subject.training_step is None and not hasattr(subject.original, "can_generate"):
-        return Finding(TOLD, f"{words} Its loss wants labels that are shifted already.")
-    return Finding(ILL, words, "labels are not shifted")
+        return "labels are shifted twice", words
+    if subject.training_step is None and not hasattr(subject.model, "can_generate"):
+        return TOLD, f"{words} Its loss wants labels that are shifted already."
+    return "labels are not shifted", words
 
 
-def ending(subject: Subject) -> Finding:
-    return _counted(subject, subject.end_id, (2,), "the end token is not trained")
+def ending(subject: Subject) -> Found:
+    return _counted(subject, subject.end_id, 2, "the end token is not trained")
 
 
-def loss_padding(subject: Subject) -> Finding:
+def loss_padding(subject: Subject) -> Found:
     padding = None if subject.end_id == subject.padding_id else subject.padding_id
-    return _counted(subject, padding, (0,), "padding has a loss")
+    return _counted(subject, padding, 0, "padding has a loss")
 
 
-def _counted(subject: Subject, token: int | None, right: tuple[int, ...], name: str) -> Finding:
-    taught = _taught(subject)
-    if taught is None or token is None:
-        return NO_STEP if taught is None else Finding(UNTRIED, "the token's id is not known")
+def _counted(subject: Subject, token: int | None, right: int, name: str) -> Found:
+    if (taught := _taught(subject)) is None:
+        return NO_STEP
+    if token is None:
+        return UNTRIED, "the token's id is not known"
     count = [label for *_, label in taught.steps].count(token)
     words = f"{count} labels with the id {token} have a gradient."
-    return Finding(HEALTHY, words) if count in right else Finding(ILL, words, name)
+    return (HEALTHY if count == right else name), words
 
 
-def entropy(subject: Subject) -> Finding:
-    taught = _taught(subject)
-    if taught is None:
+def entropy(subject: Subject) -> Found:
+    if (taught := _taught(subject)) is None:
         return NO_STEP
     times = taught.times / max(len(taught.steps), 1)
-    words = f"Its gradient is {times:.2g} times smaller than that of the mean cross-entropy."
-    if times > TOO_SMALL:
-        return Finding(ILL, words, "the loss is not the cross-entropy")
-    return Finding(HEALTHY, words)
+    name = "the loss is not the cross-entropy" if times > TOO_SMALL else HEALTHY
+    return name, f"Its gradient is {times:.2g} times smaller than that of the mean cross-entropy."
 
 
 def _taught(subject: Subject) -> Taught | None:
@@ -81,7 +79,7 @@ def _taught(subject: Subject) -> Taught | None:
     words = subject.words().tolist()[: 2 * WORDS]
     if len(words) <= WORDS or not subject.parameters or not subject.is_logits:
         return None
-    start, end = named_number(subject.original, START), subject.end_id
+    start, end = named_number(subject.model, START), subject.end_id
     before = [start] if subject.has_source and start is not None else []
     drawn = (words[:WORDS], words[::-1][:FEWER])
     rows = [[*before, *row, *([] if end is None else [end])] for row in drawn]
@@ -89,11 +87,8 @@ def _taught(subject: Subject) -> Taught | None:
     real = [[place < len(row) for place in range(len(rows[0]))] for row in rows]
     both = (torch.tensor(each, device=subject.device) for each in (full, real))
     text, seen = Text(*both, *subject.text(batch=2)[2:]), []
-    forward, wanted = (
-        inspect.signature(subject.model.forward),
-        ("text", "target")[subject.has_source],
-    )
-    name = next(each.name for each in subject.parameters if each.role == wanted)
+    forward, role = inspect.signature(subject.model.forward), ("text", "target")[subject.has_source]
+    name = next(each.name for each in subject.parameters if each.role == role)
 
     def observe(module: nn.Module, args: tuple, kwargs: dict, answer: object) -> None:
         for _, logits in tensors(answer):
@@ -101,15 +96,16 @@ def _taught(subject: Subject) -> Taught | None:
                 logits.retain_grad()
                 seen.extend((forward.bind_partial(*args, **kwargs).arguments[name], logits))
 
-    hook = subject.model.train().register_forward_hook(observe, with_kwargs=True)
-    try:
-        with torch.enable_grad(), without_dropout(subject.model):
-            loss = _loss(subject, text)
-            if isinstance(loss, Tensor) and loss.requires_grad and seen and seen[1].grad is None:
-                loss.backward()
-    finally:
-        hook.remove()
-        subject.model.zero_grad()
+    model = subject.model.train()
+    with (
+        model.register_forward_hook(observe, with_kwargs=True),
+        torch.enable_grad(),
+        without_dropout(model),
+    ):
+        loss = _loss(subject, text)
+        if isinstance(loss, Tensor) and loss.requires_grad and seen and seen[1].grad is None:
+            loss.backward()
+    model.zero_grad()
     if loss is None or not seen or seen[1].grad is None:
         return None
     ids = seen[0].T if subject.swapped else seen[0]

@@ -28,14 +28,15 @@ class Watch(TorchFunctionMode):
         self.streams, self.lengths = streams, {each.size(1) for each in streams}
         self.deltas: list[list[Tensor]] = [[] for _ in streams]
         self.tables: list[list[int]] = [[] for _ in streams]  # sizes of the tables that read them
-        self.position_tables, self.reuses_positions = [0], False
+        self.last_position, self.reuses_positions = 0, False  # of tables read by 0, 1, 2, …
         self.wrong_axes: list[str] = []
         self.mixings: list[str] = []
-        self.undivided: list[float] = []  # standard deviations of scores that were not divided
-        self.deviation = 0.0  # the largest one of the scores in any attention
         self.attentions = 0
         self.masked: list[bool] = []  # whether the future is hidden, of every self-attention
-        self.spread = 0.0  # how far the scores of one query differ, as a share of the largest
+        self.spread = (
+            0.0  # how far a query's scores differ from its first, as a share of the largest
+        )
+        self.deviation = self.undivided = 0.0  # the largest of scores, and of those not divided
         self._factors: set[float] = set()  # since the last softmax
         self._width = 0  # of the vectors in the last product
 
@@ -62,7 +63,8 @@ class Watch(TorchFunctionMode):
             self._softmax(given[0].detach().float(), kwargs.get("dim", [*args, None][1]))
         elif name == "scaled_dot_product_attention":
             bias = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
-            bias = _causal(*given[:2]) if kwargs.get("is_causal") else bias
+            if kwargs.get("is_causal"):
+                bias = given[0].new_ones(given[0].size(-2), given[1].size(-2)).bool().tril()
             self._attended(*given[:2], bias, kwargs.get("scale"))
         elif name in RESHAPES and isinstance(given[0], Tensor):
             shapes = tuple(given[0].shape), tuple(result.shape)
@@ -79,12 +81,11 @@ class Watch(TorchFunctionMode):
                     tables.append(table.size(0))
                     deltas.append(torch.zeros_like(vectors).requires_grad_())
                     return vectors + deltas[-1]
-        if vectors.dim() < 2 or vectors.size(-2) not in self.lengths:
-            return vectors
-        steps = ids.reshape(-1, vectors.size(-2))[0].diff()
-        if (steps[: len(steps) // 2] == 1).all():
-            self.position_tables.append(table.size(0))  # read by 0, 1, 2, …
-            self.reuses_positions |= bool((steps < 1).any())
+        if vectors.dim() > 1 and vectors.size(-2) in self.lengths:
+            steps = ids.reshape(-1, vectors.size(-2))[0].diff()
+            if (steps[: len(steps) // 2] == 1).all():
+                self.last_position = max(self.last_position, table.size(0))
+                self.reuses_positions |= bool((steps < 1).any())
         return vectors
 
     def _softmax(self, scores: Tensor, axis: int | None) -> None:
@@ -99,13 +100,11 @@ class Watch(TorchFunctionMode):
         self, query: Tensor, key: Tensor, bias: Tensor | None, scale: float | None
     ) -> None:
         keys = key.repeat_interleave(query.size(1) // key.size(1), dim=1) if key.dim() > 3 else key
-        scores = query.detach().float() @ keys.detach().float().mT
-        if bias is not None and bias.dtype == torch.bool:
-            scores = scores.masked_fill(~bias, -torch.inf)
-        elif bias is not None:
-            scores = scores + bias.detach().float()
+        scores, width = query.detach().float() @ keys.detach().float().mT, query.size(-1)
+        if bias is not None:
+            is_flag = bias.dtype == torch.bool
+            scores = scores.masked_fill(~bias, -torch.inf) if is_flag else scores + bias.detach()
         is_divided = scale is None or abs(scale - 1) > 1e-6
-        width = query.size(-1)
         scores = scores * (width**-0.5 if scale is None else scale)
         self._note(scores, 1 if is_divided else width, {-1.0})
 
@@ -118,14 +117,13 @@ class Watch(TorchFunctionMode):
         self.attentions += 1
         if scores.shape[-2:] == (self.streams[0].size(1),) * 2:
             self.masked.append(not seen.triu(1).any())
-        high = scores.masked_fill(~seen, -torch.inf).amax(dim=-1)
-        spread = (high - scores.masked_fill(~seen, torch.inf).amin(dim=-1)).amax().item()
-        self.spread = max(self.spread, spread / max(scores[seen].abs().max().item(), 1e-30))
+        spread = (scores - scores[..., :1])[seen].abs().max() / scores[seen].abs().max()
+        self.spread = max(self.spread, spread.item())
         deviation = scores[seen].std().item()
         self.deviation = max(self.deviation, deviation)
         wanted = [width ** (power / 2) for power in powers]
         if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in wanted):
-            self.undivided.append(deviation)
+            self.undivided = max(self.undivided, deviation)
 
 
 def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: set[int]) -> bool:
@@ -144,12 +142,6 @@ def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: se
         return is_split and many[1] != few[1]
     is_split = len(many) == 3 and many[1] == few[1] and many[0] != few[0]
     return is_split and many[0] * many[2] == few[0] * few[2]
-
-
-def _causal(query: Tensor, key: Tensor) -> Tensor:
-    """The mask of is_causal, (query, key)."""
-    ones = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
-    return ones.tril()
 
 
 def _factor(value: object) -> float:

@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_edu.checkup.calling import Text, named_number, places
-from transformer_edu.checkup.flows import MORE
-from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
+from transformer_edu.checkup.flow_probes import Found
+from transformer_edu.checkup.report import HEALTHY, TOLD, UNTRIED
 from transformer_edu.checkup.subject import LENGTH, NOISE, START, Subject
-from transformer_edu.generation.continuation import Continuation, start_id_of
+from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.transformer import Transformer
@@ -24,32 +24,31 @@ Step = Callable[[Tensor, object, int], tuple[object, object]]
 Writer = Callable[[Text], list[list[int]]]
 
 
-def cache(subject: Subject) -> Finding:
+def cache(subject: Subject) -> Found:
     text = subject.text()
     if _stepper(subject, text) is None:
-        return Finding(UNTRIED, "no cache is known: give Adapter(step=…)")
-    trials = {"one by one": (text, ONE_BY_ONE, None), "from word 1": (text, FROM_THE_FIRST, None)}
-    if subject.has_source:
-        trials["with padding"] = (subject.padded(text, MORE, stream=1), ONE_BY_ONE, None)
-    elif subject.masks and subject.adapter.step is None:
+        return UNTRIED, "no cache is known: give Adapter(step=…)"
+    trials = {"one by one": (text, ONE_BY_ONE, None)}
+    if subject.adapter.step is None and (subject.has_source or subject.masks):
         trials["with padding"] = (_shortened(subject, text), ONE_BY_ONE, None)
-    trials |= {"after a reorder": (text, ONE_BY_ONE, [1, 1, 0]), "in parts": (text, SEVERAL, None)}
+    trials |= {"after a reorder": (text, FROM_THE_FIRST, [1, 1, 0])}
+    trials |= {"in parts": (text, SEVERAL, None)}
     done, missing = [], ""
     for name, trial in trials.items():
         try:
             moved = _steps_moved(subject, *trial)
         except Exception as error:  # of any kind
-            if len(done) < 2:
+            if not done:
                 raise
             missing += f" Not {name}: {type(error).__name__}."
             continue
         if moved.any():
-            words = f"Read {name}, logits differ by {moved.max():.2g} of their variation, first at"
             first = int(moved.amax(dim=0).nonzero().min()) + 1
-            return Finding(ILL, f"{words} word {first}.", "the cached step differs")
+            words = f"Read {name}, logits differ by {moved.max():.2g} of their variation"
+            return "the cached step differs", f"{words}, first at word {first}."
         done.append(name)
     words = f"Steps give the logits of one pass: {', '.join(done)}.{missing}"
-    return Finding(TOLD if missing else HEALTHY, words)
+    return (TOLD if missing else HEALTHY), words
 
 
 def _steps_moved(
@@ -60,8 +59,8 @@ def _steps_moved(
     After the first part the rows of the batch become these rows, if any are given.
     """
     step, past, found, done = _stepper(subject, text), None, [], 0
-    for number, part in enumerate(parts):
-        if number == 1 and rows is not None:
+    for part in parts:
+        if rows is not None and len(found) == 1:
             for each in past if isinstance(past, list) else [past]:
                 reorder = each.keep if hasattr(each, "keep") else each.reorder_cache
                 reorder(torch.tensor(rows, device=subject.device))
@@ -83,11 +82,12 @@ def _stepper(subject: Subject, text: Text) -> Step | None:
         given = (model,) if source is None else (model, source)
         return lambda ids, past, end: own(*given, ids, past)
     if hasattr(model, "new_caches"):
-        return lambda ids, past, end: (
-            model(ids, caches=(kept := past or model.new_caches())),
-            kept,
-        )
-    if isinstance(model, Transformer):
+
+        def step(ids: Tensor, past: object, end: int) -> tuple[object, object]:
+            past = past or model.new_caches()
+            return model(ids, caches=past), past
+
+    elif isinstance(model, Transformer):
         mask = model.source_mask(source)
         memory = model.encode(source, source_mask=mask)
 
@@ -95,63 +95,45 @@ def _stepper(subject: Subject, text: Text) -> Step | None:
             past = past or DecoderCache(num_layers=len(model.decoder.layers))
             return model.project(model.decode(ids, memory, source_mask=mask, cache=past)), past
 
-        return step
-    if not {"past_key_values", "use_cache"} <= {*names}:
+    elif {"past_key_values", "use_cache"} <= {*names}:  # Hugging Face
+        encoded = {} if source is None else {"attention_mask": source_real.long()}
+        if encoded:
+            encoded["encoder_outputs"] = model.get_encoder()(source, **encoded)
+
+        def step(ids: Tensor, past: object, end: int) -> tuple[object, object]:
+            seen = real[:, :end]
+            given = {"input_ids": ids, "attention_mask": seen.long()}
+            given |= {"position_ids": places(seen)[:, -ids.size(1) :]}
+            given = {name: each for name, each in given.items() if name in names}
+            given = encoded | {"decoder_input_ids": ids} if encoded else given
+            answer = model(**given, past_key_values=past, use_cache=True)
+            return answer, answer["past_key_values"]
+
+    else:
         return None
-    encoded: dict[str, object] = {}
-    if source is not None:
-        encoded["attention_mask"] = source_real.long()
-        encoded["encoder_outputs"] = model.get_encoder()(source, **encoded)
-
-    def step_hugging_face(ids: Tensor, past: object, end: int) -> tuple[object, object]:
-        given = {"input_ids": ids, "attention_mask": real[:, :end].long()}
-        given |= {"position_ids": places(real[:, :end])[:, -ids.size(1) :]}
-        given = {name: each for name, each in given.items() if name in names}
-        given = encoded | {"decoder_input_ids": ids} if encoded else given
-        answer = model(**given, past_key_values=past, use_cache=True)
-        return answer, answer["past_key_values"]
-
-    return step_hugging_face
+    return step
 
 
 def _shortened(subject: Subject, text: Text) -> Text:
     """The text with two words fewer in its last row: padded on the left, a source on the right."""
-    stream = 2 * subject.has_source
-    ids, real = text[stream].clone(), text[stream + 1].clone()
-    cut = slice(-2, None) if subject.has_source else slice(2)
+    stream = int(subject.has_source)
+    ids, real = (each.clone() for each in text.stream(stream))
+    cut = slice(-2, None) if stream else slice(2)
     ids[-1, cut], real[-1, cut] = subject.padding_id, False
-    return Text(*text[:stream], ids, real, *text[stream + 2 :])
+    return text.replaced(stream, ids, real)
 
 
-def generation(subject: Subject) -> Finding:
+def generation(subject: Subject) -> Found:
     start, write = _writer(subject)
     if write is None:
-        return Finding(UNTRIED, "no greedy generation is known: give Adapter(generate=…)")
+        return UNTRIED, "no greedy generation is known: give Adapter(generate=…)"
     text = subject.text(batch=2)
-    wrong = _wrong_word(subject, text, start, write)
-    if wrong or (subject.adapter.generate is None and _continued_moved(subject, text)):
-        words = wrong or "Given the words of a text, its logits are not those of one pass."
-        return Finding(ILL, words, "generation does not follow the logits")
-    is_masked = bool(subject.masks) and subject.adapter.generate is None
-    short = _shortened(subject, text) if subject.has_source or is_masked else None
-    if short and (wrong := _wrong_word(subject, short, start, write)):
-        return Finding(ILL, f"In a padded batch: {wrong}", "generation depends on the batch")
-    return Finding(HEALTHY, f"{WRITTEN} tokens have the largest logits of one pass.")
-
-
-@torch.no_grad()
-def _continued_moved(subject: Subject, text: Text) -> bool:
-    """Whether our searches, given the words of a text, read other logits than those of one pass."""
-    if not all(hasattr(subject.model, name) for name in SEARCHED):
-        return False
-    writing = Continuation(subject.model.eval(), text.source_ids, start_id=0)
-    writing.written, steps = text.ids[:, :1], []
-    for column in (*text.ids[:, 1:].T, text.ids[:, 0]):
-        steps.append(writing.next_logits())
-        writing.append(column)
-    found = torch.stack(steps, dim=1)
-    whole = subject.answer(text)
-    return bool(subject.moved(whole, torch.where(found == -torch.inf, whole, found)).any())
+    if wrong := _wrong_word(subject, text, start, write):
+        return "generation does not follow the logits", wrong
+    if subject.has_source or (subject.masks and subject.adapter.generate is None):
+        if wrong := _wrong_word(subject, _shortened(subject, text), start, write):
+            return "generation depends on the batch", f"In a padded batch: {wrong}"
+    return HEALTHY, f"{WRITTEN} tokens have the largest logits of one pass."
 
 
 def _wrong_word(subject: Subject, text: Text, start: int, write: Writer) -> str:
@@ -169,14 +151,27 @@ def _wrong_word(subject: Subject, text: Text, start: int, write: Writer) -> str:
     return ""
 
 
+def stopping(subject: Subject) -> Found:
+    (_, write), end, width = _writer(subject, ends=True), subject.end_id, subject.sizes[0]
+    linear = [each for each in subject.model.modules() if isinstance(each, nn.Linear)]
+    last = [each for each in linear if each.out_features == width]
+    if write is None or end is None or not (0 <= end < width and last):
+        return UNTRIED, "no generation or no end token is known: give them to Adapter(…)"
+    bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
+    with last[-1].register_forward_hook(lambda module, given, output: output + bias):
+        after = max(len(row) for row in write(subject.text(batch=2))) - 1
+    name = "generation does not stop" if after > 0 else HEALTHY
+    return name, f"After the end token it wrote {max(after, 0)} more."
+
+
 def _writer(subject: Subject, *, ends: bool = False) -> tuple[int, Writer | None]:
     """The start token, and what writes WRITTEN tokens greedily; None if nothing is known to."""
-    model, own, stream = subject.model.eval(), subject.adapter.generate, 2 * subject.has_source
+    model, own, stream = subject.model.eval(), subject.adapter.generate, int(subject.has_source)
     start = named_number(model, START)
     start = subject.padding_id if start is None else start
     if own is not None:
-        return start, lambda text: own(model, text[stream], WRITTEN).tolist()
-    if getattr(model, "can_generate", bool)():
+        return start, lambda text: own(model, text.stream(stream)[0], WRITTEN).tolist()
+    if getattr(model, "can_generate", bool)():  # Hugging Face
         settings = type(model.generation_config)(
             max_new_tokens=WRITTEN + 1,  # the last one may be forced to be the end
             do_sample=False,
@@ -186,8 +181,8 @@ def _writer(subject: Subject, *, ends: bool = False) -> tuple[int, Writer | None
         )
 
         def write(text: Text) -> list[list[int]]:
-            ids, mask = text[stream], text[stream + 1].long()
-            found = model.generate(ids, attention_mask=mask, generation_config=settings)
+            ids, real = text.stream(stream)
+            found = model.generate(ids, attention_mask=real.long(), generation_config=settings)
             return found[:, 1 if stream else ids.size(1) :][:, :WRITTEN].tolist()
 
         return start, write
@@ -203,26 +198,7 @@ def _writer(subject: Subject, *, ends: bool = False) -> tuple[int, Writer | None
         return start, None
 
     def write_on(text: Text) -> list[list[int]]:
-        if "attention_mask" in names:
-            greedy["attention_mask"] = text.real.long()
-        return model.generate(text.ids, WRITTEN, **greedy)[:, text.ids.size(1) :].tolist()
+        mask = {"attention_mask": text.real.long()} if "attention_mask" in names else {}
+        return model.generate(text.ids, WRITTEN, **greedy, **mask)[:, text.ids.size(1) :].tolist()
 
     return start, write_on
-
-
-def stopping(subject: Subject) -> Finding:
-    (_, write), end, width = _writer(subject, ends=True), subject.end_id, subject.sizes[0]
-    linear = [each for each in subject.model.modules() if isinstance(each, nn.Linear)]
-    last = [each for each in linear if each.out_features == width]
-    if write is None or end is None or not (0 <= end < width and last):
-        return Finding(UNTRIED, "no generation or no end token is known: give them to Adapter(…)")
-    bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
-    hook = last[-1].register_forward_hook(lambda module, given, output: output + bias)
-    try:
-        longest = max(len(row) for row in write(subject.text(batch=2)))
-    finally:
-        hook.remove()
-    words = f"After the end token it wrote {max(longest - 1, 0)} more."
-    return (
-        Finding(ILL, words, "generation does not stop") if longest > 1 else Finding(HEALTHY, words)
-    )
