@@ -113,8 +113,8 @@ class Report:
 
     def to_dict(self) -> dict[str, object]:
         """Everything but the seconds, so that a second check-up returns the same."""
-        told = {"model": self.model, "kind": self.kind, "illnesses": self.illnesses}
-        return told | {"notes": list(self.notes), "findings": [asdict(f) for f in self.findings]}
+        told = asdict(self) | {"illnesses": self.illnesses}
+        return {name: value for name, value in told.items() if name != "seconds"}
 
     def to_json(self) -> str:
         """``to_dict`` as text."""

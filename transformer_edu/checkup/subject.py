@@ -3,11 +3,14 @@
 import contextlib
 import copy
 import inspect
+import random
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -15,12 +18,11 @@ from torch import Tensor, nn
 from transformer_edu.checkup import calling
 from transformer_edu.checkup.calling import Text, named_number
 from transformer_edu.checkup.watch import Watch
+from transformer_edu.training.machine.device import random_state_restored
 
 KINDS = ("encoder-decoder", "decoder-only", "encoder-only")
-SIZE = r"(tgt_|trg_|target_)?(vocab(ulary)?_?size|n_?vocab|n(um)?_?tokens?)"
-PADDING = r"(\w+_)?pad(ding)?(_token)?_?(id|idx|index)"
-END, START = r"(eos|end)(_token)?_(id|idx)", r"(decoder_start|start|bos|sos)(_token)?_(id|idx)"
 SPECIAL = 4  # ids below are often padding, start, end and unknown
+SMALLEST = 4  # tokens of the smallest vocabulary
 LENGTH, SOURCE_LENGTH = 7, 6  # of the probes' texts: no other axis should have these lengths
 MORE = 4  # columns of padding
 NOISE, ROUNDINGS = 1e-4, 30  # of the answers' own variation; of the largest number
@@ -33,6 +35,10 @@ Show it how in three lines; ids are (batch, position), real is False on padding:
 
 class CheckupError(ValueError):
     """The model could not be examined; the message says what is missing."""
+
+
+class UntriedError(Exception):
+    """A probe that could not be tried; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +66,7 @@ class Adapter:
 
 
 class Subject:
-    """A model under examination, as ``borrowed`` lends it. The arguments are ``check_up``'s.
-
-    Raises:
-        CheckupError: If the model's signature cannot be read.
-    """
+    """A model under examination, as ``borrowed`` lends it; the arguments are ``check_up``'s."""
 
     def __init__(
         self, model: nn.Module, kind: str | None, adapter: Adapter, training_step: Callable | None
@@ -72,51 +74,47 @@ class Subject:
         self.model, self.kind, self.adapter = model, kind, adapter
         self.training_step, self.name, self.notes = training_step, type(model).__name__, []
         self.device = next((each.device for each in model.parameters()), torch.device("cpu"))
-        self.convention = "none"
-        self.labels = self.swapped = self.is_asked = self.is_logits = False
-        self.drops_always = self.is_learned = False
-        rates = [rate for each in model.modules() for rate in dropout_rates(each).values()]
-        self.dropout_rate = max((rate for rate in rates if rate < 1), default=0.0)
+        self.labels = self.swapped = self.is_asked = self.is_logits = self.drops_always = False
+        self.convention, self.parameters = "none", self._read_signature()
         norms = [each for each in model.modules() if "Norm" in type(each).__name__]
-        scales = [weight for each in norms for weight in each.parameters(recurse=False)]
-        self.is_fresh = bool(norms) and all((each == each.flatten()[0]).all() for each in scales)
-        self._wake()
-        self._read_signature()
-        size = adapter.vocabulary_size or named_number(model, SIZE)
-        self.sizes = [size or 10, size or 10]  # of the text or target, of the source
-        self.knows_size = size is not None
-        tables = [each.padding_idx for each in model.modules() if isinstance(each, nn.Embedding)]
-        known = [adapter.padding_id, named_number(model, PADDING), *tables]
-        known = [each for each in known if each is not None]
-        self.knows_padding = bool(known) or adapter.ask is not None or bool(self.masks)
-        self.padding_id = max(known[0], 0) if known else 0
-        self.end_id = named_number(model, END) if adapter.end_id is None else adapter.end_id
-
-    def _wake(self) -> None:
-        """Weights that start at zero become small numbers: a branch of zeros shows nothing."""
-        generator, woken = torch.Generator().manual_seed(2), []
-        for name, weight in self.model.named_parameters():
+        scales = [weight.flatten() for each in norms for weight in each.parameters(recurse=False)]
+        self.is_fresh = bool(scales) and all((each == each[0]).all() for each in scales)
+        generator, asleep = torch.Generator().manual_seed(2), []
+        for name, weight in model.named_parameters():  # a branch of zeros shows nothing
             if weight.numel() and not weight.detach().any():
+                asleep += [name] if weight.dim() > 1 else []
                 noise = torch.randn(weight.shape, generator=generator, device="cpu") / 50
                 weight.data.copy_(noise)
-                woken += [name] if weight.dim() > 1 else []
-        if woken:
-            words = f"{len(woken)} matrices start at zero, such as {woken[0]}: they were small"
-            self.notes.append(f"{words} numbers for as long as it took.")
+        if asleep:
+            words = f"{len(asleep)} matrices start at zero, such as {asleep[0]}"
+            self.notes.append(f"{words}: they were examined with small numbers.")
+        attributes = [each for module in model.modules() for each in vars(module).items()]
+        rates = [each for name, each in attributes if name == "p" or "drop" in name]
+        rates = [rate for rate in rates if isinstance(rate, float) and rate < 1]
+        self.dropout_rate = max(rates, default=0.0)
+        size = adapter.vocabulary_size or named_number(model, "vocabulary size")
+        self.known_size, self.sizes = size, [size or SMALLEST] * 2  # of the text, of the source
+        known = [adapter.padding_id, named_number(model, "padding id")]
+        known = [each for each in known if each is not None]
+        self.knows_padding = bool(known or adapter.ask or self.masks)
+        self.padding_id = max(known[0], 0) if known else 0
+        self.end_id = adapter.end_id
+        if self.end_id is None:
+            self.end_id = named_number(model, "end id")
 
-    def _read_signature(self) -> None:
-        self.parameters: list[calling.Parameter] = []
-        if self.adapter.ask is not None:
-            two = len(inspect.signature(self.adapter.ask).parameters) == 5
-        else:
-            try:
-                self.parameters = calling.read_signature(self.model.forward)
-            except (TypeError, ValueError) as error:
-                raise self.refusal(str(error)) from None
-            two = any(each.role == "target" for each in self.parameters)
+    def _read_signature(self) -> list[calling.Parameter]:
+        parameters = []
+        try:
+            if self.adapter.ask is None:
+                parameters = calling.read_signature(self.model.forward)
+            two = len(inspect.signature(self.adapter.ask or (lambda: None)).parameters) == 5
+        except (TypeError, ValueError) as error:
+            raise self.refusal(str(error)) from None
+        two = two or any(each.role == "target" for each in parameters)
         if self.kind is not None and two != self.has_source:
             raise self.refusal(f"it reads {1 + two} streams of tokens, got kind={self.kind!r}")
         self.kind = KINDS[0] if two else self.kind
+        return parameters
 
     @property
     def has_source(self) -> bool:
@@ -152,9 +150,8 @@ class Subject:
             words, generator = self.words(stream), torch.Generator().manual_seed(stream)
             drawn = (batch, size)
             steps = torch.randint(1, len(words), drawn, generator=generator, device="cpu")
-            ids = words[(steps.cumsum(dim=1) % len(words)).to(self.device)]
-            streams += [ids, torch.ones_like(ids, dtype=torch.bool)]
-        return Text(*streams)
+            streams.append(words[(steps.cumsum(dim=1) % len(words)).to(self.device)])
+        return Text.of(*streams)
 
     def changed(self, text: Text, position: int | slice, *, stream: int = 0) -> Text:
         """The text with different words at a position."""
@@ -177,14 +174,15 @@ class Subject:
         """The answers, shape (batch, position, width); without dropout unless it ``drops``."""
         is_quiet = (training or self.drops_always) and not drops
         torch.manual_seed(seed)
-        with torch.no_grad(), without_dropout(self.model) if is_quiet else contextlib.nullcontext():
-            return self.read(self.call(self.model.train(training), text), text)
+        self.model.train(training)
+        with torch.no_grad(), Watch() if is_quiet else contextlib.nullcontext():
+            return self.read(self.call(text), text)
 
-    def call(self, model: nn.Module, text: Text, *, hides: bool = True, **more: object) -> object:
+    def call(self, text: Text, *, hides: bool = True, **more: object) -> object:
         """Whatever a model answers to a text; without ``hides`` masks show it the future."""
         if self.adapter.ask is not None:
             both = (text.source_ids, text.ids, text.source_real, text.real)
-            return self.adapter.ask(model, *(both if self.has_source else both[1::2]))
+            return self.adapter.ask(self.model, *(both if self.has_source else both[1::2]))
         causal = hides and self.kind != KINDS[2]
         given = calling.arguments(
             self.parameters, text, self.convention, causal=causal, labels=self.labels
@@ -192,7 +190,7 @@ class Subject:
         for name, role, _ in self.parameters if self.swapped else ():
             if role in ("text", "target"):
                 given[name] = given[name].T
-        return model(**given | more)
+        return self.model(**given | more)
 
     def read(self, answer: object, text: Text) -> Tensor:
         """The logits or vectors of an answer, in float32, shape (batch, position, width)."""
@@ -201,8 +199,9 @@ class Subject:
     def watched(self, text: Text) -> tuple[Watch, Tensor]:
         """What happened inside while a text was read, and the answers with gradients."""
         torch.manual_seed(0)
+        self.model.eval()
         with torch.enable_grad(), Watch([each for each in text[::2] if each is not None]) as watch:
-            return watch, self.read(self.call(self.model.eval(), text), text)
+            return watch, self.read(self.call(text), text)
 
     @cached_property
     def inside(self) -> Watch:
@@ -212,21 +211,13 @@ class Subject:
     def gradient(self, text: Text, chosen: Tensor, *, stream: int = 0) -> Tensor:
         """How much each position's vector moves the chosen answers, as a share of the largest.
 
-        Args:
-            text: What to ask.
-            chosen: Which answers, shape (batch, position).
-            stream: Whose vectors: 0 the text's or target's, 1 the source's.
-
-        Returns:
-            Shape (batch, position); zero if no embedding was observed.
+        Both are (batch, position); the result is zero if no embedding was observed.
         """
         watch, answers = self.watched(text)
-        size, deltas = torch.zeros_like(text[2 * stream], dtype=torch.float), watch.deltas[stream]
-        if deltas and answers.requires_grad:
-            generator = torch.Generator().manual_seed(1)
-            weights = torch.randn(answers.shape[1:], generator=generator, device="cpu")
-            total = (answers * weights.to(self.device))[chosen[:, : answers.size(1)]].sum()
-            for each in torch.autograd.grad(total, deltas, materialize_grads=True):
+        size = torch.zeros_like(text.stream(stream)[0], dtype=torch.float)
+        if watch.deltas[stream] and answers.requires_grad:
+            total = answers.sin()[chosen[:, : answers.size(1)]].sum()  # any function of them
+            for each in torch.autograd.grad(total, watch.deltas[stream], materialize_grads=True):
                 each = each.abs().amax(dim=-1)
                 size = size + (each.T if self.swapped else each.reshape(size.shape))
         return size / size.max().clamp(min=1e-30)
@@ -248,46 +239,28 @@ class Subject:
 
 @contextlib.contextmanager
 def borrowed(model: nn.Module, dtype: torch.dtype) -> Iterator[None]:
-    """Inside the block weights and buffers are copies of this type.
+    """Inside the block weights and buffers are copies of this type, and nothing warns.
 
-    Afterwards the same tensors hold the same numbers; modes, gradients and plain attributes,
-    lists and dictionaries are as before, too.
+    Afterwards everything is as before: numbers, gradients, modes, all plain attributes, lists and
+    dictionaries, and the random states.
     """
-    parts, gradients = [*model.modules()], [(each, each.grad) for each in model.parameters()]
+    parts, states = [*model.modules()], (random.getstate(), np.random.get_state())
     items = [each for part in parts for each in (vars(part), *vars(part).values())]
     held = [(each, copy.copy(each)) for each in items if type(each) in (dict, list)]
-    numbers = [(each, each.data) for each in (*model.parameters(), *model.buffers())]
+    tensors = (*model.parameters(), *model.buffers())
+    numbers = [(each, each.data, each.grad) for each in tensors]
     try:
-        for each, data in numbers:
+        for each, data, _ in numbers:
             each.grad = None
             each.data = data.to(dtype if data.is_floating_point() else data.dtype, copy=True)
-        yield
+        with random_state_restored(), warnings.catch_warnings(record=True):
+            yield
     finally:
         for each, content in held:
             each.clear()
             each.update(content) if isinstance(each, dict) else each.extend(content)
-        for each, data in numbers:
-            each.data = data
-        for weight, gradient in gradients:
-            weight.grad = gradient
-
-
-def dropout_rates(module: nn.Module) -> dict[str, float]:
-    """The rates of dropout among a module's own attributes."""
-    is_dropout = isinstance(module, nn.Dropout)
-    items = vars(module).items()
-    return {k: v for k, v in items if isinstance(v, float) and ("drop" in k or is_dropout)}
-
-
-@contextlib.contextmanager
-def without_dropout(model: nn.Module) -> Iterator[None]:
-    """Inside the block all rates of dropout are zero, and F.dropout does nothing."""
-    rates = [(vars(each), dropout_rates(each)) for each in model.modules()]
-    try:
-        for attributes, found in rates:
-            attributes.update(dict.fromkeys(found, 0.0))
-        with Watch():
-            yield
-    finally:
-        for attributes, found in rates:
-            attributes.update(found)
+        for each, data, gradient in numbers:
+            each.grad = None
+            each.data, each.grad = data, gradient
+        random.setstate(states[0])
+        np.random.set_state(states[1])
