@@ -23,6 +23,7 @@ def table(name: str) -> dict[str, dict[str, str]]:
 
 
 NAMES = {meaning: re.compile(row["pattern"], re.I) for meaning, row in table("names").items()}
+OF_TARGET, NO_LOGITS = NAMES["of the target"], NAMES["in an answer, not the logits"]
 ROLES = ("left out", "padding", "attention", "positions", "lengths", "segments")  # first that fits
 CONVENTIONS = table("conventions")  # what hides where: values and shape of the masks
 
@@ -77,7 +78,7 @@ def read_signature(forward: Callable) -> list[Parameter]:
             role = "text"
         elif role is None and optional and NAMES["labels, if optional"].search(each.name):
             role = "labels"
-        elif role is None and not has_target and (not optional or is_of_target(each.name)):
+        elif role is None and not has_target and (not optional or OF_TARGET.search(each.name)):
             role = "target"
         if role and role != "left out":
             found.append(Parameter(each.name, role, optional))
@@ -87,11 +88,6 @@ def read_signature(forward: Callable) -> list[Parameter]:
         raise TypeError("its forward names no token ids")
     two = any(each.role == "target" for each in found)
     return [each for each in found if two or not each.name.startswith("encoder_")]
-
-
-def is_of_target(name: str) -> bool:
-    """Whether a parameter of an encoder–decoder belongs to the target."""
-    return bool(NAMES["of the target"].search(name))
 
 
 def mask(form: str, real: Tensor, *, causal: bool) -> Tensor | None:
@@ -114,7 +110,7 @@ def arguments(
     two, given = text.source_ids is not None, {}
     _, padding, attention = CONVENTIONS[convention].values()
     for name, role, optional in parameters:
-        is_text = not two or is_of_target(name)
+        is_text = not two or bool(OF_TARGET.search(name))
         real = text.real if is_text else text.source_real
         value = {
             "text": text.source_ids if two else text.ids,
@@ -154,7 +150,6 @@ def read_answer(answer: object, text: Text, width: int, *, swapped: bool) -> Ten
     That of the width of a vocabulary is preferred. One answer for each text is one position. If
     ``swapped``, the batch is the second axis. Without any, a TypeError.
     """
-    is_other = NAMES["in an answer, not the logits"]
     (batch, length), ranked, found = text.ids.shape, [], [*tensors(answer)]
     for name, each in found:
         if each.dim() == 2 and each.size(0) == batch * length != batch:
@@ -163,7 +158,7 @@ def read_answer(answer: object, text: Text, width: int, *, swapped: bool) -> Ten
             each = each.transpose(0, 1) if swapped else each
             is_last = each.size(1) != length == each.size(2)  # (batch, vocabulary, position)
             each = each.transpose(1, 2) if is_last else each
-        if each.dim() in (2, 3) and each.size(0) == batch and not is_other.search(name):
+        if each.dim() in (2, 3) and each.size(0) == batch and not NO_LOGITS.search(name):
             fits = each.dim() == 3 and each.size(1) == length
             rank = (fits, name.endswith("logits"), each.size(-1) == width, -len(ranked))
             ranked.append((rank, each if each.dim() == 3 else each.unsqueeze(1)))

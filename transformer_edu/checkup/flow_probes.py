@@ -19,10 +19,11 @@ REPEATED = 8  # texts of one repeated word
 Found = str | tuple  # HEALTHY or a name in findings.tsv, and what was measured
 
 
-def influence(subject: Subject, *, training: bool = False) -> Tensor:
-    """Which answers move with which word of the text: booleans, (answering, changed position)."""
+def influence(subject: Subject, *, stream: int = 0, training: bool = False) -> Tensor:
+    """Which answers move with which word of a stream: booleans, (answering, changed position)."""
     text = subject.text(batch=1).rows([0, 0])
-    texts = [text, *(subject.changed(text, position) for position in range(LENGTH))]
+    places = range(text.stream(stream)[0].size(1))
+    texts = [text, *(subject.changed(text, place, stream=stream) for place in places)]
     before, *after = (subject.answer(each, training=training) for each in texts)
     return torch.stack([subject.moved(before, each)[0] > 0 for each in after], dim=-1).cpu()
 
@@ -111,15 +112,13 @@ def _leak(seen: Tensor, *, is_masked: bool) -> Found:
 
 
 def context(subject: Subject) -> Found:
-    text, seen = subject.text(batch=2), influence(subject)
+    seen = influence(subject)
     if subject.has_source:
-        before = subject.answer(text)
-        others = [subject.changed(text, i, stream=1) for i in range(text.source_ids.size(1))]
-        moved = [bool(subject.moved(before, subject.answer(each)).any()) for each in others]
-        if not any(moved):
+        moves = influence(subject, stream=1).any(dim=0)
+        if not moves.any():
             return "the source has no effect"
-        if not all(moved):
-            return "the source is cut off", moved.count(False), len(moved)
+        if not moves.all():
+            return "the source is cut off", int((~moves).sum()), len(moves)
     if len(seen) > 1 and not seen.diagonal(-1).any():
         return "words do not see each other"
     if subject.is_asked:
@@ -142,7 +141,8 @@ def padding(subject: Subject, *, stream: int = 0, left: bool = False) -> Found:
         return "nothing hides left padding"
     if not subject.knows_padding:
         return "nothing hides padding", moved, share
-    return f"{'left ' * left}{'source ' * stream}padding is visible", moved, share
+    which = "left " if left else "source " if stream else ""
+    return f"{which}padding is visible", moved, share
 
 
 def empty_row(subject: Subject) -> Found:

@@ -112,6 +112,9 @@ def unsure(subject: Subject) -> Found:
     logits = subject.answer(text)
     if (logits >= 0).all() and (logits.sum(dim=-1) - 1).abs().max() < 1e-3:
         return "the model returns probabilities"
+    read = logits.softmax(dim=-1).gather(-1, text.ids[:, : logits.size(1), None]).mean()
+    if read > 0.5:
+        return "the model copies what it reads", read
     _require_fresh(subject)
     uniform = math.log(logits.size(-1))
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), text.ids[:, 1:].flatten()).item()

@@ -10,9 +10,7 @@ HEALTHY, ILL, TOLD, UNTRIED, UNJUDGED = "healthy", "ill", "told", "not tried", "
 MARKS = {HEALTHY: "✓", ILL: "✗", TOLD: "?", UNTRIED: "–", UNJUDGED: "–"}
 COLORS = {HEALTHY: "36", ILL: "1;33", TOLD: "35", UNTRIED: "2", UNJUDGED: "2"}  # of a terminal
 SHADES = {"·": "#8882", "o": "#56b4e9", "#": "#e69f00"}  # of a map in a notebook
-CELLS = {
-    letter: f'<span style="background:{shade}">{letter}</span>' for letter, shade in SHADES.items()
-}
+CELLS = {k: f'<span style="background:{shade}">{k}</span>' for k, shade in SHADES.items()}
 STYLE = "text-align:left;vertical-align:top;white-space:pre-wrap"
 
 
@@ -50,10 +48,8 @@ class Finding:
 
     def drawn(self) -> list[str]:
         """The leak in letters: a text for each answering position, # where it saw the future."""
-        return [
-            "".join("·" if not moved else "#" if j > i else "o" for j, moved in enumerate(row))
-            for i, row in enumerate(self.leak)
-        ]
+        rows = enumerate(self.leak)
+        return ["".join("·o#"[moved * (1 + (j > i))] for j, moved in enumerate(r)) for i, r in rows]
 
 
 @dataclass(frozen=True)

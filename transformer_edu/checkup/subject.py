@@ -71,11 +71,11 @@ class Subject:
     def __init__(
         self, model: nn.Module, kind: str | None, adapter: Adapter, training_step: Callable | None
     ) -> None:
-        self.model, self.kind, self.adapter = model, kind, adapter
-        self.training_step, self.name, self.notes = training_step, type(model).__name__, []
+        self.model, self.adapter, self.training_step = model, adapter, training_step
+        self.name, self.notes, self.convention = type(model).__name__, [], "none"
         self.device = next((each.device for each in model.parameters()), torch.device("cpu"))
         self.labels = self.swapped = self.is_asked = self.is_logits = self.drops_always = False
-        self.convention, self.parameters = "none", self._read_signature()
+        self._read_signature(kind)
         norms = [each for each in model.modules() if "Norm" in type(each).__name__]
         scales = [weight.flatten() for each in norms for weight in each.parameters(recurse=False)]
         self.is_fresh = bool(scales) and all((each == each[0]).all() for each in scales)
@@ -102,29 +102,19 @@ class Subject:
         if self.end_id is None:
             self.end_id = named_number(model, "end id")
 
-    def _read_signature(self) -> list[calling.Parameter]:
-        parameters = []
+    def _read_signature(self, kind: str | None) -> None:
+        self.parameters, self.has_source = [], kind == KINDS[0]
         try:
             if self.adapter.ask is None:
-                parameters = calling.read_signature(self.model.forward)
+                self.parameters = calling.read_signature(self.model.forward)
             two = len(inspect.signature(self.adapter.ask or (lambda: None)).parameters) == 5
         except (TypeError, ValueError) as error:
             raise self.refusal(str(error)) from None
-        two = two or any(each.role == "target" for each in parameters)
-        if self.kind is not None and two != self.has_source:
-            raise self.refusal(f"it reads {1 + two} streams of tokens, got kind={self.kind!r}")
-        self.kind = KINDS[0] if two else self.kind
-        return parameters
-
-    @property
-    def has_source(self) -> bool:
-        """Whether the model is an encoder–decoder."""
-        return self.kind == KINDS[0]
-
-    @property
-    def masks(self) -> list[calling.Parameter]:
-        """The masks that forward takes."""
-        return [each for each in self.parameters if each.role in ("padding", "attention")]
+        two = two or any(each.role == "target" for each in self.parameters)
+        if kind is not None and two != self.has_source:
+            raise self.refusal(f"it reads {1 + two} streams of tokens, got kind={kind!r}")
+        self.has_source, self.kind = two, KINDS[0] if two else kind
+        self.masks = [each for each in self.parameters if each.role in ("padding", "attention")]
 
     def refusal(self, reason: str) -> CheckupError:
         """The error that asks for an adapter."""

@@ -30,12 +30,10 @@ class Watch(TorchFunctionMode):
         self.tables: list[list[int]] = [[] for _ in streams]  # sizes of the tables that read them
         self.last_position, self.reuses_positions = 0, False  # of tables read by 0, 1, 2, …
         self.found: dict[str, str] = {}  # illnesses, and where
-        self.attentions = 0
-        self.masked: list[bool] = []  # whether the future is hidden, of every self-attention
+        self.attentions, self.masked = 0, []  # whether each self-attention hides the future
         self.spread = 0.0  # how far a query's scores differ from its first, as a share of all
         self.deviation = self.undivided = 0.0  # the largest of scores, and of those not divided
-        self._factors: set[float] = set()  # since the last softmax
-        self._width = 0  # of the vectors in the last product
+        self._factors, self._width = set(), 0  # since the last softmax; of the last product
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None

@@ -4,6 +4,7 @@ Each takes the subject and returns what it found, as in flow_probes.py.
 """
 
 import inspect
+from itertools import takewhile
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +16,7 @@ from transformer_edu.checkup.flow_probes import Found
 from transformer_edu.checkup.report import HEALTHY
 from transformer_edu.checkup.subject import Subject, UntriedError
 from transformer_edu.checkup.watch import Watch
-from transformer_edu.generation.continuation import start_id_of
+from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.transformer import Transformer
@@ -162,7 +163,9 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
     if subject.adapter.generate is not None:
         return subject.adapter.generate(model, ids, WRITTEN).tolist()
     if all(hasattr(model, name) for name in SEARCHED):
-        return greedy_search(model, ids, max_length=WRITTEN)
+        steps, end = [], end_id_of(model)  # the search itself returns no start tokens
+        greedy_search(model, ids, max_length=WRITTEN, after_step=steps.append)
+        return [[*takewhile(end.__ne__, row)] for row in steps[-1][:, 1:].tolist()]
     if getattr(model, "can_generate", bool)():  # Hugging Face's
         settings = type(model.generation_config)(
             max_new_tokens=WRITTEN + 1,  # the last one may be forced to be the end
