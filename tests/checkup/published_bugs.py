@@ -444,14 +444,23 @@ class AnglesFromTheStart(GPT):
 
 
 @published("karpathy/nanochat#855", "the cached step differs", adapter=cached())
-class AnglesAfterTheEnd(GPT):
-    """What the pull request's test guards against: a wrong slice of rotary positions."""
+class WrongSlice(GPT):
+    """What the pull request's test guards against: tables of angles, sliced wrongly at a step."""
 
     embedding = WithoutPositions
 
     class attention(Rotary):  # noqa: N801
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("table", super().angles(LONGEST, 0), persistent=False)
+
+        @staticmethod
+        def first(past: int) -> int:
+            return past - 1
+
         def angles(self, length: int, past: int) -> Tensor:
-            return super().angles(length, past + (past > 0))
+            first = self.first(past) if past else 0
+            return self.table[first : first + length]
 
 
 @published("skyzh/tiny-llm#46", "generation does not follow the logits")

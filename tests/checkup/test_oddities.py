@@ -68,15 +68,6 @@ class WindowGPT(GPT):
         return super().causal(ids, past).triu(-1)
 
 
-class BatchNormEncoder(Encoder):
-    def __init__(self) -> None:
-        super().__init__()
-        self.batch_norm = nn.BatchNorm1d(VOCABULARY)
-
-    def forward(self, ids: Tensor) -> Tensor:
-        return self.batch_norm(super().forward(ids).mT).mT
-
-
 @pytest.mark.parametrize(
     ("build", "probe", "words"),
     [
@@ -84,9 +75,8 @@ class BatchNormEncoder(Encoder):
         (PrefixGPT, "future", "first 3 words see each other"),
         (WindowGPT, "context", "sliding window"),
         (GPT, "beyond", f"positions end at {LONGEST}"),
-        (BatchNormEncoder, "neighbors", "BatchNorm mixes the rows"),
         (lambda: built("nn.TransformerEncoder"), "context", "say kind='decoder-only'"),
-        (lambda: built("nn.TransformerEncoder"), "layers", "Copies of one layer?"),
+        (lambda: built("nn.TransformerEncoder"), "tied", "Copies of one layer?"),
         (lambda: built("nn.TransformerEncoder"), "empty_row", "gets NaN"),
         (lambda: built("T5"), "scaling", "as T5's do"),
     ],

@@ -1,11 +1,16 @@
 """Each published bug is found, by the probe that names it, and nothing else is."""
 
+from itertools import takewhile
+
 import pytest
 import torch
 
-from tests.checkup.published_bugs import BUGS
+from tests.checkup.published_bugs import BUGS, OfOfOfOf, WrongSlice, cached, copying_step
+from tests.checkup.small_models import VOCABULARY
 from tools.notebooks import ROOT
 from transformer_edu.checkup import check_up
+
+FAMOUS = ("huggingface/transformers#48745", "karpathy/nanoGPT#240", "TrenTorch/TrenTorch#192")
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=[bug.thread for bug in BUGS])
@@ -13,6 +18,38 @@ def test_a_published_bug_is_called_by_its_name(bug):
     torch.manual_seed(0)
     report = check_up(bug.build(), **bug.how)
     assert report.illnesses == [bug.illness], f"\n{report}"
+
+
+@pytest.mark.parametrize("first", [lambda past: 0, lambda past: past + 1, lambda past: 2 * past])
+def test_no_wrong_slice_of_rotary_positions_goes_unnoticed(first, monkeypatch):
+    torch.manual_seed(0)
+    monkeypatch.setattr(WrongSlice.attention, "first", staticmethod(first))
+    assert check_up(WrongSlice(), adapter=cached()).illnesses == ["the cached step differs"]
+    monkeypatch.setattr(WrongSlice.attention, "first", staticmethod(lambda past: past))
+    assert check_up(WrongSlice(), adapter=cached()).illnesses == []
+
+
+def test_a_model_that_has_learned_to_copy_is_told_from_its_answers_alone():
+    torch.manual_seed(0)
+    model = OfOfOfOf()
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for _ in range(60):
+        optimizer.zero_grad()
+        copying_step(model, *torch.randint(3, VOCABULARY, (2, 16, 8))).backward()
+        optimizer.step()
+    assert check_up(model).illnesses == ["the model copies what it reads"]
+
+
+@pytest.mark.parametrize("thread", FAMOUS)
+def test_the_page_shows_what_a_user_of_a_famous_bug_is_told(thread):
+    torch.manual_seed(0)
+    bug = next(bug for bug in BUGS if bug.thread == thread)
+    lines = str(check_up(bug.build(), **bug.how)).splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("✗"))
+    told = [lines[first], *takewhile(lambda line: line[0] == " ", lines[first + 1 :])]
+    shown = "\n".join(["```text", *told, "```"])
+    page = (ROOT / "docs/checkup.md").read_text(encoding="utf-8")
+    assert shown in page, f"docs/checkup.md must show\n{shown}"
 
 
 def test_readme_counts_the_bugs_and_their_repositories():

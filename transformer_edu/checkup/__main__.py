@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from transformer_edu.checkup.examination import check_up
-from transformer_edu.checkup.subject import Adapter, CheckupError
+from transformer_edu.checkup.subject import KINDS, CheckupError
 
 ILL, NOT_EXAMINED = 1, 2
 
@@ -22,22 +22,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m transformer_edu.checkup", description=__doc__)
     parser.add_argument("model", help="my_file:build_model")
     kinds = parser.add_mutually_exclusive_group()
-    for kind in ("encoder-decoder", "decoder-only", "encoder-only"):
-        told = f"the model is of the kind {kind}"
-        kinds.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind, help=told)
+    for kind in KINDS:
+        kinds.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind)
     parser.add_argument("--training-step", metavar="FILE:FUNCTION", help="(model, ids) → loss")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     chosen = parser.parse_args(arguments)
     try:
         built = named(chosen.model)()
-        model, adapter = built if isinstance(built, tuple) else (built, Adapter())
+        model, adapter = built if isinstance(built, tuple) else (built, None)
         step = named(chosen.training_step) if chosen.training_step else None
         report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
-    except CheckupError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return NOT_EXAMINED
-    except Exception as error:  # of the user's own code
-        print(f"error: {chosen.model} raised {type(error).__name__}: {error}", file=sys.stderr)
+    except Exception as error:  # of the user's own code, too
+        is_ours = isinstance(error, CheckupError)
+        words = error if is_ours else f"{chosen.model} raised {type(error).__name__}: {error}"
+        print(f"error: {words}", file=sys.stderr)
         return NOT_EXAMINED
     print(report.to_json() if chosen.json else report)
     return ILL if report.illnesses else 0
@@ -51,16 +49,15 @@ def named(address: str) -> Callable[..., object]:
     """
     place, _, name = address.rpartition(":")
     path = Path(place)
-    folder = str(path.parent if path.suffix == ".py" else Path.cwd())
-    sys.path.insert(0, folder)
+    is_file = path.suffix == ".py"
+    sys.path.insert(0, str(path.parent if is_file else Path.cwd()))
     try:
-        found = getattr(importlib.import_module(path.stem if path.suffix == ".py" else place), name)
+        return getattr(importlib.import_module(path.stem if is_file else place), name)
     except (ImportError, ValueError, AttributeError) as error:
         words = f"the model must be named as my_file:build_model, got {address!r} ({error})"
         raise CheckupError(words) from None
     finally:
-        sys.path.remove(folder)
-    return found
+        sys.path.pop(0)
 
 
 if __name__ == "__main__":

@@ -1,50 +1,31 @@
 """How an unknown model is called: what its parameters mean, and where its answer holds logits.
 
-A parameter's meaning is told from its name. Masks have many conventions (in torch.nn True hides,
-elsewhere True may be attended to), which are tried in turn.
+A parameter's meaning is told from its name (names.tsv). Masks have many conventions (in torch.nn
+True hides, elsewhere True may be attended to), which are tried in turn (conventions.tsv).
 """
 
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
+from importlib.resources import files
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-# What a parameter means, by its name; the first that fits. What fits none must be optional.
-ROLES = {
-    "use_cache": re.compile(r"^use_cache$"),
-    "": re.compile(
-        r"past|cache|^mems|mem_mask|prepend|(^|_)head_mask|hidden|embed|state|return|output_"
-    ),
-    "padding": re.compile(
-        r"^(?=.*(mask|pad)).*(pad|key_mask)|^(decoder_|encoder_)?attention_mask$"
-    ),
-    "attention": re.compile(r"mask"),
-    "positions": re.compile(r"^(position_ids|positions?|pos|input_pos)$"),
-    "lengths": re.compile(r"len(gth)?s?$"),
-    "segments": re.compile(r"segment|token_type"),
-}
-LABELS = re.compile(r"^(labels?|targets?|lm_labels|y|y_true)$")  # if they are optional
-OF_TARGET = re.compile(r"^(tgt|trg|target|dec)|look|causal|subsequent", re.IGNORECASE)
-NO_ANSWER = re.compile(r"past|hidden_states|attentions|loss|cache|encoder_")
 
-# The forms of padding masks and of attention masks that belong together.
-CONVENTIONS = {
-    "none": ("none", "none"),
-    "1 is real": ("ones", "ones"),
-    "True hides, as in torch.nn": ("hidden", "hidden square"),
-    "True may be attended to, (batch, 1, query, key)": ("real", "seen"),
-    "True may be attended to, (batch, query, key)": ("real", "seen rows"),
-    "True is real": ("real", "real"),
-    "-inf hides": ("-inf", "-inf square"),
-    "True hides, (batch, 1, query, key)": ("hidden", "hidden grid"),
-    "1.0 hides, (batch, 1, query, key)": ("hidden", "hidden numbers"),
-    "1 may be attended to, (batch, 1, query, key)": ("ones", "seen ones"),
-    "True may be attended to, (query, key)": ("real", "seen square"),
-}
+def table(name: str) -> dict[str, dict[str, str]]:
+    """The rows of a table of this folder, by their first column."""
+    text = files(__package__).joinpath(f"{name}.tsv").read_text(encoding="utf-8")
+    head, *rows = (line.split("\t") for line in text.splitlines())
+    return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+
+
+NAMES = {meaning: re.compile(row["pattern"], re.I) for meaning, row in table("names").items()}
+OF_TARGET, NO_LOGITS = NAMES["of the target"], NAMES["in an answer, not the logits"]
+ROLES = ("left out", "padding", "attention", "positions", "lengths", "segments")  # first that fits
+CONVENTIONS = table("conventions")  # what hides where: values and shape of the masks
 
 
 class Text(NamedTuple):
@@ -58,9 +39,22 @@ class Text(NamedTuple):
     source_ids: Tensor | None = None
     source_real: Tensor | None = None
 
+    @staticmethod
+    def of(*streams: Tensor) -> "Text":
+        """The text, and the source if there is one, without padding."""
+        return Text(*(x for ids in streams for x in (ids, torch.ones_like(ids).bool())))
+
     def rows(self, rows: list[int]) -> "Text":
         """Some rows of the batch."""
         return Text(*(None if each is None else each[rows] for each in self))
+
+    def stream(self, number: int) -> tuple[Tensor, Tensor]:
+        """The ids of the text (0) or the source (1), and what of them is real."""
+        return self[2 * number : 2 * number + 2]
+
+    def replaced(self, number: int, ids: Tensor, real: Tensor) -> "Text":
+        """The text with another stream."""
+        return Text(*self[: 2 * number], ids, real, *self[2 * number + 2 :])
 
 
 class Parameter(NamedTuple):
@@ -72,26 +66,24 @@ class Parameter(NamedTuple):
 
 
 def read_signature(forward: Callable) -> list[Parameter]:
-    """The parameters of a forward that can be filled.
-
-    Raises:
-        TypeError: If a required one has a name without a meaning.
-    """
+    """The parameters of a forward that can be filled; a TypeError if a required one cannot."""
     found: list[Parameter] = []
     for each in inspect.signature(forward).parameters.values():
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             continue
         optional = each.default is not each.empty
-        role = next((role for role, name in ROLES.items() if name.search(each.name)), None)
+        role = next((role for role in ROLES if NAMES[role].search(each.name)), None)
+        has_target = any(one.role == "target" for one in found)
         if not found:
             role = "text"
-        elif role is None and optional and LABELS.search(each.name):
+        elif role is None and optional and NAMES["labels, if optional"].search(each.name):
             role = "labels"
-        elif role is None and (not optional or OF_TARGET.search(each.name)):
-            role = "target" if all(one.role != "target" for one in found) else None
-        if not (role or optional):
+        elif role is None and not has_target and (not optional or OF_TARGET.search(each.name)):
+            role = "target"
+        if role and role != "left out":
+            found.append(Parameter(each.name, role, optional))
+        elif not optional:
             raise TypeError(f"its parameter {each.name!r} has a name without a known meaning")
-        found += [Parameter(each.name, role, optional)] if role else []
     if not found:
         raise TypeError("its forward names no token ids")
     two = any(each.role == "target" for each in found)
@@ -99,58 +91,37 @@ def read_signature(forward: Callable) -> list[Parameter]:
 
 
 def mask(form: str, real: Tensor, *, causal: bool) -> Tensor | None:
-    """A mask in one of the forms of CONVENTIONS; None where nothing needs to be hidden.
-
-    Args:
-        form: The form's name.
-        real: False on padding, shape (batch, position).
-        causal: Whether later positions are hidden, too.
-    """
-    if form == "none" or ("square" in form and not causal):
+    """A mask in a form of CONVENTIONS, from what is real; None where nothing needs to be hidden."""
+    values, _, shape = form.partition(" ")
+    if values == "none" or (shape == "square" and not causal):
         return None
-    square = real.new_ones(real.size(1), real.size(1))
-    square = square.tril() if causal else square
-    seen = real[:, None, None, :] & square if causal else real[:, None, None, :]
-    kind, _, what = form.partition(" ")
-    allowed = square if what == "square" else real if kind != "seen" and not what else seen
-    if kind == "-inf":
-        return torch.zeros(allowed.shape, device=real.device).masked_fill(~allowed, -torch.inf)
-    allowed = allowed[:, 0] if what == "rows" else allowed
-    if "ones" in form:
-        return allowed.long()
-    allowed = ~allowed if kind == "hidden" else allowed
-    return allowed.float() if what == "numbers" else allowed
+    square = real.new_ones(real.size(1), real.size(1)).tril()
+    grid = real[:, None, None, :] & square if causal else real[:, None, None, :]
+    seen = {"": real, "square": square, "grid": grid, "rows": grid[:, 0]}[shape]
+    if values == "-inf":
+        return torch.zeros(seen.shape, device=real.device).masked_fill(~seen, -torch.inf)
+    return {"seen": seen, "hidden": ~seen, "ones": seen.long(), "numbers": (~seen).float()}[values]
 
 
 def arguments(
     parameters: list[Parameter], text: Text, convention: str, *, causal: bool, labels: bool
 ) -> dict[str, object]:
-    """What to call a forward with, by name.
-
-    Args:
-        parameters: Those of ``read_signature``.
-        text: What to ask about.
-        convention: How masks are given, one of CONVENTIONS.
-        causal: Whether the masks that are given must hide the text's future.
-        labels: Whether to give labels, if forward takes them.
-    """
+    """What to call a forward with, by name; causal masks hide the future, labels may be given."""
     two, given = text.source_ids is not None, {}
-    padding, attention = CONVENTIONS[convention]
+    _, padding, attention = CONVENTIONS[convention].values()
     for name, role, optional in parameters:
-        on_text = not two or bool(OF_TARGET.search(name))
-        real = text.real if on_text else text.source_real
-        values = {
-            "text": lambda: text.source_ids if two else text.ids,
-            "target": lambda: text.ids,
-            "padding": lambda real=real: mask(padding, real, causal=False),
-            "attention": lambda real=real, on=on_text: mask(attention, real, causal=causal and on),
-            "positions": lambda: None if padding == "none" else places(text.real),
-            "labels": lambda: text.ids if labels else None,
-            "lengths": lambda real=real: real.sum(dim=1),
-            "segments": lambda: None if optional else text.real.long(),  # noqa: B023
-            "use_cache": lambda: False,
-        }
-        value = values[role]()
+        is_text = not two or bool(OF_TARGET.search(name))
+        real = text.real if is_text else text.source_real
+        value = {
+            "text": text.source_ids if two else text.ids,
+            "target": text.ids,
+            "padding": mask(padding, real, causal=False),
+            "attention": mask(attention, real, causal=causal and is_text),
+            "positions": None if padding == "none" else places(text.real),
+            "labels": text.ids if labels else None,
+            "lengths": real.sum(dim=1),
+            "segments": None if optional else text.real.long(),
+        }[role]
         if value is not None or not optional:
             given[name] = value
     return given
@@ -163,55 +134,46 @@ def places(real: Tensor) -> Tensor:
 
 def tensors(answer: object, name: str = "") -> Iterator[tuple[str, Tensor]]:
     """Every floating-point tensor in an answer, with the names on the way to it."""
-    items: list[tuple[object, object]] = []
     if isinstance(answer, Tensor) and answer.is_floating_point():
         yield name, answer
-    elif isinstance(answer, Mapping) or is_dataclass(answer):
-        items = [*(answer if isinstance(answer, Mapping) else vars(answer)).items()]
-    elif isinstance(answer, tuple | list):
-        items = [*zip(getattr(answer, "_fields", range(len(answer))), answer, strict=True)]
-    for key, value in items:
-        yield from tensors(value, f"{name}.{key}")
+    if isinstance(answer, tuple | list):
+        answer = dict(zip(getattr(answer, "_fields", range(len(answer))), answer, strict=True))
+    elif is_dataclass(answer) and not isinstance(answer, Mapping):
+        answer = vars(answer)
+    for key in answer if isinstance(answer, Mapping) else ():
+        yield from tensors(answer[key], f"{name}.{key}")
 
 
 def read_answer(answer: object, text: Text, width: int, *, swapped: bool) -> Tensor:
-    """The logits, or vectors, of an answer, shape (batch, position, width).
+    """The logits, or vectors, in an answer to a text, shape (batch, position, width).
 
-    One answer for each text is one position.
-
-    Args:
-        answer: A tensor, or a tuple, dictionary or dataclass that holds it.
-        text: What was asked.
-        width: The size of the vocabulary, which is preferred.
-        swapped: Whether the batch is the second axis.
-
-    Raises:
-        TypeError: If there are none.
+    That of the width of a vocabulary is preferred. One answer for each text is one position. If
+    ``swapped``, the batch is the second axis. Without any, a TypeError.
     """
-    (batch, length), ranked = text.ids.shape, []
-    for name, each in tensors(answer):
+    (batch, length), ranked, found = text.ids.shape, [], [*tensors(answer)]
+    for name, each in found:
         if each.dim() == 2 and each.size(0) == batch * length != batch:
             each = each.unflatten(0, (length, batch) if swapped else (batch, length))
         if each.dim() == 3:
             each = each.transpose(0, 1) if swapped else each
             is_last = each.size(1) != length == each.size(2)  # (batch, vocabulary, position)
             each = each.transpose(1, 2) if is_last else each
-        if each.dim() in (2, 3) and each.size(0) == batch and not NO_ANSWER.search(name):
+        if each.dim() in (2, 3) and each.size(0) == batch and not NO_LOGITS.search(name):
             fits = each.dim() == 3 and each.size(1) == length
             rank = (fits, name.endswith("logits"), each.size(-1) == width, -len(ranked))
             ranked.append((rank, each if each.dim() == 3 else each.unsqueeze(1)))
     if not ranked:
-        shapes = ", ".join(str(tuple(each.shape)) for _, each in tensors(answer))
+        shapes = ", ".join(str(tuple(each.shape)) for _, each in found)
         raise TypeError(f"it answered with {type(answer).__name__} {shapes}, which are no logits")
     return max(ranked, key=lambda pair: pair[0])[1]
 
 
-def named_number(model: nn.Module, pattern: str) -> int | None:
-    """A whole number under such a name in a config or an attribute of the model or its parts."""
+def named_number(model: nn.Module, meaning: str) -> int | None:
+    """A whole number of such a meaning in a config or an attribute of the model or its parts."""
     for module in model.modules():
         for holder in (getattr(module, "config", None), getattr(module, "cfg", None), module):
             items = holder if isinstance(holder, Mapping) else getattr(holder, "__dict__", {})
             for name, value in items.items():
-                if type(value) is int and re.fullmatch(pattern, str(name), re.IGNORECASE):
+                if type(value) is int and NAMES[meaning].search(str(name)):
                     return value
     return None

@@ -2,34 +2,41 @@
 
 import contextlib
 import io
-import random
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from importlib.resources import files
+from collections.abc import Callable
+from functools import partial
 
-import numpy as np
+import torch
 from torch import nn
 
 from transformer_edu.checkup import flow_probes as flow
 from transformer_edu.checkup import part_probes as part
-from transformer_edu.checkup import training_probes as training
 from transformer_edu.checkup import writing_probes as writing
-from transformer_edu.checkup.flows import understand
-from transformer_edu.checkup.report import ILL, TOLD, UNJUDGED, UNTRIED, Finding, Report
-from transformer_edu.checkup.subject import KINDS, Adapter, Subject
-from transformer_edu.training.machine.device import random_state_restored
+from transformer_edu.checkup.calling import table
+from transformer_edu.checkup.report import HEALTHY, ILL, UNJUDGED, UNTRIED, Finding, Report
+from transformer_edu.checkup.subject import (
+    KINDS,
+    Adapter,
+    CheckupError,
+    Subject,
+    UntriedError,
+    borrowed,
+)
+from transformer_edu.checkup.understanding import understand
 
 PROBES = {
+    "axis": partial(flow.observed, illness="softmax over the wrong axis"),
+    "mixing": partial(flow.observed, illness="a reshape mixes positions"),
+    "source_padding": partial(flow.padding, stream=1),
+    "left_padding": partial(flow.padding, left=True),
+} | {
     each.__name__: each
     for each in (
-        *(flow.finite, flow.axis, flow.mixing, flow.repeatable, flow.neighbors, flow.future),
-        *(flow.context, flow.source_padding, flow.padding, flow.left_padding, flow.empty_row),
-        *(flow.order, flow.beyond, part.registered, part.gradients, part.layers, part.tied),
+        *(flow.finite, flow.repeatable, flow.neighbors, flow.future, flow.context, flow.padding),
+        *(flow.empty_row, flow.order, flow.beyond, part.registered, part.gradients, part.tied),
         *(part.dropout, part.scaling, part.half, part.unsure, part.depth, part.positions),
-        *(writing.cache, writing.generation, writing.stopping),
-        *(training.labels, training.ending, training.loss_padding, training.entropy),
+        *(writing.cache, writing.generation, writing.stopping, writing.labels),
+        *(writing.ending, writing.loss_padding, writing.entropy),
     )
 }
 LETTERS = dict(zip(KINDS, "edn", strict=True))  # of the kinds, in probes.tsv
@@ -57,9 +64,14 @@ def check_up(
     Raises:
         CheckupError: If the model cannot be examined; the message says what is missing.
     """
+    if not isinstance(model, nn.Module):
+        raise CheckupError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    if kind not in (None, *KINDS):
+        raise CheckupError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     started, printed = time.perf_counter(), io.StringIO()
-    with _undisturbed(model), contextlib.redirect_stdout(printed):
-        subject = understand(model, kind, adapter or Adapter(), training_step)
+    with borrowed(model, torch.float32), contextlib.redirect_stdout(printed):
+        subject = Subject(model, kind, adapter or Adapter(), training_step)
+        understand(subject)
         findings = _findings(subject)
     if words := printed.getvalue().split():
         subject.notes.append(f"It prints while it answers: {' '.join(words)[:60]!r}.")
@@ -85,54 +97,25 @@ def assert_healthy(model: nn.Module, *, allow: tuple[str, ...] = (), **how: obje
 
 def _findings(subject: Subject) -> list[Finding]:
     """The findings of all probes for the subject's kind; what an illness explains is not judged."""
-    illnesses = {row["illness"]: row for row in _table("illnesses.tsv")}
-    found, explained = [], {}
-    for row in _table("probes.tsv"):
-        probe, kinds = row["probe"], row.pop("kinds")
-        if LETTERS[subject.kind] not in kinds:
+    names, findings, explained = table("findings"), [], {}
+    for row in table("probes").values():
+        names[HEALTHY]["seen"] = row.pop("healthy")
+        if LETTERS[subject.kind] not in row.pop("kinds"):
             continue
-        has_raised = False
         try:
-            finding = PROBES[probe](subject)
+            found = PROBES[row["probe"]](subject)
+        except UntriedError as error:
+            found = UNTRIED, error
         except Exception as error:  # whatever a model raises
-            has_raised = True
-            finding = Finding(UNTRIED, f"the model raised {type(error).__name__}: {error}")
-        finding = replace(finding, seen=" ".join(finding.seen.split())[:240])
-        by = explained.get(probe, explained.get("*"))
-        if by and (has_raised or finding.status in (ILL, TOLD)):
-            finding = Finding(UNJUDGED, f"this may follow from “{by}”: repair that first")
-        elif finding.status == ILL:
-            finding = replace(finding, cause=illnesses[finding.illness]["usual cause"])
-            for each in illnesses[finding.illness]["explains"].split():
-                explained.setdefault(each, finding.illness)
-        found.append(replace(finding, **row))
-    return found
-
-
-def _table(name: str) -> list[dict[str, str]]:
-    """The rows of probes.tsv or illnesses.tsv, which say what is tested and what it is called."""
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
-    head, *rows = (line.split("\t") for line in text.splitlines())
-    return [dict(zip(head, row, strict=True)) for row in rows]
-
-
-@contextlib.contextmanager
-def _undisturbed(model: object) -> Iterator[None]:
-    """Afterwards modes, gradients, buffers and random states are as before; nothing warns."""
-    modules = [*model.modules()] if isinstance(model, nn.Module) else []
-    modes = [(each, each.training) for each in modules]
-    gradients = [(weight, weight.grad) for each in modules for weight in each.parameters(False)]
-    buffers = [(each, each.detach().clone()) for part in modules for each in part.buffers(False)]
-    states = random.getstate(), np.random.get_state()
-    try:
-        with random_state_restored(), warnings.catch_warnings(record=True):
-            yield
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])
-        for module, mode in modes:
-            module.training = mode
-        for weight, gradient in gradients:
-            weight.grad = gradient
-        for buffer, content in buffers:
-            buffer.data.copy_(content)
+            found = "the model raised", error
+        name, *values = found if isinstance(found, tuple) else (found,)
+        by = explained.get(row["probe"], explained.get("*"))
+        if by and name not in (HEALTHY, UNTRIED):
+            name, values = UNJUDGED, [by]
+        status, words, cause, explains = [*names[name].values()][1:]
+        leak = values.pop() if values and isinstance(values[-1], list) else []
+        explained |= {each: name for each in explains.split() if each not in explained}
+        seen = " ".join(words.format(*values).split())[:240]
+        told = {"cause": cause, "illness": name if status == ILL else ""}
+        findings.append(Finding(status, seen, leak=tuple(map(tuple, leak)), **told, **row))
+    return findings

@@ -28,16 +28,12 @@ class Watch(TorchFunctionMode):
         self.streams, self.lengths = streams, {each.size(1) for each in streams}
         self.deltas: list[list[Tensor]] = [[] for _ in streams]
         self.tables: list[list[int]] = [[] for _ in streams]  # sizes of the tables that read them
-        self.position_tables, self.reuses_positions = [0], False
-        self.wrong_axes: list[str] = []
-        self.mixings: list[str] = []
-        self.undivided: list[float] = []  # standard deviations of scores that were not divided
-        self.deviation = 0.0  # the largest one of the scores in any attention
-        self.attentions = 0
-        self.masked: list[bool] = []  # whether the future is hidden, of every self-attention
-        self.spread = 0.0  # how far the scores of one query differ, as a share of the largest
-        self._factors: set[float] = set()  # since the last softmax
-        self._width = 0  # of the vectors in the last product
+        self.last_position, self.reuses_positions = 0, False  # of tables read by 0, 1, 2, …
+        self.found: dict[str, str] = {}  # illnesses, and where
+        self.attentions, self.masked = 0, []  # whether each self-attention hides the future
+        self.spread = 0.0  # how far a query's scores differ from its first, as a share of all
+        self.deviation = self.undivided = 0.0  # the largest of scores, and of those not divided
+        self._factors, self._width = set(), 0  # since the last softmax; of the last product
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
@@ -45,29 +41,29 @@ class Watch(TorchFunctionMode):
         """Compute what was asked for, and note it."""
         name, kwargs = getattr(function, "__name__", ""), kwargs or {}
         given = [*args, *kwargs.values()]
-        if name == "dropout":
+        if "dropout" in name:
             return given[0]
-        if "dropout_p" in kwargs:
-            kwargs = kwargs | {"dropout_p": 0.0}
+        for each in {"dropout_p", "training"} & {*kwargs}:  # attention drops by itself
+            kwargs = kwargs | {each: 0.0 if each == "dropout_p" else False}
         result = function(*args, **kwargs)
         if name == "embedding":
             return self._embedded(result, *given[:2])
         if name in SCALINGS:
-            self._factors |= {_factor(each) for each in given[:2]}
+            numbers = [x for x in given[:2] if not isinstance(x, Tensor) or x.numel() == 1]
+            self._factors |= {abs(float(each)) for each in numbers}
         elif name in PRODUCTS:
-            operands = [each for each in given if isinstance(each, Tensor) and each.dim() > 1]
-            self._width = operands[0].size(-1) if operands else 0
             self._factors.add(kwargs.get("alpha", 0.0))
+            tensors = (x for x in given if isinstance(x, Tensor) and x.dim() > 1)
+            self._width = next((x.size(-1) for x in tensors), 0)
         elif name == "softmax":
             self._softmax(given[0].detach().float(), kwargs.get("dim", [*args, None][1]))
         elif name == "scaled_dot_product_attention":
-            bias = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
-            bias = _causal(*given[:2]) if kwargs.get("is_causal") else bias
-            self._attended(*given[:2], bias, kwargs.get("scale"))
+            self._attended(*given[:2], kwargs, [*args, None, None, None, None][3])
         elif name in RESHAPES and isinstance(given[0], Tensor):
             shapes = tuple(given[0].shape), tuple(result.shape)
             if mixes_positions(*shapes, self.lengths):
-                self.mixings.append(f"{name} of {shapes[0]} as {shapes[1]}")
+                words = f"{name} of {shapes[0]} as {shapes[1]}"
+                self.found.setdefault("a reshape mixes positions", words)
         self.attentions += name == "multi_head_attention_forward"
         return result
 
@@ -79,53 +75,50 @@ class Watch(TorchFunctionMode):
                     tables.append(table.size(0))
                     deltas.append(torch.zeros_like(vectors).requires_grad_())
                     return vectors + deltas[-1]
-        if vectors.dim() < 2 or vectors.size(-2) not in self.lengths:
-            return vectors
-        steps = ids.reshape(-1, vectors.size(-2))[0].diff()
-        if (steps[: len(steps) // 2] == 1).all():
-            self.position_tables.append(table.size(0))  # read by 0, 1, 2, …
-            self.reuses_positions |= bool((steps < 1).any())
+        if vectors.dim() > 1 and vectors.size(-2) in self.lengths:
+            steps = ids.reshape(-1, vectors.size(-2))[0].diff()
+            if (steps[: len(steps) // 2] == 1).all():
+                self.last_position = max(self.last_position, table.size(0))
+                self.reuses_positions |= bool((steps < 1).any())
         return vectors
 
     def _softmax(self, scores: Tensor, axis: int | None) -> None:
         places = [i for i, size in enumerate(scores.shape) if size in self.lengths]
-        if scores.dim() < 3 or len(places) < 2:
-            return
-        if axis is None or axis % scores.dim() != places[-1]:  # the keys come after the queries
-            self.wrong_axes.append(f"softmax over axis {axis} of {tuple(scores.shape)}")
-        self._note(scores, self._width, {1.0, -1.0, 0.5, -0.5})
+        if scores.dim() > 2 and len(places) > 1:
+            if axis is None or axis % scores.dim() != places[-1]:  # keys come after the queries
+                words = f"softmax over axis {axis} of {tuple(scores.shape)}"
+                self.found.setdefault("softmax over the wrong axis", words)
+            self._note(scores)
 
-    def _attended(
-        self, query: Tensor, key: Tensor, bias: Tensor | None, scale: float | None
-    ) -> None:
+    def _attended(self, query: Tensor, key: Tensor, how: dict, mask: Tensor | None) -> None:
+        mask, scale = how.get("attn_mask", mask), how.get("scale") or query.size(-1) ** -0.5
         keys = key.repeat_interleave(query.size(1) // key.size(1), dim=1) if key.dim() > 3 else key
-        scores = query.detach().float() @ keys.detach().float().mT
-        if bias is not None and bias.dtype == torch.bool:
-            scores = scores.masked_fill(~bias, -torch.inf)
-        elif bias is not None:
-            scores = scores + bias.detach().float()
-        is_divided = scale is None or abs(scale - 1) > 1e-6
-        width = query.size(-1)
-        scores = scores * (width**-0.5 if scale is None else scale)
-        self._note(scores, 1 if is_divided else width, {-1.0})
+        scores = query.detach().float() @ keys.detach().float().mT * scale
+        if how.get("is_causal"):
+            mask = torch.ones_like(scores[0, 0]).bool().tril()
+        if mask is not None:
+            is_flag = mask.dtype == torch.bool
+            scores = scores.masked_fill(~mask, -torch.inf) if is_flag else scores + mask.detach()
+        self._width = query.size(-1)
+        self._factors.add(scale)
+        self._note(scores)
 
-    def _note(self, scores: Tensor, width: int, powers: set[float]) -> None:
+    def _note(self, scores: Tensor) -> None:
         """Note scores, which something must have divided by √width, whole or in two halves."""
-        factors, self._factors = self._factors, set()
+        factors, width, self._factors = self._factors, self._width, set()
         seen = scores.abs() < HIDDEN
         if not self.streams or not seen.any():
             return
         self.attentions += 1
         if scores.shape[-2:] == (self.streams[0].size(1),) * 2:
             self.masked.append(not seen.triu(1).any())
-        high = scores.masked_fill(~seen, -torch.inf).amax(dim=-1)
-        spread = (high - scores.masked_fill(~seen, torch.inf).amin(dim=-1)).amax().item()
-        self.spread = max(self.spread, spread / max(scores[seen].abs().max().item(), 1e-30))
+        spread = (scores - scores[..., :1])[seen].abs().max() / scores[seen].abs().max()
+        self.spread = max(self.spread, spread.item())
         deviation = scores[seen].std().item()
         self.deviation = max(self.deviation, deviation)
-        wanted = [width ** (power / 2) for power in powers]
-        if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in wanted):
-            self.undivided.append(deviation)
+        ways = [width**power for power in (0.5, -0.5, 0.25, -0.25)]
+        if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in ways):
+            self.undivided = max(self.undivided, deviation)
 
 
 def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: set[int]) -> bool:
@@ -144,16 +137,3 @@ def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: se
         return is_split and many[1] != few[1]
     is_split = len(many) == 3 and many[1] == few[1] and many[0] != few[0]
     return is_split and many[0] * many[2] == few[0] * few[2]
-
-
-def _causal(query: Tensor, key: Tensor) -> Tensor:
-    """The mask of is_causal, (query, key)."""
-    ones = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device)
-    return ones.tril()
-
-
-def _factor(value: object) -> float:
-    """A number that something is multiplied by, or 0."""
-    if isinstance(value, Tensor) and value.numel() == 1 and value.is_floating_point():
-        return abs(value.item())
-    return abs(float(value)) if isinstance(value, int | float) else 0.0

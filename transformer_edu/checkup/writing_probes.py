@@ -1,228 +1,286 @@
-"""Probes of a model that writes: its cache and its generation; probes.tsv says what each does."""
+"""Probes of a model that writes: its cache, its generation, and what its training step teaches.
+
+Each takes the subject and returns what it found, as in flow_probes.py.
+"""
 
 import inspect
-from collections.abc import Callable
+from itertools import takewhile
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
-from transformer_edu.checkup.calling import Text, named_number, places
-from transformer_edu.checkup.flows import MORE
-from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNTRIED, Finding
-from transformer_edu.checkup.subject import LENGTH, NOISE, START, Subject
-from transformer_edu.generation.continuation import Continuation, start_id_of
+from transformer_edu.checkup.calling import Text, named_number, places, tensors
+from transformer_edu.checkup.flow_probes import Found
+from transformer_edu.checkup.report import HEALTHY
+from transformer_edu.checkup.subject import Subject, UntriedError
+from transformer_edu.checkup.watch import Watch
+from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.transformer import Transformer
 
 WRITTEN = 5  # tokens
-CERTAIN = 1e4  # a logit above all others
-ONE_BY_ONE, FROM_THE_FIRST, SEVERAL = (3, 1, 1, 1, 1), (1,) * LENGTH, (2, 3, 2)  # words at once
+CERTAIN, EQUAL = 1e4, 1e-3  # a logit above all others; share of their deviation
 SEARCHED = ("source_mask", "encode", "decode", "project")  # what our searches call
-Step = Callable[[Tensor, object, int], tuple[object, object]]
-Writer = Callable[[Text], list[list[int]]]
+IGNORED = (-100, -1)  # what F.cross_entropy ignores, and what nanoGPT ignores
+WORDS, FEWER = 6, 4  # in the two rows of a training step
+TOO_SMALL = 2.5  # times smaller than the gradient of the mean over trained labels
 
 
-def cache(subject: Subject) -> Finding:
-    text = subject.text()
-    if _stepper(subject, text) is None:
-        return Finding(UNTRIED, "no cache is known: give Adapter(step=…)")
-    trials = {"one by one": (text, ONE_BY_ONE, None), "from word 1": (text, FROM_THE_FIRST, None)}
-    if subject.has_source:
-        trials["with padding"] = (subject.padded(text, MORE, stream=1), ONE_BY_ONE, None)
-    elif subject.masks and subject.adapter.step is None:
-        trials["with padding"] = (_shortened(subject, text), ONE_BY_ONE, None)
-    trials |= {"after a reorder": (text, ONE_BY_ONE, [1, 1, 0]), "in parts": (text, SEVERAL, None)}
-    done, missing = [], ""
+def cache(subject: Subject) -> Found:
+    text, done, missing = subject.text(), [], []
+    trials = {
+        "one by one": (text, (3, 1, 1, 1, 1)),
+        "with padding": (_shortened(subject, text), (3, 1, 1, 1, 1)),
+        "after a reorder": (text, (1, 1, 1, 1, 1, 1, 1), [1, 1, 0]),
+        "in parts": (text, (2, 3, 2)),
+    }
+    if subject.adapter.step is not None or not (subject.has_source or subject.masks):
+        del trials["with padding"]
     for name, trial in trials.items():
         try:
             moved = _steps_moved(subject, *trial)
         except Exception as error:  # of any kind
-            if len(done) < 2:
+            if not done:
                 raise
-            missing += f" Not {name}: {type(error).__name__}."
+            missing.append(f"{name}: {type(error).__name__}")
             continue
         if moved.any():
-            words = f"Read {name}, logits differ by {moved.max():.2g} of their variation, first at"
             first = int(moved.amax(dim=0).nonzero().min()) + 1
-            return Finding(ILL, f"{words} word {first}.", "the cached step differs")
+            return "the cached step differs", name, moved.max(), first
         done.append(name)
-    words = f"Steps give the logits of one pass: {', '.join(done)}.{missing}"
-    return Finding(TOLD if missing else HEALTHY, words)
+    found = "not all steps were tried" if missing else HEALTHY
+    return found, ", ".join(done), ", ".join(missing)
 
 
-def _steps_moved(
-    subject: Subject, text: Text, parts: tuple[int, ...], rows: list[int] | None
-) -> Tensor:
-    """How far cached logits are from those of one pass, (batch, position).
+@torch.no_grad()
+def _steps_moved(subject: Subject, text: Text, parts: tuple, rows: list | None = None) -> Tensor:
+    """How far logits of so many words at once are from those of one pass, (batch, position).
 
-    After the first part the rows of the batch become these rows, if any are given.
+    After the first part the batch becomes these rows of it.
     """
-    step, past, found, done = _stepper(subject, text), None, [], 0
-    for number, part in enumerate(parts):
-        if number == 1 and rows is not None:
+    past, found, end = None, [], 0
+    for new in parts:
+        if rows and len(found) == 1:
             for each in past if isinstance(past, list) else [past]:
                 reorder = each.keep if hasattr(each, "keep") else each.reorder_cache
                 reorder(torch.tensor(rows, device=subject.device))
             text, found = text.rows(rows), [found[0][rows]]
-            step = _stepper(subject, text)
-        ids, done = text.ids[:, done : done + part], done + part
-        with torch.no_grad():
-            answer, past = step(ids, past, done)
-        found.append(subject.read(answer, Text(ids, ids)))
+        end += new
+        seen = Text(text.ids[:, :end], text.real[:, :end], *text[2:])
+        answer, past = _step(subject, seen, new, past)
+        found.append(subject.read(answer, Text.of(seen.ids[:, -new:])))
     return subject.moved(subject.answer(text), torch.cat(found, dim=1), text.real)
 
 
-@torch.no_grad()
-def _stepper(subject: Subject, text: Text) -> Step | None:
-    """What reads the words that follow with a cache: (ids, cache, end) → (answer, cache)."""
-    model, own, (_, real, source, source_real) = subject.model.eval(), subject.adapter.step, text
+def _step(subject: Subject, text: Text, new: int, past: object) -> tuple[object, object]:
+    """Read the last words of a text with the cache of all before; the answer and the cache."""
+    model, ids, source = subject.model.eval(), text.ids[:, -new:], text.source_ids
     names = inspect.signature(model.forward).parameters
-    if own is not None:
-        given = (model,) if source is None else (model, source)
-        return lambda ids, past, end: own(*given, ids, past)
+    if subject.adapter.step is not None:
+        return subject.adapter.step(model, *([] if source is None else [source]), ids, past)
     if hasattr(model, "new_caches"):
-        return lambda ids, past, end: (
-            model(ids, caches=(kept := past or model.new_caches())),
-            kept,
-        )
+        past = past or model.new_caches()
+        return model(ids, caches=past), past
     if isinstance(model, Transformer):
-        mask = model.source_mask(source)
+        depth = len(model.decoder.layers)
+        past, mask = past or DecoderCache(num_layers=depth), model.source_mask(source)
         memory = model.encode(source, source_mask=mask)
-
-        def step(ids: Tensor, past: object, end: int) -> tuple[object, object]:
-            past = past or DecoderCache(num_layers=len(model.decoder.layers))
-            return model.project(model.decode(ids, memory, source_mask=mask, cache=past)), past
-
-        return step
-    if not {"past_key_values", "use_cache"} <= {*names}:
-        return None
-    encoded: dict[str, object] = {}
-    if source is not None:
-        encoded["attention_mask"] = source_real.long()
-        encoded["encoder_outputs"] = model.get_encoder()(source, **encoded)
-
-    def step_hugging_face(ids: Tensor, past: object, end: int) -> tuple[object, object]:
-        given = {"input_ids": ids, "attention_mask": real[:, :end].long()}
-        given |= {"position_ids": places(real[:, :end])[:, -ids.size(1) :]}
-        given = {name: each for name, each in given.items() if name in names}
-        given = encoded | {"decoder_input_ids": ids} if encoded else given
-        answer = model(**given, past_key_values=past, use_cache=True)
-        return answer, answer["past_key_values"]
-
-    return step_hugging_face
+        return model.project(model.decode(ids, memory, source_mask=mask, cache=past)), past
+    if not {"past_key_values", "use_cache"} <= {*names}:  # Hugging Face's
+        raise UntriedError("no cache is known: give Adapter(step=…)")
+    if source is None:
+        given = {"input_ids": ids, "attention_mask": text.real.long()}
+        given |= {"position_ids": places(text.real)[:, -new:]} if "position_ids" in names else {}
+    else:
+        given = {"input_ids": source, "attention_mask": text.source_real.long()}
+        given |= {"decoder_input_ids": ids}
+    answer = model(**given, past_key_values=past, use_cache=True)
+    return answer, answer["past_key_values"]
 
 
 def _shortened(subject: Subject, text: Text) -> Text:
     """The text with two words fewer in its last row: padded on the left, a source on the right."""
-    stream = 2 * subject.has_source
-    ids, real = text[stream].clone(), text[stream + 1].clone()
-    cut = slice(-2, None) if subject.has_source else slice(2)
+    stream = int(subject.has_source)
+    ids, real = (each.clone() for each in text.stream(stream))
+    cut = slice(-2, None) if stream else slice(2)
     ids[-1, cut], real[-1, cut] = subject.padding_id, False
-    return Text(*text[:stream], ids, real, *text[stream + 2 :])
+    return text.replaced(stream, ids, real)
 
 
-def generation(subject: Subject) -> Finding:
-    start, write = _writer(subject)
-    if write is None:
-        return Finding(UNTRIED, "no greedy generation is known: give Adapter(generate=…)")
+def generation(subject: Subject) -> Found:
     text = subject.text(batch=2)
-    wrong = _wrong_word(subject, text, start, write)
-    if wrong or (subject.adapter.generate is None and _continued_moved(subject, text)):
-        words = wrong or "Given the words of a text, its logits are not those of one pass."
-        return Finding(ILL, words, "generation does not follow the logits")
-    is_masked = bool(subject.masks) and subject.adapter.generate is None
-    short = _shortened(subject, text) if subject.has_source or is_masked else None
-    if short and (wrong := _wrong_word(subject, short, start, write)):
-        return Finding(ILL, f"In a padded batch: {wrong}", "generation depends on the batch")
-    return Finding(HEALTHY, f"{WRITTEN} tokens have the largest logits of one pass.")
+    if wrong := _wrong_word(subject, text):
+        return "generation does not follow the logits", *wrong
+    is_padded = subject.has_source or (subject.masks and subject.adapter.generate is None)
+    if is_padded and (wrong := _wrong_word(subject, _shortened(subject, text))):
+        return "generation depends on the batch", *wrong
+    return HEALTHY, WRITTEN
 
 
-@torch.no_grad()
-def _continued_moved(subject: Subject, text: Text) -> bool:
-    """Whether our searches, given the words of a text, read other logits than those of one pass."""
-    if not all(hasattr(subject.model, name) for name in SEARCHED):
-        return False
-    writing = Continuation(subject.model.eval(), text.source_ids, start_id=0)
-    writing.written, steps = text.ids[:, :1], []
-    for column in (*text.ids[:, 1:].T, text.ids[:, 0]):
-        steps.append(writing.next_logits())
-        writing.append(column)
-    found = torch.stack(steps, dim=1)
-    whole = subject.answer(text)
-    return bool(subject.moved(whole, torch.where(found == -torch.inf, whole, found)).any())
-
-
-def _wrong_word(subject: Subject, text: Text, start: int, write: Writer) -> str:
-    """The first written token that does not have the largest logit of one pass, in a sentence."""
-    for row, written in enumerate(write(text)):
+def _wrong_word(subject: Subject, text: Text) -> tuple[int, int, int] | None:
+    """The number and id of the first token that has not the largest logit, and which one has."""
+    start = _start(subject)
+    for row, written in enumerate(_written(subject, text)):
         ids, real, source, source_real = text.rows([row])
-        first = ids.new_tensor([[start]]) if subject.has_source else ids[real].unsqueeze(0)
-        streams = [torch.cat([first, first.new_tensor([written])], dim=1)]
-        streams += [source[source_real].unsqueeze(0)] if subject.has_source else []
-        alone = Text(*(x for ids in streams for x in (ids, torch.ones_like(ids).bool())))
-        logits = subject.answer(alone)[0, first.size(1) - 1 :]
+        first = ids.new_tensor([start]) if subject.has_source else ids[real]
+        streams = [torch.cat([first, first.new_tensor(written)])]
+        streams += [source[source_real]] if subject.has_source else []
+        alone = Text.of(*(each.unsqueeze(0) for each in streams))
+        logits = subject.answer(alone)[0, len(first) - 1 :]
         for number, (token, each) in enumerate(zip(written, logits, strict=False), start=1):
-            if each.max() - each[token] > 10 * NOISE * each.std():
-                return f"token {number} is {token}, the largest logit is {int(each.argmax())}'s."
-    return ""
+            if each.max() - each[token] > EQUAL * each.std():
+                return number, token, int(each.argmax())
+    return None
 
 
-def _writer(subject: Subject, *, ends: bool = False) -> tuple[int, Writer | None]:
-    """The start token, and what writes WRITTEN tokens greedily; None if nothing is known to."""
-    model, own, stream = subject.model.eval(), subject.adapter.generate, 2 * subject.has_source
-    start = named_number(model, START)
-    start = subject.padding_id if start is None else start
-    if own is not None:
-        return start, lambda text: own(model, text[stream], WRITTEN).tolist()
-    if getattr(model, "can_generate", bool)():
+def stopping(subject: Subject) -> Found:
+    end, width = subject.end_id, subject.sizes[0]
+    parts = subject.model.modules()
+    last = [each for each in parts if getattr(each, "out_features", 0) == width]
+    if end is None or not (0 <= end < width and last):
+        raise UntriedError("no end token is known: give Adapter(end_id=…)")
+    bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
+    with last[-1].register_forward_hook(lambda module, given, output: output + bias):
+        written = _written(subject, subject.text(batch=2), ends=True)
+    after = max(len(row) for row in written) - 1
+    return ("generation does not stop", after) if after > 0 else HEALTHY
+
+
+def _start(subject: Subject) -> int:
+    """What a target starts with."""
+    if all(hasattr(subject.model, name) for name in SEARCHED):
+        return start_id_of(subject.model)
+    start = named_number(subject.model, "start id")
+    return subject.padding_id if start is None else start
+
+
+def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[int]]:
+    """What the model writes greedily, WRITTEN tokens for each row, fewer if the end token ends."""
+    model, (ids, real) = subject.model.eval(), text.stream(int(subject.has_source))
+    if subject.adapter.generate is not None:
+        return subject.adapter.generate(model, ids, WRITTEN).tolist()
+    if all(hasattr(model, name) for name in SEARCHED):
+        steps, end = [], end_id_of(model)  # the search itself returns no start tokens
+        greedy_search(model, ids, max_length=WRITTEN, after_step=steps.append)
+        return [[*takewhile(end.__ne__, row)] for row in steps[-1][:, 1:].tolist()]
+    if getattr(model, "can_generate", bool)():  # Hugging Face's
         settings = type(model.generation_config)(
             max_new_tokens=WRITTEN + 1,  # the last one may be forced to be the end
             do_sample=False,
             pad_token_id=subject.padding_id,
-            decoder_start_token_id=start,
+            decoder_start_token_id=_start(subject),
             eos_token_id=subject.end_id if ends else None,
         )
-
-        def write(text: Text) -> list[list[int]]:
-            ids, mask = text[stream], text[stream + 1].long()
-            found = model.generate(ids, attention_mask=mask, generation_config=settings)
-            return found[:, 1 if stream else ids.size(1) :][:, :WRITTEN].tolist()
-
-        return start, write
-    if all(hasattr(model, name) for name in SEARCHED):
-        start = start_id_of(model)
-        return start, lambda text: greedy_search(model, text.source_ids, max_length=WRITTEN)
+        found = model.generate(ids, attention_mask=real.long(), generation_config=settings)
+        return found[:, 1 if subject.has_source else ids.size(1) :][:, :WRITTEN].tolist()
     names = inspect.signature(getattr(model, "generate", None) or (lambda: None)).parameters
-    greedy = {"top_k": 1, "do_sample": False, "temperature": 1e-4}
-    greedy = {name: value for name, value in greedy.items() if name in names}
-    if "top_k" in greedy or "do_sample" in greedy:
-        greedy.pop("temperature", None)
-    if len(names) < 2 or not greedy:
-        return start, None
-
-    def write_on(text: Text) -> list[list[int]]:
-        if "attention_mask" in names:
-            greedy["attention_mask"] = text.real.long()
-        return model.generate(text.ids, WRITTEN, **greedy)[:, text.ids.size(1) :].tolist()
-
-    return start, write_on
+    given = {"attention_mask": real.long(), "top_k": 1, "do_sample": False}
+    if not {"top_k", "do_sample"} & {*names}:
+        given["temperature"] = 1e-4
+    given = {name: value for name, value in given.items() if name in names}
+    if len(names) < 2 or not {*given} - {"attention_mask"}:
+        raise UntriedError("no greedy generation is known: give Adapter(generate=…)")
+    return model.generate(ids, WRITTEN, **given)[:, ids.size(1) :].tolist()
 
 
-def stopping(subject: Subject) -> Finding:
-    (_, write), end, width = _writer(subject, ends=True), subject.end_id, subject.sizes[0]
-    linear = [each for each in subject.model.modules() if isinstance(each, nn.Linear)]
-    last = [each for each in linear if each.out_features == width]
-    if write is None or end is None or not (0 <= end < width and last):
-        return Finding(UNTRIED, "no generation or no end token is known: give them to Adapter(…)")
-    bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
-    hook = last[-1].register_forward_hook(lambda module, given, output: output + bias)
-    try:
-        longest = max(len(row) for row in write(subject.text(batch=2)))
-    finally:
-        hook.remove()
-    words = f"After the end token it wrote {max(longest - 1, 0)} more."
-    return (
-        Finding(ILL, words, "generation does not stop") if longest > 1 else Finding(HEALTHY, words)
-    )
+def labels(subject: Subject) -> Found:
+    steps, _ = _taught(subject)
+    steps = [each for each in steps if each[2] not in (subject.padding_id, subject.end_id)]
+    counts = [
+        sum(row[place + ahead : place + ahead + 1] == [label] for row, place, label in steps)
+        for ahead in (0, 1, 2)
+    ]
+    name = "labels are not shifted"
+    if counts[1] == max(counts):
+        name = HEALTHY
+    elif counts[2] > counts[0]:
+        name = "labels are shifted twice"
+    elif subject.training_step is None and not hasattr(subject.model, "can_generate"):
+        name = "labels must come shifted"
+    return name, len(steps), *counts
+
+
+def ending(subject: Subject) -> Found:
+    steps, end = _taught(subject)[0], subject.end_id
+    if end is None:
+        raise UntriedError("no end token is known: give Adapter(end_id=…)")
+    count = [label for row, place, label in steps if place == len(row) - 2].count(end)
+    return HEALTHY if count == 2 else "the end token is not trained", count, end
+
+
+def loss_padding(subject: Subject) -> Found:
+    count = sum(place >= len(row) - 1 for row, place, _ in _taught(subject)[0])
+    return "padding has a loss" if count else HEALTHY, count
+
+
+def entropy(subject: Subject) -> Found:
+    times = _taught(subject)[1]
+    return "the loss is not the cross-entropy" if times > TOO_SMALL else HEALTHY, times
+
+
+def _taught(subject: Subject) -> tuple[list[tuple[list[int], int, int]], float]:
+    """What a training step teaches, read from the gradients of the logits.
+
+    (row, place of the word read, label) of every position with a gradient, and how many times
+    smaller the gradients are than those of the mean cross-entropy.
+    """
+    words, end = subject.words().tolist()[: 2 * WORDS], subject.end_id
+    if len(words) <= WORDS or not (subject.parameters and subject.is_logits) or subject.swapped:
+        raise UntriedError("the training step needs logits, seven words, and the batch first")
+    start = named_number(subject.model, "start id") if subject.has_source else None
+    rows = [
+        [token for token in (start, *row, end) if token is not None]
+        for row in (words[:WORDS], words[::-1][:FEWER])
+    ]
+    ids = [torch.tensor(row, device=subject.device) for row in rows]
+    ids = pad_sequence(ids, batch_first=True, padding_value=-1)
+    both = ids.where(ids >= 0, subject.padding_id), ids >= 0
+    text, model, seen = Text(*both, *subject.text(batch=2)[2:]), subject.model.train(), []
+    forward, role = inspect.signature(model.forward), ("text", "target")[subject.has_source]
+    name = next(each.name for each in subject.parameters if each.role == role)
+
+    def observe(module: nn.Module, args: tuple, kwargs: dict, answer: object) -> None:
+        for _, logits in tensors(answer):
+            if logits.dim() > 1 and logits.size(-1) == subject.sizes[0] and not seen:
+                logits.retain_grad()
+                seen.extend((forward.bind_partial(*args, **kwargs).arguments[name], logits))
+
+    hook = model.register_forward_hook(observe, with_kwargs=True)
+    with hook, torch.enable_grad(), Watch():
+        loss = _loss(subject, text)
+        if isinstance(loss, Tensor) and loss.requires_grad and seen and seen[1].grad is None:
+            loss.backward()
+    if not seen or seen[1].grad is None:
+        raise UntriedError("no training step is known: check_up(model, training_step=…)")
+    ids, logits, gradient = seen[0], *(each.detach().float() for each in (seen[1], seen[1].grad))
+    logits, gradient = (each.reshape(*ids.shape, -1) for each in (logits, gradient))
+    trained = gradient.abs().amax(dim=-1) > 1e-6 * gradient.abs().max()
+    lowest, label = gradient.min(dim=-1)
+    missing = 1 - logits.softmax(dim=-1).gather(-1, label.unsqueeze(-1)).squeeze(-1)
+    times = (missing / -lowest)[trained].median().item() / max(int(trained.sum()), 1)
+    steps = []
+    for i, j in trained.nonzero().tolist():
+        place = rows[i].index(ids[i, j]) if ids[i, j] in rows[i] else len(rows[i])
+        steps.append((rows[i], place, int(label[i, j])))
+    return steps, times
+
+
+def _loss(subject: Subject, text: Text) -> object:
+    """The training step's loss, or the one that the model returns if it takes labels."""
+    if subject.training_step is not None:
+        return subject.training_step(subject.model, *(text[2], text[0])[not subject.has_source :])
+    role = next((each.name for each in subject.parameters if each.role == "labels"), "")
+    given, real = text.ids, text.real
+    if role.startswith("target") or subject.has_source:  # shifted by the caller
+        given, real = (F.pad(each[:, 1:], (0, 1)) for each in (given, real))
+    for ignored in IGNORED if role else ():
+        try:
+            more = {role: given.masked_fill(~real, ignored)}
+            answer = subject.call(text, **more)
+            return next((each for _, each in tensors(answer) if each.dim() == 0), None)
+        except (IndexError, RuntimeError):
+            continue
+    return None

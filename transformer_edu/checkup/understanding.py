@@ -1,0 +1,107 @@
+"""How a new model is asked: the masks' convention, the batch's axis, the vocabulary, the kind."""
+
+from itertools import product
+
+import torch
+
+from transformer_edu.checkup import flow_probes as flow
+from transformer_edu.checkup.calling import CONVENTIONS, NAMES, Text
+from transformer_edu.checkup.report import HEALTHY
+from transformer_edu.checkup.subject import KINDS, Subject
+
+
+def understand(subject: Subject) -> None:
+    """Find out how a model is asked; a CheckupError if it cannot be.
+
+    Every convention that runs is scored by what a healthy model shows; the best one is taken.
+    """
+    model = subject.model
+    is_guess, best, failure = subject.kind is None, None, None
+    if is_guess:
+        writes = getattr(model, "can_generate", lambda: hasattr(model, "generate"))
+        is_decoder = NAMES["class of a decoder"].search(subject.name) or writes()
+        is_encoder = NAMES["class of an encoder"].search(subject.name)
+        subject.kind = KINDS[1] if is_decoder and not is_encoder else KINDS[2]
+    for way in product((False, True)[: 1 + (subject.adapter.ask is None)], _conventions(subject)):
+        subject.swapped, subject.convention = way
+        try:
+            _learn_sizes(subject)
+            scores = _scores(subject)
+        except Exception as error:  # whatever a model raises when it is asked wrongly
+            failure = failure or error
+            continue
+        # Rows that see each other are no sign of a batch on the second axis.
+        if best is None or (sum(scores) > sum(best[0]) and (scores[0] or not subject.swapped)):
+            best = scores, way
+        if all(best[0]):
+            break
+    if best is None:
+        raise subject.refusal(f"it raised {type(failure).__name__}: {failure}")
+    subject.swapped, subject.convention = best[1]
+    if subject.convention != "none" and _makes_masks(subject):
+        subject.convention = "none"
+    if subject.swapped:
+        subject.notes.append("The batch is the second axis: token ids are (position, batch).")
+    if subject.masks:
+        names = ", ".join(each.name for each in subject.masks)
+        subject.notes.append(f"Given {names}: {subject.convention}.")
+    if is_guess:
+        _settle_kind(subject)
+
+
+def _conventions(subject: Subject) -> list[str]:
+    """The conventions of masks to try, the likeliest first."""
+    order = list(CONVENTIONS)[not all(each.optional for each in subject.masks) :]
+    if any(each.name == "attention_mask" for each in subject.masks):
+        order.sort(key=lambda name: CONVENTIONS[name]["padding mask"] != "ones")
+    return order if subject.masks else order[:1]
+
+
+def _learn_sizes(subject: Subject) -> None:
+    """Learn from a trial which tables read the ids, and whether the answers are logits."""
+    watch, answers = subject.watched(subject.text(batch=2))
+    if answers.size(1) == 1 and any(each.role == "labels" for each in subject.parameters):
+        subject.labels = True  # without labels some models answer for the last position only
+        watch, answers = subject.watched(subject.text(batch=2))
+    for stream, tables in enumerate(watch.tables):  # a table may have rows that no token needs
+        size = max(tables, default=subject.known_size or answers.size(-1))
+        subject.sizes[stream] = min(size, subject.known_size or size)
+    subject.is_logits = answers.size(-1) == subject.sizes[0]
+
+
+def _scores(subject: Subject) -> list[bool]:
+    """What a healthy model shows if its masks are given as it expects them."""
+    seen, two = flow.influence(subject), subject.has_source
+    found = [probe(subject) == HEALTHY for probe in (flow.neighbors, flow.finite, flow.padding)]
+    other = flow.padding(subject, stream=int(two), left=not two)
+    found.append(not {"left padding is visible", "source padding is visible"} & {*other})
+    is_causal = subject.kind == KINDS[2] or not seen.triu(1).any()
+    return [*found, bool(seen[-1, 0]), is_causal]
+
+
+def _makes_masks(subject: Subject) -> bool:
+    """Whether masks that hide nothing give other answers than none: then the model has its own."""
+    if not all(each.optional for each in subject.masks):
+        return False
+    subject.model.eval()
+    text, asked, answers = subject.text(batch=2), subject.convention, []
+    for stream in range(1 + subject.has_source):
+        text = subject.padded(text, stream=stream)
+    text = Text.of(*(each for each in text[::2] if each is not None))
+    for convention in (asked, "none"):
+        subject.convention = convention
+        with torch.no_grad():
+            answers.append(subject.read(subject.call(text, hides=False), text))
+    subject.convention = asked
+    return bool(subject.moved(*answers).any())
+
+
+def _settle_kind(subject: Subject) -> None:
+    """A model with one stream is what its influences show, where its name says nothing."""
+    seen, name = flow.influence(subject), NAMES["class of an encoder"].search(subject.name)
+    is_encoder = bool(name) or len(seen) == 1
+    if len(seen) == 1:  # one answer for a text
+        subject.kind = KINDS[2]
+    elif not seen.triu(1).any() or not (seen.equal(seen.T) or is_encoder):
+        subject.kind = KINDS[1]
+    subject.is_asked = subject.kind == KINDS[2] and not is_encoder
