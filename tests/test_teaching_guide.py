@@ -1,11 +1,13 @@
 """What a person wrote in TEACHING.md is true of the lessons; tools/tables.py writes the rest."""
 
 import ast
+import copy
 import importlib.util
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +15,15 @@ from tools import facts
 from tools.lesson import Lesson
 from tools.notebooks import ROOT, refusal
 from tools.rules import all_lessons
-from tools.tables import NOTES, WEEK, Told, predict_table, right_answers, with_block
+from tools.tables import (
+    NOTES,
+    WEEK,
+    Told,
+    predict_table,
+    right_answers,
+    with_block,
+    with_notes,
+)
 from transformer_course.asking.predict import shuffled
 
 GUIDE = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
@@ -117,3 +127,16 @@ def test_an_answer_that_nobody_has_given_yet_is_not_told():
     row = "| 1 | {} | {} † | *{}*: {} |\n"
     notes = row.format("Why?", "so", "no", "say") + row.format("New?", "?", "?", "?")
     assert json.loads(right_answers(notes)) == {"Why?": "so"}
+
+
+def test_a_lesson_that_was_not_run_again_keeps_what_a_person_wrote_of_its_questions():
+    edited = copy.deepcopy(LESSONS[2].notebook)
+    for cell in edited.cells:
+        cell.source += "\n"
+        if cell.cell_type == "code":
+            cell.outputs = []
+    names = {lesson.name: lesson.name for lesson in LESSONS}
+    lessons = [*LESSONS[:2], replace(LESSONS[2], notebook=edited), *LESSONS[3:]]
+    questions = re.findall(r"(?m)^\| \d+ \| .+\? \|", dict(NOTES.findall(GUIDE))["02"])
+    kept = dict(NOTES.findall(with_notes(GUIDE, lessons, names)))["02"]
+    assert questions and all(question in kept for question in questions)

@@ -187,8 +187,10 @@ def with_notes(guide: str, lessons: Sequence[Lesson], names: dict[str, str]) -> 
                 "its minutes (**40 minutes:** opening: 5 · §1: 35) and a table of Predicts between "
                 "<!-- predicts --> and <!-- /predicts -->"
             )
-        told = [Told(*each) for each in PREDICT.findall(notes)]
-        notes = with_block(notes, "predicts", predict_table(facts.predicts(lesson.notebook), told))
+        notebook = lesson.notebook
+        if notebook.metadata.get("source_hash") == source_hash(notebook):  # else run it first
+            told = [Told(*each) for each in PREDICT.findall(notes)]
+            notes = with_block(notes, "predicts", predict_table(facts.predicts(notebook), told))
         total = sum(section_minutes(notes).values())
         notes = SECTION_MINUTES.sub(rf"**{total} minutes:** \1", notes)
         return f"### {found[1]} · {names[lesson.name]}\n{notes}"

@@ -117,7 +117,9 @@ def plot_padding_share(
         A new figure.
     """
     shares = weights[real][:, ~real].sum(dim=-1).cpu()
-    figure, (axes, bars) = plt.subplots(1, 2, figsize=(9.2, 5), sharey=True, width_ratios=(1.9, 1))
+    figure, (axes, bars) = plt.subplots(
+        1, 2, figsize=(8.6, 4.7), sharey=True, width_ratios=(1.9, 1)
+    )
     image = draw_weights(axes, weights, words, words)
     if mask is not None:
         _hide(axes, mask.expand(weights.shape))
