@@ -203,6 +203,11 @@ BUILDERS |= {
     "Llama": of_hugging_face("LlamaForCausalLM", **GROUPED, max_position_embeddings=LONGEST),
     "Mistral, window of 3": of_hugging_face("MistralForCausalLM", **GROUPED, sliding_window=3),
     "Gemma": of_hugging_face("GemmaForCausalLM", **DECODER, num_key_value_heads=1, head_dim=8),
+    "Qwen2": of_hugging_face("Qwen2ForCausalLM", **GROUPED),  # writes the end token at once
+    "BLOOM": of_hugging_face(
+        "BloomForCausalLM", vocab_size=VOCABULARY, hidden_size=WIDTH, n_layer=2, n_head=4
+    ),
+    "RoBERTa": of_hugging_face("RobertaForMaskedLM", **DECODER),  # positions start at 1
     "BERT": of_hugging_face("BertForMaskedLM", **DECODER),
     "BERT without a head": of_hugging_face("BertModel", **DECODER),
     "ModernBERT": of_hugging_face(

@@ -33,7 +33,7 @@ def test_a_model_that_has_learned_to_copy_is_told_from_its_answers_alone():
     torch.manual_seed(0)
     model = OfOfOfOf()
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for _ in range(60):
+    for _ in range(100):
         optimizer.zero_grad()
         copying_step(model, *torch.randint(3, VOCABULARY, (2, 16, 8))).backward()
         optimizer.step()

@@ -75,25 +75,20 @@ class Report:
         """The names of the illnesses found; empty if none was."""
         return [each.illness for each in self.findings if each.status == ILL]
 
-    @property
-    def frame(self) -> tuple[str, str]:
-        """The first line, and the last."""
-        states = [each.status for each in self.findings]
-        counts = ", ".join(f"{states.count(each)} {each}" for each in MARKS if each in states)
-        found = f"ILL: {'; '.join(self.illnesses)}" if self.illnesses else "No illness found"
-        head = f"Check-up of {self.model} ({self.kind}), {self.seconds:.1f} s"
-        return head, f"{found}. ({counts})"
-
     def __str__(self) -> str:
         """The report, in color where standard output is a terminal that has it."""
         colored = bool(sys.stdout) and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        lines = [self.frame[0], *(f"  {note}" for note in self.notes)]
+        lines = [f"Check-up of {self.model} ({self.kind}), {self.seconds:.1f} s"]
+        lines += [f"  {note}" for note in self.notes]
         for each in self.findings:
             mark, (first, *more) = MARKS[each.status], each.told()
             mark = f"\033[{COLORS[each.status]}m{mark}\033[0m" if colored else mark
             lines += [f"{mark} {each.rule:40} {first}", *(f"    {line}" for line in more)]
             lines += [f"{'':17}{line}" for line in each.drawn()]
-        return "\n".join([*lines, self.frame[1]])
+        states = [each.status for each in self.findings]
+        counts = ", ".join(f"{states.count(each)} {each}" for each in MARKS if each in states)
+        found = f"ILL: {'; '.join(self.illnesses)}" if self.illnesses else "No illness found"
+        return "\n".join([*lines, f"{found}. ({counts})"])
 
     def _repr_html_(self) -> str:
         """The same lines as a table in a notebook; a leak's letters are colored."""
@@ -103,7 +98,7 @@ class Report:
             told = escape("\n".join(each.told()))
             cells = (MARKS[each.status], escape(each.rule), f"{told}<code>{drawn}</code>")
             rows += "<tr>" + "".join(f'<td style="{STYLE}">{cell}</td>' for cell in cells) + "</tr>"
-        head, verdict = (escape(line) for line in self.frame)
+        head, *_, verdict = escape(str(self)).splitlines()
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"<div><b>{head}</b><ul>{notes}</ul><table>{rows}</table><p>{verdict}</p></div>"
 

@@ -88,10 +88,12 @@ def _makes_masks(subject: Subject) -> bool:
     for stream in range(1 + subject.has_source):
         text = subject.padded(text, stream=stream)
     text = Text.of(*(each for each in text[::2] if each is not None))
+    places = [each.name for each in subject.parameters if each.role == "positions"]
     for convention in (asked, "none"):
         subject.convention = convention
         with torch.no_grad():
-            answers.append(subject.read(subject.call(text, hides=False), text))
+            answer = subject.call(text, hides=False, **dict.fromkeys(places))  # without positions
+        answers.append(subject.read(answer, text))
     subject.convention = asked
     return bool(subject.moved(*answers).any())
 

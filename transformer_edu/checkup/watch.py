@@ -53,8 +53,8 @@ class Watch(TorchFunctionMode):
             self._factors |= {abs(float(each)) for each in numbers}
         elif name in PRODUCTS:
             self._factors.add(kwargs.get("alpha", 0.0))
-            tensors = (x for x in given if isinstance(x, Tensor) and x.dim() > 1)
-            self._width = next((x.size(-1) for x in tensors), 0)
+            tensors = [x for x in given if isinstance(x, Tensor) and x.dim() > 1]
+            self._width = tensors[-2].size(-1) if len(tensors) > 1 else 0
         elif name == "softmax":
             self._softmax(given[0].detach().float(), kwargs.get("dim", [*args, None][1]))
         elif name == "scaled_dot_product_attention":

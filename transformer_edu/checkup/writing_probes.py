@@ -133,6 +133,8 @@ def _wrong_word(subject: Subject, text: Text) -> tuple[int, int, int] | None:
         for number, (token, each) in enumerate(zip(written, logits, strict=False), start=1):
             if each.max() - each[token] > EQUAL * each.std():
                 return number, token, int(each.argmax())
+            if token == subject.end_id:  # what follows is padding
+                break
     return None
 
 
