@@ -8,6 +8,7 @@ import torch
 from tests.checkup.published_bugs import BUGS, OfOfOfOf, WrongSlice, cached, copying_step
 from tests.checkup.small_models import VOCABULARY
 from tools.notebooks import ROOT
+from transformer_edu import PytorchTransformer, TransformerConfig
 from transformer_edu.checkup import check_up
 
 FAMOUS = ("huggingface/transformers#48745", "karpathy/nanoGPT#240", "TrenTorch/TrenTorch#192")
@@ -38,6 +39,12 @@ def test_a_model_that_has_learned_to_copy_is_told_from_its_answers_alone():
         copying_step(model, *torch.randint(3, VOCABULARY, (2, 16, 8))).backward()
         optimizer.step()
     assert check_up(model).illnesses == ["the model copies what it reads"]
+
+
+def test_a_fresh_model_with_tied_weights_prefers_what_it_reads_and_has_learned_nothing():
+    torch.manual_seed(0)
+    config = TransformerConfig(vocabulary_size=16, d_model=48, num_heads=4, num_layers=1, d_ff=192)
+    assert check_up(PytorchTransformer(config)).illnesses == []
 
 
 @pytest.mark.parametrize("thread", FAMOUS)

@@ -113,7 +113,7 @@ def unsure(subject: Subject) -> Found:
     if (logits >= 0).all() and (logits.sum(dim=-1) - 1).abs().max() < 1e-3:
         return "the model returns probabilities"
     read = logits.softmax(dim=-1).gather(-1, text.ids[:, : logits.size(1), None]).mean()
-    if read > 0.5:
+    if read > 0.5 and not subject.is_fresh:  # tied weights alone make a fresh model prefer it
         return "the model copies what it reads", read
     _require_fresh(subject)
     uniform = math.log(logits.size(-1))
