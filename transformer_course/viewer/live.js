@@ -133,7 +133,7 @@ function scale([a, b], [from, to]) {
 
 // ---- the picture -----------------------------------------------------------------------------
 
-const places = []; // functions that say where each draggable element is
+const tellers = []; // functions that say where each draggable element is
 const narrowFrame = matchMedia("(max-width: 600px)"); // as in live.css and frame.py
 
 function picture({ label, wide, narrow = wide, draw }) {
@@ -148,7 +148,7 @@ function picture({ label, wide, narrow = wide, draw }) {
       made.style.minHeight = `${0.72 * height}px`; // letters of 14 units keep 10 pixels
     }
     draw(layout);
-    places.forEach((tell) => tell());
+    tellers.forEach((tell) => tell());
   }
   stage.replaceChildren(made);
   narrowFrame.addEventListener("change", redraw);
@@ -221,7 +221,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowD
 const isForBrowser = (event) => event.ctrlKey || event.altKey || event.metaKey;
 
 function draggable(element, { label: text, value, range, drag, nudge }) {
-  places.push(() => {
+  tellers.push(() => {
     const [least, most, now] = range();
     setAttributes(element, { "aria-valuemin": least, "aria-valuemax": most, "aria-valuenow": now,
       "aria-valuetext": value() });

@@ -74,7 +74,7 @@ def test_of_the_readers_sentence_the_whole_models_translation_counts_as_correct(
     assert own == right | {"own": True} and others == first["sentences"]
     assert own["reference"] == written == " ".join(own["texts"][0]["words"])
     text.value = " "
-    assert "there must be a sentence to translate" in shown.value
+    assert shown.value == "<p>There must be a sentence to translate, got none.</p>"
 
 
 def data_in(element: str) -> dict:
