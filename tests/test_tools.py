@@ -209,21 +209,19 @@ def links_of(notebook: nbformat.NotebookNode) -> list[str]:
 
 
 def test_with_an_address_no_relative_link_is_left_in_any_notebook(tmp_path):
-    relative, opened = 0, {}
+    names, found = {path.name for path in ALL_NOTEBOOKS}, []
     for path in ALL_NOTEBOOKS:
         notebook = notebooks.read(path)
-        relative += sum(not link.startswith("http") for link in links_of(notebook))
         text = notebooks.stored(notebook, ADDRESS)
-        assert [link for link in links_of(nbformat.reads(text, 4)) if link[:4] != "http"] == []
+        before, after = links_of(notebook), links_of(nbformat.reads(text, 4))
+        assert [link for link in after if not link.startswith("http")] == []
+        found += [link for link in before if not link.startswith("http")]
+        place = f"{colab.COLAB}/owner/name/blob/main/notebooks/"
+        assert after == [link if link[:4] == "http" else f"{place}{link}" for link in before]
         (tmp_path / path.name).write_text(text, encoding="utf-8")
-        opened[path.name] = links_of(nbformat.reads(text, 4))
         again = notebooks.read(tmp_path / path.name)
         assert [cell.source for cell in again.cells] == [cell.source for cell in notebook.cells]
-    found = [link for links in opened.values() for link in links if "/blob/main/notebooks/" in link]
-    assert len(found) == relative > 400
-    for link in found:
-        place, _, name = link.partition("#")[0].rpartition("/")
-        assert place == f"{colab.COLAB}/owner/name/blob/main/notebooks" and name in opened
+    assert len(found) > 400 and {link.partition("#")[0] for link in found} <= names
 
 
 def test_a_title_keeps_its_own_link_to_colab_when_links_become_relative(tmp_path):
