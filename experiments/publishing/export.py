@@ -68,8 +68,8 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
 
     Raises:
         OSError: If a file is missing or cannot be written.
-        ValueError: If the run is of a toy task or has no history, to is the run's own folder, or
-            weights and tokenizer are too large for the package.
+        ValueError: If the run is of a toy task or has no history, to is the run's own folder or
+            has such files of others, or weights and tokenizer are too large for the package.
     """
     settings = run.read_settings()
     if not settings.is_text:
@@ -77,12 +77,17 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
     if to.path.resolve() == run.path.resolve():
         raise ValueError(f"to must be another folder than the run's, got {to.path}")
     candidates = weights_of(run, settings)
+    names = (HISTORY, to.model.name, to.tokenizer_file.name, CARD)  # the first marks our folders
+    there = [name for name in names if os.path.lexists(to.path / name)]
+    if there and there[0] != HISTORY:
+        wanted = "a new folder, or one that this command has written"
+        raise ValueError(f"to must be {wanted}, got {to.path} with {there[0]}")
     to.path.mkdir(parents=True, exist_ok=True)
     # Nothing of what is published changes before all of the new is there.
     with TemporaryDirectory(dir=to.path, prefix=".export") as folder:
         draft = RunFolder(folder)
         _write_draft(run, draft, settings, candidates, machine)
-        files = [draft.model, draft.tokenizer_file, draft.path / HISTORY, draft.path / CARD]
+        files = [draft.path / name for name in names]
         size = sum(file.stat().st_size for file in files)
         for file in files:
             os.replace(file, to.path / file.name)

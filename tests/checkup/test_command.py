@@ -35,6 +35,9 @@ def step(model, ids):
 def fail():
     raise OSError("no such checkpoint")
 
+def leave():
+    raise SystemExit
+
 def linear():
     return torch.nn.Linear(2, 2)
 """
@@ -58,6 +61,7 @@ def file(tmp_path: Path) -> Path:
         (["build", "--encoder-decoder"], 2, "it reads 1 streams of tokens"),
         (["linear"], 2, "cannot ask Linear: it raised RuntimeError"),
         (["fail"], 2, "raised OSError: no such checkpoint"),
+        (["leave"], 2, "raised SystemExit: "),
         (["nothing"], 2, "must be named as my_file:build_model, got"),
     ],
 )
@@ -80,3 +84,23 @@ def test_the_command_finds_a_module_in_the_folder_where_it_runs(file):
     done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1, done.stderr
     assert "TIED BY VALUE ONLY" in done.stdout and "\033[" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["copy.py", "my.model.py", "1.py"])
+def test_the_file_that_is_named_is_examined_and_no_module_of_a_like_name(file, name, capsys):
+    path = file.rename(file.with_name(name))
+    assert main([f"{path}:build"]) == 0
+    assert "No illness found." in capsys.readouterr().out
+
+
+def test_a_file_that_ends_the_program_is_not_called_healthy(file, capsys):
+    file.write_text("import sys\nsys.exit(0)", encoding="utf-8")
+    assert main([f"{file}:build"]) == 2
+    assert capsys.readouterr().err == f"error: {file}:build raised SystemExit: 0\n"
+
+
+def test_an_interrupt_is_one_word(file):
+    file.write_text("raise KeyboardInterrupt", encoding="utf-8")
+    command = [sys.executable, "-m", "transformer_edu.checkup", f"{file}:build"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (130, "Interrupted.\n")

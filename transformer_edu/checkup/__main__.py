@@ -5,18 +5,27 @@ that returns the model, or the model and an Adapter. The exit status is 0 withou
 with one, and 2 if the model could not be examined.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("transformer_edu.checkup.__main__")
+
 import argparse
-import importlib
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
 from transformer_edu.checkup.examination import check_up
 from transformer_edu.checkup.subject import KINDS, CheckupError
+from transformer_edu.training.machine.failures import one_line_errors
 
 ILL, NOT_EXAMINED = 1, 2
 
 
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, examine the model, print the report; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m transformer_edu.checkup", description=__doc__)
@@ -24,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = parser.add_mutually_exclusive_group()
     for kind in KINDS:
         kinds.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind)
-    parser.add_argument("--training-step", metavar="FILE:FUNCTION", help="(model, ids) → loss")
+    about = "(model, ids) → loss, or (model, source_ids, target_ids) → loss"
+    parser.add_argument("--training-step", metavar="FILE:FUNCTION", help=about)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     chosen = parser.parse_args(arguments)
     try:
@@ -32,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         model, adapter = built if isinstance(built, tuple) else (built, None)
         step = named(chosen.training_step) if chosen.training_step else None
         report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
-    except Exception as error:  # of the user's own code, too
+    except (Exception, SystemExit) as error:  # of the user's own code, too
         is_ours = isinstance(error, CheckupError)
         words = error if is_ours else f"{chosen.model} raised {type(error).__name__}: {error}"
         print(f"error: {words}", file=sys.stderr)
@@ -52,13 +62,10 @@ def named(address: str) -> Callable[..., object]:
     is_file = path.suffix == ".py"
     sys.path.insert(0, str(path.parent if is_file else Path.cwd()))
     try:
-        return getattr(importlib.import_module(path.stem if is_file else place), name)
-    except (ImportError, ValueError, AttributeError) as error:
+        module = SimpleNamespace(**run_path(place)) if is_file else import_module(place)
+        return getattr(module, name)
+    except (ImportError, ValueError, AttributeError, FileNotFoundError) as error:
         words = f"the model must be named as my_file:build_model, got {address!r} ({error})"
         raise CheckupError(words) from None
     finally:
         sys.path.pop(0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -207,3 +207,12 @@ def test_a_run_without_a_history_is_refused(text_run, tmp_path):
     with pytest.raises(ValueError, match="run must have a history, got none in .*evaluations"):
         export(run, RunFolder(tmp_path / "to"))
     assert not (tmp_path / "to").exists()
+
+
+@pytest.mark.parametrize("name", ["README.md", "model.safetensors"])
+def test_a_folder_that_holds_files_of_others_is_refused(text_run, tmp_path, name, capsys):
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    assert main([str(text_run), "--to", str(tmp_path)]) == 1
+    wanted = "to must be a new folder, or one that this command has written"
+    assert capsys.readouterr().err == f"error: {wanted}, got {tmp_path} with {name}\n"
+    assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
