@@ -198,7 +198,7 @@ def test_the_website_is_where_github_publishes_it(repository, address):
     assert colab.live_page(f"https://github.com/{repository}") == address
 
 
-ALL_NOTEBOOKS = [*notebooks.lesson_paths(), notebooks.GLOSSARY]
+ALL_NOTEBOOKS = sorted((notebooks.ROOT / "notebooks").glob("*.ipynb"))
 LINK_OF_ANY_KIND = re.compile(r"\]\(([^)\s]+)|\b(?:href|src)=[\"']?([^\"'\s>]+)")
 
 

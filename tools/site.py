@@ -16,6 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from tools import facts
+from tools.colab import with_badges
 from tools.editions import EditionError, edition_command
 from tools.notebooks import BEFORE, GLOSSARY, ROOT, lesson_paths, read
 from tools.tables import part_of
@@ -192,7 +193,10 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
         copy = folder / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    text = README.read_text(encoding="utf-8").replace(PICTURES, f"_static/{Path(PICTURES).name}")
+    text = with_badges(
+        README.read_text(encoding="utf-8"), None
+    )  # which lead here, or load pictures
+    text = text.replace(PICTURES, f"_static/{Path(PICTURES).name}")
     (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
     for path in (BEFORE, *lessons, GLOSSARY):

@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 from tests.fresh_clone import clone_into
-from tools.notebooks import lesson_paths, read
+from tools.notebooks import BEFORE, lesson_paths, read
 
 FIRST, *_ = lesson_paths()
 PLACES_OF_JUPYTER = ("JUPYTER", "XDG_", "IPYTHON", "TRANSFORMER_EDU")
@@ -37,7 +37,7 @@ def number_of_frames(path: Path) -> int:
     return sum(each.get("data", {}).get("text/html", "").count("<iframe") for each in outputs)
 
 
-LIVE = [path for path in lesson_paths() if number_of_frames(path)]
+LIVE = [path for path in (BEFORE, *lesson_paths()) if number_of_frames(path)]
 
 
 def command(*arguments: str) -> list[str]:
@@ -163,4 +163,4 @@ def test_every_live_figure_is_live_as_soon_as_its_lesson_is_open(lab, opened, pa
         frame.scroll_into_view_if_needed()
         said = frame.content_frame.locator("[data-part=readout]").first  # a script writes it
         said.filter(has_text=re.compile(r"\w")).wait_for()
-    keep(page, f"first-minute-{path.stem[:2]}")
+    keep(page, f"first-minute-{path.stem}")
