@@ -9,7 +9,7 @@ import pytest
 from tests.solution_lines import leaks, own_lines
 from tools.editions import EditionError
 from tools.exercises import STUB, exercise_indices, printed_by
-from tools.lesson import has_tag
+from tools.lesson import SEEN, has_tag
 from tools.notebooks import ROOT, execute, lesson_paths, read
 from tools.student import main, student_edition, write
 
@@ -70,6 +70,12 @@ def test_only_solutions_claims_and_outputs_are_missing(edition, name):
             assert has_tag(cell, "claim") or kept[cell.id] == cell.source
         elif "</details>" not in cell.source and "folded below" not in cell.source:
             assert kept[cell.id] == cell.source
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_is_seen_in_an_outcome_stays_and_stays_folded(edition, name):
+    seen = [SEEN.findall(text_of(each)) for each in (LESSONS[name], edition[name])]
+    assert seen[0] == seen[1] and len(seen[0]) > 2
 
 
 def test_a_claim_stays_if_a_later_cell_needs_its_names():
