@@ -193,9 +193,8 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
         copy = folder / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    text = with_badges(
-        README.read_text(encoding="utf-8"), None
-    )  # which lead here, or load pictures
+    # Badges lead here, or load pictures from elsewhere.
+    text = with_badges(README.read_text(encoding="utf-8"), None)
     text = text.replace(PICTURES, f"_static/{Path(PICTURES).name}")
     (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
