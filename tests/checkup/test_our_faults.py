@@ -5,7 +5,10 @@ import torch
 from torch import Tensor
 
 from transformer_course.breaking.faults import FAULTS
+from transformer_course.diagnosis.patients import build_patient
+from transformer_course.our_transformer import FeedForward
 from transformer_edu.checkup import check_up
+from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.decoder import DecoderLayer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
@@ -68,3 +71,12 @@ def test_a_source_that_is_lost_is_called_by_its_name(build, illness):
     report = check_up(build(config()))
     assert report.illnesses == [illness], f"\n{report}"
     assert DecoderLayer.__name__ in str(build(config()))
+
+
+def test_a_model_that_writes_its_start_token_is_healthy():
+    model = build_patient(FeedForward=FeedForward)
+    seen = []
+    greedy_search(model, torch.arange(4, 64)[:, None], max_length=3, after_step=seen.append)
+    assert (seen[-1][:, 1:] == model.start_id).any(), "it should write a start token here"
+    report = check_up(model)
+    assert not report.illnesses, f"\n{report}"

@@ -28,4 +28,4 @@ def test_observations_are_squares_with_a_cross_where_an_answer_moved():
     assert len(first.texts) == 2 * len(CHANGES)
     assert not second.texts
     assert first.images[0].get_array().tolist() == [[False, True, True]] * len(CHANGES)
-    assert [axes.get_title() for axes in figure.axes] == ["patient 1", "patient 2"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["patient 1", "patient 2"]
