@@ -13,7 +13,7 @@ const count = (seen) => seen.filter(Boolean).length;
 
 // Left and top of a change's words, left and top of its squares, and their side.
 const places = ({ isNarrow }, row) => isNarrow
-  ? [8, 44 + 84 * row, 8, 54 + 84 * row, 40] : [8, 64 + 52 * row, 452, 40 + 52 * row, 40];
+  ? [8, 46 + 82 * row, 8, 56 + 82 * row, 40] : [8, 56 + 50 * row, 400, 32 + 50 * row, 38];
 
 function drawChange(change, row, layout) {
   const [x, y, left, top, side] = places(layout, row), seen = seenOf(patients[shown], change);
@@ -43,8 +43,8 @@ function hint() {
   const patient = patients[shown];
   const change = asked.find((each) => String(seenOf(guess, each)) !== String(seenOf(patient, each)));
   const [would, did] = [seenOf(guess, change), seenOf(patient, change)];
-  return ["Not ", bold(guess), `. ${changes[change]} If it were, ${counted(would)} would move. Here, `,
-    `${counted(did)} moved. Choose again.`];
+  return [bold(guess), ` does not fit. ${changes[change]} Then ${counted(would)} would have moved. `,
+    `Here, ${counted(did)} moved. Choose again.`];
 }
 
 function sentence() {
@@ -53,8 +53,8 @@ function sentence() {
     return [isTold ? "It is " : "Yes: ", bold(patient), `. ${diagnoses[patient]} You have found ${
       right.size} of ${tried.size} at the first attempt.`];
   if (guess !== null) return hint();
-  return [who, ...asked.map((each) => `${changes[each]} ${
-    counted(seenOf(patient, each)).replace("none", "None")} moved. `), "What does it have?"];
+  const moved = asked.map((each) => `${each} ${count(seenOf(patient, each))}`).join(", ");
+  return [`${who}Of 6 answers moved: ${moved}. What does it have?`];
 }
 
 function diagnose(name) {
@@ -84,7 +84,7 @@ const diagnosis = choices({ label: "your diagnosis", name: "diagnosis", options:
 controls.append(diagnosis, button({ label: "Show the answer", press: tell }),
   button({ label: "Next patient", press: () => admit(shown + 1) }));
 const { picture: drawn, redraw } = picture({
-  label: "What was done to a patient, and which answers moved", wide: [800, 250],
+  label: "What was done to a patient, and which answers moved", wide: [800, 230],
   narrow: [400, 350], draw,
 });
 drawn.append(under);

@@ -25,7 +25,7 @@ DIAGNOSES = {
     "dropout in evaluation": "Answers move whatever is changed: they differ from call to call.",
 }
 SIZES = {"vocabulary_size": 20, "d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 64}
-SEED = 5  # of the order in which the patients come
+SEED = 6  # of the order in which the patients come
 STILL = 3  # patients in the still picture
 
 
@@ -52,8 +52,8 @@ def show_patients_live() -> None:
         title="What does this patient have?",
         still=plot_observations(first, title=f"{STILL} of {len(names)} patients"),
         alt=f"{len(names)} patients. {describe(first)}",
-        height=560,
-        phone_height=880,
+        height=480,
+        phone_height=740,
     )
 
 

@@ -9,7 +9,7 @@ from transformer_edu.generation.evaluation_mode import evaluation_mode
 # What is changed, by a short name, as it is told.
 CHANGES = {
     "last word": "The last target word was replaced.",
-    "padding": "Three columns of padding were appended to the source.",
+    "padding": "Padding was appended to the source.",
     "order": "Two words of the source changed places.",
     "alone": "The row was read without the other rows.",
 }

@@ -75,7 +75,7 @@ def sheet(kind: str, friends: type[nn.Module] | Loss, yours: object = None) -> s
     """
     columns = {"friend's": findings_of(kind, friends)}
     with suppress(Exception):  # whatever an unfinished repair raises
-        if yours is not None:
+        if yours is not None and not _is_waiting(kind, yours):
             columns["yours"] = findings_of(kind, yours)
     rows = [
         [each[0].rule, *map(_said, each)]
@@ -86,6 +86,12 @@ def sheet(kind: str, friends: type[nn.Module] | Loss, yours: object = None) -> s
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in table)
     return "\n".join(lines)
+
+
+def _is_waiting(kind: str, yours: object) -> bool:
+    """Whether a loss still returns the three dots."""
+    ids = torch.tensor([[START_ID, 4, 5, END_ID]])
+    return kind == LOSS and yours(build_patient(), ids, ids) is ...
 
 
 def _said(found: Finding) -> str:

@@ -47,11 +47,15 @@ def test_a_sheet_has_the_sick_rows_and_how_the_repair_keeps_them():
     assert all(line.endswith("✓") for line in both[1:])
 
 
-def test_a_repair_that_cannot_be_examined_yet_has_no_column():
-    unfinished = type("Answer", (FriendsFeedForward,), {"forward": lambda own, x: ...})
-    given = ("FeedForward", FriendsFeedForward)
-    assert sheet(*given, unfinished) == sheet(*given)
-    assert "dropout in evaluation" in sheet(*given)
+@pytest.mark.parametrize("kind", FRIENDS)
+def test_a_repair_that_is_not_written_yet_has_no_column(kind):
+    def forward(*given):
+        return ...
+
+    friends = FRIENDS[kind]
+    unwritten = forward if kind == "loss" else type("Answer", (friends,), {"forward": forward})
+    assert sheet(kind, friends, unwritten) == sheet(kind, friends)
+    assert ILLNESSES[kind][0] in sheet(kind, friends)
 
 
 def test_a_healthy_patient_has_one_row():
