@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from transformer_course.curves.stored_runs import StoredRuns, load_runs
 from transformer_course.diagnosis.observations import CHANGES, Observations
 from transformer_course.drawing.charts import plot_lines
-from transformer_course.drawing.style import styled, title_above
+from transformer_course.drawing.style import literal, styled, title_above
 from transformer_edu.training.evaluation import Evaluation
 
 STORED = (
@@ -64,7 +64,7 @@ def plot_observations(patients: Mapping[str, Observations], *, title: str) -> Fi
         axes.imshow(moved, cmap="Oranges", vmin=0, vmax=2)
         for row, column in np.argwhere(moved):
             axes.text(column, row, "×", ha="center", va="center", color="black")
-        axes.set_title(name)
+        axes.set_title(literal(name, longest=None))
         axes.set_xticks(range(moved.shape[1]), range(1, moved.shape[1] + 1))
         axes.set_yticks(range(len(CHANGES)), [each.rstrip(".") for each in CHANGES.values()])
     figure.supxlabel("answer (× moved)")
