@@ -23,6 +23,7 @@ from transformer_course.a_published_model.differences import plot_differences
 from transformer_course.attention.flow import plot_attention_flow
 from transformer_course.attention.links import plot_links
 from transformer_course.attention.live_lookup import plot_lookup
+from transformer_course.before_you_start.live_slope import plot_slope
 from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns
 from transformer_course.decoder.next_word_bars import (
     plot_decoding_step,
@@ -30,8 +31,6 @@ from transformer_course.decoder.next_word_bars import (
     plot_next_words,
 )
 from transformer_course.decoder.next_words import DecodingStep
-from transformer_course.diagnosis.figures import plot_observations
-from transformer_course.diagnosis.observations import CHANGES
 from transformer_course.drawing import attention_grid as attention
 from transformer_course.drawing import charts
 from transformer_course.drawing import course_map as architecture
@@ -339,6 +338,7 @@ FIGURES = {
         partial(plot_readings, [Reading(WORDS, [0, 2, 1], NAME)]),
         set(),
     ),
+    "plot_slope": (plot_slope, {"weight w", "loss"}),
     "plot_clocks": (partial(plot_clocks, WORDS, d_model=4), set()),
     "plot_turning_hands": (partial(plot_turning_hands, 3, 2, d_model=4), set()),
     "plot_schedules": (
@@ -374,10 +374,6 @@ FIGURES = {
         {"validation loss (nats per token)"},
     ),
     "plot_today": (swaps.plot_today, set()),
-    "plot_observations": (
-        partial(plot_observations, {NAME: dict.fromkeys(CHANGES, [True, False])}),
-        {"answer (× moved)"},
-    ),
     "plot_tables": (
         partial(plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
         {"row", "column", "number / largest number of its table"},
@@ -408,6 +404,7 @@ WITHOUT_NAMES = {
     "plot_layer_order",
     "plot_schedules",
     "plot_shape_walk",
+    "plot_slope",
     "plot_today",
     "plot_turning_hands",
 }
