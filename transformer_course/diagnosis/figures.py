@@ -61,7 +61,7 @@ def plot_observations(patients: Mapping[str, Observations], *, title: str) -> Fi
     figure, panels = plt.subplots(1, len(patients), figsize=size, squeeze=False, sharey=True)
     for axes, (name, observations) in zip(panels[0], patients.items(), strict=True):
         moved = np.array([observations[each] for each in CHANGES])  # (change, answer)
-        axes.imshow(moved, cmap="Oranges", vmin=0, vmax=2)
+        axes.imshow(moved / 2, cmap="Oranges", vmin=0, vmax=1, aspect="auto")  # a light orange
         for row, column in np.argwhere(moved):
             axes.text(column, row, "×", ha="center", va="center", color="black")
         axes.set_title(literal(name, longest=None))
