@@ -56,6 +56,12 @@ def test_held_out_sentences_have_translations_and_most_have_several(kind):
         assert sum(len(accepted) > 1 for _, accepted in sentences) > 0.8 * len(sentences)
 
 
+@pytest.mark.parametrize("kind", ["nope", None])
+def test_an_unknown_kind_of_held_out_sentences_is_refused(kind):
+    with pytest.raises(ValueError, match=f"kind must be one of by hand, .*, got {kind!r}"):
+        held_out(kind)
+
+
 def test_a_word_to_be_copied_is_in_its_sentence_and_in_nothing_else():
     rows = [(english, word.lower()) for english, (word,) in held_out("copied")]
     assert len({word for _, word in rows}) == 100

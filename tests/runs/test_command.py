@@ -161,7 +161,10 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
         (["--task", "copy", "--steps", "0"], "steps must be at least 1, got 0"),
         (["--task", "copy", "--threads", "0"], "threads must be at least 1, got 0"),
         (["--task", "copy", "--threads", "100000"], "threads must be at most 256, got 100,000"),
-        (["--task", "copy", "--device", "tpu"], "device must be one of this machine (cpu, cuda"),
+        (
+            ["--task", "copy", "--device", "tpu"],
+            "device must be one of this machine (cpu, cuda, mps), got 'tpu' from --device or ",
+        ),
         (["--task", "copy", "--dropout", "1"], "dropout must be below 1, got 1.0"),
         (
             ["--task", "copy", "--seed", str(10**23)],

@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from transformer_edu.data.parallel_text import ParallelText
+from transformer_edu.model.refusals import require_choice
 
 FILE = Path(__file__).with_name("everyday.tsv.xz")
 # SHA-256 of the unpacked text:
@@ -73,8 +74,9 @@ def held_out(kind: str = "by hand") -> tuple[tuple[str, tuple[str, ...]], ...]:
         kind: One of HELD_OUT.
 
     Raises:
-        OSError: As for everyday_pairs.
+        OSError, ValueError: As for everyday_pairs; or if there is no such kind.
     """
+    require_choice("kind", kind, HELD_OUT)
     rows = read_everyday()[0][f"held out {kind}"].items()
     return tuple((english, tuple(german.split(SEPARATOR))) for english, german in rows)
 
