@@ -1,11 +1,28 @@
 """The three outcomes of an exercise: waiting, a hint for the mistake, correct."""
 
 import functools
-from collections.abc import Callable, Mapping
+import os
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from numbers import Real
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+
+# Where code stands that the reader has not written.
+NOT_THE_READERS = (
+    sysconfig.get_path("stdlib"),
+    str(Path(torch.__file__).parent),
+    *(str(Path(__file__).parents[2] / name) for name in ("transformer_course", "transformer_edu")),
+)
+MISTAKES_IN_PYTHON = {
+    "Module.__init__() call": "Begin __init__ with super().__init__().",
+    "super(type, obj)": "Before Python 3.12, super() does not work inside a comprehension: write a "
+    "for loop.",
+}
 
 
 class AnswerError(AssertionError):
@@ -44,15 +61,27 @@ def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]
             except AnswerError:
                 raise
             except Exception as error:
-                raise AnswerError(
-                    f"Your answer could not be used: {type(error).__name__}: {error}"
-                ) from None
+                raise AnswerError(_told(error)) from None
             print(f"Exercise {number} is correct.")
 
         checked.exercise = number
         return checked
 
     return decorate
+
+
+def _told(error: Exception) -> str:
+    """An error as a hint: the reader's line that stops, and what Python says of it."""
+    words = " ".join(str(error).split())
+    for part, hint in MISTAKES_IN_PYTHON.items():
+        if part in words:
+            return hint
+    said = f"{type(error).__name__}: {words}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = os.path.abspath(frame.filename)
+        if frame.line and not path.startswith(NOT_THE_READERS):
+            return f"Your answer could not be used. Python stops at `{frame.line}`: {said}"
+    return f"Your answer could not be used as the exercise uses it. Python says {said}"
 
 
 def _on_cpu(given: object) -> object:
@@ -74,6 +103,58 @@ def ask(function: object, *args: object, **kwargs: object) -> object:
     if answer is None:
         raise AnswerError("Your function returns nothing: end it with a return.")
     return answer
+
+
+def let_wait(function: object, *args: object) -> None:
+    """Wait if a learner's function still returns the three dots; its errors are told later."""
+    answer = None
+    with suppress(Exception):
+        answer = function(*args)
+    if answer is ...:
+        raise _StillWaitingError
+
+
+def require_module(module: nn.Module, *inputs: object) -> Tensor:
+    """The output of a learner's module; refuse one that is random, or that changes its input.
+
+    Args:
+        module: The learner's, which has no dropout or is in evaluation.
+        inputs: What it is called with. The tensors among them are handed over as copies.
+    """
+    given = [x.clone() if isinstance(x, Tensor) else x for x in inputs]
+    output = ask(module, *given)
+    require_untouched(given, inputs)
+    if isinstance(output, Tensor) and not close(ask(module, *inputs), output):
+        raise AnswerError(
+            "Two calls with the same input differ: something in forward is random, or changes the "
+            "module."
+        )
+    return output
+
+
+def require_untouched(given: Sequence[object], before: Sequence[object]) -> None:
+    """Refuse a function that has changed the tensors that it was given."""
+    for after, original in zip(given, before, strict=True):
+        if isinstance(original, Tensor) and not close(after, original):
+            raise AnswerError(
+                "Your code changes the tensor that it gets, which the caller still needs: change a "
+                "clone, or make a new tensor."
+            )
+
+
+def require_gradients(module: nn.Module, output: Tensor) -> None:
+    """Refuse a module of whose parameters one cannot learn from this output."""
+    names, parameters = zip(*module.named_parameters(), strict=True)
+    for name, parameter in zip(names, parameters, strict=True):
+        if not parameter.requires_grad:
+            raise AnswerError(f"{name} is frozen: it has requires_grad=False and cannot learn.")
+    if output.requires_grad:
+        found = torch.autograd.grad(output.sum(), parameters, allow_unused=True)
+        unused = [name for name, each in zip(names, found, strict=True) if each is None]
+    else:
+        unused = names
+    if unused:
+        raise AnswerError(f"The output does not depend on {unused[0]}, so it cannot learn.")
 
 
 def require_class(answer: object, name: str) -> None:

@@ -1,7 +1,7 @@
 """Checks of lesson 3: masks."""
 
-import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import torch
 from torch import Tensor, nn
@@ -13,19 +13,20 @@ from transformer_course.asking.answer import (
     exercise,
     refuse_mistakes,
     refuse_numbers,
-    require_class,
+    require_module,
     require_number,
     require_shape,
 )
 from transformer_course.asking.projections import (
     BATCH,
-    D_HEAD,
-    D_MODEL,
     KEYS,
     QUERIES,
-    project_with_package,
+    built_attention,
+    projected_inputs,
     random_inputs,
-    require_projections,
+    require_forward,
+    require_weights,
+    weights_of,
 )
 from transformer_course.breaking.faults import WithoutCausalMask
 from transformer_course.my_transformer import keep
@@ -63,82 +64,79 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    require_class(answer, "Attention")
-    query, key, value = random_inputs()
-    attention = answer(D_MODEL, D_HEAD)
-    mask = _causal_and_padding()
-    received = _with_mask(attention, (query, key, value), mask)
-    require_projections(attention)
-    projected = project_with_package(attention, (query, key, value))
-    for each in (None, mask):
-        shape = (BATCH, QUERIES, D_HEAD)
-        received = _with_mask(attention, (query, key, value), each)
-        received = require_shape(received, shape, "(batch, query, d_head)")
-        expected, _ = scaled_dot_product_attention(*projected, mask=each)
-        if close(received, expected):
-            continue
-        if each is None:
-            raise AnswerError(
-                "Without a mask the output must be that of lesson 2: mask=None hides nothing."
-            )
-        _refuse_output(received, projected, each)
-    if not callable(getattr(attention, "attend", None)):
-        raise AnswerError("Keep the method attend, with a fourth argument mask: lesson 4 uses it.")
-    by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in projected]  # one axis more
+    attention = built_attention(answer)
+    inputs, mask = random_inputs(), _causal_and_padding()
+    _require_mask_argument(attention, inputs, mask)
+    plain = weights_of(attention)
+    if (plain == 0).any():
+        raise AnswerError("Without a mask some keys get no weight: mask=None must hide nothing.")
+    require_weights(attention)
+    require_forward(attention)
+    weights = weights_of(attention, mask)
+    if not close(weights, (plain * mask) / (plain * mask).sum(dim=-1, keepdim=True)):
+        raise AnswerError(_mask_hint(weights, mask, plain))
+    query, key, value = projected_inputs(attention)
+    if not close(require_module(attention, *inputs, mask), weights @ value):
+        raise AnswerError("attend uses the mask; forward must pass it on to attend.")
+    attention.attend = lambda *given, **named: torch.zeros(())  # lesson 4 writes another one
+    if ask(attention, *inputs, mask).dim():
+        raise AnswerError("forward must call self.attend: lesson 4 puts another attend there.")
+    del attention.attend
+    by_head = [x.unflatten(-1, (2, -1)).transpose(1, 2) for x in (query, key, value)]
     in_heads, _ = scaled_dot_product_attention(*by_head, mask=mask[:, None])
-    if not close(ask(attention.attend, *by_head, mask[:, None]), in_heads):
-        raise AnswerError("attend must use the mask as it is, whatever axes are before the last 2.")
-    nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
-    if not ask(attention, query, key, value, nothing).isfinite().all():
+    received = None
+    with suppress(Exception):
+        received = attention.attend(*by_head, mask[:, None])
+    if not (isinstance(received, Tensor) and close(received, in_heads)):
         raise AnswerError(
-            "A query without allowed keys gets NaN: use torch.finfo(scores.dtype).min, the most "
-            "negative number, instead of -inf."
+            "Right with three axes. Lesson 4 calls attend with one more, (batch, head, position, "
+            "d_head), and with narrower heads: count axes from the end, -2 and -1, and take the "
+            "width from query."
         )
+    nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
+    if not ask(attention, *inputs, nothing).isfinite().all():
+        raise AnswerError("A query without allowed keys gets NaN, which -inf leads to.")
     keep(answer)
 
 
-def _with_mask(attention: nn.Module, inputs: Sequence[Tensor], mask: Tensor | None) -> object:
-    """What the reader's module answers; usual errors become hints."""
+def _require_mask_argument(attention: nn.Module, inputs: Sequence[Tensor], mask: Tensor) -> None:
+    """Refuse methods without a mask as their fourth argument, and a mask's truth."""
     try:
-        return ask(attention, *inputs, mask) if mask is not None else ask(attention, *inputs)
+        ask(attention, *inputs)
+        ask(attention.attend, *projected_inputs(attention), mask)
+        ask(attention, *inputs, mask)
     except TypeError as error:
-        if "positional argument" in str(error):
-            raise AnswerError(
-                f"forward and attend take a fourth argument, mask=None. Python says: {error}"
-            ) from None
-        raise
-    except RuntimeError as error:
-        if "ambiguous" in str(error):
-            raise AnswerError("A mask has many values: ask `if mask is not None:`.") from None
+        if "positional argument" not in str(error):
+            raise
         raise AnswerError(
-            f"The shapes do not fit: {error}. The mask broadcasts to the scores "
-            "(batch, query, key): use it as it is, before the softmax."
+            f"forward and attend take a fourth argument, mask=None. Python says: {error}"
         ) from None
+    except RuntimeError as error:
+        if "ambiguous" not in str(error):
+            raise
+        raise AnswerError("A mask has many values: ask `if mask is not None:`.") from None
 
 
-def _refuse_output(received: Tensor, projected: Sequence[Tensor], mask: Tensor) -> None:
-    """Say what a masked output of the right shape with wrong numbers comes from."""
-    query, key, value = projected
-    scores = query @ key.transpose(-2, -1) / math.sqrt(D_HEAD)
-    lowest = torch.finfo(scores.dtype).min
-    known_mistakes = {
-        "The mask changes nothing. Does forward pass it on to attend, and does attend use the "
-        "result of masked_fill? It returns a new tensor.": scores.softmax(dim=-1),
-        "The polarity is inverted: masked_fill fills where its argument is True, and True means "
-        "*may attend*. Use ~mask.": scores.masked_fill(mask, lowest).softmax(dim=-1),
-        "You hide after the softmax, so the rows do not sum to 1: mask the scores before it.": (
-            scores.softmax(dim=-1).masked_fill(~mask, 0.0)
-        ),
-        "A score of 0 is not hidden: e⁰ is 1. Use the most negative number, finfo.min (not "
-        "finfo.tiny, which is almost 0).": (scores.masked_fill(~mask, 0.0).softmax(dim=-1)),
-        "Adding a boolean mask adds 1 to the allowed scores. Replace the hidden ones with "
-        "masked_fill.": (scores + mask).softmax(dim=-1),
-    }
-    refuse_mistakes(received, {hint: each @ value for hint, each in known_mistakes.items()})
-    raise AnswerError(
-        "The shape is right, the numbers are not. Replace the scores where ~mask by the most "
-        "negative number, then softmax over the keys, then average the values."
-    )
+def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
+    """What is wrong with weights that should be zero where mask is False."""
+    sums = weights.sum(dim=-1)
+    added = plain * mask.float().exp()
+    hidden = float(weights.masked_fill(mask, 0).max())
+    if close(weights, plain):
+        return "The mask changes nothing in attend. (masked_fill returns a new tensor.)"
+    if not close(sums, torch.ones_like(sums)):
+        return "You hide after the softmax, so the rows do not sum to 1: mask the scores before it."
+    rows = ~mask.all(dim=-1)  # of queries that may not attend to everything
+    if not weights.masked_fill(~mask, 0)[rows].any():
+        return "The polarity is inverted: where mask is True, a query *may attend*."
+    if close(weights, added / added.sum(dim=-1, keepdim=True)):
+        return "Adding a boolean mask adds 1 to the allowed scores, and hides nothing."
+    if hidden > 0:
+        return (
+            f"Hidden keys still get up to {hidden:.0%} of the weight: their scores are not low "
+            "enough. (e⁰ is 1, and finfo.tiny is almost 0.)"
+        )
+    return "Hidden keys get no weight, but the weights of the allowed ones are wrong."
 
 
 def _causal_and_padding() -> Tensor:
@@ -223,7 +221,7 @@ def _verdict(
             f"Your new token is no symbol when the target ends in {target_ids[0, -1]}: symbols are "
             f"{FIRST_SYMBOL} to {VOCABULARY_SIZE - 1}."
         ) from None
-    if isinstance(verdict, Tensor) and verdict.numel() == 1:
+    if isinstance(verdict, Tensor) and verdict.numel() == 1 and verdict.dtype == torch.bool:
         verdict = bool(verdict)
     if not isinstance(verdict, bool):
         raise AnswerError(f"Return True or False; yours is {type(verdict).__name__}.")

@@ -12,10 +12,15 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
+    let_wait,
     refuse_mistakes,
     refuse_numbers,
+    require_class,
+    require_gradients,
+    require_module,
     require_number,
     require_shape,
+    require_untouched,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.embeddings import TokenEmbedding
@@ -26,11 +31,8 @@ TOKEN_IDS = [[7, 3, 129], [0, 7, 12]]  # (batch, position)
 SMALL_SIZE, SMALL_WIDTH = 20, 9
 LARGEST_ERROR = 0.1  # of the table's standard deviation: six times what 2,080 numbers vary
 
-# Row 3 has the direction of row 0. Row 1 is long, row 2 is opposite, row 4 ends nearest to row 0.
-TABLE = torch.tensor(
-    [[1.0, 0.2, 0.0], [8.0, 9.0, 0.0], [-1.0, -0.2, 0.0], [4.0, 1.0, 0.0], [0.6, 0.5, 0.0]],
-    device="cpu",
-)
+# Row 3 has the direction of row 0. Row 1 is long, row 4 ends nearest to row 0, row 5 is opposite.
+TABLE = torch.tensor([[1.0, 0.2], [8, 9], [-1, 3], [4, 1], [0.6, 0.5], [-1, -0.2]], device="cpu")
 APART = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [-0.5, -1.0]], device="cpu")  # obtuse angles only
 
 
@@ -40,18 +42,12 @@ def check_token_embedding(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError("The answer is the class TokenEmbedding itself, made from nn.Module.")
+    require_class(answer, "TokenEmbedding")
     token_ids = torch.tensor(TOKEN_IDS)
-    try:
-        embedding = answer(VOCABULARY_SIZE, D_MODEL)
-    except AttributeError as error:
-        if "__init__() call" in str(error):
-            raise AnswerError("Begin __init__ with super().__init__().") from None
-        raise
-    ask(embedding, token_ids)
+    embedding = answer(VOCABULARY_SIZE, D_MODEL)
+    let_wait(embedding, token_ids)
     _require_table(embedding)
-    _require_initialization(embedding.table.weight.detach())
+    _require_initialization(answer(VOCABULARY_SIZE, D_MODEL).table.weight.detach())
     _require_vectors(embedding, token_ids)
     small = answer(SMALL_SIZE, SMALL_WIDTH)
     some = token_ids % SMALL_SIZE
@@ -107,9 +103,9 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
             "The only parameter is the table, named table.weight: remove the others."
         ) from None
     shape = (*token_ids.shape, D_MODEL)
-    received = require_shape(ask(embedding, token_ids), shape, "(batch, position, d_model)")
-    if not received.requires_grad:
-        raise AnswerError("The result has no gradient, so the table cannot learn: use self.table.")
+    received = require_module(embedding, token_ids)
+    received = require_shape(received, shape, "(batch, position, d_model)")
+    require_gradients(embedding, received)
     rows = package.table.weight[token_ids]
     refuse_mistakes(
         received,
@@ -127,28 +123,31 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
         },
     )
     if not close(received, rows * math.sqrt(D_MODEL)):
-        raise AnswerError("The numbers differ: take each id's row of the table, times √d_model.")
+        raise AnswerError("These are not the rows of the table that belong to the ids.")
 
 
 @exercise("1.2")
 def check_most_similar(answer: Callable[[Tensor, int], int]) -> None:
     """Exercise 1.2: a function (table, token_id) → the other row with the largest cosine."""
-    found = require_number(ask(answer, TABLE.clone(), 0), whole=True)
+    table = TABLE.clone()
+    found = require_number(ask(answer, table, 0), whole=True)
+    require_untouched([table], [TABLE])
     hints = {
-        0: "That is the word itself; every word is most similar to itself.",
-        1: "A long row wins because of its length: divide every row by its length first.",
-        2: "That row points the opposite way, with the smallest cosine.",
+        0: "That is the word itself; the exercise asks for another row.",
+        1: "A long row wins because of its length: the cosine does not depend on lengths.",
+        2: "The right row is the next one. Without the word's own row, later ids move by one.",
+        5: "That row points the opposite way, with the smallest cosine.",
         4: "That row has the smallest distance. The cosine compares directions, not distances.",
     }
     refuse_numbers(found, hints)
     if found != 3:
-        raise AnswerError(f"The answer is the id of a row of the table, from 0 to 4; got {found}.")
+        raise AnswerError(f"The answer is the id of a row of the table, from 0 to 5; got {found}.")
     if require_number(ask(answer, TABLE.clone(), 3), whole=True) != 0:
         raise AnswerError("Right for one word, wrong for another: use the id that is given.")
     if require_number(ask(answer, APART.clone(), 0), whole=True) != 2:
         raise AnswerError(
             "Right in one table, wrong in another: all cosines with other words can be negative. "
-            "Give the word itself a number below -1, not 0."
+            "A 0 for the word itself is then the largest."
         )
 
 
@@ -162,7 +161,12 @@ def check_changed_row(answer: Tensor, *, table: Tensor) -> None:
     """
     changed = require_shape(answer, tuple(table.shape), "(word, 2)")
     if close(changed, table):
-        raise AnswerError("The table has not changed: multiply one row by a number.")
+        raise AnswerError(
+            "Your table equals cat_dog_soup. If you have multiplied a row, you have changed both: "
+            "change a clone, and run the cell again."
+        )
+    if not changed.isfinite().all():
+        raise AnswerError("Some numbers are infinite: multiply by a smaller number.")
     before, after = (F.normalize(rows, dim=1) for rows in (table, changed))
     cosines = after @ after.T
     if not close(cosines, before @ before.T):
@@ -172,6 +176,9 @@ def check_changed_row(answer: Tensor, *, table: Tensor) -> None:
             "The cosines have changed. Multiply a whole row by one number: that changes its "
             "length and keeps its direction."
         )
+    moved = [i for i in range(len(table)) if not close(changed[i], table[i])]
+    if len(moved) > 1:
+        raise AnswerError(f"You have changed {len(moved)} rows; one is enough.")
     products = changed @ changed[0]
     if not products[2] > products[1]:
         raise AnswerError(
