@@ -104,3 +104,8 @@ def test_an_interrupt_is_one_word(file):
     command = [sys.executable, "-m", "transformer_edu.checkup", f"{file}:build"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (130, "Interrupted.\n")
+
+
+def test_torch_is_imported_where_an_interrupt_is_one_word():
+    code = "import sys, transformer_edu.checkup; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -5,7 +5,7 @@ command ``python -m transformer_edu.checkup my_file:build_model``. ``assert_heal
 The probes are in probes.tsv, and what they find in illnesses.tsv.
 """
 
-from transformer_edu.checkup.examination import assert_healthy, check_up
-from transformer_edu.checkup.subject import Adapter, CheckupError
+import lazy_loader
 
-__all__ = ["Adapter", "CheckupError", "assert_healthy", "check_up"]
+NAMES = {"examination": ["assert_healthy", "check_up"], "subject": ["Adapter", "CheckupError"]}
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submod_attrs=NAMES)
