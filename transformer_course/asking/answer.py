@@ -81,6 +81,8 @@ def _told(error: Exception) -> str:
         path = os.path.abspath(frame.filename)
         if frame.line and not path.startswith(NOT_THE_READERS):
             return f"Your answer could not be used. Python stops at `{frame.line}`: {said}"
+    if isinstance(error, TypeError) and "argument" in words:
+        return f"Your answer could not be used: its arguments are not the scaffold's. {words}"
     return f"Your answer could not be used as the exercise uses it. Python says {said}"
 
 

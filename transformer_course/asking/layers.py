@@ -1,13 +1,16 @@
 """What lessons 7 and 8 check in the reader's layers and stacks, with the package's weights."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import torch
 from torch import Tensor, nn
 
-from transformer_course.asking.answer import AnswerError, require_class
+from transformer_course.asking.answer import AnswerError, ask, close, require_class
 
+ROLES = ("query", "key", "value", "mask")
 D_MODEL, NUM_HEADS, D_FF, DROPOUT = 6, 3, 8, 0.25
 
 
@@ -26,6 +29,13 @@ def carry_over(package: nn.Module, own: nn.Module) -> None:
             f"Your layer has no {missing[0]}. Use the names of the scaffold and the classes of "
             "the lessons before."
         )
+    for name, weight in weights.items():
+        shape = tuple(own.state_dict()[name].shape)
+        if shape != tuple(weight.shape):
+            raise AnswerError(
+                f"{name} has the shape {shape}; it must be {tuple(weight.shape)}. Does every part "
+                "get its sizes in the right order?"
+            )
     own.load_state_dict(weights)
 
 
@@ -86,16 +96,137 @@ def require_layers(stack: nn.Module, count: int, name: str) -> None:
         )
 
 
-def loop_mistakes(x: Tensor, *, first: Tensor, last: Tensor) -> dict[str, Tensor]:
-    """What the usual mistakes in a stack's loop over its layers lead to, by their hints.
+@dataclass
+class Call:
+    """One call of a part: what it got, in the order of its arguments, and what it returned."""
+
+    name: str
+    given: list[object]
+    output: object = None
+
+
+def calls_of(module: nn.Module, names: Sequence[str], inputs: Sequence[object]) -> list[Call]:
+    """The calls of a module's parts while it answers, in order, and at last its own.
+
+    Where an error ends the answer, the last call has the error as its output.
+    """
+    calls = []
+
+    def recorded(name: str, forward: Callable) -> Callable:
+        def record(*given: object, **named: object) -> object:
+            bound = inspect.signature(forward).bind(*given, **named)
+            bound.apply_defaults()
+            calls.append(call := Call(name, [*bound.args, *bound.kwargs.values()]))
+            call.output = forward(*given, **named)
+            return call.output
+
+        return record
+
+    parts = {name: module.get_submodule(name) for name in names}
+    for name, part in parts.items():
+        part.forward = recorded(name, part.forward)
+    own = Call("", [*inputs])
+    try:
+        own.output = ask(module, *inputs)
+    except AnswerError:
+        raise
+    except Exception as error:
+        own.output = error
+    finally:
+        for part in parts.values():
+            del part.forward
+    return [*calls, own]
+
+
+def require_wired(
+    layer: nn.Module,
+    flow: Mapping[str, tuple[str, Sequence[object]]],
+    inputs: Mapping[str, object],
+) -> None:
+    """Refuse a layer that does not lead x through its sub-layers, each inside its Add & Norm.
 
     Args:
-        x: The stack's input.
-        first, last: What the first and the last layer make of x on their own.
+        layer: The reader's, without dropout.
+        flow: In order, by the name of an Add & Norm: its sub-layer, and what that gets after x
+            (or instead of it, where the first is not None), by the names of inputs.
+        inputs: What forward gets, by its name; x first.
     """
-    return {
-        "No layer has changed x: is the loop's result returned?": x,
-        "Every layer starts again from the first x, so that only the last one counts: give each "
-        "layer the output of the previous layer.": last,
-        "Only the first layer has run: is the return inside the loop?": first,
-    }
+    names = [name for around, (part, _) in flow.items() for name in (around, part)]
+    *calls, own = calls_of(layer, names, [*inputs.values()])
+    found = {call.name: call for call in calls}
+    if not isinstance(own.output, Exception):
+        for name in names:
+            count = sum(call.name == name for call in calls)
+            if count != 1:
+                times = "never called" if count == 0 else f"called {count} times"
+                raise AnswerError(f"self.{name} is {times}; the layer must call it once.")
+    for kind in (list(flow), [part for part, _ in flow.values()]):
+        order = [call.name for call in calls if call.name in kind]
+        if order != kind[: len(order)]:
+            raise AnswerError(f"The paper has another order than yours: {', '.join(order)}.")
+    x, whence = inputs["x"], "x"
+    for around, (part, wanted) in flow.items():
+        if around not in found or part not in found:
+            break
+        if not _same(found[around].given[0], x):
+            raise AnswerError(f"{around} must get {whence}, and gets something else.")
+        for role, given, name in zip(ROLES, found[part].given, wanted, strict=False):
+            if not _same(given, x if name == "x" else inputs[name]):
+                got = next((other for other in inputs if _same(given, inputs[other])), None)
+                got = "nothing" if given is None else got or "something else"
+                raise AnswerError(f"{part} gets {got} as its {role}.")
+        if found[around].output is None:  # the error came before
+            break
+        sublayer = found[part].output
+        if not _same(found[around].output, getattr(layer, around)(x, lambda _, y=sublayer: y)):
+            raise AnswerError(f"{around} must be called with x and {part}.")
+        x, whence = found[around].output, f"what {around} returns"
+    if isinstance(own.output, Exception):
+        raise own.output
+    if not _same(own.output, x):
+        raise AnswerError(f"forward must return {whence}.")
+
+
+def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:
+    """Refuse a stack that does not lead x through its layers in order, with the other inputs.
+
+    Args:
+        stack: The reader's, which holds its layers in ``layers``.
+        inputs: What forward gets, by its name; x first. Every layer gets the others unchanged.
+    """
+    names = [f"layers.{index}" for index in range(len(stack.layers))]
+    *calls, own = calls_of(stack, names, [*inputs.values()])
+    order = [int(call.name.split(".")[1]) + 1 for call in calls]
+    x = inputs["x"]
+    for place, call in enumerate(calls):
+        if not _same(call.given[0], x):
+            got = next((name for name in inputs if _same(call.given[0], inputs[name])), None)
+            before = f"what layer {order[place - 1]} returns" if place else "x"
+            raise AnswerError(f"Layer {order[place]} must get {before}; not {got or 'another'}.")
+        for given, (name, other) in zip(call.given[1:], list(inputs.items())[1:], strict=False):
+            if not _same(given, other):
+                what = "nothing" if given is None else "something else"
+                raise AnswerError(f"Layer {order[place]} gets {what} in the place of {name}.")
+        x = call.output
+    if isinstance(own.output, Exception):
+        raise own.output
+    if order != list(range(1, len(names) + 1)):
+        inside = " Is the return inside the loop?" if order == [1] else ""
+        raise AnswerError(f"Each layer must run once, in order; yours run {order}.{inside}")
+    if not _same(own.output, x):
+        raise AnswerError("forward must return what the last layer returns.")
+
+
+def require_same(received: object, expected: Tensor) -> None:
+    """Refuse what well-wired parts make of the package's weights, if the package makes another."""
+    if not (isinstance(received, Tensor) and close(received, expected)):
+        raise AnswerError(
+            "Every part is called as it should be, but the numbers differ from the package's: do "
+            "the parts get their sizes, num_heads too?"
+        )
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return close(one, other)
+    return one is other

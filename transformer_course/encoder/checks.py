@@ -11,10 +11,10 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
-    refuse_mistakes,
+    let_wait,
     refuse_numbers,
+    require_module,
     require_number,
-    require_shape,
 )
 from transformer_course.asking.layers import (
     D_FF,
@@ -23,11 +23,13 @@ from transformer_course.asking.layers import (
     NUM_HEADS,
     build_module,
     carry_over,
-    loop_mistakes,
     package_layers,
+    require_chain,
     require_dropout,
     require_layers,
     require_parts,
+    require_same,
+    require_wired,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.encoder import Encoder, EncoderLayer
@@ -47,50 +49,21 @@ def check_encoder_layer(answer: type[nn.Module]) -> None:
     """
     layer = build_module(answer, "EncoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
     x, mask = _inputs()
-    ask(layer, x, mask)
+    let_wait(layer, x, mask)
     require_parts(layer, PARTS, " of an earlier lesson.")
     require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
     package = _layers()[0]
     carry_over(package, layer)
-    received = require_shape(ask(layer, x, mask), tuple(x.shape), "(batch, position, d_model)")
-    if not close(received, package(x, mask=mask)):
-        _refuse_layer(received, package, x, mask)
+    flow = {
+        "around_self_attention": ("self_attention", ("x", "x", "x", "mask")),
+        "around_feed_forward": ("feed_forward", ("x",)),
+    }
+    require_module(layer, x, mask)
+    require_wired(layer, flow, {"x": x, "mask": mask})
+    require_same(ask(layer, x, mask), package(x, mask=mask))
     if not close(ask(layer, x), package(x)):
         raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
     keep(answer)
-
-
-def _refuse_layer(received: Tensor, package: EncoderLayer, x: Tensor, mask: Tensor) -> None:
-    """Say what is wrong in a layer of the right shape."""
-    attend, feed = package.self_attention, package.feed_forward
-    first, second = package.around_self_attention, package.around_feed_forward
-
-    def attention(y: Tensor) -> Tensor:
-        return attend(y, y, y, mask=mask)
-
-    attended = first(x, attention)
-    wrong = {
-        "The mask does not reach the attention: call self.self_attention(y, y, y, mask).": (
-            package(x)
-        ),
-        "The feed-forward network is missing.": attended,
-        "The self-attention does not arrive: give its output to the feed-forward network.": (
-            second(x, feed)
-        ),
-        "The order is reversed: self-attention first, then the feed-forward network.": first(
-            second(x, feed), attention
-        ),
-        "The two AddAndNorm are exchanged.": first(second(x, attention), feed),
-        "Add & Norm is missing around the sub-layers.": feed(attention(x)),
-        "There is no norm: use self.around_self_attention and self.around_feed_forward.": (
-            x + attention(x) + feed(x + attention(x))
-        ),
-    }
-    refuse_mistakes(received, wrong)
-    raise AnswerError(
-        "The shape is right, the numbers are not. Add & Norm around self-attention of y with "
-        "itself, then Add & Norm around the feed-forward network."
-    )
 
 
 @exercise("7.2")
@@ -101,29 +74,17 @@ def check_encoder(answer: type[nn.Module]) -> None:
     """
     encoder = build_module(answer, "Encoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
     x, mask = _inputs()
-    ask(encoder, x, mask)
+    let_wait(encoder, x, mask)
     require_layers(encoder, LAYERS, "EncoderLayer")
     require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
     package = Encoder(_layers())
     for own, theirs in zip(encoder.layers, package.layers, strict=True):
         carry_over(theirs, own)
-    received = require_shape(ask(encoder, x, mask), tuple(x.shape), "(batch, position, d_model)")
-    if not close(received, package(x, mask=mask)):
-        _refuse_stack(received, list(package.layers), x, mask)
+    require_chain(encoder, {"x": x, "mask": mask})
+    require_same(require_module(encoder, x, mask), package(x, mask=mask))
     if not close(ask(encoder, x), package(x)):
         raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
     keep(answer)
-
-
-def _refuse_stack(received: Tensor, layers: list[nn.Module], x: Tensor, mask: Tensor) -> None:
-    """Say what is wrong in a loop over the layers."""
-    wrong = {
-        **loop_mistakes(x, first=layers[0](x, mask=mask), last=layers[-1](x, mask=mask)),
-        "The mask is missing: every layer needs it.": _through(x, layers, None),
-        "The layers run from last to first.": _through(x, layers[::-1], mask),
-    }
-    refuse_mistakes(received, wrong)
-    raise AnswerError("The numbers differ: run each layer once, in order, with the mask.")
 
 
 @exercise("7.3")
@@ -196,7 +157,7 @@ def _count(answer: object, encoder: _Stack, x: Tensor) -> object:
 
 def _through(x: Tensor, layers: list[nn.Module], mask: Tensor | None) -> Tensor:
     for layer in layers:
-        x = layer(x, mask=mask)
+        x = layer(x) if mask is None else layer(x, mask=mask)
     return x
 
 

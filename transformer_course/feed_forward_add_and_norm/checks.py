@@ -1,6 +1,5 @@
 """Checks of lesson 6: feed-forward and Add & Norm."""
 
-import contextlib
 from collections.abc import Callable
 
 import torch
@@ -11,16 +10,20 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
+    let_wait,
     refuse_mistakes,
     require_class,
+    require_gradients,
+    require_module,
     require_shape,
+    require_untouched,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.feed_forward import FeedForward
 
 SHAPE = (2, 3, 5)  # batch, position, d_model: every length another
-D_MODEL, D_FF = 5, 7
+D_MODEL, D_FF, DROPOUT = 5, 7, 0.25
 AXES = "(batch, position, d_model)"
 
 
@@ -33,34 +36,51 @@ def check_feed_forward(answer: type[nn.Module]) -> None:
     require_class(answer, "FeedForward")
     x, package = _random_input(), _random_weights(FeedForward(d_model=D_MODEL, d_ff=D_FF))
     network = answer(D_MODEL, D_FF)
-    _require_answered(network, x)
+    let_wait(network, x)
     _require_linear(network, "widen", D_MODEL, D_FF)
     _require_linear(network, "narrow", D_FF, D_MODEL)
     _load(network, package)
+    received = require_shape(require_module(network, x), SHAPE, AXES)
+    require_gradients(network, received)
     with torch.no_grad():
-        received = require_shape(ask(network, x), SHAPE, AXES)
-        wide = package.widen(x)
-        known_mistakes = {
-            "The ReLU is missing between the two layers.": package.narrow(wide),
-            "The ReLU belongs between the two layers, not after the second.": (
-                package.narrow(wide).relu()
-            ),
-            "There is one ReLU only, between the two layers: the output may be negative.": (
-                package.narrow(wide.relu()).relu()
-            ),
-            "The feed-forward network does not add x: AddAndNorm will.": (
-                x + package.narrow(wide.relu())
-            ),
-            "That is GELU. The paper uses ReLU.": package.narrow(nn.functional.gelu(wide)),
-            "That is a sigmoid. The paper uses ReLU.": package.narrow(wide.sigmoid()),
-            "You return x itself: call self.widen, ReLU and self.narrow.": x,
-        }
-        refuse_mistakes(received, known_mistakes)
         if not close(received, package(x)):
-            raise AnswerError(
-                "The shape is right, the numbers are not: widen, then ReLU, then narrow."
-            )
+            raise AnswerError(_feed_forward_hint(network, package, received, x))
     keep(answer)
+
+
+def _feed_forward_hint(
+    network: nn.Module, package: FeedForward, received: Tensor, x: Tensor
+) -> str:
+    """What an output of the right shape with wrong numbers comes from."""
+    wide = package.widen(x)
+    known_mistakes = {
+        "The ReLU is missing between the two layers.": package.narrow(wide),
+        "The ReLU belongs between the two layers, not after the second.": (
+            package.narrow(wide).relu()
+        ),
+        "There is one ReLU only, between the two layers: the output may be negative.": (
+            package.narrow(wide.relu()).relu()
+        ),
+        "The feed-forward network does not add x: AddAndNorm will.": x + package(x),
+        "You return x itself.": x,
+    }
+    for hint, mistake in known_mistakes.items():
+        if close(received, mistake):
+            return hint
+    others = x.roll(1, dims=1)
+    others[:, 0] = x[:, 0]
+    if not close(network(others)[:, 0], received[:, 0]):
+        return "The output of a word changes with the other words: each word must go alone."
+    for layer in (network.widen, network.narrow):  # the first numbers pass through both layers
+        nn.init.eye_(layer.weight)
+        nn.init.zeros_(layer.bias)
+    values = [float(network(torch.full((1, 1, D_MODEL), v))[0, 0, 0]) for v in (1.0, -1.0)]
+    if not close(torch.tensor(values), torch.tensor([1.0, 0.0])):
+        return (
+            f"Between the two layers, your network makes {values[0]:.2f} of 1 and {values[1]:.2f} "
+            "of -1. A ReLU makes 1 and 0."
+        )
+    return "The ReLU is right. What else happens to its input, or after it?"
 
 
 @exercise("6.2")
@@ -70,38 +90,58 @@ def check_add_and_norm(answer: type[nn.Module]) -> None:
     It is kept in the reader's own file.
     """
     require_class(answer, "AddAndNorm")
-    package = _random_weights(AddAndNorm(d_model=D_MODEL, dropout=0.5)).eval()
-    around = answer(D_MODEL, dropout=0.5)
-    x, norm, sublayer = 3 * _random_input(), package.norm, _a_sublayer()
-    _require_answered(around, x, sublayer)
+    package = _random_weights(AddAndNorm(d_model=D_MODEL)).eval()
+    around = answer(D_MODEL, DROPOUT).eval()
+    x, sublayer = 3 * _random_input(), _a_sublayer()
+    let_wait(around, x, sublayer)
     if not isinstance(getattr(around, "norm", None), nn.LayerNorm):
         raise AnswerError("__init__ must set self.norm to an nn.LayerNorm(d_model).")
     if not isinstance(getattr(around, "dropout", None), nn.Dropout):
         raise AnswerError("__init__ must set self.dropout to an nn.Dropout(dropout).")
-    if around.dropout.p != 0.5:
+    if around.dropout.p != DROPOUT:
         raise AnswerError("nn.Dropout must get the argument dropout, whatever it is.")
+    if around.norm.bias is None or around.norm.weight is None:
+        raise AnswerError("The norm of the paper has a γ and a β: nn.LayerNorm(d_model) has both.")
     _load(around, package)
+    received = require_shape(require_module(around, x, sublayer), SHAPE, AXES)
+    require_gradients(around, received)
     with torch.no_grad():
-        received = require_shape(ask(around.eval(), x, sublayer), SHAPE, AXES)
-        known_mistakes = {
-            "The residual connection is missing: add x before the norm.": norm(sublayer(x)),
-            "The norm is missing: normalize the sum.": x + sublayer(x),
-            "You normalized the sub-layer's output. Post-norm normalizes the sum.": (
-                x + norm(sublayer(x))
-            ),
-            "That is pre-norm. The paper normalizes after the addition.": x + sublayer(norm(x)),
-            "You normalized before the sub-layer, too. One norm is enough, after the addition.": (
-                norm(x + sublayer(norm(x)))
-            ),
-            "The sub-layer is never called: add sublayer(x).": norm(x),
-        }
-        refuse_mistakes(received, known_mistakes)
         if not close(received, package(x, sublayer)):
-            raise AnswerError(
-                "The shape is right, the numbers are not: LayerNorm(x + Dropout(Sublayer(x)))."
-            )
+            raise AnswerError(_sum_hint(around, package.norm, received, x))
         _require_dropout(around.train(), x, sublayer)
+        _require_amount(answer)
     keep(answer)
+
+
+def _sum_hint(around: nn.Module, norm: nn.LayerNorm, received: Tensor, x: Tensor) -> str:
+    """What an output of the right shape with wrong numbers comes from."""
+    sublayer, given = _a_sublayer(), []
+
+    def record(y: Tensor) -> Tensor:
+        given.append(y)
+        return sublayer(y)
+
+    around(x, record)
+    if len(given) != 1:
+        return f"The sub-layer must be called once; yours is called {len(given)} times."
+    if close(given[0], norm(x)):
+        return "That is pre-norm: the sub-layer gets norm(x). The paper normalizes the sum."
+    if not close(given[0], x):
+        return "The sub-layer must get x itself."
+    known_mistakes = {
+        "The residual connection is missing: x is not added.": norm(sublayer(x)),
+        "The norm is missing: normalize the sum.": x + sublayer(x),
+        "You normalized the sub-layer's output. Post-norm normalizes the sum.": (
+            x + norm(sublayer(x))
+        ),
+        "You normalized x alone. Post-norm normalizes the sum.": norm(x) + sublayer(x),
+    }
+    for hint, mistake in known_mistakes.items():
+        if close(received, mistake):
+            return hint
+    if not close(around(x, torch.zeros_like), norm(x)):
+        return "If the sub-layer returns zeros, norm(x) must remain; yours is different."
+    return "The sub-layer's output must be added to x, as it is."
 
 
 def _require_dropout(around: nn.Module, x: Tensor, sublayer: nn.Module) -> None:
@@ -113,10 +153,25 @@ def _require_dropout(around: nn.Module, x: Tensor, sublayer: nn.Module) -> None:
     if close(kept, around.norm(x + sublayer(x))):
         raise AnswerError("Dropout is never used: apply self.dropout to the sub-layer's output.")
     if close(kept, around.norm(torch.zeros_like(x))):
+        raise AnswerError("Dropout removes x, too; the paper drops only the sub-layer's output.")
+    raise AnswerError(
+        "Dropout is at another place, or drops another fraction: in training, self.dropout must "
+        "act on the sub-layer's output, and on nothing else."
+    )
+
+
+def _require_amount(answer: type[nn.Module]) -> None:
+    """Refuse a module that drops another fraction of the sub-layer's output than it should."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(6)
+        around = answer(4000, DROPOUT).train()
+        kept = around(torch.zeros(1, 1, 4000), lambda x: x + 1) > 0  # the mean of the others is 0
+    dropped = 1 - float(kept.float().mean())
+    if abs(dropped - DROPOUT) > 0.05:
         raise AnswerError(
-            "Dropout removes x, too. Apply it to the sub-layer's output before the addition."
+            f"With dropout={DROPOUT}, {dropped:.0%} of the sub-layer's output are dropped: use "
+            "self.dropout once."
         )
-    raise AnswerError("Dropout is at another place: LayerNorm(x + Dropout(Sublayer(x))).")
 
 
 @exercise("6.3")
@@ -125,7 +180,9 @@ def check_erased(answer: Callable[[Tensor], Tensor]) -> None:
     x = 3 * _random_input()
     around = AddAndNorm(d_model=D_MODEL).eval()
     with torch.no_grad():
-        removed = require_shape(ask(answer, x.clone()), SHAPE, AXES)
+        given = x.clone()
+        removed = require_shape(ask(answer, given), SHAPE, AXES)
+        require_untouched([given], [x])
         if close(removed, torch.zeros_like(x)):
             raise AnswerError(
                 "Zeros change nothing: x + 0 is x. That is the strength of the residual "
@@ -143,7 +200,9 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
     x, sublayer = 3 * _random_input(), _a_sublayer()
     norm = _random_weights(nn.LayerNorm(D_MODEL))
     with torch.no_grad():
-        result = require_shape(ask(answer, x, norm, sublayer), SHAPE, "(batch, position, d_model)")
+        given = x.clone()
+        result = require_shape(ask(answer, given, norm, sublayer), SHAPE, AXES)
+        require_untouched([given], [x])
         known_mistakes = {
             "That is the friend's version: add the unchanged x to the branch.": (
                 norm(x) + sublayer(norm(x))
@@ -159,13 +218,9 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
         }
         refuse_mistakes(result, known_mistakes)
         if not close(result, x + sublayer(norm(x))):
-            raise AnswerError("Normalize the input of the sub-layer, and add its output to x.")
-
-
-def _require_answered(module: nn.Module, *inputs: object) -> None:
-    """Wait for a forward that still returns three dots; what fails is named by later checks."""
-    with contextlib.suppress(RuntimeError, AttributeError):
-        ask(module, *inputs)
+            if close(ask(answer, x, norm, torch.zeros_like), x):
+                raise AnswerError("The sub-layer does not get norm(x).")
+            raise AnswerError("If the sub-layer returns zeros, x must come out unchanged.")
 
 
 def _require_linear(network: nn.Module, name: str, width_in: int, width_out: int) -> None:

@@ -1,6 +1,7 @@
 """Checks of lesson 4: multi-head attention."""
 
 from collections.abc import Callable, Sequence
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +11,11 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
+    let_wait,
     refuse_mistakes,
+    require_class,
+    require_gradients,
+    require_module,
     require_shape,
 )
 from transformer_course.my_transformer import keep
@@ -33,39 +38,43 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
-        raise AnswerError("The answer is the class MultiHeadAttention itself, not an object of it.")
+    require_class(answer, "MultiHeadAttention")
     inputs, mask = _inputs_and_mask()
-    attention = answer(D_MODEL, NUM_HEADS)
-    try:
-        ask(attention, *inputs)
-    except (RuntimeError, AttributeError) as error:
-        _require_projections(attention)
-        raise AnswerError(
-            f"The shapes do not fit: {error}. After unflatten, transpose(1, 2) moves the heads in "
-            "front of the positions; otherwise heads are compared with heads."
-        ) from None
+    attention, package = answer(D_MODEL, NUM_HEADS), _package(NUM_HEADS)
+    let_wait(attention, *inputs)
     _require_projections(attention)
-    package = MultiHeadAttention(d_model=D_MODEL, num_heads=NUM_HEADS)
     attention.load_state_dict(package.state_dict())
-    expected = package(*inputs)
-    received = ask(attention, *inputs)
+    expected, received = package(*inputs), require_module(attention, *inputs)
     if isinstance(received, Tensor) and received.dim() == 4:
         raise AnswerError(
-            f"The heads are not joined: the result has the shape {tuple(received.shape)}. Move "
-            "them behind the positions, flatten the last two axes, and project."
+            f"The heads are not joined: the result has the shape {tuple(received.shape)}."
         )
     received = require_shape(received, tuple(expected.shape), "(batch, query, d_model)")
-    refuse_mistakes(received, _usual_mistakes(package, inputs))
+    require_gradients(attention, received)
     if not close(received, expected):
-        raise AnswerError(
-            "The shape is right, the numbers are not. Split: unflatten the last axis into "
-            "(num_heads, -1), then transpose(1, 2). Attend. Join: transpose(1, 2), flatten(-2). "
-            "Then the output projection."
-        )
-    if not close(ask(attention, *inputs, mask), package(*inputs, mask=mask)):
-        raise AnswerError("With a mask the result is wrong: hand mask on to super().attend.")
+        raise AnswerError(_numbers_hint(answer, received, package, inputs))
+    masked = require_module(attention, *inputs, mask)
+    hints = {
+        "The mask changes nothing: attend must use it in every head.": expected,
+        "The polarity is inverted: where mask is True, a query *may attend*.": package(
+            *inputs, mask=~mask
+        ),
+    }
+    refuse_mistakes(masked, hints)
+    for each in (mask, mask[0, 0], mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS)):
+        if not close(ask(attention, *inputs, each), package(*inputs, mask=each)):
+            raise AnswerError(
+                f"Right without a mask, wrong with a mask {tuple(each.shape)}. A mask "
+                "can have an axis for heads, of length 1, as the padding mask has."
+            )
     keep(answer)
+
+
+def _package(num_heads: int) -> MultiHeadAttention:
+    """The package's module, with the same weights every time."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4)
+        return MultiHeadAttention(d_model=D_MODEL, num_heads=num_heads)
 
 
 def _inputs_and_mask() -> tuple[list[Tensor], Tensor]:
@@ -96,35 +105,63 @@ def _require_projections(attention: nn.Module) -> None:
             )
 
 
-def _usual_mistakes(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> dict[str, Tensor]:
-    """What an output of the right shape with wrong numbers comes from, by its hint."""
+def _numbers_hint(
+    answer: type[nn.Module],
+    received: Tensor,
+    package: MultiHeadAttention,
+    inputs: Sequence[Tensor],
+) -> str:
+    """What an output of the right shape with wrong numbers comes from."""
     names = ("query_projection", "key_projection", "value_projection")
     projected = [package.get_submodule(name)(x) for name, x in zip(names, inputs, strict=True)]
-    project = package.output_projection
-    split = [split_heads(x, NUM_HEADS) for x in projected]
-    heads, _ = scaled_dot_product_attention(*split)
-    viewed = [x.reshape(BATCH, NUM_HEADS, x.size(1), -1) for x in projected]
-    interleaved = [x.unflatten(-1, (-1, NUM_HEADS)).permute(0, 3, 1, 2) for x in projected]
-    merged = merge_heads(heads)
-    return {
-        "That is attention with one head: split the last axis before super().attend.": (
-            project(scaled_dot_product_attention(*projected)[0])
-        ),
-        "The output projection is missing: multiply the joined heads by W_O.": merged,
-        "view and reshape cut between words (section 3). Split with unflatten(-1, (num_heads, -1)) "
-        "and transpose(1, 2).": project(merge_heads(scaled_dot_product_attention(*viewed)[0])),
-        "unflatten has its sizes in the wrong order: (num_heads, -1), each head in one piece.": (
-            project(merge_heads(scaled_dot_product_attention(*interleaved)[0]))
-        ),
-        "The heads are joined without moving them behind the positions: transpose(1, 2) first, "
-        "then flatten(-2).": project(heads.reshape(merged.shape)),
-        "The scores are divided by √d_model. Each head has d_head numbers: let super().attend "
-        "divide, after the split.": project(
-            merge_heads(
-                scaled_dot_product_attention(split[0] / NUM_HEADS**0.5, split[1], split[2])[0]
-            )
-        ),
+    project, d_head = package.output_projection, D_MODEL // NUM_HEADS
+    splits = {
+        "": [split_heads(x, NUM_HEADS) for x in projected],
+        "view and reshape cut between words (section 3): a head needs a part of every word.": [
+            x.reshape(BATCH, NUM_HEADS, x.size(1), -1) for x in projected
+        ],
+        "A head must be one piece of d_head numbers; yours takes every third number.": [
+            x.unflatten(-1, (-1, NUM_HEADS)).permute(0, 3, 1, 2) for x in projected
+        ],
+        "That is attention with one head: the last axis is not split.": [
+            x.unsqueeze(1) for x in projected
+        ],
     }
+    joins = {
+        "": merge_heads,
+        "The heads are joined without moving them behind the positions.": (
+            lambda heads: heads.reshape(BATCH, heads.size(2), -1)
+        ),
+        "The heads are joined number by number: each head must stay in one piece.": (
+            lambda heads: heads.permute(0, 2, 3, 1).flatten(-2)
+        ),
+        "The heads are joined in reverse order.": lambda heads: merge_heads(heads.flip(1)),
+    }
+    scales = {
+        "": 1.0,
+        "The scores are divided by √d_model; each head has d_head numbers.": NUM_HEADS**-0.5,
+        "The scores are not divided by √d_head.": d_head**0.5,
+    }
+    if close(received, merge_heads(scaled_dot_product_attention(*splits[""])[0])):
+        return "The output projection is missing: multiply the joined heads by W_O."
+    for (split, heads), (join, joined), (scale, factor) in product(
+        splits.items(), joins.items(), scales.items()
+    ):
+        query, key, value = heads
+        gathered, _ = scaled_dot_product_attention(query * factor, key, value)
+        if close(received, project(joined(gathered))):
+            return split or join or scale
+    one, ours = answer(D_MODEL, 1), _package(1)
+    one.load_state_dict(ours.state_dict())
+    if close(one(*inputs), ours(*inputs)):
+        return (
+            f"With num_heads=1 your class is right, with {NUM_HEADS} it is not: look at where the "
+            "heads are split and joined."
+        )
+    return (
+        "Already with num_heads=1 the numbers are not those of one attention with an output "
+        "projection: try this case first."
+    )
 
 
 @exercise("4.2")
@@ -151,7 +188,8 @@ def check_merged(answer: Callable[[Tensor], Tensor]) -> None:
     }
     refuse_mistakes(merged, known_mistakes)
     if not close(merged, gathered.transpose(1, 2).flatten(-2)):
-        raise AnswerError("Two steps: transpose heads and position, flatten the last two axes.")
+        place = (merged != gathered.transpose(1, 2).flatten(-2)).nonzero()[0].tolist()
+        raise AnswerError(f"The shape is right; the first wrong number is at {place}.")
 
 
 @exercise("4.3")
@@ -168,7 +206,8 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
     one_swap = columns.clone()
     one_swap[:2] = torch.tensor([1, 0])
     known_mistakes = {
-        "Nothing has changed yet.": w_o,
+        "This is w_o as the check gets it. If you have changed it in place, change a clone, and "
+        "run the cell again.": w_o,
         "You swapped rows. Stored as (out, in), a head is read by columns of W_O.": torch.cat(
             [w_o[D_HEAD : 2 * D_HEAD], w_o[:D_HEAD], w_o[2 * D_HEAD :]]
         ),
@@ -181,4 +220,10 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
     }
     refuse_mistakes(repaired, known_mistakes)
     if not close(repaired, torch.cat([second, first, rest], dim=1)):
-        raise AnswerError("Exchange columns 0 – 15 with columns 16 – 31; leave the others.")
+        moved = [
+            place for place in columns.tolist() if not close(repaired[:, place], w_o[:, place])
+        ]
+        raise AnswerError(
+            f"Columns {moved[0]} to {moved[-1]} have changed. Which columns read head 1, which "
+            "head 2, and what must stand there now?"
+        )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 
 import torch
 from torch import Tensor, nn
@@ -11,18 +12,21 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
+    let_wait,
     refuse_mistakes,
     require_class,
+    require_module,
     require_number,
     require_shape,
+    require_untouched,
 )
 from transformer_course.my_transformer import keep
-from transformer_edu.model.embeddings import PositionalEncoding, sinusoidal_positions
+from transformer_edu.model.embeddings import sinusoidal_positions
 
 NEAREST, LAST = 44, 50
 TURNS = ((3, 0.4), (1, 1.0), (10, 0.05))  # shift, frequency
 BATCH, LENGTH, D_MODEL = 3, 5, 8
-LONGEST = 20  # positions in the table of exercise 5.1
+LONGEST, DEFAULT_LENGTH = 20, 5000  # positions in the tables of exercise 5.1
 
 
 @exercise("5.1")
@@ -31,47 +35,50 @@ def check_positional_encoding(answer: type[nn.Module]) -> None:
     require_class(answer, "PositionalEncoding")
     positions = answer(D_MODEL, LONGEST)
     x = torch.randn(BATCH, LENGTH, D_MODEL, generator=torch.Generator().manual_seed(5))
-    try:
-        answered = ask(positions, x.clone())
-    except RuntimeError as error:
-        raise AnswerError(
-            f"The shapes do not fit: {error}. Add the first x.size(1) rows of the table, which has "
-            "the shape (max_length, d_model)."
-        ) from None
+    let_wait(positions, x)
+    if any(weight.requires_grad for weight in positions.parameters()):
+        raise AnswerError("The table is not learned: use register_buffer, not a parameter.")
+    answered = require_module(positions, x)
     received = require_shape(answered, tuple(x.shape), "(batch, position, d_model)")
     if received.dtype != x.dtype:
         raise AnswerError(f"x is {x.dtype}, your output {received.dtype}: end with .float().")
     table = sinusoidal_positions(LONGEST, D_MODEL)
     if not close(received, x + table[:LENGTH]):
         raise AnswerError(_encoding_hint(received, x, table))
-    _require_table(positions, table)
     try:
-        answer(D_MODEL)
+        long = answer(D_MODEL)
     except TypeError:
         raise AnswerError("Give max_length a default value: max_length=5000.") from None
-    positions.load_state_dict(PositionalEncoding(d_model=D_MODEL).state_dict())
-    keep(answer)
-
-
-def _require_table(positions: nn.Module, table: Tensor) -> None:
-    """Refuse a table that is learned, saved, left behind when the model moves, or too short."""
-    if list(positions.parameters()):
-        raise AnswerError("The table is not learned: use register_buffer, not a parameter.")
-    if "table" not in dict(positions.named_buffers()):
+    zeros = torch.zeros(1, DEFAULT_LENGTH, D_MODEL)
+    found = None
+    with suppress(RuntimeError, IndexError):
+        found = long(zeros)
+    if not (
+        isinstance(found, Tensor)
+        and torch.allclose(found, sinusoidal_positions(DEFAULT_LENGTH, D_MODEL), atol=1e-3)
+    ):
         raise AnswerError(
-            'Store the table with self.register_buffer("table", …): then it moves with the model '
-            "to another device."
+            f"A sequence of {DEFAULT_LENGTH} positions fits the default; yours fails."
         )
     if positions.state_dict():
         raise AnswerError(
             "The table would be saved with the weights. It follows from a formula: pass "
             "persistent=False to register_buffer."
         )
-    if positions.table.shape != table.shape:
+    _require_that_it_moves(positions, x)
+    keep(answer)
+
+
+def _require_that_it_moves(positions: nn.Module, x: Tensor) -> None:
+    """Refuse a table that stays behind when the model moves to another device."""
+    elsewhere = torch.device("meta")  # a device that every machine has
+    try:
+        ask(positions.to(elsewhere), x.to(elsewhere))
+    except RuntimeError:
         raise AnswerError(
-            f"The table must have the shape (max_length, d_model) = {tuple(table.shape)}; yours is "
-            f"{tuple(positions.table.shape)}."
-        )
+            "The table stays behind when the model moves to another device: an attribute is not "
+            "enough, register_buffer moves it."
+        ) from None
 
 
 def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
@@ -102,12 +109,18 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
     if close(received, table[:LENGTH].expand(x.shape)):
         return "You return the encoding alone: add it to x."
     if close(added, table[:BATCH].unsqueeze(1).expand(x.shape)):
-        return "The positions are added along the batch: use x.size(1), and no unsqueeze."
+        return "The positions are added along the batch: axis 1 of x is the position."
+    if not close(added, added[:1].expand(x.shape)):
+        return (
+            "What you add differs between the rows of a batch: it must depend on the position only."
+        )
     if close(added, added[:, :1].expand(x.shape)):
         return "Every position gets the same numbers: use row p of the table for position p."
+    position, column = (~torch.isclose(added[0], table[:LENGTH], atol=1e-4)).nonzero()[0].tolist()
     return (
-        "The shape is right, the numbers are not. Print the table for d_model = 6 and compare it "
-        "with section 3."
+        f"The first wrong number is of position {position}, number {column} (d_model = {D_MODEL}): "
+        f"yours is {added[0, position, column]:.3f}, section 3's formula gives "
+        f"{table[position, column]:.3f}."
     )
 
 
@@ -160,26 +173,27 @@ def check_turn(answer: Callable[[int, float], Tensor]) -> None:
         refuse_mistakes(matrix, {hint: _turn(angle) for hint, angle in known_mistakes.items()})
         if close(matrix.flip(0), _turn(k * frequency)):
             raise AnswerError("The two rows are swapped: the pair is (sine, cosine).")
+        pairs = [
+            torch.tensor([math.sin(p * frequency), math.cos(p * frequency)], dtype=torch.float64)
+            for p in (2, 2 + k)
+        ]
+        made = (matrix @ pairs[0]).tolist()
         raise AnswerError(
-            f"For k = {k} and frequency {frequency} the matrix does not shift the pair. Its "
-            "first row makes the new sine, its second row the new cosine."
+            f"For k = {k} and frequency {frequency}, your matrix turns the pair of position 2 into "
+            f"({made[0]:.2f}, {made[1]:.2f}); position {2 + k} has the pair "
+            f"({pairs[1][0]:.2f}, {pairs[1][1]:.2f})."
         )
 
 
 @exercise("5.4")
 def check_add_positions(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
     """Exercise 5.4: a function (x, table) → x with the positions added along the sequence."""
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(BATCH, LENGTH, D_MODEL, generator=generator)
+    x = torch.randn(BATCH, LENGTH, D_MODEL, generator=torch.Generator().manual_seed(0))
+    x[1] = x[0]
     table = sinusoidal_positions(2 * LENGTH, D_MODEL)
-    shape = (BATCH, LENGTH, D_MODEL)
-    try:
-        answered = ask(answer, x.clone(), table)
-    except RuntimeError as error:
-        raise AnswerError(
-            f"The shapes do not fit: {error}. Take as many rows of the table as x has positions, "
-            "shape (position, d_model); without unsqueeze they fit every sentence of the batch."
-        ) from None
+    shape, given = (BATCH, LENGTH, D_MODEL), x.clone()
+    answered = ask(answer, given, table.clone())
+    require_untouched([given], [x])
     added = require_shape(answered, shape, "(batch, position, d_model)") - x
     if close(added, torch.zeros_like(x)):
         raise AnswerError("x is unchanged: the positions are not added.")
@@ -191,14 +205,16 @@ def check_add_positions(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
         raise AnswerError(
             "Positions count from 0: the first row of the table is for the first word."
         )
-    if not close(added, added[:1].expand(shape)):
+    if not close(added[1], added[0]):
         raise AnswerError(
             "Equal rows of a batch become different: a position is not the number of a row."
         )
+    if not close(added, added[:1].expand(shape)):
+        raise AnswerError("What you add depends on the words; it must depend on the position only.")
     if close(added, added[:, :1].expand(shape)):
         raise AnswerError("Every position gets the same numbers: which axis of x is the position?")
     if not close(added, table[:LENGTH].expand(shape)):
-        raise AnswerError("Row p of the table belongs to position p of every sentence.")
+        raise AnswerError("The positions get rows of the table, but not in order from row 0.")
 
 
 def _turn(angle: float) -> Tensor:

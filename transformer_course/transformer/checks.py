@@ -11,7 +11,10 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
+    let_wait,
     refuse_mistakes,
+    require_gradients,
+    require_module,
     require_shape,
 )
 from transformer_course.my_transformer import keep
@@ -35,7 +38,8 @@ PARTS = {
     "embedding_dropout": "an nn.Dropout: the paper drops the sums of tokens and positions, too",
     "output_projection": "an nn.Linear",
 }
-SAME = 1e-4
+SAME, DROPOUT = 1e-4, 0.25
+NOT_THE_READERS = "generation does not stop"  # the search is the package's
 PADDING_VISIBLE = "source padding is visible"
 IDS = Adapter(padding_id=PADDING_ID, end_id=END_ID)  # which the reader's class does not name
 
@@ -49,9 +53,11 @@ def check_transformer(answer: type[nn.Module]) -> None:
     _require_class(answer, "Transformer", nn.Module)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(9)
-        model = answer(**SIZES, dropout=0.5)
+        model = answer(*SIZES.values(), dropout=DROPOUT)
         _require_written(model)
+        _require_sizes(model)
         _require_tied(model)
+        _require_dropout(model)
         _require_start(answer)
         package = _package_model()
     _load(model, package)
@@ -63,15 +69,34 @@ def check_transformer(answer: type[nn.Module]) -> None:
         refuse_mistakes(received, _mistakes(package), same=_same_where_real)
         for other, expected in _expected(package).items():
             if not torch.allclose(received[REAL], expected[REAL], rtol=0, atol=SAME):
-                raise AnswerError(
-                    f"The shapes are right, but {other} computes different logits from the same "
-                    "weights. Follow the map: embed, encode, decode, project."
-                )
+                raise AnswerError(_stage_hint(model, package, other))
         _require_same_in_steps(model, received)
     for found in check_up(model, adapter=IDS).findings:
-        if found.illness:
+        if found.illness not in (None, "", NOT_THE_READERS):
             raise AnswerError(f"The check-up finds: {found.illness}. {found.seen} {found.cause}")
     keep(answer)
+
+
+def _stage_hint(model: nn.Module, package: Transformer, other: str) -> str:
+    """Which method is the first that computes something else than the package's."""
+    mask = package.source_mask(SOURCE_IDS)
+    if not model.source_mask(SOURCE_IDS).equal(mask):
+        return "source_mask is not True for every id but 0."
+    memory = package.encode(SOURCE_IDS, source_mask=mask)
+    decoded = package.decode(TARGET_IDS, memory, source_mask=mask)
+    stages = {
+        "embed": (
+            model.embed(SOURCE_IDS),
+            package.positions(package.source_embedding(SOURCE_IDS)),
+        ),
+        "encode": (model.encode(SOURCE_IDS, source_mask=mask), memory),
+        "decode": (model.decode(TARGET_IDS, memory, source_mask=mask)[REAL], decoded[REAL]),
+        "project": (model.project(decoded), package.project(decoded)),
+    }
+    for name, (mine, theirs) in stages.items():
+        if not close(mine, theirs):
+            return f"The shapes are right, but {other} computes different logits: {name} differs."
+    return f"{other} computes different logits, although each method is right: look at forward."
 
 
 def _require_class(answer: object, name: str, parent: type) -> None:
@@ -98,9 +123,47 @@ def _require_written(model: nn.Module) -> None:
         raise AnswerError(
             "source_mask is boolean, and True where a token is real: its id is not 0."
         )
+    for name in ("encode", "decode"):
+        if "source_mask" not in inspect.signature(getattr(model, name)).parameters:
+            raise AnswerError(
+                f"Rename the mask among the arguments of {name}: generation calls {name}(…, "
+                "source_mask=…)."
+            )
     ask(model.embed, SOURCE_IDS)
     memory = ask(model.encode, SOURCE_IDS, source_mask=mask)
     ask(model.project, ask(model.decode, TARGET_IDS, memory, source_mask=mask))
+
+
+def _require_sizes(model: nn.Module) -> None:
+    """Refuse stacks that get other sizes, or another dropout, than the model."""
+    for name in ("encoder", "decoder"):
+        stack = getattr(model, name)
+        layers = getattr(stack, "layers", ())
+        if len(layers) != SIZES["num_layers"]:
+            raise AnswerError(
+                f"The {name} has {len(layers)} layers; num_layers is {SIZES['num_layers']}."
+            )
+        if {each.p for each in stack.modules() if isinstance(each, nn.Dropout)} != {DROPOUT}:
+            raise AnswerError(f"dropout does not arrive in the {name}: hand it on.")
+
+
+def _require_dropout(model: nn.Module) -> None:
+    """Refuse an embed that does not drop parts of the sums of tokens and positions."""
+    if model.embedding_dropout.p != DROPOUT:
+        raise AnswerError("embedding_dropout must get the argument dropout, whatever it is.")
+    with torch.no_grad():
+        model.embedding_dropout.p = 1.0  # everything is dropped
+        left = model.train().embed(SOURCE_IDS)
+        model.embedding_dropout.p = DROPOUT
+        if close(left, model.positions(torch.zeros_like(left))):
+            raise AnswerError(
+                "embed drops parts of the tokens, and the positions come after it. The paper drops "
+                "parts of the sums."
+            )
+        if left.any():
+            raise AnswerError("In training, embed does not apply embedding_dropout to its result.")
+        if not close(model.eval().embed(SOURCE_IDS), model.embed(SOURCE_IDS)):
+            raise AnswerError("embed drops numbers also after model.eval().")
 
 
 def _require_tied(model: nn.Module) -> None:
@@ -263,6 +326,13 @@ def check_one_probe_fails(answer: type[nn.Module]) -> None:
     if isinstance(answer, type) and not any(map(inspect.isfunction, vars(answer).values())):
         ask(lambda: ...)
     _require_class(answer, "Broken", nn.Module)
+    changed = [name for name, it in vars(answer).items() if inspect.isfunction(it)]
+    if len(changed) > 1:
+        raise AnswerError(
+            f"You override {len(changed)} methods, {', '.join(changed)}; one is enough."
+        )
+    if not all(hasattr(answer, name) for name in ("encode", "decode", "project")):
+        raise AnswerError("Broken must inherit from parts.Transformer.")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(9)
         model = answer(**SIZES, dropout=0.0)
@@ -297,7 +367,10 @@ def check_learned_positions(answer: tuple[type[nn.Module], dict[str, list[float]
     _require_class(positions, "LearnedPositions", nn.Module)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(9)
-        _require_learned(positions(12, 9))
+        learned = positions(12, 9)
+        for weight in learned.parameters():
+            nn.init.normal_(weight.data)  # it may start with zeros
+        _require_learned(learned)
     if not isinstance(measured, dict) or set(measured) != {"sinusoids", "learned"}:
         raise AnswerError('The dictionary needs two entries: "sinusoids" and "learned".')
     for name, values in measured.items():
@@ -316,20 +389,20 @@ def _require_learned(positions: nn.Module) -> None:
             "The positions have no parameters: register_buffer does not learn. Use nn.Embedding "
             "or nn.Parameter."
         )
+    let_wait(positions, torch.zeros(2, 9, 12))
     x = torch.zeros(2, 5, 12)
-    added = require_shape(ask(positions, x), (2, 5, 12), "(batch, position, d_model)")
+    added = require_shape(require_module(positions, x), (2, 5, 12), "(batch, position, d_model)")
+    if close(added, x):
+        raise AnswerError("Nothing is added to x.")
     if not close(positions(x + 1).detach(), added.detach() + 1):
         raise AnswerError("Add the rows to x: forward returns x + positions.")
     if not close(added[0].detach(), added[1].detach()):
         raise AnswerError("The rows of the batch get different positions: count along dim 1.")
     if close(added[:, :1].expand_as(added).detach(), added.detach()):
         raise AnswerError(
-            "Every position gets the same vector. Start the table with random numbers, and take "
-            "the rows 0, 1, 2, …"
+            "Every position gets the same vector: position p needs row p of the table."
         )
     if not close(positions(torch.zeros(2, 3, 12)).detach(), added[:, :3].detach()):
         raise AnswerError("A shorter sequence must get the first rows of the same table.")
-    sum_of_weights = added.sum()
-    sum_of_weights.backward()
-    if all(weight.grad is None for weight in positions.parameters()):
-        raise AnswerError("No gradient reaches the table: do not detach it.")
+    require_gradients(positions, added)
+    ask(positions, torch.zeros(2, 9, 12))  # as many positions as max_length

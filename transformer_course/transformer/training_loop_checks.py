@@ -116,10 +116,15 @@ def check_learn(answer: Callable[..., object]) -> None:
         if close(received, torch.tensor(mistake.learn(copy.deepcopy(fresh), batches))):
             raise AnswerError(hint)
     expected = torch.tensor(our_learn(copy.deepcopy(fresh), batches))
+    if not close(received[:1], expected[:1]):
+        raise AnswerError(
+            "Already the first loss differs, before any step: look at what the model gets, and at "
+            "what its logits are compared with."
+        )
     if not torch.allclose(received, expected, rtol=1e-3, atol=1e-3):
         raise AnswerError(
-            f"The losses are others than those of Adam with lr={RATE:g}, one step per batch and "
-            "cross-entropy over the real labels."
+            f"The first loss is right, later ones are not: the steps are others than those of Adam "
+            f"with lr={RATE:g}, one for each batch."
         )
 
 
