@@ -232,6 +232,7 @@ class Field(Control):
 
     def _type(self, text: str) -> None:
         self.handle.press("ControlOrMeta+a")
+        self.handle.press("Delete")  # what is selected, also where nothing is typed
         self.handle.page.keyboard.type(text)
         self.handle.press("Enter")
 
