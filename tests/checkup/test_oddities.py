@@ -338,3 +338,16 @@ def test_a_cache_and_generation_are_taken_from_the_adapter():
     report = check(GPT(), adapter=Adapter(step=step, generate=write))
     assert status(report, "cache").status == "told"  # lists cannot be reordered
     assert status(report, "generation").status == "healthy"
+
+
+def ask_batch_second(model, source_ids, target_ids, source_real, target_real):
+    return model(source_ids.T, target_ids.T, ~source_real, ~target_real).transpose(0, 1)
+
+
+def test_a_batch_that_an_adapter_turns_to_the_second_axis_is_read_in_the_model_s_order():
+    adapter, model = Adapter(ask=ask_batch_second), built("nn.Transformer, the batch second")
+    assert status(check(model, adapter=adapter), "source_padding").status == "healthy"
+    with torch.no_grad():
+        model.embedding.weight.mul_(100)
+    report = check_up(model, adapter=adapter)
+    assert status(report, "positions").illness == "words drown positions"

@@ -139,8 +139,6 @@ def positions(subject: Subject) -> Found:
     if not has_absolute_positions(subject):
         raise UntriedError("no position is added to the words")
     *_, first = (vectors[0] for vectors in _stacks(subject, repeated_words(subject)).values())
-    if subject.swapped:
-        first = first.transpose(0, 1)
     times = (first.std(dim=0).mean() / first.std(dim=1).mean()).item()
     return "words drown positions" if times > DROWNED else HEALTHY, times
 
@@ -154,6 +152,7 @@ def _stacks(subject: Subject, text: Text) -> dict[str, list[Tensor]]:
     """For every stack of layers in a fresh model what its first one reads, and each returns."""
     _require_fresh(subject)
     found: dict[str, list[Tensor]] = {}
+    lengths = {each.size(1) for each in text[::2] if each is not None}
     owners: dict[nn.Module, str] = {}
     for path, stack in subject.model.named_modules():
         if isinstance(stack, nn.ModuleList) and len({type(layer) for layer in stack}) == 1:
@@ -164,7 +163,8 @@ def _stacks(subject: Subject, text: Text) -> dict[str, list[Tensor]]:
         if path and len([*layer.modules()]) > 5:  # more than a projection
             for each in both[path in found :]:
                 vectors = [x.detach().float() for _, x in tensors(each) if x.dim() == 3]
-                found.setdefault(path, []).extend(vectors[:1])
+                vectors = [x.transpose(0, 1) if len(x) in lengths else x for x in vectors[:1]]
+                found.setdefault(path, []).extend(vectors)
 
     with register_module_forward_hook(note):
         subject.watched(text)

@@ -208,8 +208,7 @@ class Subject:
         if watch.deltas[stream] and answers.requires_grad:
             total = answers.sin()[chosen[:, : answers.size(1)]].sum()  # any function of them
             for each in torch.autograd.grad(total, watch.deltas[stream], materialize_grads=True):
-                each = each.abs().amax(dim=-1)
-                size = size + (each.T if self.swapped else each.reshape(size.shape))
+                size = size + each.abs().amax(dim=-1)
         return size / size.max().clamp(min=1e-30)
 
     def moved(self, before: Tensor, after: Tensor, real: Tensor | None = None) -> Tensor:

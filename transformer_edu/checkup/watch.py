@@ -20,7 +20,7 @@ class Watch(TorchFunctionMode):
 
     Args:
         streams: Token ids, each (batch, position). Zeros are added to their embeddings, which
-            collect gradients: ``deltas``.
+            collect gradients: ``deltas``, the batch first whatever the model's order.
     """
 
     def __init__(self, streams: Sequence[Tensor] = ()) -> None:
@@ -73,8 +73,10 @@ class Watch(TorchFunctionMode):
             for same in (stream, stream.T):
                 if ids.numel() == same.numel() and ids.reshape(same.shape).equal(same.to(ids)):
                     tables.append(table.size(0))
-                    deltas.append(torch.zeros_like(vectors).requires_grad_())
-                    return vectors + deltas[-1]
+                    zeros = vectors.new_zeros(*stream.shape, vectors.size(-1)).requires_grad_()
+                    deltas.append(zeros)
+                    zeros = zeros if same is stream else zeros.transpose(0, 1)
+                    return vectors + zeros.reshape(vectors.shape)
         if vectors.dim() > 1 and vectors.size(-2) in self.lengths:
             steps = ids.reshape(-1, vectors.size(-2))[0].diff()
             if (steps[: len(steps) // 2] == 1).all():
