@@ -351,3 +351,67 @@ def test_a_batch_that_an_adapter_turns_to_the_second_axis_is_read_in_the_model_s
         model.embedding.weight.mul_(100)
     report = check_up(model, adapter=adapter)
     assert status(report, "positions").illness == "words drown positions"
+
+
+# ---- What was not seen is said -----------------------------------------------------------------
+
+
+class WithSegments(GPT):
+    """Takes segments and a cache of its own, and may do anything with them."""
+
+    def forward(
+        self, ids: Tensor, token_type_ids: Tensor | None = None, kv: list | None = None
+    ) -> Tensor:
+        return self.decode(ids, kv)
+
+    def step(self, ids: Tensor, caches: list | None) -> tuple[Tensor, list]:
+        caches = [[] for _ in self.layers] if caches is None else caches
+        return self(ids, kv=caches), caches
+
+
+def test_an_argument_that_was_never_given_is_told():
+    report = check(WithSegments())
+    assert "Not given: token_type_ids, kv; what they do was not examined." in report.notes
+    assert "such as kv, give Adapter(step=…)" in status(report, "cache").seen
+    stepped = check(WithSegments(), adapter=Adapter(step=WithSegments.step))
+    assert "Not given: token_type_ids; what they do was not examined." in stepped.notes
+    assert not any(note.startswith("Not given") for note in check(GPT()).notes)
+
+
+def test_scores_in_a_fused_kernel_are_not_called_divided():
+    finding = status(check(built("nn.TransformerEncoder")), "scaling")
+    assert finding.status == "not tried" and "could not be judged" in finding.seen
+
+
+def test_a_model_without_dropout_is_not_said_to_be_random():
+    model = GPT()
+    for layer in model.layers:
+        layer.dropout = nn.Dropout(0.0)
+    finding = status(check(model), "dropout")
+    assert finding.status == "not tried" and "no dropout" in finding.seen
+
+
+def test_scores_divided_by_another_root_are_not_called_undivided():
+    class WrongRoot(GPT):
+        class attention(Attention):  # noqa: N801
+            def scores(self, query: Tensor, key: Tensor) -> Tensor:
+                return query @ key.mT / WIDTH**0.5
+
+    finding = status(check(WrongRoot()), "scaling")
+    assert finding.status == "told" and "not divided, or not by √d" in finding.seen
+
+
+class SecondBest(GPT):
+    """Its top_k of one leaves the second word."""
+
+    @torch.no_grad()
+    def generate(self, ids: Tensor, count: int, top_k: int | None = None) -> Tensor:
+        for _ in range(count):
+            ids = torch.cat([ids, self(ids)[:, -1].topk(1 + top_k).indices[:, -1:]], dim=1)
+        return ids
+
+
+def test_a_wrong_generation_is_told_with_how_it_was_asked_for():
+    finding = status(check_up(SecondBest()), "generation")
+    assert finding.illness == "generation does not follow the logits"
+    assert finding.seen.endswith("Asked with top_k=1.")

@@ -1,6 +1,7 @@
 """``check_up``: every probe on one model, and which illness explains what."""
 
 import contextlib
+import inspect
 import io
 import time
 from collections.abc import Callable
@@ -12,16 +13,9 @@ from torch import nn
 from transformer_edu.checkup import flow_probes as flow
 from transformer_edu.checkup import part_probes as part
 from transformer_edu.checkup import writing_probes as writing
-from transformer_edu.checkup.calling import table
+from transformer_edu.checkup.calling import NAMES, table
 from transformer_edu.checkup.report import HEALTHY, ILL, UNJUDGED, UNTRIED, Finding, Report
-from transformer_edu.checkup.subject import (
-    KINDS,
-    Adapter,
-    CheckupError,
-    Subject,
-    UntriedError,
-    borrowed,
-)
+from transformer_edu.checkup.subject import Adapter, CheckupError, Subject, UntriedError, borrowed
 from transformer_edu.checkup.understanding import understand
 
 PROBES = {
@@ -39,7 +33,7 @@ PROBES = {
         *(writing.ending, writing.loss_padding, writing.entropy),
     )
 }
-LETTERS = dict(zip(KINDS, "edn", strict=True))  # of the kinds, in probes.tsv
+LETTERS = {"encoder-decoder": "e", "decoder-only": "d", "encoder-only": "n"}  # in probes.tsv
 
 
 def check_up(
@@ -66,13 +60,20 @@ def check_up(
     """
     if not isinstance(model, nn.Module):
         raise CheckupError(f"model must be a torch.nn.Module, got {type(model).__name__}")
-    if kind not in (None, *KINDS):
-        raise CheckupError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if kind not in (None, *LETTERS):
+        raise CheckupError(f"kind must be one of {', '.join(LETTERS)}, got {kind!r}")
     started, printed = time.perf_counter(), io.StringIO()
     with borrowed(model, torch.float32), contextlib.redirect_stdout(printed):
         subject = Subject(model, kind, adapter or Adapter(), training_step)
-        understand(subject)
-        findings = _findings(subject)
+        # What forward was never given has not been examined.
+        names = [*inspect.signature(model.forward).parameters] if subject.parameters else []
+        given = {name for name in names if NAMES["left out"].search(name)}
+        record = lambda _, args, kwargs: given.update(names[: len(args)], kwargs)  # noqa: E731
+        with model.register_forward_pre_hook(record, with_kwargs=True):
+            understand(subject)
+            findings = _findings(subject)
+    if missing := ", ".join(name for name in names if name not in given):
+        subject.notes.append(f"Not given: {missing}; what they do was not examined.")
     if words := printed.getvalue().split():
         subject.notes.append(f"It prints while it answers: {' '.join(words)[:60]!r}.")
     seconds = time.perf_counter() - started

@@ -14,7 +14,7 @@ from torch.nn.modules.module import register_module_forward_hook
 from transformer_edu.checkup.calling import Text, tensors
 from transformer_edu.checkup.flow_probes import Found, has_absolute_positions, repeated_words
 from transformer_edu.checkup.report import HEALTHY
-from transformer_edu.checkup.subject import Subject, UntriedError, borrowed
+from transformer_edu.checkup.subject import LENGTH, SOURCE_LENGTH, Subject, UntriedError, borrowed
 from transformer_edu.checkup.watch import Watch
 
 SATURATED = 1.5  # standard deviation of scores; T5, which does not divide, starts at 1
@@ -70,16 +70,17 @@ def tied(subject: Subject) -> Found:
 
 def dropout(subject: Subject) -> Found:
     rate, text = subject.dropout_rate, subject.text()
+    if not rate:
+        raise UntriedError("there is no dropout with a rate above zero")
     answers = [subject.answer(text, training=True, drops=True, seed=seed) for seed in (0, 1)]
-    if rate and not subject.moved(*answers).any():
-        return "dropout has no effect in training", rate
-    return HEALTHY, rate
+    is_random = subject.moved(*answers).any()
+    return (HEALTHY if is_random else "dropout has no effect in training"), rate
 
 
 def scaling(subject: Subject) -> Found:
     inside, name = subject.inside, HEALTHY
-    if not inside.attentions:
-        raise UntriedError("no attention could be observed")
+    if not inside.deviation:  # none, or in a fused kernel
+        raise UntriedError("no scores could be seen, so this could not be judged")
     if inside.undivided > SATURATED:
         name = "scores are not divided"
     elif inside.deviation > SHARP and subject.is_fresh:
@@ -151,8 +152,7 @@ def _require_fresh(subject: Subject) -> None:
 def _stacks(subject: Subject, text: Text) -> dict[str, list[Tensor]]:
     """For every stack of layers in a fresh model what its first one reads, and each returns."""
     _require_fresh(subject)
-    found: dict[str, list[Tensor]] = {}
-    lengths = {each.size(1) for each in text[::2] if each is not None}
+    found, lengths = {}, (LENGTH, SOURCE_LENGTH)  # by which a batch on the second axis is told
     owners: dict[nn.Module, str] = {}
     for path, stack in subject.model.named_modules():
         if isinstance(stack, nn.ModuleList) and len({type(layer) for layer in stack}) == 1:

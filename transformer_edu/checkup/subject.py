@@ -73,6 +73,7 @@ class Subject:
     ) -> None:
         self.model, self.adapter, self.training_step = model, adapter, training_step
         self.name, self.notes, self.convention = type(model).__name__, [], "none"
+        self.greed = "greedily"  # how generation was asked for, last
         self.device = next((each.device for each in model.parameters()), torch.device("cpu"))
         self.labels = self.swapped = self.is_asked = self.is_logits = self.drops_always = False
         self._read_signature(kind)
@@ -90,17 +91,15 @@ class Subject:
             self.notes.append(f"{words}: they were examined with small numbers.")
         attributes = [each for module in model.modules() for each in vars(module).items()]
         rates = [each for name, each in attributes if name == "p" or "drop" in name]
-        rates = [rate for rate in rates if isinstance(rate, float) and rate < 1]
-        self.dropout_rate = max(rates, default=0.0)
+        self.dropout_rate = max((x for x in rates if isinstance(x, float) and x < 1), default=0.0)
         size = adapter.vocabulary_size or named_number(model, "vocabulary size")
         self.known_size, self.sizes = size, [size or SMALLEST] * 2  # of the text, of the source
         known = [adapter.padding_id, named_number(model, "padding id")]
         known = [each for each in known if each is not None]
         self.knows_padding = bool(known or adapter.ask or self.masks)
         self.padding_id = max(known[0], 0) if known else 0
-        self.end_id = adapter.end_id
-        if self.end_id is None:
-            self.end_id = named_number(model, "end id")
+        end_id = named_number(model, "end id")
+        self.end_id = end_id if adapter.end_id is None else adapter.end_id
 
     def _read_signature(self, kind: str | None) -> None:
         self.parameters, self.has_source = [], kind == KINDS[0]
@@ -122,8 +121,6 @@ class Subject:
         names = f"{ids}, source_real, target_real" if self.has_source else "ids, real"
         reason = re.sub(r"\s+", " ", reason).rstrip(".")[:300]
         return CheckupError(ASK.format(name=self.name, reason=reason, names=names, ids=ids))
-
-    # ---- What to ask; stream 0 is the text or target, stream 1 the source -----------------------
 
     def words(self, stream: int = 0) -> Tensor:
         """Ordinary token ids, in order."""
@@ -155,8 +152,6 @@ class Subject:
         (ids, real), room = text.stream(stream), (MORE, 0) if left else (0, MORE)
         ids = F.pad(ids, room, value=self.padding_id)
         return text.replaced(stream, ids, F.pad(real, room, value=False))
-
-    # ---- Asking ---------------------------------------------------------------------------------
 
     def answer(
         self, text: Text, *, training: bool = False, drops: bool = False, seed: int = 0

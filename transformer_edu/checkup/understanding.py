@@ -15,10 +15,9 @@ def understand(subject: Subject) -> None:
 
     Every convention that runs is scored by what a healthy model shows; the best one is taken.
     """
-    model = subject.model
     is_guess, best, failure = subject.kind is None, None, None
     if is_guess:
-        writes = getattr(model, "can_generate", lambda: hasattr(model, "generate"))
+        writes = getattr(subject.model, "can_generate", lambda: hasattr(subject.model, "generate"))
         is_decoder = NAMES["class of a decoder"].search(subject.name) or writes()
         is_encoder = NAMES["class of an encoder"].search(subject.name)
         subject.kind = KINDS[1] if is_decoder and not is_encoder else KINDS[2]

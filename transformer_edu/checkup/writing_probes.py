@@ -90,7 +90,9 @@ def _step(subject: Subject, text: Text, new: int, past: object) -> tuple[object,
         memory = model.encode(source, source_mask=mask)
         return model.project(model.decode(ids, memory, source_mask=mask, cache=past)), past
     if not {"past_key_values", "use_cache"} <= {*names}:  # Hugging Face's
-        raise UntriedError("no cache is known: give Adapter(step=…)")
+        raise UntriedError(
+            "no cache is known: if forward has one, such as kv, give Adapter(step=…)"
+        )
     if source is None:
         given = {"input_ids": ids, "attention_mask": text.real.long()}
         given |= {"position_ids": places(text.real)[:, -new:]} if "position_ids" in names else {}
@@ -113,10 +115,10 @@ def _shortened(subject: Subject, text: Text) -> Text:
 def generation(subject: Subject) -> Found:
     text = subject.text(batch=2)
     if wrong := _wrong_word(subject, text):
-        return "generation does not follow the logits", *wrong
+        return "generation does not follow the logits", *wrong, subject.greed
     is_padded = subject.has_source or (subject.masks and subject.adapter.generate is None)
     if is_padded and (wrong := _wrong_word(subject, _shortened(subject, text))):
-        return "generation depends on the batch", *wrong
+        return "generation depends on the batch", *wrong, subject.greed
     return HEALTHY, WRITTEN
 
 
@@ -183,8 +185,10 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
     if not {"top_k", "do_sample"} & {*names}:
         given["temperature"] = 1e-4
     given = {name: value for name, value in given.items() if name in names}
-    if len(names) < 2 or not {*given} - {"attention_mask"}:
+    greedy = [f"{name}={value}" for name, value in given.items() if name != "attention_mask"]
+    if len(names) < 2 or not greedy:
         raise UntriedError("no greedy generation is known: give Adapter(generate=…)")
+    subject.greed = f"with {', '.join(greedy)}"
     return model.generate(ids, WRITTEN, **given)[:, ids.size(1) :].tolist()
 
 
