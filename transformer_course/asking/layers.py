@@ -185,6 +185,13 @@ def require_wired(
         raise own.output
     if not _same(own.output, x):
         raise AnswerError(f"forward must return {whence}.")
+    for around in flow:
+        function = found[around].given[1]
+        if _same(function(x), function(-x)):
+            raise AnswerError(
+                f"The function that {around} gets ignores its argument. Lesson 9 puts the norms "
+                "first: then the sub-layer must get norm(x), not x."
+            )
 
 
 def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:

@@ -40,11 +40,8 @@ PARTS = (
     "around_cross_attention",
     "around_feed_forward",
 )
-FOUR_INHERITED = (
-    ". Four parts come from EncoderLayer: super().__init__(d_model, num_heads, d_ff, dropout)."
-)
+FOUR_INHERITED = ". EncoderLayer makes four parts, if its __init__ gets the sizes."
 AXES = "(batch, target position, d_model)"
-ROLES = "In cross-attention the queries come from the target, keys and values from the memory."
 # Of exercise 8.3
 PAIRS, HEADS, TARGET, SOURCE = 2, 8, 7, 10
 IDS = (START_ID, END_ID)  # of exercise 8.4, which hands over others as well

@@ -63,6 +63,9 @@ def _feed_forward_hint(
         ),
         "The feed-forward network does not add x: AddAndNorm will.": x + package(x),
         "You return x itself.": x,
+        "The ReLU acts on x; it belongs between the two layers.": package.narrow(
+            package.widen(x.relu())
+        ),
     }
     for hint, mistake in known_mistakes.items():
         if close(received, mistake):
@@ -77,8 +80,8 @@ def _feed_forward_hint(
     values = [float(network(torch.full((1, 1, D_MODEL), v))[0, 0, 0]) for v in (1.0, -1.0)]
     if not close(torch.tensor(values), torch.tensor([1.0, 0.0])):
         return (
-            f"Between the two layers, your network makes {values[0]:.2f} of 1 and {values[1]:.2f} "
-            "of -1. A ReLU makes 1 and 0."
+            f"When both layers only pass numbers on, your network makes {values[0]:.2f} of 1 and "
+            f"{values[1]:.2f} of -1. A ReLU makes 1 and 0."
         )
     return "The ReLU is right. What else happens to its input, or after it?"
 
@@ -141,7 +144,7 @@ def _sum_hint(around: nn.Module, norm: nn.LayerNorm, received: Tensor, x: Tensor
             return hint
     if not close(around(x, torch.zeros_like), norm(x)):
         return "If the sub-layer returns zeros, norm(x) must remain; yours is different."
-    return "The sub-layer's output must be added to x, as it is."
+    return "The sub-layer's output and x must be added as they are."
 
 
 def _require_dropout(around: nn.Module, x: Tensor, sublayer: nn.Module) -> None:
@@ -191,7 +194,7 @@ def check_erased(answer: Callable[[Tensor], Tensor]) -> None:
         if close(removed, x):
             raise AnswerError("x + x is 2x, and the norm makes it the same as x. Cancel x.")
         if around(x, lambda _: removed).abs().max() > 1e-2:  # equal numbers leave rounding errors
-            raise AnswerError("Something of x is left after the norm: x + sublayer(x) must be 0.")
+            raise AnswerError("Something of x is left after the norm.")
 
 
 @exercise("6.4")

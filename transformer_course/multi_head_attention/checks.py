@@ -92,8 +92,8 @@ def _require_projections(attention: nn.Module) -> None:
         projection = getattr(attention, f"{name}_projection", None)
         if not isinstance(projection, nn.Linear):
             raise AnswerError(
-                f"self.{name}_projection must be an nn.Linear. super().__init__(d_model, d_model) "
-                "makes the first three; you add output_projection."
+                f"self.{name}_projection must be an nn.Linear. Attention makes three of them; "
+                "you add output_projection."
             )
         if projection.bias is not None:
             raise AnswerError(f"The paper has no bias here: {name}_projection needs bias=False.")
