@@ -10,6 +10,7 @@ from traceback import extract_stack
 from typing import NamedTuple
 from unittest.mock import patch
 
+from IPython.display import display
 from nbformat import NotebookNode
 from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
@@ -69,7 +70,7 @@ def _run(sources: dict[int, str], name: str, steps: int | None) -> Report:
     if steps is not None:
         shorten(steps)
     register_module_forward_pre_hook(_note)
-    printed, namespace = {}, {"__name__": "__main__"}
+    printed, namespace = {}, {"__name__": "__main__", "display": display}
     for index, source in sources.items():
         file_name = f"{CELL}{name}, {index + 1}"
         linecache.cache[file_name] = (len(source), None, source.splitlines(True), file_name)
