@@ -45,7 +45,10 @@ class Answers:
 
 
 def written(base: str, edit: str = "", **given: object) -> object:
-    """An answer as a reader's cell would make it, with its source where IPython puts it."""
+    """An answer as a reader's cell would make it, with its source where IPython puts it.
+
+    It is what a line "answer = …" makes, or else what is defined last.
+    """
     source = base.strip() if " →" in edit or not edit else edit.strip()
     for change in edit.split(" && ") if " →" in edit else []:
         old, new = change.split(" →")
@@ -58,7 +61,7 @@ def written(base: str, edit: str = "", **given: object) -> object:
     file = f"<answer {next(FILES)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), names)
-    return names[defined[-1]]
+    return names["answer"] if "answer" in names else names[defined[-1]]
 
 
 def told_apart(

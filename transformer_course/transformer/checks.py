@@ -15,14 +15,17 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_gradients,
     require_module,
+    require_number,
     require_shape,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.checkup.examination import check_up
 from transformer_edu.checkup.subject import Adapter
+from transformer_edu.data.toy_tasks import number_words_task
 from transformer_edu.model.pytorch import to_pytorch
 from transformer_edu.model.special_ids import END_ID, PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.evaluation import exact_matches
 
 # Every length is different, so that no axis passes for another.
 SIZES = {"vocabulary_size": 23, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}
@@ -39,6 +42,7 @@ PARTS = {
     "output_projection": "an nn.Linear",
 }
 SAME, DROPOUT = 1e-4, 0.25
+SEEDS, MEASURED = 3, 200  # of exercise 9.4: models of each kind, and numbers that they translate
 NOT_THE_READERS = "generation does not stop"  # the search is the package's
 PADDING_VISIBLE = "source padding is visible"
 IDS = Adapter(padding_id=PADDING_ID, end_id=END_ID)  # which the reader's class does not name
@@ -326,18 +330,13 @@ def check_one_probe_fails(answer: type[nn.Module]) -> None:
     if isinstance(answer, type) and not any(map(inspect.isfunction, vars(answer).values())):
         ask(lambda: ...)
     _require_class(answer, "Broken", nn.Module)
-    methods = [name for name, it in vars(answer).items() if inspect.isfunction(it)]
-    changed = [name for name in methods if name != "__init__"]
-    if len(changed) > 1:
-        raise AnswerError(
-            f"You override {len(changed)} methods, {', '.join(changed)}; one is enough."
-        )
     if not all(hasattr(answer, name) for name in ("encode", "decode", "project")):
         raise AnswerError("Broken must inherit from parts.Transformer.")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(9)
         model = answer(**SIZES, dropout=0.0)
-    ask(model, SOURCE_IDS, TARGET_IDS)
+    if ask(model.source_mask, SOURCE_IDS) is not None:
+        ask(model, SOURCE_IDS, TARGET_IDS)
     found = check_up(model, adapter=IDS).illnesses
     if not found:
         raise AnswerError("The check-up finds no illness: nothing is broken yet.")
@@ -348,15 +347,23 @@ def check_one_probe_fails(answer: type[nn.Module]) -> None:
     if len(found) > 1:
         others = ", ".join(name for name in found if name != PADDING_VISIBLE)
         raise AnswerError(f"Padding matters, but more is broken: {others}. Break only one thing.")
+    methods = [name for name, it in vars(answer).items() if inspect.isfunction(it)]
+    changed = [name for name in methods if name != "__init__"]
+    if len(changed) > 1:
+        raise AnswerError(
+            f"You override {len(changed)} methods, {', '.join(changed)}; one is enough."
+        )
 
 
 @exercise("9.4")
-def check_learned_positions(answer: tuple[type[nn.Module], dict[str, list[float]]]) -> None:
+def check_learned_positions(
+    answer: tuple[type[nn.Module], dict[str, list[tuple[nn.Module, float]]]],
+) -> None:
     """Exercise 9.4: a class LearnedPositions(d_model, max_length), and what was measured with it.
 
     Args:
-        answer: The class, and the fraction of exact matches of every seed, by the kind of
-            positions: "sinusoids" and "learned".
+        answer: The class; and by the kind of positions, "sinusoids" and "learned", the model of
+            every seed with its fraction of exact matches.
     """
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise AnswerError(
@@ -374,13 +381,25 @@ def check_learned_positions(answer: tuple[type[nn.Module], dict[str, list[float]
         _require_learned(learned)
     if not isinstance(measured, dict) or set(measured) != {"sinusoids", "learned"}:
         raise AnswerError('The dictionary needs two entries: "sinusoids" and "learned".')
-    for name, values in measured.items():
-        values = values if isinstance(values, list | tuple) else [values]
-        numbers = [float(value) for value in values]
-        if len(numbers) < 3:
-            raise AnswerError(f"{name}: {len(numbers)} seed is not enough. Measure at least three.")
-        if not all(0 <= number <= 1 for number in numbers):
-            raise AnswerError(f"{name}: give fractions between 0 and 1, not counts.")
+    pairs, models = number_words_task(train_size=32_000).validation[:MEASURED], []
+    for kind, rows in measured.items():
+        if not isinstance(rows, list | tuple) or len(rows) < SEEDS:
+            raise AnswerError(f"{kind}: give a list of at least {SEEDS} seeds.")
+        for row in rows:
+            if not (isinstance(row, tuple | list) and len(row) == 2):
+                raise AnswerError(f"{kind}: give pairs (model, fraction), so both can be compared.")
+            model, told = row[0], require_number(row[1])
+            if (type(model.positions).__name__ == positions.__name__) != (kind == "learned"):
+                raise AnswerError(f"{kind}: a model has {type(model.positions).__name__}.")
+            if any(model is other for other in models):
+                raise AnswerError("Two entries are the same model: train a new one for each seed.")
+            models.append(model)
+            found = exact_matches(model.eval(), pairs) / MEASURED
+            if abs(found - told) > 2 / MEASURED:  # another device may round differently
+                raise AnswerError(
+                    f"{kind}: you give {told:g}; on {MEASURED} numbers of task.validation this "
+                    f"model has {found:g}."
+                )
 
 
 def _require_learned(positions: nn.Module) -> None:
