@@ -1,0 +1,319 @@
+"""Lesson 09: right answers of many kinds are accepted, and each mistake is named."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.exercise_answers import KNOWN, PARTS, Answers, checks_of, told_apart
+from transformer_course.transformer import checks, training_loop_checks
+from transformer_edu.data.toy_tasks import number_words_task
+from transformer_edu.model.special_ids import END_ID
+
+pytestmark = pytest.mark.slow  # a check-up for every answer
+
+TRANSFORMER = """
+class Transformer(nn.Module):
+    def __init__(self, vocabulary_size, d_model, num_heads, num_layers, d_ff, dropout=0.1):
+        super().__init__()
+        self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
+        self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
+        for weight in self.parameters():
+            if weight.dim() == 2:
+                nn.init.xavier_uniform_(weight)
+        self.source_embedding = TokenEmbedding(vocabulary_size, d_model)
+        self.target_embedding = self.source_embedding
+        self.positions = PositionalEncoding(d_model)
+        self.embedding_dropout = nn.Dropout(dropout)
+        self.output_projection = nn.Linear(d_model, vocabulary_size)
+        self.output_projection.weight = self.source_embedding.table.weight
+
+    def source_mask(self, source_ids):
+        return (source_ids != 0)[:, None, None, :]
+
+    def embed(self, token_ids):
+        return self.embedding_dropout(self.positions(self.source_embedding(token_ids)))
+
+    def encode(self, source_ids, source_mask):
+        return self.encoder(self.embed(source_ids), source_mask)
+
+    def decode(self, target_ids, memory, source_mask):
+        n = target_ids.size(1)
+        past = torch.ones(n, n, dtype=torch.bool, device=target_ids.device).tril()
+        target_mask = self.source_mask(target_ids) & past
+        return self.decoder(self.embed(target_ids), memory, target_mask, source_mask)
+
+    def project(self, decoded):
+        return self.output_projection(decoded)
+
+    def forward(self, source_ids, target_ids):
+        source_mask = self.source_mask(source_ids)
+        memory = self.encode(source_ids, source_mask)
+        return self.project(self.decode(target_ids, memory, source_mask))
+"""
+EMBED = "self.embedding_dropout(self.positions(self.source_embedding(token_ids)))"
+START = """for weight in self.parameters():
+            if weight.dim() == 2:
+                nn.init.xavier_uniform_(weight)"""
+PAST = "past = torch.ones(n, n, dtype=torch.bool, device=target_ids.device).tril()"
+MASK = "target_mask = self.source_mask(target_ids) & past"
+PADDING = "(source_ids != 0)[:, None, None, :]"
+TIE = "self.output_projection.weight = self.source_embedding.table.weight"
+MEMORY = "memory = self.encode(source_ids, source_mask)"
+DROP = "self.embedding_dropout = nn.Dropout(dropout)"
+LEARN = """
+def learn(model, batches):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    losses = []
+    for batch in batches:
+        logits = model(batch.source_ids, batch.decoder_input_ids)
+        loss = F.cross_entropy(logits.transpose(1, 2), batch.label_ids, ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+"""
+LOSS = "F.cross_entropy(logits.transpose(1, 2), batch.label_ids, ignore_index=0)"
+BROKEN = """
+class Broken(parts.Transformer):
+    def source_mask(self, source_ids):
+        return torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :]
+"""
+LEARNED = """
+class LearnedPositions(nn.Module):
+    def __init__(self, d_model, max_length=32):
+        super().__init__()
+        self.table = nn.Embedding(max_length, d_model)
+
+    def forward(self, x):
+        return x + self.table.weight[: x.size(1)]
+
+
+answer = measured(LearnedPositions)
+"""
+ROWS = "nn.Embedding(max_length, d_model)"
+SUM = "x + self.table.weight[: x.size(1)]"
+TASK = number_words_task(train_size=32_000)
+GERMAN = {tuple(source): [*target, END_ID] for source, target in TASK.validation[:200]}
+
+
+class Knows(PARTS["Transformer"]):
+    """Translates the numbers of exercise 9.4 without having learned them."""
+
+    def __init__(self, positions):
+        super().__init__(len(TASK.vocabulary), 8, 2, 1, 8)
+        self.positions = positions
+
+    def encode(self, source_ids, source_mask):
+        return source_ids
+
+    def decode(self, target_ids, memory, source_mask):
+        rows = [GERMAN[tuple(row[row != 0].tolist())] for row in memory]
+        ids = [[*row, *[END_ID] * 20][: target_ids.size(1)] for row in rows]
+        return F.one_hot(torch.tensor(ids), len(TASK.vocabulary)).float()
+
+    def project(self, decoded):
+        return decoded
+
+
+def measured(positions, told=1.0):
+    """An answer to exercise 9.4 around this class."""
+    kinds = {"sinusoids": PARTS["PositionalEncoding"](8), "learned": positions(8)}
+    return positions, {kind: [(Knows(it), told) for _ in range(3)] for kind, it in kinds.items()}
+
+
+KNOWN["measured"] = measured
+ANSWERS = {
+    "9.1": Answers(
+        TRANSFORMER,
+        right=[
+            f"{PADDING} → source_ids.ne(0).unsqueeze(1).unsqueeze(2)",
+            f"{PADDING} → (source_ids > 0).view(source_ids.size(0), 1, 1, -1)",
+            f"{EMBED} → self.embedding_dropout(self.positions(self.target_embedding(token_ids)))",
+            f"return {EMBED} → x = self.source_embedding(token_ids); x = self.positions(x); return self.embedding_dropout(x)",
+            f"{EMBED} → F.dropout(self.positions(self.source_embedding(token_ids)), self.embedding_dropout.p, self.training)",
+            f"{PAST} → past = torch.tril(torch.ones((n, n), device=target_ids.device)).bool()",
+            f"{PAST} → past = ~torch.triu(torch.ones(n, n, dtype=torch.bool, device=target_ids.device), diagonal=1)",
+            f"{PAST} → past = torch.arange(n, device=target_ids.device) <= torch.arange(n, device=target_ids.device)[:, None]",
+            f"{MASK} → target_mask = torch.logical_and(self.source_mask(target_ids), past)",
+            f"{MASK} → target_mask = (target_ids != 0)[:, None, None, :] & past[None, None]",
+            f"{MASK} → target_mask = (target_ids != 0).unsqueeze(1).unsqueeze(1) * past",
+            f"{TIE} → self.output_projection.weight = self.target_embedding.table.weight",
+            f"{TIE} → del self.output_projection.weight; self.output_projection.weight = self.source_embedding.table.weight",
+            f"{START} → for part in (self.encoder, self.decoder):\n            for weight in part.parameters():\n                if weight.dim() > 1:\n                    nn.init.xavier_uniform_(weight)",
+            f"{START} → for module in self.modules():\n            if isinstance(module, nn.Linear):\n                nn.init.xavier_uniform_(module.weight)",
+            f"{START} → for name, weight in self.named_parameters():\n            if weight.ndim == 2:\n                torch.nn.init.xavier_uniform_(weight.data)",
+            f"{START} → [nn.init.xavier_uniform_(w) for w in self.parameters() if w.dim() == 2]",
+            f"{START} → self.apply(lambda m: nn.init.xavier_uniform_(m.weight) if isinstance(m, nn.Linear) else None)",
+            "return self.project(self.decode(target_ids, memory, source_mask)) → decoded = self.decode(target_ids, memory, source_mask=source_mask); return self.project(decoded)",
+            f"{MEMORY} → memory = self.encode(source_ids, source_mask=source_mask)",
+            "return self.output_projection(decoded) → return F.linear(decoded, self.source_embedding.table.weight, self.output_projection.bias)",
+            "self.decoder(self.embed(target_ids), memory, target_mask, source_mask) → self.decoder(self.embed(target_ids), memory, target_mask=target_mask, source_mask=source_mask)",
+            "Encoder(num_layers, d_model, num_heads, d_ff, dropout) → Encoder(num_layers, *sizes) && Decoder(num_layers, d_model, num_heads, d_ff, dropout) → Decoder(num_layers, *sizes) && self.encoder = E → sizes = (d_model, num_heads, d_ff, dropout); self.encoder = E",
+            "self.source_embedding = TokenEmbedding(vocabulary_size, d_model)\n        self.target_embedding = self.source_embedding → self.source_embedding = self.target_embedding = TokenEmbedding(vocabulary_size, d_model)",
+            f"{MASK} → target_mask = past",
+            "source_ids, source_mask → ids, source_mask && embed(source_ids) → embed(ids) && self.encode(ids, source → self.encode(source_ids, source && decoded → y",
+        ],
+        wrong={
+            f"{EMBED} → self.positions(self.source_embedding(token_ids))": "In training, embed does not apply",
+            f"{EMBED} → self.positions(self.embedding_dropout(self.source_embedding(token_ids)))": "embed drops parts of the tokens, and the",
+            f"{EMBED} → self.source_embedding(token_ids)": "In training, embed does not apply",
+            f"{EMBED} → F.dropout(self.positions(self.source_embedding(token_ids)), self.embedding_dropout.p)": "embed drops numbers also after model.eval().",
+            f"{EMBED} → self.embedding_dropout(self.source_embedding(self.positions(token_ids)))": "Python stops at `return self.embedding_dropou",
+            f"{DROP} → self.embedding_dropout = nn.Dropout(0.1)": "embedding_dropout must get the argument",
+            f"{DROP} → self.embedding_dropout = nn.Dropout()": "embedding_dropout must get the argument",
+            f"        {DROP}\n → ": "__init__ must set self.embedding_dropout to",
+            "d_ff, dropout) → d_ff)": "dropout does not arrive in the encoder:",
+            "Decoder(num_layers, d_model, num_heads, d_ff, dropout) → Decoder(num_layers, d_model, num_heads, d_ff)": "dropout does not arrive in the decoder:",
+            "d_ff, dropout) → d_ff, 0.1)": "dropout does not arrive in the encoder:",
+            f"        {TIE}\n → ": "output_projection has a table of its own;",
+            f"{TIE} → self.output_projection.weight = nn.Parameter(self.source_embedding.table.weight.clone())": "output_projection holds a copy of the",
+            f"{TIE} → self.output_projection.weight.data = self.source_embedding.table.weight.data.clone()": "output_projection holds a copy of the",
+            "self.target_embedding = self.source_embedding → self.target_embedding = TokenEmbedding(vocabulary_size, d_model) && target_ids), memory, t → target_ids, True), memory, t && def embed(self, token_ids → def embed(self, token_ids, target=False && self.source_embedding(token_ids) → (self.target_embedding if target else self.source_embedding)(token_ids)": "target_embedding has a table of its own;",
+            "nn.Linear(d_model, vocabulary_size) → nn.Linear(d_model, vocabulary_size, bias=False)": "Your model lacks output_projection.bias:",
+            f"        {START}\n → ": "layers.0.self_attention.query_projection.wei",
+            f"        {START}\n →  && {TIE} → {TIE}\n        {START}": "The table no longer starts with a standard",
+            "nn.init.xavier_uniform_ → nn.init.ones_": "layers.0.self_attention.query_projection.wei",
+            "nn.init.xavier_uniform_ → nn.init.normal_": "layers.0.self_attention.query_projection.wei",
+            f"{MASK} → target_mask = self.source_mask(target_ids)": "The target sees its own future: target_mask",
+            "source_ids, source_mask → ids, mask && embed(source_ids) → embed(ids) && encoder(self.embed(ids), source_mask) → encoder(self.embed(ids), mask) && self.encode(ids, mask) → self.encode(source_ids, source_mask) && decoded → y": "Rename the mask among the arguments of",
+            f"{MASK} → target_mask = self.source_mask(target_ids) | past": "The target sees its own future: target_mask",
+            ".tril() → .triu()": "The shapes are right, but the package",
+            ".tril() → .tril(-1)": "The shapes are right, but the package",
+            ".tril() → .tril(1)": "The shapes are right, but the package",
+            f"{PADDING} → (source_ids == 0)[:, None, None, :]": "source_mask is boolean, and True where a",
+            f"{PADDING} → (source_ids != 0)[:, None, :, None]": "The shape must be (batch, 1, 1, source) =",
+            f"{PADDING} → (source_ids != 0)": "The shape must be (batch, 1, 1, source) =",
+            f"{PADDING} → (source_ids != 1)[:, None, None, :]": "source_mask is not True for every id but 0.",
+            f"{PADDING} → torch.ones_like(source_ids).bool()[:, None, None, :]": "Neither stack gets a mask for the source:",
+            "memory, target_mask, source_mask → memory, source_mask, target_mask": "Python stops at `return self.decoder(self.emb",
+            "memory, target_mask, source_mask → memory, target_mask": "The decoder's cross-attention sees the",
+            "self.encoder(self.embed(source_ids), source_mask) → self.encoder(self.embed(source_ids))": "The encoder sees the padding: pass",
+            "return self.output_projection(decoded) → return self.output_projection(decoded).softmax(-1)": "The model returns logits; the softmax",
+            "return self.output_projection(decoded) → return self.output_projection(decoded).log_softmax(-1)": "The model returns logits; the log-softmax",
+            "return self.output_projection(decoded) → return decoded": "The shape must be (batch, target,",
+            "return self.project(self.decode(target_ids, memory, source_mask)) → return self.decode(target_ids, memory, source_mask)": "The shape must be (batch, target,",
+            "self.decode(target_ids, memory, source_mask)) → self.decode(source_ids, memory, source_mask))": "The shape must be (batch, target,",
+            "memory = self.encode(source_ids, → memory = self.encode(target_ids,": "Python stops at `return self.encoder(self.emb",
+            "encoder → enc && decoder → dec": "__init__ must set self.encoder to the",
+            "output_projection → head": "__init__ must set self.output_projection to",
+            "num_heads, num_layers → num_layers, num_heads": "The encoder has 3 layers; num_layers is 2.",
+            "Encoder(num_layers, d_model → Encoder(num_heads, d_model": "The encoder has 3 layers; num_layers is 2.",
+            "return self.project(self.decode → self.project(self.decode": "Your function returns nothing: end it with",
+            "def project → def logits && self.project → self.logits": "The method project is missing: generation",
+        },
+    ),
+    "9.2": Answers(
+        LEARN,
+        right=[
+            "optimizer.zero_grad() → model.zero_grad()",
+            "        optimizer.zero_grad()\n →  && optimizer.step() → optimizer.step(); optimizer.zero_grad()",
+            f"{LOSS} → F.cross_entropy(logits.flatten(0, 1), batch.label_ids.flatten(), ignore_index=0)",
+            f"{LOSS} → F.cross_entropy(logits[batch.label_ids != 0], batch.label_ids[batch.label_ids != 0])",
+            f"{LOSS} → nn.CrossEntropyLoss(ignore_index=0)(logits.mT, batch.label_ids)",
+            f"{LOSS} → F.nll_loss(logits.log_softmax(-1).permute(0, 2, 1), batch.label_ids, ignore_index=0)",
+            "torch.optim.Adam(model.parameters(), lr=1e-3) → torch.optim.Adam(params=model.parameters())",
+            "losses.append(loss.item()) → losses.append(float(loss))",
+            "losses.append(loss.item()) → losses += [loss.detach().item()]",
+            "losses.append(loss.item()) → losses.append(loss.item()); nn.utils.clip_grad_norm_(model.parameters(), 1e9)",
+            "losses = [] → losses = []; model.train()",
+            "for batch in batches → for i, batch in enumerate(batches)",
+        ],
+        wrong={
+            "        optimizer.zero_grad()\n → ": "Gradients of all batches add up: call",
+            "        loss.backward()\n → ": "The model does not learn: its weights are",
+            "        optimizer.step()\n → ": "The model does not learn: its weights are",
+            "batch.label_ids, → batch.decoder_input_ids,": "The labels are the decoder's input: compare",
+            ", ignore_index=0 → ": "The loss counts padding: give cross_entropy",
+            "batch.decoder_input_ids) → batch.label_ids)": "The decoder reads its own answer: give the",
+            "batch.source_ids, batch.decoder_input_ids → batch.decoder_input_ids, batch.source_ids": "Already the first loss differs, before any",
+            "batch.source_ids, batch.decoder_input_ids → batch.source_ids, batch.source_ids": "Already the first loss differs, before any",
+            "logits.transpose(1, 2) → logits": "Python stops at `loss = F.cross_entropy(logit",
+            "lr=1e-3 → lr=1": "The first loss is right, later ones are",
+            "lr=1e-3 → lr=-1e-3": "Python stops at `optimizer = torch.optim.Adam",
+            "Adam → SGD": "That is SGD: use torch.optim.Adam with",
+            "logits.transpose(1, 2) → logits.softmax(-1).transpose(1, 2)": "cross_entropy takes logits and applies a",
+            "losses.append(loss.item()) → losses.append(loss)": "Keep loss.item(), a plain number: a tensor",
+            "    return losses → ": "Your function returns nothing: end it with",
+            "return losses → return losses[-1]": "Return a list of losses, one for each of",
+            "        losses.append(loss.item())\n    return → \n        losses.append(loss.item())\n        return": "Return a list of losses, one for each of",
+            "    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)\n →  && for batch in batches: → for batch in batches:\n        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)": "You make a new optimizer for every batch:",
+            "        optimizer.zero_grad()\n        loss.backward()\n →         loss.backward()\n        optimizer.zero_grad()\n": "The model does not learn: its weights are",
+            "ignore_index=0 → ignore_index=1": "The loss counts padding: give cross_entropy",
+            "return losses → return [sum(losses) / len(losses)]": "Return a list of losses, one for each of",
+            "for batch in batches: → for batch in batches[:1]:": "Return a list of losses, one for each of",
+        },
+    ),
+    "9.3": Answers(
+        BROKEN,
+        right=[
+            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids >= 0)[:, None, None, :]",
+            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids == source_ids)[:, None, None]",
+            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids != -1)[:, None, None]",
+            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → super().source_mask(source_ids) | True",
+            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → torch.full(source_ids.shape, True, device=source_ids.device).view(-1, 1, 1, source_ids.size(1))",
+            """
+class Broken(parts.Transformer):
+    def encode(self, source_ids, source_mask):
+        return self.encoder(self.embed(source_ids))
+""",
+            """
+class Broken(parts.Transformer):
+    def forward(self, source_ids, target_ids):
+        everything = torch.ones_like(source_ids, dtype=torch.bool)[:, None, None]
+        return self.project(self.decode(target_ids, self.encode(source_ids, everything), everything))
+""",
+        ],
+        wrong={
+            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids == 0)[:, None, None]": "Padding matters, but more is broken: no",
+            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → None": "Your function returns nothing: end it with",
+            "class Broken(parts.Transformer):\n    def decode(self, target_ids, memory, source_mask):\n        return self.decoder(self.embed(target_ids), memory, self.source_mask(target_ids), source_mask)": "You broke something different: no causal",
+            "class Broken(parts.Transformer):\n    def embed(self, token_ids):\n        return self.source_embedding(token_ids)": "You broke something different: the order of",
+            "class Broken(parts.Transformer):\n    def project(self, decoded):\n        return self.output_projection(decoded).softmax(-1)": "You broke something different: the model",
+            "class Broken(parts.Transformer):\n    def forward(self, source_ids, target_ids):\n        return super().forward(source_ids, target_ids)[:, :1]": "You broke something different: parameters",
+            "class Broken(nn.Module):\n    def source_mask(self, source_ids):\n        return torch.ones_like(source_ids, dtype=torch.bool)[:, None, None]": "Broken must inherit from parts.Transformer.",
+            "class Broken(parts.Transformer):\n    def source_mask(self, source_ids):\n        return torch.ones_like(source_ids, dtype=torch.bool)[:, None, None]\n\n    def embed(self, token_ids):\n        return super().embed(token_ids)": "You override 2 methods, source_mask, embed;",
+        },
+    ),
+    "9.4": Answers(
+        LEARNED,
+        right=[
+            f"{ROWS} → nn.Parameter(torch.randn(max_length, d_model)) && self.table.weight → self.table",
+            f"{SUM} → x + self.table(torch.arange(x.size(1), device=x.device))",
+            f"{ROWS} → nn.Parameter(torch.zeros(max_length, d_model)) && self.table.weight → self.table",
+            f"{ROWS} → nn.Parameter(torch.zeros(1, max_length, d_model)) && self.table.weight[ → self.table[:, ",
+            "self.table → self.rows",
+            f"{ROWS} → {ROWS}; nn.init.normal_(self.table.weight, std=0.02)",
+            f"{ROWS} → {ROWS}; nn.init.zeros_(self.table.weight)",
+            f"{SUM} → F.embedding(torch.arange(x.size(1), device=x.device), self.table.weight) + x",
+            f"{SUM} → x + self.table.weight[: x.size(1)].unsqueeze(0).expand_as(x)",
+        ],
+        wrong={
+            f"{SUM} → self.table.weight[: x.size(1)].expand_as(x)": "Add the rows to x: forward returns x +",
+            f"{SUM} → x": "Nothing is added to x.",
+            "measured(LearnedPositions) → measured(LearnedPositions, 0.98)": "sinusoids: you give 0.98; on 200 numbers of",
+            "measured(LearnedPositions) → LearnedPositions": "The answer is a pair: the class, and the",
+            "measured(LearnedPositions) → (LearnedPositions, {'sinusoids': [1, 1, 1], 'learned': [1, 1, 1]})": "sinusoids: give pairs (model, fraction), so",
+            "measured(LearnedPositions) → (LearnedPositions, {'learned': [1, 1, 1]})": "The dictionary needs two entries:",
+            "measured(LearnedPositions) → (LearnedPositions, {'sinusoids': 1.0, 'learned': 1.0})": "sinusoids: give a list of at least 3 seeds.",
+            "measured(LearnedPositions) → (LearnedPositions, dict(zip(('learned', 'sinusoids'), measured(LearnedPositions)[1].values())))": "learned: a model has PositionalEncoding.",
+            "measured(LearnedPositions) → (LearnedPositions, {kind: rows[:1] * 3 for kind, rows in measured(LearnedPositions)[1].items()})": "Two entries are the same model: train a new",
+            f"{SUM} → x + self.table.weight": "Python stops at `return x + self.table.weight",
+            f"{SUM} → x + self.table.weight[: x.size(0)].unsqueeze(1)": "The rows of the batch get different",
+            f"{SUM} → x + self.table.weight[x.size(1)]": "Every position gets the same vector:",
+            f"{SUM} → x * self.table.weight[: x.size(1)]": "Nothing is added to x.",
+            f"{ROWS} → torch.randn(max_length, d_model) && self.table.weight → self.table": "The positions have no parameters:",
+            "self.table = nn.Embedding(max_length, d_model) → self.register_buffer('table', torch.randn(max_length, d_model)) && self.table.weight → self.table": "The positions have no parameters:",
+            f"{ROWS} → nn.Embedding(d_model, max_length)": "Python stops at `return x + self.table.weight",
+            f"{ROWS} → nn.Embedding(1, d_model) && [: x.size(1)] → [0]": "Every position gets the same vector:",
+            f"{SUM} → x + self.table.weight[: x.size(1)].detach()": "The output does not depend on table.weight,",
+            f"return {SUM} → {SUM}": "Your function returns nothing: end it with",
+            f"{ROWS} → nn.Embedding(8, d_model)": "Python stops at `return x + self.table.weight",
+            f"return {SUM} → x += self.table.weight[: x.size(1)]; return x": "Your code changes the tensor that it gets,",
+        },
+    ),
+}
+
+test_a_right_answer_is_correct, test_a_wrong_answer_gets_its_own_hint = told_apart(
+    checks_of(training_loop_checks) | checks_of(checks), ANSWERS
+)
