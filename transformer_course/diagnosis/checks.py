@@ -50,7 +50,7 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
         x, added = torch.randn(2, 3, 5, NARROW)
         whole = _built(answer, NARROW, 0.0).eval()
         out = _asked(whole, x, lambda y: added + 0 * y)
-        vectors = (x + added - (x + added).mean(-1, keepdim=True)).detach()
+        vectors = _centered(x + added)
         if _off(out, vectors / vectors.std(-1, keepdim=True)) > 0.1:
             _refuse_norms(out, x, added)
             _refuse_illness("AddAndNorm", answer)
@@ -70,18 +70,26 @@ def _refuse_norms(out: Tensor, x: Tensor, added: Tensor) -> None:
     """Raise the hint of what was done instead of norm(x + sublayer(x))."""
 
     def normed(vectors: Tensor) -> Tensor:
-        centered = vectors - vectors.mean(-1, keepdim=True)
-        return centered / vectors.std(-1, keepdim=True)
+        return _centered(vectors) / vectors.std(-1, keepdim=True)
 
     mistakes = {
         "The residual is gone: add x to the sub-layer's output.": normed(added),
         "The sub-layer's output is not added to x.": normed(x),
-        "Nothing is normalized: the friend's class did that, only over the wrong axis.": x + added,
+        "The sum leaves the class as it is: the norm comes last, around x + sublayer(x).": x
+        + added,
+        "You divided by the variance. Its square root is the standard deviation.": (
+            _centered(x + added) / _centered(x + added).square().mean(-1, keepdim=True)
+        ),
         "The norm comes after the addition, around both: this is post-norm.": x + normed(added),
     }
     for hint, mistake in mistakes.items():
         if _off(out, mistake) < 0.1:
             raise AnswerError(hint)
+
+
+def _centered(vectors: Tensor) -> Tensor:
+    """Each vector minus its own mean."""
+    return vectors - vectors.mean(-1, keepdim=True)
 
 
 @exercise("11.2")
@@ -92,20 +100,23 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
         torch.manual_seed(11)
         x = torch.randn(3, 5, NARROW)
         network = _built(answer, NARROW, WIDE, 0.5).eval()
+        linear = [each for each in network.modules() if isinstance(each, nn.Linear)]
+        if [each.out_features for each in linear] != [WIDE, NARROW]:
+            raise AnswerError("Keep the two linear layers: from d_model to d_ff, and back.")
+        widen, narrow = linear
         out = _asked(network, x)
         if not close(_asked(network, x), out):
             raise AnswerError(
                 "In evaluation mode two calls still differ. F.dropout does not know the mode of "
                 "your module, unless you tell it: look at its argument `training`."
             )
-        if not close(out, network.narrow(network.widen(x).relu())):
+        if not close(out, narrow(widen(x).relu())):
             raise AnswerError("Without dropout it should compute narrow(relu(widen(x))).")
         network.train()
         calls = torch.stack([_asked(network, x) for _ in range(400)])
         if close(calls[0], calls[1]):
             raise AnswerError("In training nothing is dropped any more: repair it, and keep it.")
-        bias = network.narrow.bias
-        mean, full = calls.mean(dim=0) - bias, out - bias
+        mean, full = calls.mean(dim=0) - narrow.bias, out - narrow.bias
         if (mean * full).sum() / full.square().sum() < 0.8:
             raise AnswerError(
                 "In training the output is too small on average: what remains must be divided by "

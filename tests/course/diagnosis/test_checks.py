@@ -59,6 +59,22 @@ def feed_forward(forward):
     return type("Answer", (FriendsFeedForward,), {"forward": forward})
 
 
+class InOne(nn.Module):
+    def __init__(self, d_model, d_ff, dropout=0.1):
+        super().__init__()
+        layers = nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model)
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def without_root(own, x, sublayer):
+    x = x + own.dropout(sublayer(x))
+    centered = x - x.mean(dim=-1, keepdim=True)
+    return own.gain * centered / centered.square().mean(dim=-1, keepdim=True) + own.bias
+
+
 class WithModule(FeedForward):
     def __init__(self, d_model, d_ff, dropout=0.1):
         super().__init__(d_model, d_ff)
@@ -135,6 +151,7 @@ test_a_right_answer_is_correct = right_answers(
         ("11.1", norm_like(by_standard_deviation)),
         ("11.1", norm_like(lambda own, x, sublayer: layer_norm(own, x + own.dropout(sublayer(x))))),
         ("11.2", WithModule),
+        ("11.2", InOne),
         ("11.2", feed_forward(only_in_training)),
         (
             "11.2",
@@ -168,7 +185,13 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("11.1", norm_like(without_keepdim), "keepdim=True"),
         ("11.1", norm_like(lambda own, x, f: layer_norm(own, f(x))), "residual is gone"),
         ("11.1", norm_like(lambda own, x, f: layer_norm(own, x)), "not added to x"),
-        ("11.1", norm_like(lambda own, x, f: x + own.dropout(f(x))), "Nothing is normalized"),
+        ("11.1", norm_like(lambda own, x, f: x + own.dropout(f(x))), "the norm comes last"),
+        (
+            "11.1",
+            norm_like(lambda own, x, f: x + f(F.layer_norm(x, x.shape[-1:]))),
+            "norm comes last",
+        ),
+        ("11.1", norm_like(without_root), "You divided by the variance"),
         ("11.1", norm_like(lambda own, x, f: x + layer_norm(own, f(x))), "after the addition"),
         ("11.1", norm_like(lambda own, x, f: layer_norm(own, x + f(x))), "no longer dropped"),
         ("11.1", WithoutGain, "a gain and a bias"),
