@@ -36,7 +36,7 @@ def test_a_wrong_answer_gets_its_own_hint(capsys):
 
 
 def test_an_answer_that_raises_becomes_a_hint():
-    with pytest.raises(AnswerError, match="could not be used: ZeroDivisionError"):
+    with pytest.raises(AnswerError, match="could not be used.*ZeroDivisionError"):
         check_double(lambda number: number / 0, number=3)
 
 
