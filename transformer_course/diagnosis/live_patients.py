@@ -9,6 +9,7 @@ from transformer_course.diagnosis.figures import plot_observations
 from transformer_course.diagnosis.observations import CHANGES, Observations, observe
 from transformer_course.viewer.live import show_live
 from transformer_edu.model.transformer import Transformer, TransformerConfig
+from transformer_edu.training.machine.device import pick_device
 
 HEALTHY = "healthy"
 # Why the answers move or stay, by the diagnosis. No single change tells one of them.
@@ -32,11 +33,11 @@ STILL = 3  # patients in the still picture
 def observed() -> dict[str, Observations]:
     """What was seen of a fresh model with each diagnosis."""
     config = TransformerConfig(**SIZES, dropout=0.1)
-    found = {}
+    found, device = {}, pick_device()
     with torch.random.fork_rng(devices=[]), torch.device("cpu"):
         for name in DIAGNOSES:
             torch.manual_seed(0)
-            found[name] = observe(FAULTS.get(name, Transformer)(config))
+            found[name] = observe(FAULTS.get(name, Transformer)(config).to(device))
     return found
 
 

@@ -2,9 +2,10 @@
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.training.machine.device import device_of
 
 # What is changed, by a short name, as it is told.
 CHANGES = {
@@ -24,7 +25,7 @@ def observe(model: nn.Module) -> Observations:
     """Change what the model reads, once in each way, and see which logits of its last row move.
 
     Args:
-        model: Answers (source_ids, target_ids) with logits; on the CPU.
+        model: Answers (source_ids, target_ids) with logits.
 
     Returns:
         For every change in CHANGES, whether the answer of each target position moved.
@@ -40,8 +41,13 @@ def observe(model: nn.Module) -> Observations:
     }
     with evaluation_mode(model), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        before = model(SOURCE_IDS, TARGET_IDS)[-1]
+        before = _last_row(model, SOURCE_IDS, TARGET_IDS)
         return {
-            name: ((model(*ids)[-1] - before).abs().amax(dim=-1) > MOVED).tolist()
+            name: ((_last_row(model, *ids) - before).abs().amax(dim=-1) > MOVED).tolist()
             for name, ids in read.items()
         }
+
+
+def _last_row(model: nn.Module, source_ids: Tensor, target_ids: Tensor) -> Tensor:
+    device = device_of(model)
+    return model(source_ids.to(device), target_ids.to(device))[-1]

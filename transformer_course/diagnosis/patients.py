@@ -17,7 +17,7 @@ from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
-from transformer_edu.training.machine.device import device_of
+from transformer_edu.training.machine.device import device_of, pick_device
 
 D_MODEL, HEADS, LAYERS, D_FF = 48, 4, 2, 192
 # What a class of each kind is built with, and the kind of a training loss.
@@ -50,17 +50,20 @@ def build_patient(
     return model
 
 
-def findings_of(kind: str, part: type[nn.Module] | Loss) -> list[Finding]:
+def findings_of(
+    kind: str, part: type[nn.Module] | Loss, device: torch.device | str = "cpu"
+) -> list[Finding]:
     """What a check-up finds in the course's Transformer with this part or this training loss.
 
     Args:
         kind: "AddAndNorm", "FeedForward" or "loss".
         part: A class of this kind; or a function of a model, source_ids and target_ids, which
             returns the loss.
+        device: Where the model computes.
     """
     if kind == LOSS:
-        return list(check_up(build_patient(), training_step=part).findings)
-    return list(check_up(build_patient(**{kind: part})).findings)
+        return list(check_up(build_patient().to(device), training_step=part).findings)
+    return list(check_up(build_patient(**{kind: part}).to(device)).findings)
 
 
 def sheet(kind: str, friends: type[nn.Module] | Loss, yours: object = None) -> str:
@@ -73,10 +76,11 @@ def sheet(kind: str, friends: type[nn.Module] | Loss, yours: object = None) -> s
         friends: The patient's class or training loss.
         yours: The reader's repair; what cannot be examined yet has no column.
     """
-    columns = {"friend's": findings_of(kind, friends)}
+    device = pick_device()
+    columns = {"friend's": findings_of(kind, friends, device)}
     with suppress(Exception):  # whatever an unfinished repair raises
-        if yours is not None and not _is_waiting(kind, yours):
-            columns["yours"] = findings_of(kind, yours)
+        if yours is not None and not _is_waiting(kind, yours, device):
+            columns["yours"] = findings_of(kind, yours, device)
     rows = [
         [each[0].rule, *map(_said, each)]
         for each in zip(*columns.values(), strict=True)
@@ -88,10 +92,10 @@ def sheet(kind: str, friends: type[nn.Module] | Loss, yours: object = None) -> s
     return "\n".join(lines)
 
 
-def _is_waiting(kind: str, yours: object) -> bool:
+def _is_waiting(kind: str, yours: object, device: torch.device) -> bool:
     """Whether a loss still returns the three dots."""
-    ids = torch.tensor([[START_ID, 4, 5, END_ID]])
-    return kind == LOSS and yours(build_patient(), ids, ids) is ...
+    ids = torch.tensor([[START_ID, 4, 5, END_ID]], device=device)
+    return kind == LOSS and yours(build_patient().to(device), ids, ids) is ...
 
 
 def _said(found: Finding) -> str:
