@@ -74,7 +74,7 @@ function draw(layout) {
 function sentence() {
   const g = slope(w), count = steps.length;
   const taken = count ? [`After ${count} ${count > 1 ? "steps" : "step"}: `] : [];
-  const here = ["the loss is ", bold(fixed(loss(w))), ", the slope ", bold(fixed(g)), ". "];
+  const here = [`${count ? "t" : "T"}he loss is `, bold(fixed(loss(w))), ", the slope ", bold(fixed(g)), ". "];
   const move = Math.abs(g) < 0.005 ? ["The slope is 0: w stays where it is."]
     : [`The next step is −${rate} · ${g < 0 ? `(${fixed(g)})` : fixed(g)}: w moves by `,
       bold(fixed(-rate * g)), "."];
