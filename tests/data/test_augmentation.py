@@ -32,13 +32,13 @@ def test_some_sources_lose_capitals_or_the_final_mark_and_no_target_does():
     assert 200 < sources.count("Where is he?") < 400
 
 
-def test_about_half_of_the_names_are_exchanged_on_both_sides_alike():
+def test_most_of_the_names_are_exchanged_on_both_sides_alike():
     varied = [
         exchange_words("Eva knows Paul.", "Eva kennt Paul.", Random(seed), {"Eva", "Paul"})
         for seed in range(400)
     ]
     for name in ("Eva", "Paul"):
-        assert 150 < sum(name in target for _, target in varied) < 250
+        assert 40 < sum(name in target for _, target in varied) < 120
     for source, target in varied:
         assert source.replace(" knows ", " kennt ") == target
 
@@ -59,7 +59,7 @@ def test_words_that_both_sides_spell_alike_are_sometimes_exchanged():
         for seed in range(400)
     ]
     others = [pair for pair in varied if "hotel" not in pair[0]]
-    assert 20 < len(others) < 120
+    assert 80 < len(others) < 160
     for source, target in others:
         new = source.split()[1]
         assert new.islower() and target == f"Das {new.capitalize()} ist rot."
@@ -134,3 +134,11 @@ def test_a_task_splits_half_of_its_training_sentences_and_nothing_else(tokenizer
         translation_task(parallel, tokenizer, bpe_dropout=0.3, seed=seed) for seed in (1, 2)
     )
     assert task.train == again.train != other.train
+
+
+def test_a_pair_with_a_word_to_exchange_is_there_twice_and_others_are_there_once():
+    pairs = [("Eva has a dog.", "Eva hat einen Hund."), ("It rains.", "Es regnet.")] * 100
+    targets = [target for _, target in vary(pairs, Random(0), {"Eva"})]
+    assert targets.count("Es regnet.") == 100
+    named = [target.removesuffix(" hat einen Hund.") for target in targets if "Hund" in target]
+    assert 180 < len(named) <= 200 and 130 < len(set(named))

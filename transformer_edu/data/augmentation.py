@@ -7,6 +7,7 @@ trained on such sentences, with the whole translation, translates them like othe
 import re
 from collections.abc import Collection, Sequence
 from random import Random
+from string import ascii_lowercase
 
 from transformer_edu.data.tokenizer import ALPHABET, Tokenizer
 from transformer_edu.model.refusals import require_probability
@@ -14,8 +15,8 @@ from transformer_edu.model.refusals import require_probability
 TextPair = tuple[str, str]  # a source text and its translation
 SMALL = 0.15  # share of the sources in small letters
 UNMARKED = 0.25  # share of the sources without their final mark
-RENAMED = 0.5  # share of the names and numbers on both sides that are exchanged
-RESPELLED = 0.15  # the same of other words that both sides spell alike, such as hotel and Hotel
+RENAMED = 0.8  # share of the names and numbers on both sides that are exchanged
+RESPELLED = 0.3  # the same of other words that both sides spell alike, such as hotel and Hotel
 SHORTEST = 4  # letters of such a word; shorter ones are often alike by chance
 SPLIT = 0.5  # share of the sentences whose words are split at random
 LETTERS = {letter[0]: letter for letter in ALPHABET}
@@ -30,8 +31,8 @@ NUMBER = re.compile(r"[1-9]\d{1,3}")
 def vary(pairs: Sequence[TextPair], rng: Random, names: Collection[str] = ()) -> list[TextPair]:
     """The same pairs, some as people type them: with unknown names, or without capitals or marks.
 
-    What both sides spell alike is exchanged on both, so that a model learns to copy what it has
-    never read: given names, numbers, and words such as *hotel* and *Hotel*.
+    What both sides spell alike is exchanged on both, in two ways, so that a model learns to copy
+    what it has never read: given names, numbers, and words such as *hotel* and *Hotel*.
 
     Args:
         pairs: Texts and their translations.
@@ -39,13 +40,11 @@ def vary(pairs: Sequence[TextPair], rng: Random, names: Collection[str] = ()) ->
         names: Given names.
     """
     varied = []
-    for source, target in pairs:
-        source, target = exchange_words(source, target, rng, names)
-        if rng.random() < SMALL:
-            source = source.lower()
-        if rng.random() < UNMARKED:
-            source = source.rstrip(FINAL_MARKS)
-        varied.append((source, target))
+    for pair in pairs:
+        for source, target in dict.fromkeys(exchange_words(*pair, rng, names) for _ in range(2)):
+            source = source.lower() if rng.random() < SMALL else source
+            source = source.rstrip(FINAL_MARKS) if rng.random() < UNMARKED else source
+            varied.append((source, target))
     return varied
 
 
@@ -84,9 +83,11 @@ def exchange(source: str, target: str, before: str, in_target: str, new: str) ->
 
 
 def invent_word(rng: Random) -> str:
-    """A word of two or three random syllables in small letters, such as trolei or kamoth."""
-    syllables = [rng.choice(ONSETS) + rng.choice(VOWELS) for _ in range(rng.choice((2, 2, 3)))]
-    return "".join(syllables) + rng.choice(CODAS)
+    """A word of one to three syllables, such as trolei or kamoth; in half, one letter is odd."""
+    syllables = [rng.choice(ONSETS) + rng.choice(VOWELS) for _ in range(rng.choice((1, 2, 2, 3)))]
+    word = "".join(syllables) + rng.choice(CODAS)
+    place = rng.randrange(1, 2 * len(word))
+    return word[:place] + rng.choice(ascii_lowercase) * (place < len(word)) + word[place + 1 :]
 
 
 def invent_name(rng: Random) -> str:

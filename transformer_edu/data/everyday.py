@@ -25,7 +25,7 @@ from transformer_edu.model.refusals import require_choice
 
 FILE = Path(__file__).with_name("everyday.tsv.xz")
 # SHA-256 of the unpacked text:
-CHECKSUM = "8a1cc2a34a4c634089ea6a7c049d27236a4ace21a8a8fc7d11e1efe61467f0c2"
+CHECKSUM = "6329d8683ea63624cdb5d546609f57f45730692391b0aa761fabc8be70ca24a2"
 SEPARATOR = " | "  # between accepted translations
 PHRASES_TO_CHOOSE_BY = 300  # the last of the validation part
 HELD_OUT = {  # kinds of held-out sentences, and what they are about

@@ -142,7 +142,7 @@ TRANSLATOR = RunSettings(  # the shipped one; each choice was compared on valida
     ),
     optimizer="muon",  # half as many steps as Adam for the same loss
     bpe_dropout=0.1,  # rare words are also read in pieces
-    copies=4,  # captions are a tenth of the texts, and the longest
+    copies=3,  # captions are a tenth of the texts, and the longest
     keep=4,
 )
 PRESETS = {"toy": TOY, "tiny": TINY, "base": BASE, "translator": TRANSLATOR}
