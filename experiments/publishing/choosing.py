@@ -7,11 +7,11 @@ from experiments.publishing.everyday_scores import as_sentences, is_right
 from transformer_edu.data.everyday import PHRASES_TO_CHOOSE_BY
 from transformer_edu.data.parallel_text import ParallelText, TextPair
 from transformer_edu.generation.translator import Translator
-from transformer_edu.runs.scoring import ALPHA, WIDTH
 from transformer_edu.runs.settings import EVERYDAY
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.machine.device import pick_device, suitable_threads
 
+ALPHA, WIDTH = 0.6, 5  # the length penalty of the paper (§6.1), the beam of Wu et al. 2021
 ALPHAS = (0.0, ALPHA, 1.0, 1.4, 1.8)  # no length penalty, the paper's, and stronger ones
 WIDTHS = (1, 3, WIDTH, 8)
 MOST = 400  # sentences of a kind

@@ -34,7 +34,7 @@ def explore_attention(
         if not text.strip():
             raise ValueError("there must be a sentence to translate, got none")
         source = encode(text)
-        target = encode(german if text == english else translator.translate(text))
+        target = encode(german if text == english else translator.translate(text, width=1))
         words = names(target)
         maps = maps_of_model(
             record_pairs(translator.model, [(source, target)]).attention,

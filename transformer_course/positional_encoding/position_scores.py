@@ -85,7 +85,7 @@ def read_at(
     if positions == "usual":
         positions = range(len(words))
     with source_positions(translator.model, positions):
-        translation = translator.translate(text)
+        translation = translator.translate(text, width=1)
     return Reading(words, None if positions is None else list(positions), translation)
 
 

@@ -192,7 +192,7 @@ def _scores(
     """The BLEU of each of SCORES."""
     for pairs in (train, test):
         sources, targets = zip(*pairs[:JUDGED], strict=True)
-        written = translator.translate_all(sources)
+        written = translator.translate_all(sources, width=1)
         yield corpus_bleu(written, targets).score
     yield corpus_bleu(written, [*targets[1:], targets[0]]).score
 

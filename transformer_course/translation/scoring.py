@@ -28,7 +28,7 @@ def describe_sizes(config: TransformerConfig) -> str:
 def bleu_on(translator: Translator, pairs: Sequence[TextPair]) -> float:
     """The BLEU of greedy search on pairs, from 0 to 100."""
     sources, targets = zip(*pairs, strict=True)
-    return corpus_bleu(translator.translate_all(sources), targets).score
+    return corpus_bleu(translator.translate_all(sources, width=1), targets).score
 
 
 def group_by_rarity(

@@ -68,7 +68,7 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
         if not text.strip():
             raise ValueError("there must be a sentence to translate, got none")
         if text not in dict(pairs):
-            own = removals(translator, [(text, translator.translate(text))])
+            own = removals(translator, [(text, translator.translate(text, width=1))])
             typed = [{**each, "own": True} for each in own["sentences"]]
         place = 0 if typed else [english for english, _ in pairs].index(text)
         data = {**ready, "sentences": [*typed, *sentences], "first": place}
@@ -173,7 +173,7 @@ def _without_each(
     count = len(without)
     batch = make_batch([ids] * count, model)
     with heads_switched_off_by_row(model, without):
-        texts = translator.translate_all([english] * count, batch_size=count)
+        texts = translator.translate_all([english] * count, width=1, batch_size=count)
         return texts, probabilities(model, batch.to(device_of(model))).tolist()
 
 

@@ -20,7 +20,7 @@ from itertools import islice
 
 from transformer_edu.data.parallel_text import BYTE_ORDER_MARK, decode_line
 from transformer_edu.generation.continuation import require_width
-from transformer_edu.generation.translator import TextTooLongError, Translator
+from transformer_edu.generation.translator import ALPHA, WIDTH, TextTooLongError, Translator
 from transformer_edu.pretrained.ctranslate2_engine import fast_translator
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian_folder import load_marian
@@ -44,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     models = parser.add_mutually_exclusive_group()
     models.add_argument("run", nargs="?", help="folder of a run; the model in the package")
     models.add_argument("--marian", metavar="FOLDER", help="folder of a published Marian model")
-    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept; 1 is greedy (4)")
-    parser.add_argument("--alpha", type=float, default=0.6, help="favors long targets (0.6)")
+    parser.add_argument("--beam", type=int, default=WIDTH, help=f"1 is greedy ({WIDTH})")
+    parser.add_argument("--alpha", type=float, default=ALPHA, help=f"favors long ({ALPHA})")
     parser.add_argument("--loops", action="store_true", help="let the model repeat itself")
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     parser.add_argument("--engine", choices=("pytorch", "ctranslate2"), default="pytorch")

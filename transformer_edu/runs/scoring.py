@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from transformer_edu.data.parallel_text import TextPair
 from transformer_edu.generation.continuation import require_width
-from transformer_edu.generation.translator import Translator
+from transformer_edu.generation.translator import ALPHA, WIDTH, Translator
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
 from transformer_edu.runs.settings import TEXT_TASKS, RunSettings, choose_settings
@@ -31,7 +31,6 @@ from transformer_edu.training.saved_translator import load_translator
 ABOUT = "Translate a part of a task's texts and compare with its references."
 PARTS = ("validation", "test")
 CASES = {"cased": False, "lower-cased": True}
-WIDTH, ALPHA = 5, 0.6  # the beam of Wu et al. 2021, the length penalty of the paper (§6.1)
 
 
 @one_line_errors
