@@ -16,6 +16,10 @@ is **machinery** if it belongs to
 Every other line is about tensors, the model, its training or its data. The share is the part of
 the visible lines that they make up. Import lines are those of visible cells that import from our
 two packages. Places are the doors or modules of ours from which one cell imports, visible or not.
+
+The minutes are what a beginner needs by reckoning: the words of the prose at 130 a minute, the
+visible lines at three a minute, and the exercises as their headings say. The lines of exercises are
+in the exercises' minutes, and a project counts apart. CONTRIBUTING.md says what to do with them.
 """
 
 import ast
@@ -27,10 +31,13 @@ from typing import NamedTuple
 
 from nbformat import NotebookNode
 
+from tools.cell_rules import words_in
+from tools.facts import PROJECT, exercises
 from tools.lesson import has_tag, is_folded
 from tools.notebooks import ROOT, read
 from tools.syntax import dotted
 
+WORDS_A_MINUTE, LINES_A_MINUTE = 130, 3
 OURS = ("transformer_edu", "transformer_course")
 SHOWS = re.compile(r"(show|plot|describe|explore|view|check)(_\w+)?$|explore_\w+$")
 DRAWS = ("plt", "axes", "figure")
@@ -45,6 +52,7 @@ class Share(NamedTuple):
     about_the_model: int
     import_lines: int
     most_places: int
+    minutes: float
 
 
 def visible_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -110,14 +118,18 @@ def imports_of_ours(tree: ast.Module) -> list[ast.ImportFrom | ast.Import]:
 
 def share_of(notebook: NotebookNode) -> Share:
     """Count one lesson."""
-    visible = about = import_lines = 0
+    visible = about = import_lines = to_read = 0
     for cell in visible_cells(notebook):
         tree, lines = ast.parse(cell.source), cell.source.splitlines()
         code = {n for n, line in enumerate(lines, 1) if line.strip() and line.lstrip()[0] != "#"}
         visible += len(code)
+        to_read += 0 if has_tag(cell, "exercise") else len(code)
         about += len(code - set(machinery_lines(tree.body)))
         import_lines += sum(n.end_lineno - n.lineno + 1 for n in imports_of_ours(tree))
-    return Share(visible, about, import_lines, max(map(places_of, notebook.cells)))
+    prose = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    minutes = sum(map(words_in, prose)) / WORDS_A_MINUTE + to_read / LINES_A_MINUTE
+    minutes += sum(each.minutes for each in exercises(notebook) if each.minutes < PROJECT)
+    return Share(visible, about, import_lines, max(map(places_of, notebook.cells)), minutes)
 
 
 def places_of(cell: NotebookNode) -> int:
@@ -132,12 +144,12 @@ def main(arguments: list[str]) -> int:
     """The command: a line for each lesson in the course, or in another folder, and their sum."""
     folder = Path(arguments[0]) if arguments else ROOT / "notebooks"
     shares = {path.stem: share_of(read(path)) for path in sorted(folder.glob("[0-9]*.ipynb"))}
-    *sums, places = zip(*shares.values(), strict=True)
-    shares["all lessons"] = Share(*map(sum, sums), max(places))
-    print(f"{'lesson':<30} {'lines':>6} {'share':>6} {'imports':>8} {'places':>7}")
+    *sums, places, minutes = zip(*shares.values(), strict=True)
+    shares["all lessons"] = Share(*map(sum, sums), max(places), sum(minutes))
+    print(f"{'lesson':<30} {'lines':>6} {'share':>6} {'imports':>8} {'places':>7} {'minutes':>8}")
     for name, each in shares.items():
         part = f"{each.about_the_model / each.visible:.0%}"
-        counts = f"{each.import_lines:>8} {each.most_places:>7}"
+        counts = f"{each.import_lines:>8} {each.most_places:>7} {each.minutes:>8.0f}"
         print(f"{name:<30} {each.visible:>6} {part:>6} {counts}")
     return 0
 

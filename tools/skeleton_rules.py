@@ -1,8 +1,8 @@
 """The skeleton that every lesson shares, so that a reader always knows where they are.
 
 Title as a question, with what you will build, the paper's section and the minutes · set-up · the
-architecture map · sections that ask before they show · Meet the package · Break it · exercises ·
-You can now say · the next lesson.
+architecture map · sections that ask before they show, and exercises that build what the rest uses ·
+Meet the package · Break it · exercises · You can now say · the next lesson.
 """
 
 import re
@@ -162,9 +162,13 @@ def the_end_leads_on(lesson: Lesson) -> Iterator[str]:
 
 
 def the_parts_stand_in_order(lesson: Lesson) -> Iterator[str]:
-    """Meet the package, Break it, exercises, You can now say: in this order."""
+    """Meet the package, Break it, an exercise, You can now say: in this order.
+
+    Earlier exercises may stand where the lesson needs what they build.
+    """
     words = "\n".join(cell.source for cell in lesson.markdown_cells)
-    found = [match.start() for part in PARTS if (match := re.search(part, words, re.MULTILINE))]
+    places = [[each.start() for each in re.finditer(part, words, re.MULTILINE)] for part in PARTS]
+    found = [each[-1] for each in places if each]
     if found != sorted(found):
         yield "the order must be Meet the package, Break it, Exercise, You can now say"
 

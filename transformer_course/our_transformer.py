@@ -47,21 +47,30 @@ class Attention(nn.Module):
         return self.attend(query, key, self.value_projection(value), mask)
 
 
-class MultiHeadAttention(Attention):
+class MultiHeadAttention(nn.Module):
     """Several attentions side by side, each in its own d_head dimensions (paper §3.2.2)."""
 
     def __init__(self, d_model, num_heads):
-        super().__init__(d_model, d_model)
+        super().__init__()
         self.num_heads = num_heads
+        self.query_projection = nn.Linear(d_model, d_model, bias=False)
+        self.key_projection = nn.Linear(d_model, d_model, bias=False)
+        self.value_projection = nn.Linear(d_model, d_model, bias=False)
         self.output_projection = nn.Linear(d_model, d_model, bias=False)
 
-    def attend(self, query, key, value, mask=None):
-        """Split the last axis into heads, attend in each, join the heads and project."""
-        query, key, value = (
-            x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # (batch, head, position, d_head)
-            for x in (query, key, value)
-        )
-        heads = super().attend(query, key, value, mask)
+    def split(self, x):
+        """(batch, position, d_model) → (batch, head, position, d_head)."""
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        """(batch, query, d_model) and, twice, (batch, key, d_model) → (batch, query, d_model)."""
+        query = self.split(self.query_projection(query))
+        key = self.split(self.key_projection(key))
+        value = self.split(self.value_projection(value))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        heads = scores.softmax(dim=-1) @ value  # (batch, head, query, d_head)
         return self.output_projection(heads.transpose(1, 2).flatten(-2))
 
 

@@ -4,7 +4,7 @@ Where a lesson trains a model, one with random weights stands in for it. It writ
 stopped, so its pictures are as large as a lesson's can be.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -47,7 +47,6 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     """A call of every explorer, by the explorer's name."""
     from transformer_course.generation.beam_explorer import explore_beams
     from transformer_course.looking_inside.chosen_head import explore_attention
-    from transformer_course.multi_head_attention.neighbors import explore_head_switches
     from transformer_course.start_here import first_translation as translation
     from transformer_course.tokenization import pieces
     from transformer_course.what_can_be_removed import removals
@@ -59,7 +58,6 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
     translator = load_pretrained()
     merges = translator.tokenizer.merges[:NUM_MERGES]
     samples = [
-        partial(explore_head_switches, _accuracy_without, num_heads=2),
         partial(translation.explore_numbers, long, vocabulary, number=342, layer=2, head=1),
         partial(explore_beams, short, source_ids, tokens=tokens, width=3, alpha=0.6),
         partial(pieces.explore_merges, merges, TEXTS),
@@ -68,15 +66,6 @@ def explorer_samples() -> dict[str, Callable[[], None]]:
         partial(removals.explore_removals, translator, [PAIR]),
     ]
     return {sample.func.__name__: sample for sample in samples}
-
-
-def _accuracy_without(heads: Collection[int]) -> dict[str, float]:
-    """What a model with two heads could reach without some of them."""
-    return {
-        "before": float(1 not in heads),
-        "after": float(2 not in heads),
-        "both": float(not heads),
-    }
 
 
 def _random_model(vocabulary: Vocabulary, max_length: int) -> Transformer:

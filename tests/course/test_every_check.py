@@ -39,7 +39,7 @@ KEPT = {
     "1.1": "TokenEmbedding",
     "2.1": "Attention",
     "3.2": "Attention",
-    "4.1": "MultiHeadAttention",
+    "4.2": "MultiHeadAttention",
     "5.1": "PositionalEncoding",
     "6.1": "FeedForward",
     "6.2": "AddAndNorm",

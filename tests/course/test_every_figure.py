@@ -63,7 +63,6 @@ from transformer_course.masks.score_bars import plot_scores
 from transformer_course.multi_head_attention import shape_walk
 from transformer_course.multi_head_attention.head_charts import (
     plot_head_split,
-    plot_head_sum,
     plot_heads_of_word,
     plot_lookups,
 )
@@ -221,7 +220,6 @@ FIGURES = {
         ),
         {"component"},
     ),
-    "plot_head_sum": (partial(plot_head_sum, {NAME: GRID}), set()),
     "plot_heads": (
         partial(attention.plot_heads, torch.stack([WEIGHTS, WEIGHTS]), **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},

@@ -92,7 +92,7 @@ def test_the_searches_of_the_package_accept_it(model, package_model):
 def test_it_is_plain_torch_on_one_page():
     source = inspect.getsource(our_transformer)
     assert set(imported_modules(ast.parse(source))) == {"math", "torch"}
-    assert sum(bool(line.strip()) for line in source.splitlines()) <= 160
+    assert sum(bool(line.strip()) for line in source.splitlines()) <= 170
 
 
 def test_every_class_is_short_enough_to_be_written_in_a_lesson():
@@ -154,7 +154,7 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     [
         ("1.1", "TokenEmbedding"),
         ("3.2", "Attention"),
-        ("4.1", "MultiHeadAttention"),
+        ("4.2", "MultiHeadAttention"),
         ("5.1", "PositionalEncoding"),
         ("6.1", "FeedForward"),
         ("6.2", "AddAndNorm"),

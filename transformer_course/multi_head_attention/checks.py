@@ -1,6 +1,6 @@
 """Checks of lesson 4: multi-head attention."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import torch
@@ -18,6 +18,12 @@ from transformer_course.asking.answer import (
     require_module,
     require_shape,
 )
+from transformer_course.multi_head_attention.list_of_heads import (
+    Head,
+    found_heads,
+    narrow_and_wide,
+    outputs_of,
+)
 from transformer_course.my_transformer import keep
 from transformer_edu.model.attention import (
     MultiHeadAttention,
@@ -26,15 +32,105 @@ from transformer_edu.model.attention import (
     split_heads,
 )
 
-# Of exercise 4.1. Every length is different, so that no axis passes for another.
+# Of exercises 4.1 and 4.2. Every length is different, so that no axis passes for another.
 BATCH, NUM_HEADS, QUERIES, KEYS, D_MODEL = 2, 3, 4, 5, 24
-GATHERED = (2, 3, 5, 4)  # batch, heads, position, d_head: all lengths differ
 D_HEAD = 16  # of exercise 4.3
 
 
 @exercise("4.1")
+def check_list_of_heads(answer: type[nn.Module]) -> None:
+    """Exercise 4.1: a class ListOfHeads(d_model, num_heads), with its own random weights."""
+    require_class(answer, "ListOfHeads")
+    inputs, mask = _inputs_and_mask()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4)
+        listed = answer(D_MODEL, NUM_HEADS)
+    let_wait(listed, *inputs)
+    _require_narrow_heads(listed)
+    received = require_module(listed, *inputs)
+    received = require_shape(received, (BATCH, QUERIES, D_MODEL), "(batch, query, d_model)")
+    require_gradients(listed, received)
+    found = found_heads(listed, inputs)
+    if found is None:
+        raise AnswerError(_list_hint(listed, received, inputs))
+    heads, project = found
+    for each in (mask[0], mask[0, 0], mask[0].expand(BATCH, QUERIES, KEYS)):
+        masked = require_module(listed, *inputs, each)
+        hints = {
+            "The mask changes nothing: every head needs it.": received,
+            "The polarity is inverted: where mask is True, a query *may attend*.": project(
+                outputs_of(heads, inputs, ~each)
+            ),
+        }
+        refuse_mistakes(masked, hints)
+        if not close(masked, project(outputs_of(heads, inputs, each))):
+            raise AnswerError("Right without a mask, wrong with one: give it to every head.")
+
+
+def _require_narrow_heads(listed: nn.Module) -> None:
+    """Refuse heads that PyTorch does not see, that are one head, or that are too wide."""
+    narrow, wide = narrow_and_wide(listed, D_MODEL)
+    in_a_list = any(
+        isinstance(each, nn.Module)
+        for value in vars(listed).values()
+        if isinstance(value, list | tuple)
+        for each in value
+    )
+    if in_a_list:
+        raise AnswerError("In a plain list, PyTorch does not find the heads: use nn.ModuleList.")
+    if len(wide) > 1:
+        raise AnswerError(
+            f"{len(wide)} layers make d_model numbers. Only output_projection should: a head is "
+            "narrower."
+        )
+    if len(narrow) == 3:
+        raise AnswerError("All heads are one and the same: each needs matrices of its own.")
+    if len(narrow) != 3 * NUM_HEADS:
+        raise AnswerError(
+            f"{NUM_HEADS} heads have {3 * NUM_HEADS} narrow projections; yours have {len(narrow)}."
+        )
+    if any(each.out_features != D_MODEL // NUM_HEADS for each in narrow):
+        raise AnswerError(
+            f"With d_model {D_MODEL} and {NUM_HEADS} heads, a head is {D_MODEL // NUM_HEADS} wide; "
+            f"yours is {narrow[0].out_features}."
+        )
+    if not wide:
+        raise AnswerError("The output projection is missing: nn.Linear(d_model, d_model).")
+    if any(each.bias is not None for each in (*narrow, *wide)):
+        raise AnswerError("The paper has no bias here: each nn.Linear needs bias=False.")
+
+
+def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) -> str:
+    """What a list of heads of the right shape with wrong numbers comes from."""
+    narrow, (project,) = narrow_and_wide(listed, D_MODEL)
+    heads: list[Head] = [tuple(narrow[at : at + 3]) for at in range(0, len(narrow), 3)]
+    outputs = outputs_of(heads, inputs)
+    parts = outputs.unflatten(-1, (NUM_HEADS, -1))
+    mistakes = {
+        "The output projection is missing: multiply the joined heads by W_O.": outputs,
+        "The heads are joined number by number: each head must stay in one piece.": project(
+            parts.transpose(-2, -1).flatten(-2)
+        ),
+        "The same head stands there several times: join the outputs of all heads.": project(
+            parts[:, :, :1].expand_as(parts).flatten(-2)
+        ),
+        "The last head stands there several times: join the outputs of all heads.": project(
+            parts[:, :, -1:].expand_as(parts).flatten(-2)
+        ),
+        "An average mixes the heads again: put their outputs side by side.": project(
+            parts.mean(dim=2, keepdim=True).expand_as(parts).flatten(-2)
+        ),
+        "A sum mixes the heads again: put their outputs side by side.": project(
+            parts.sum(dim=2, keepdim=True).expand_as(parts).flatten(-2)
+        ),
+    }
+    same = [hint for hint, mistake in mistakes.items() if close(received, mistake)]
+    return (same or ["The shape is right, but these are not the joined outputs of the heads."])[0]
+
+
+@exercise("4.2")
 def check_multi_head_attention(answer: type[nn.Module]) -> None:
-    """Exercise 4.1: a class MultiHeadAttention(d_model, num_heads), given the package's weights.
+    """Exercise 4.2: a class MultiHeadAttention(d_model, num_heads), given the package's weights.
 
     It is kept in the reader's own file.
     """
@@ -55,7 +151,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
         raise AnswerError(_numbers_hint(answer, received, package, inputs))
     masked = require_module(attention, *inputs, mask)
     hints = {
-        "The mask changes nothing: attend must use it in every head.": expected,
+        "The mask changes nothing: every head needs it.": expected,
         "The polarity is inverted: where mask is True, a query *may attend*.": package(
             *inputs, mask=~mask
         ),
@@ -92,8 +188,8 @@ def _require_projections(attention: nn.Module) -> None:
         projection = getattr(attention, f"{name}_projection", None)
         if not isinstance(projection, nn.Linear):
             raise AnswerError(
-                f"self.{name}_projection must be an nn.Linear. Attention makes three of them; "
-                "you add output_projection."
+                f"self.{name}_projection must be an nn.Linear: query, key, value and output have "
+                "one each."
             )
         if projection.bias is not None:
             raise AnswerError(f"The paper has no bias here: {name}_projection needs bias=False.")
@@ -117,7 +213,7 @@ def _numbers_hint(
     project, d_head = package.output_projection, D_MODEL // NUM_HEADS
     splits = {
         "": [split_heads(x, NUM_HEADS) for x in projected],
-        "view and reshape cut between words (section 3): a head needs a part of every word.": [
+        "view and reshape cut between words here: a head needs a part of every word.": [
             x.reshape(BATCH, NUM_HEADS, x.size(1), -1) for x in projected
         ],
         "A head must be one piece of d_head numbers; yours takes every third number.": [
@@ -162,34 +258,6 @@ def _numbers_hint(
         "Already with num_heads=1 the numbers are not those of one attention with an output "
         "projection: try this case first."
     )
-
-
-@exercise("4.2")
-def check_merged(answer: Callable[[Tensor], Tensor]) -> None:
-    """Exercise 4.2: (batch, heads, position, d_head) → (batch, position, d_model)."""
-    batch, heads, length, d_head = GATHERED
-    gathered = torch.arange(batch * heads * length * d_head, dtype=torch.float32).view(GATHERED)
-    shape = (batch, length, heads * d_head)
-    merged = ask(answer, gathered)
-    if isinstance(merged, Tensor) and merged.shape == (batch, length, heads, d_head):
-        raise AnswerError("The axes are in order; now flatten the last two into d_model.")
-    if isinstance(merged, Tensor) and merged.shape == (batch, heads * d_head, length):
-        raise AnswerError("Position must come second and d_model last.")
-    merged = require_shape(merged, shape, "(batch, position, d_model)")
-    known_mistakes = {
-        "That is the friend's version: the first rows come from head 1 alone. Move position before "
-        "the heads first.": gathered.reshape(shape),
-        "The heads are interleaved, number by number: within a word, head 1's numbers come first, "
-        "then head 2's.": gathered.permute(0, 2, 3, 1).flatten(-2),
-        "You moved d_head, not the heads, before you reshaped.": gathered.transpose(2, 3).reshape(
-            shape
-        ),
-        "The heads are in reverse order.": gathered.flip(1).transpose(1, 2).flatten(-2),
-    }
-    refuse_mistakes(merged, known_mistakes)
-    if not close(merged, gathered.transpose(1, 2).flatten(-2)):
-        place = (merged != gathered.transpose(1, 2).flatten(-2)).nonzero()[0].tolist()
-        raise AnswerError(f"The shape is right; the first wrong number is at {place}.")
 
 
 @exercise("4.3")

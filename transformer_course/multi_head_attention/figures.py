@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import torch
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
@@ -10,10 +11,14 @@ from transformer_course.drawing.attention_grid import plot_heads
 from transformer_course.looking.shape_trace import Step
 from transformer_course.multi_head_attention.head_charts import (
     plot_head_split,
-    plot_head_sum,
     plot_lookups,
 )
-from transformer_course.multi_head_attention.neighbors import GUESSING, LENGTH, neighbor_accuracy
+from transformer_course.multi_head_attention.neighbors import (
+    GUESSING,
+    LENGTH,
+    neighbor_accuracy,
+    neighbor_maps,
+)
 from transformer_course.multi_head_attention.shape_walk import plot_shape_walk
 
 
@@ -37,19 +42,22 @@ def plot_accuracy(one_head: Sequence[nn.Module], two_heads: Sequence[nn.Module])
     return plot_lookups(runs, chance=GUESSING)
 
 
-def plot_neighbor_maps(maps: Tensor) -> Figure:
+def plot_neighbor_maps(one_head: Sequence[nn.Module], two_heads: nn.Module) -> Figure:
     """Draw the maps of two models with one head and of one model with two.
 
     Args:
-        maps: Attention weights, shape (4, LENGTH, LENGTH).
+        one_head: Trained models with one head; the first and the last are drawn.
+        two_heads: A trained model with two heads.
     """
+    single = [neighbor_maps(model, num_heads=1) for model in (one_head[0], one_head[-1])]
     positions = [str(number) for number in range(1, LENGTH + 1)]
     figure = plot_heads(
-        maps,
+        torch.cat([*single, neighbor_maps(two_heads, num_heads=2)]),
         query_tokens=positions,
         key_tokens=positions,
         title="With two heads, each head attends to one neighbor",
-        names=["one head, run 1", "one head, run 3", "two heads, head 1", "two heads, head 2"],
+        names=["one head, run 1", f"one head, run {len(one_head)}"]
+        + ["two heads, head 1", "two heads, head 2"],
     )
     figure.set_label("four maps; each map of the two heads has one bright diagonal")
     return figure
@@ -71,17 +79,6 @@ def plot_splits(numbers: Tensor, split: Tensor, view: Tensor) -> Figure:
     )
     figure.set_label("view: head 1 holds the and cat, two rows each; head 2 holds sat and down")
     return figure
-
-
-def plot_terms(identity: Tensor, full: Tensor) -> Figure:
-    """Draw an output as the sum of one term for each head, for two matrices W_O.
-
-    Args:
-        identity: The terms with the identity matrix, shape (head, d_model).
-        full: The terms with a full matrix, of the same shape.
-    """
-    terms = {"W_O is the identity": identity, "W_O is a full matrix": full}
-    return plot_head_sum(terms, title="With a full matrix, each head can change every number")
 
 
 def plot_shapes(steps: Sequence[Step]) -> Figure:

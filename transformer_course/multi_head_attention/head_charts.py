@@ -1,4 +1,4 @@
-"""Several heads: the split into heads, what each attends to and adds, how many lookups it holds.
+"""Several heads: the split into heads, what each attends to, how many lookups it holds.
 
 A head has the same color in all figures.
 """
@@ -153,50 +153,6 @@ def plot_heads_of_word(weights: Tensor, *, words: Sequence[str], word: int) -> F
         + ", ".join(dict.fromkeys(words[key] for key in best))
     )
     return figure
-
-
-@styled
-def plot_head_sum(parts: Mapping[str, Tensor], *, title: str) -> Figure:
-    """Draw an output as the sum of what the heads add, with the numbers, + and =.
-
-    Args:
-        parts: By the name of the panel, what each head adds to one vector, (head, number).
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure with one panel per entry; its label says it in words.
-    """
-    heads = len(next(iter(parts.values())))
-    figure, row = plt.subplots(1, len(parts), figsize=(9.5, 1.6 + 0.45 * heads), squeeze=False)
-    said = []
-    for axes, (name, added) in zip(row[0], parts.items(), strict=True):
-        _write_sum(axes, added)
-        axes.set_title(literal(name, longest=None), fontsize=13, loc="center")
-        filled = [int((head != 0).sum()) for head in added]
-        said.append(f"{name}: the heads fill {', '.join(map(str, filled))} of {added.size(1)}")
-    title_above(figure, title)
-    figure.set_label(f"tables of numbers, one row per head and their sum. {'; '.join(said)}")
-    return figure
-
-
-def _write_sum(axes: Axes, added: Tensor) -> None:
-    """One sum: a row for each head, a line, the total; a zero is a pale dot."""
-    heads, width = added.shape
-    rows = [*added.tolist(), added.sum(dim=0).tolist()]
-    names = [f"head {number + 1}" for number in range(heads)] + ["output"]
-    signs = ["", *["+"] * (heads - 1), "="]
-    for place, (numbers, name, sign) in enumerate(zip(rows, names, signs, strict=True)):
-        color = HEAD_COLORS[place % len(HEAD_COLORS)] if place < heads else BLACK
-        axes.text(-2.1, place, sign, ha="center", va="center", fontsize=14)
-        axes.text(-1.8, place, name, ha="left", va="center", fontsize=12, color=color)
-        for column, number in enumerate(numbers):
-            text = f"{number:g}".replace("-", "−") if number or place == heads else "·"
-            weight = "bold" if number else "normal"
-            where = {"ha": "center", "va": "center", "fontsize": 13}
-            axes.text(column + 0.4, place, text, color=color, weight=weight, **where)
-    axes.axhline(heads - 0.5, color=BLACK, linewidth=1, marker="")
-    axes.set(xlim=(-2.4, width), ylim=(heads + 0.6, -0.6))
-    axes.set_axis_off()
 
 
 @styled

@@ -1,24 +1,16 @@
-"""The task of lesson 04: which symbols are before and after a position? One head is too few.
+"""The task of lesson 04: which symbols are before and after a position? One head is too few."""
 
-Also: switches for the heads of a model that solves it.
-"""
-
-from collections.abc import Callable, Collection, Mapping
-
-import ipywidgets as widgets
 import torch
-from matplotlib.figure import Figure
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_course.drawing.charts import plot_bars
-from transformer_course.drawing.display import explore
-from transformer_course.drawing.style import GRAY
-from transformer_course.looking.ablation import heads_switched_off
+from transformer_edu.model.attention import attention_weights
 from transformer_edu.training.machine.device import device_of
 
 NUM_SYMBOLS, LENGTH = 30, 8
 NUM_TESTED = 1000  # sequences
 GUESSING = 1 / NUM_SYMBOLS  # the accuracy of guessing
+STEPS, BATCH, LEARNING_RATE = 300, 64, 0.003
 
 
 def neighbor_sequences(
@@ -40,72 +32,48 @@ def neighbor_sequences(
     return symbols, torch.stack([symbols[:, :-2], symbols[:, 2:]], dim=-1)
 
 
-def neighbor_accuracy(model: nn.Module, *, without: Collection[int] = ()) -> dict[str, float]:
-    """The fraction of positions at which a model's best symbols are right, in new sequences.
+def train_on_neighbors(model: nn.Module) -> nn.Module:
+    """Train a model to name both neighbors, with cross-entropy and Adam, and return it.
 
     Args:
         model: From symbols (batch, LENGTH) to logits (batch, LENGTH - 2, 2, NUM_SYMBOLS).
-        without: The heads of model.attention that are switched off, counted from 1.
+    """
+    optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
+    for _ in range(STEPS):
+        symbols, answers = neighbor_sequences(BATCH, device=device_of(model))
+        loss = F.cross_entropy(model(symbols).flatten(0, 2), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+def neighbor_accuracy(model: nn.Module) -> dict[str, float]:
+    """The fraction of positions at which a model's best symbols are right, in new sequences.
+
+    Args:
+        model: As for train_on_neighbors.
 
     Returns:
         For the symbol before, for the symbol after, and for both at the same position.
     """
     symbols, answers = neighbor_sequences(NUM_TESTED, seed=0, device=device_of(model))
-    heads = [("attention", head) for head in without]
-    with heads_switched_off(model, heads), torch.no_grad():
+    with torch.no_grad():
         right = model(symbols).argmax(dim=-1) == answers
     before, after = right.float().mean(dim=(0, 1)).tolist()
     both = right.all(dim=-1).float().mean().item()
     return {"before": before, "after": after, "both": both}
 
 
-def explore_switches(model: nn.Module) -> None:
-    """Let the reader switch the heads of a model off and on, and see its accuracy.
+def neighbor_maps(model: nn.Module, *, num_heads: int) -> Tensor:
+    """The attention weights of every head, shape (head, LENGTH, LENGTH).
 
     Args:
-        model: As for neighbor_accuracy; its heads are in model.attention.
+        model: Its queries and keys are made from position.weight, by the projections in attention.
+        num_heads: The number of heads in attention.
     """
-    explore_head_switches(
-        lambda heads: neighbor_accuracy(model, without=heads), num_heads=model.attention.num_heads
-    )
-
-
-def explore_head_switches(
-    accuracy: Callable[[Collection[int]], Mapping[str, float]], *, num_heads: int
-) -> None:
-    """Let the reader switch the heads of a model off and on, and see what it still can do.
-
-    At first, head 1 is off: the outlines show what the model can do with all of them.
-
-    Args:
-        accuracy: From the heads that are off, counted from 1, to fractions by what is asked.
-        num_heads: How many there are.
-    """
-
-    def off(switches: Mapping[str, bool]) -> list[int]:
-        return [number for number, is_on in enumerate(switches.values(), start=1) if not is_on]
-
-    def name(switches: Mapping[str, bool]) -> str:
-        heads = " and ".join(f"head {number}" for number in off(switches))
-        return f"{heads} switched off" if heads else "All heads are on"
-
-    def draw(**switches: bool) -> Figure:
-        bars = accuracy(off(switches))
-        title = f"{name(switches).capitalize()} (outlines: all heads on)"
-        figure = plot_bars(bars, y_label="fraction right", title=title, top=1)
-        outline = {"fill": False, "edgecolor": GRAY, "linestyle": "--", "linewidth": 1.5}
-        figure.axes[0].bar(range(len(bars)), list(accuracy([]).values()), **outline)
-        return figure
-
-    def describe(**switches: bool) -> str:
-        kept = [what for what, share in accuracy(off(switches)).items() if share > 0.9]
-        return f"{name(switches)}: right more than nine times in ten: {', '.join(kept) or 'none'}"
-
-    explore(
-        draw,
-        describe,
-        **{
-            f"head_{number}": widgets.Checkbox(number > 1, description=f"head {number} is on")
-            for number in range(1, num_heads + 1)
-        },
-    )
+    layers = (model.attention.query_projection, model.attention.key_projection)
+    with torch.no_grad():
+        projected = [layer(model.position.weight) for layer in layers]
+        query, key = (x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in projected)
+        return attention_weights(query, key)

@@ -5,7 +5,63 @@ import torch
 from tests.exercise_answers import Answers, checks_of, told_apart
 from transformer_course.multi_head_attention import checks
 
+LIST = """
+class ListOfHeads(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.heads = nn.ModuleList([Attention(d_model, d_model // num_heads) for _ in range(num_heads)])
+        self.output_projection = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, query, key, value, mask=None):
+        outputs = [head(query, key, value, mask) for head in self.heads]
+        joined = torch.cat(outputs, dim=-1)
+        return self.output_projection(joined)
+"""
+LAYERS = """
+class ListOfHeads(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        def layers():
+            return nn.ModuleList(nn.Linear(d_model, d_model // num_heads, bias=False) for _ in range(num_heads))
+        self.w_v, self.w_k, self.w_q = layers(), layers(), layers()
+        self.w_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, query, key, value, mask=None):
+        outputs = []
+        for w_q, w_k, w_v in zip(self.w_q, self.w_k, self.w_v):
+            scores = w_q(query) @ w_k(key).transpose(-2, -1) / math.sqrt(w_q.out_features)
+            if mask is not None:
+                scores = scores.masked_fill(~mask, -1e9)
+            outputs.append(scores.softmax(dim=-1) @ w_v(value))
+        return self.w_o(torch.concat(outputs, dim=2))
+"""
+OUTPUTS, CAT = (
+    "[head(query, key, value, mask) for head in self.heads]",
+    "torch.cat(outputs, dim=-1)",
+)
+MODULES = "nn.ModuleList([Attention(d_model, d_model // num_heads) for _ in range(num_heads)])"
 HEADS = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.query_projection = nn.Linear(d_model, d_model, bias=False)
+        self.key_projection = nn.Linear(d_model, d_model, bias=False)
+        self.value_projection = nn.Linear(d_model, d_model, bias=False)
+        self.output_projection = nn.Linear(d_model, d_model, bias=False)
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        query = self.split(self.query_projection(query))
+        key = self.split(self.key_projection(key))
+        value = self.split(self.value_projection(value))
+        heads = Attention.attend(None, query, key, value, mask)
+        joined = heads.transpose(1, 2).flatten(-2)
+        return self.output_projection(joined)
+"""
+INHERITED = """
 class MultiHeadAttention(Attention):
     def __init__(self, d_model, num_heads):
         super().__init__(d_model, d_model)
@@ -75,18 +131,51 @@ class MultiHeadAttention(Attention):
 """
 SPLIT = "x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)"
 JOIN = "heads.transpose(1, 2).flatten(-2)"
-FRIEND = """
-def merged_heads(heads):
-    return heads.transpose(1, 2).flatten(2)
-"""
-MERGED = "heads.transpose(1, 2).flatten(2)"
-SUPER = "super().attend(query, key, value, mask)"
+ATTEND = "Attention.attend(None, query, key, value, mask)"
 SDPA = "F.scaled_dot_product_attention(query, key, value, attn_mask=mask)"
 SWAP = "torch.cat([w_o[:, 16:32], w_o[:, :16], w_o[:, 32:]], dim=1)"
 ANSWERS = {
     "4.1": Answers(
+        LIST,
+        right=[
+            LAYERS,
+            f"{MODULES} → nn.ModuleList(Attention(d_model, d_model // num_heads) for i in range(num_heads))",
+            "self.heads → self.attentions && self.output_projection → self.w_o",
+            f"{CAT} → torch.cat(outputs, 2)",
+            f"{CAT} → torch.stack(outputs, dim=2).flatten(-2)",
+            f"{CAT} → torch.hstack([each.mT for each in outputs]).mT",
+            f"{OUTPUTS} → list(map(lambda head: head(query, key, value, mask), self.heads))",
+            f"{OUTPUTS} → [head(query, key, value, mask) for head in reversed(self.heads)]",
+            f"{MODULES} → nn.Sequential(*[Attention(d_model, d_model // num_heads) for _ in range(num_heads)])",
+            f"{MODULES} → nn.ModuleDict({{str(i): Attention(d_model, d_model // num_heads) for i in range(num_heads)}}) && in self.heads → in self.heads.values()",
+        ],
+        wrong={
+            f"{MODULES} → [Attention(d_model, d_model // num_heads) for _ in range(num_heads)]": "In a plain list, PyTorch does not",
+            f"{MODULES} → nn.ModuleList([Attention(d_model, d_model // num_heads)] * num_heads)": "All heads are one and the same",
+            f"{MODULES} → nn.ModuleList([Attention(d_model, d_model) for _ in range(num_heads)])": "10 layers make d_model numbers",
+            f"{MODULES} → nn.ModuleList([Attention(d_model, num_heads) for _ in range(num_heads)])": "a head is 8 wide; yours is 3",
+            f"{CAT} → torch.cat(outputs, dim=1)": "Python stops at `return self.output_projection",
+            f"{CAT} → torch.cat(outputs)": "Python stops at `return self.output_projection",
+            f"{CAT} → sum(outputs)": "Python stops at `return self.output_projection",
+            f"{CAT} → torch.stack(outputs, dim=-1).flatten(-2)": "The heads are joined number by number",
+            f"{CAT} → torch.cat([sum(outputs) / 3] * 3, dim=-1)": "An average mixes the heads again",
+            f"{CAT} → torch.cat([sum(outputs)] * 3, dim=-1)": "A sum mixes the heads again",
+            "return self.output_projection(joined) → return joined": "The output does not depend on output",
+            "return self.output_projection(joined) → return self.output_projection(joined) * 0 + joined": "The output projection is missing",
+            "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing",
+            "key, value, mask) → key, value)": "The mask changes nothing: every head needs it",
+            "key, value, mask) → key, value, None if mask is None else ~mask)": "The polarity is inverted",
+            "bias=False → bias=True": "The paper has no bias here",
+            "        self.output_projection = nn.Linear(d_model, d_model, bias=False) → ": "The output projection is missing: nn",
+            "super().__init__() → pass": "Begin __init__ with super().__init__()",
+            f"{OUTPUTS} → [self.heads[0](query, key, value, mask) for head in self.heads]": "The output does not depend on heads.1",
+            f"{OUTPUTS} → [head(query, query, query, mask) for head in self.heads]": "The shape is right, but these are not",
+        },
+    ),
+    "4.2": Answers(
         HEADS,
         right=[
+            INHERITED,
             ALONE,
             LOOP,
             ATTEND_LOOP,
@@ -104,19 +193,16 @@ ANSWERS = {
             f"{JOIN} → heads.transpose(1, 2).contiguous().view(heads.size(0), -1, heads.size(1) * heads.size(3))",
             f"{JOIN} → torch.cat(list(heads.unbind(1)), dim=-1)",
             f"{JOIN} → torch.cat([heads[:, i] for i in range(self.num_heads)], -1)",
-            f"{SUPER} → {SDPA}",
-            f"{SUPER} → Attention.attend(self, query, key, value, mask)",
-            f"{SUPER} → super().attend(query, key, value, mask=mask)",
-            f"{SUPER} → super(MultiHeadAttention, self).attend(query, key, value, mask)",
+            f"{ATTEND} → {SDPA}",
             "return self.output_projection(joined) → return joined @ self.output_projection.weight.T",
             "return self.output_projection(joined) → return torch.einsum('bqi,oi->bqo', joined, self.output_projection.weight)",
             "return self.output_projection(joined) → w = self.output_projection.weight.unflatten(1, (self.num_heads, -1)); return torch.einsum('bhqd,ohd->bqo', heads, w)",
             "num_heads = num_heads → heads_count = num_heads && self.num_heads → self.heads_count",
-            f"{SUPER} → torch.stack([Attention.attend(self, query[:, i], key[:, i], value[:, i], None if mask is None else mask.expand(len(query), self.num_heads, query.size(2), key.size(2))[:, i]) for i in range(self.num_heads)], 1)",
+            f"{ATTEND} → torch.stack([Attention.attend(None, query[:, i], key[:, i], value[:, i], None if mask is None else mask.expand(len(query), self.num_heads, query.size(2), key.size(2))[:, i]) for i in range(self.num_heads)], 1)",
         ],
         wrong={
-            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1)": "view and reshape cut between words (section",
-            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1))": "Python stops at `heads = super().attend(query",
+            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1)": "view and reshape cut between words here",
+            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1))": "Python stops at `heads = Attention.attend(None",
             f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).transpose(1, 2)": "Already with num_heads=1 the numbers are",
             f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)": "A head must be one piece of d_head numbers;",
             f"{JOIN} → heads.flatten(1, 2)": "Python stops at `return self.output_projectio",
@@ -125,25 +211,25 @@ ANSWERS = {
             f"{JOIN} → heads.mean(dim=1)": "Python stops at `return self.output_projectio",
             f"{JOIN} → heads.permute(0, 2, 3, 1).flatten(-2)": "The heads are joined number by number: each",
             f"{JOIN} → heads.flip(1).transpose(1, 2).flatten(-2)": "The heads are joined in reverse order.",
-            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1)) && {JOIN} → heads.flatten(-2)": "Python stops at `heads = super().attend(query",
-            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1) && {JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "view and reshape cut between words (section",
+            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1)) && {JOIN} → heads.flatten(-2)": "Python stops at `heads = Attention.attend(None",
+            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1) && {JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "view and reshape cut between words here",
             "return self.output_projection(joined) → return joined": "The output does not depend on",
             "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing: end it with",
-            "key, value, mask) → key, value)": "The mask changes nothing: attend must use",
-            f"{SUPER} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=self.num_heads**-0.5)": "Already with num_heads=1 the numbers are",
-            f"{SUPER} → F.scaled_dot_product_attention(query, key, value, attn_mask=None if mask is None else ~mask)": "The polarity is inverted: where mask is",
-            f"{SUPER} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1)": "The scores are not divided by √d_head.",
-            f"{SUPER} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=query.size(1)**-0.5*query.size(-1)**-0.5)": "The scores are divided by √d_model; each",
-            f"{SUPER} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None)": "Already with num_heads=1 the numbers are",
+            "key, value, mask) → key, value)": "The mask changes nothing: every head needs",
+            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=self.num_heads**-0.5)": "Already with num_heads=1 the numbers are",
+            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=None if mask is None else ~mask)": "The polarity is inverted: where mask is",
+            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1)": "The scores are not divided by √d_head.",
+            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=query.size(1)**-0.5*query.size(-1)**-0.5)": "The scores are divided by √d_model; each",
+            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None)": "Already with num_heads=1 the numbers are",
             "bias=False → bias=True": "The paper has no bias here:",
             "self.output_projection → self.w_o": "self.output_projection must be an",
-            "super().__init__(d_model, d_model) → super().__init__(d_model, d_model // num_heads)": "query_projection holds all heads side by",
-            "super().__init__(d_model, d_model) → super().__init__(d_model, num_heads)": "query_projection holds all heads side by",
-            f"{SUPER} → torch.stack([super().attend(query[:, i], key[:, i], value[:, i]) for i in range(self.num_heads)], 1)": "Before Python 3.12, super() does not work",
-            "def attend → def forward": "The output does not depend on",
-            "self.split(query), self.split(key), self.split(value) → self.split(query), self.split(key), self.split(key)": "The output does not depend on",
-            "self.split(query), self.split(key), self.split(value) → self.split(key), self.split(query), self.split(value)": "Python stops at `heads = super().attend(query",
-            "query, key, value = self.split(query), self.split(key), self.split(value) → query = self.split(self.query_projection(query)); key = self.split(self.key_projection(key)); value = self.split(self.value_projection(value))": "Already with num_heads=1 the numbers are",
+            "self.query_projection = nn.Linear(d_model, d_model → self.query_projection = nn.Linear(d_model, d_model // num_heads": "query_projection holds all heads side by",
+            "self.value_projection = nn.Linear(d_model, d_model → self.value_projection = nn.Linear(d_model, num_heads": "value_projection holds all heads side by",
+            f"{ATTEND} → torch.stack([Attention.attend(None, query[:, i], key[:, i], value[:, i]) for i in range(self.num_heads)], 1)": "The mask changes nothing: every head",
+            INHERITED.replace("def attend", "def forward"): "The output does not depend on",
+            "self.value_projection(value) → self.key_projection(value)": "The output does not depend on value",
+            f"{ATTEND} → Attention.attend(None, key, query, value, mask)": "Python stops at `heads = Attention.attend(None",
+            "self.query_projection(query) → self.query_projection(self.query_projection(query))": "Already with num_heads=1 the numbers are",
             LOOP.replace(
                 "math.sqrt(self.d)", "math.sqrt(self.d * self.h)"
             ): "The scores are divided by √d_model; each",
@@ -156,33 +242,6 @@ ANSWERS = {
             LOOP.replace(
                 "            outputs.append", "        outputs.append"
             ): "Python stops at `return self.output_projectio",
-        },
-    ),
-    "4.2": Answers(
-        FRIEND,
-        right=[
-            f"{MERGED} → heads.permute(0, 2, 1, 3).flatten(-2)",
-            f"{MERGED} → heads.transpose(1, 2).reshape(heads.size(0), heads.size(2), -1)",
-            f"{MERGED} → heads.transpose(1, 2).contiguous().view(heads.shape[0], heads.shape[2], -1)",
-            f"{MERGED} → torch.cat(list(heads.unbind(dim=1)), dim=-1)",
-            f"{MERGED} → torch.cat([heads[:, i] for i in range(heads.size(1))], dim=2)",
-            f"{MERGED} → torch.einsum('bhpd->bphd', heads).flatten(2)",
-            "    return → b, h, p, d = heads.shape; return".replace("    return", "return", 1)
-            + f" && {MERGED} → heads.swapaxes(1, 2).reshape(b, p, h * d)",
-        ],
-        wrong={
-            f"{MERGED} → heads.reshape(heads.size(0), heads.size(2), -1)": "That is the friend's version: the first",
-            f"{MERGED} → heads.flatten(1, 2)": "The shape must be (batch, position,",
-            f"{MERGED} → heads.transpose(1, 2)": "The axes are in order; now flatten the last",
-            f"{MERGED} → heads.transpose(1, 2).view(heads.size(0), heads.size(2), -1)": "Python stops at `return heads.transpose(1, 2)",
-            f"{MERGED} → heads.permute(0, 2, 3, 1).flatten(-2)": "The heads are interleaved, number by",
-            f"{MERGED} → heads.transpose(2, 3).reshape(heads.size(0), heads.size(2), -1)": "You moved d_head, not the heads, before you",
-            f"{MERGED} → heads.sum(1)": "The shape must be (batch, position,",
-            f"{MERGED} → heads.transpose(1, 2).flatten(1)": "The shape must be (batch, position,",
-            f"{MERGED} → torch.cat([heads[:, i] for i in range(heads.size(1))], dim=1)": "The shape must be (batch, position,",
-            f"return {MERGED} → {MERGED}": "Your function returns nothing: end it with",
-            f"{MERGED} → heads.flip(1).transpose(1, 2).flatten(2)": "The heads are in reverse order.",
-            f"{MERGED} → heads.transpose(0, 2).flatten(2)": "The shape must be (batch, position,",
         },
     ),
     "4.3": Answers(

@@ -8,7 +8,6 @@ from transformer_course.multi_head_attention.head_charts import (
     FAINTEST,
     HEAD_COLORS,
     plot_head_split,
-    plot_head_sum,
     plot_heads_of_word,
     plot_lookups,
 )
@@ -75,27 +74,6 @@ def test_every_head_has_a_line_for_each_weight_that_can_be_seen():
 def test_heads_of_one_mind_are_counted_as_one_word():
     figure = plot_heads_of_word(torch.tensor([[0.9, 0.1, 0.0]] * 2), words=SENTENCE, word=1)
     assert figure.axes[0].get_title(loc="left").endswith("go to 1 word")
-
-
-def test_a_sum_shows_its_terms_and_its_total():
-    added = torch.tensor([[1.0, 0.0], [2.0, -3.0]])
-    figure = plot_head_sum({"sum": added}, title="One sum")
-    (axes,) = figure.axes
-    assert texts(axes) == [
-        "",
-        "head 1",
-        "1",
-        "·",
-        "+",
-        "head 2",
-        "2",
-        "−3",
-        "=",
-        "output",
-        "3",
-        "−3",
-    ]
-    assert "the heads fill 1, 2 of 2" in figure.get_label()
 
 
 def test_every_run_has_its_mark_and_the_title_compares_the_worst_with_the_best():

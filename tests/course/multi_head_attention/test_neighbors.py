@@ -1,56 +1,41 @@
-"""The task has the neighbors as its answers, and a head that is off is not used."""
+"""The task has the neighbors as its answers, and two heads can learn it."""
 
-import itertools
-
-import matplotlib.pyplot as plt
-import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.published import caught_explorers
-from transformer_course.multi_head_attention import neighbors
 from transformer_course.multi_head_attention.neighbors import (
     LENGTH,
     NUM_SYMBOLS,
-    explore_head_switches,
-    explore_switches,
     neighbor_accuracy,
+    neighbor_maps,
     neighbor_sequences,
+    train_on_neighbors,
 )
-from transformer_edu.model.attention import MultiHeadAttention
+from transformer_course.our_transformer import MultiHeadAttention
 
 
 class Knows(nn.Module):
     """Names the symbol before always; the symbol after only if it is even."""
-
-    def __init__(self):
-        super().__init__()
-        self.attention = MultiHeadAttention(d_model=2, num_heads=1)  # not used
 
     def forward(self, symbols):
         before, after = symbols[:, :-2], symbols[:, 2:] // 2 * 2
         return F.one_hot(torch.stack([before, after], dim=-1), NUM_SYMBOLS).float()
 
 
-class LooksAtNeighbors(nn.Module):
-    """Head 1 attends to the position before, head 2 to the position after; nothing is learned."""
+class Learner(nn.Module):
+    """The model of lesson 04."""
 
-    def __init__(self):
+    def __init__(self, num_heads):
         super().__init__()
-        self.attention = MultiHeadAttention(d_model=2 * NUM_SYMBOLS, num_heads=2)
-        for each in (self.attention.value_projection, self.attention.output_projection):
-            nn.init.eye_(each.weight)
-        nn.init.eye_(self.attention.key_projection.weight)
-        self.attention.query_projection.weight.data = 100 * torch.eye(2 * NUM_SYMBOLS)
-        place = torch.eye(LENGTH, NUM_SYMBOLS)
-        self.query = torch.cat([place.roll(1, 0), place.roll(-1, 0)], dim=1)
-        self.key = torch.cat([place, place], dim=1)
+        self.position, self.symbol = nn.Embedding(LENGTH, 32), nn.Embedding(NUM_SYMBOLS, 32)
+        self.attention = MultiHeadAttention(32, num_heads)
+        self.answer = nn.Linear(32, 2 * NUM_SYMBOLS)
 
     def forward(self, symbols):
-        value = F.one_hot(symbols, NUM_SYMBOLS).float().repeat(1, 1, 2)
-        query, key = (each.expand(len(symbols), -1, -1) for each in (self.query, self.key))
-        return self.attention(query, key, value).unflatten(-1, (2, -1))[:, 1:-1]
+        position = self.position.weight.expand(len(symbols), -1, -1)
+        output = self.attention(position, position, self.symbol(symbols))
+        return self.answer(output).unflatten(-1, (2, NUM_SYMBOLS))[:, 1:-1]
 
 
 def test_the_answers_are_the_neighbors_of_every_inner_place():
@@ -76,50 +61,14 @@ def test_both_counts_places_where_both_symbols_are_right():
     assert accuracy["both"] == accuracy["after"]
 
 
-@pytest.mark.parametrize(("off", "right"), [([], 2), ([1], 1), ([2], 1), ([1, 2], 0)])
-def test_without_a_head_one_neighbor_is_guessed(off, right):
-    accuracy = neighbor_accuracy(LooksAtNeighbors(), without=off)
-    assert [accuracy["before"] == 1.0, accuracy["after"] == 1.0].count(True) == right
-
-
-def test_the_reader_can_switch_every_head(monkeypatch):
-    explored = caught_explorers(monkeypatch, neighbors)
-    explore_switches(LooksAtNeighbors())
-    ((draw, describe, controls),) = explored
-    assert list(controls) == ["head_1", "head_2"]
-    (before, after, _, *outlines) = draw(head_1=False, head_2=True).axes[0].patches
-    assert before.get_height() < 0.2 and after.get_height() == 1.0
-    assert [outline.get_height() for outline in outlines] == [1.0] * 3
-    assert describe(head_1=True, head_2=True).endswith("before, after, both")
-
-
-@pytest.fixture
-def explored(monkeypatch) -> list[tuple]:
-    return caught_explorers(monkeypatch, neighbors)
-
-
-def test_every_state_of_the_switches_is_drawn_and_described(explored):
-    explore_head_switches(lambda off: {"both": 1 - len(off) / 2}, num_heads=2)
-    ((draw, alt, controls),) = explored
-    assert all(control.description for control in controls.values())
-    first = draw(**{name: control.value for name, control in controls.items()})
-    assert [bar.get_height() for bar in first.axes[0].patches] == [0.5, 1.0]  # and its outline
-    for states in itertools.product([False, True], repeat=2):
-        switches = dict(zip(controls, states, strict=True))
-        draw(**switches)
-        assert alt(**switches)
-        plt.close("all")
-
-
-def test_a_head_without_its_tick_is_switched_off(explored):
-    explore_head_switches(lambda off: {"before": 0.0 if 1 in off else 1.0}, num_heads=2)
-    ((draw, alt, controls),) = explored
-    assert [control.description for control in controls.values()] == [
-        "head 1 is on",
-        "head 2 is on",
-    ]
-    on, off = {"head_1": True, "head_2": True}, {"head_1": False, "head_2": True}
-    bar, outline = draw(**off).axes[0].patches
-    assert (bar.get_height(), outline.get_height()) == (0, 1)
-    assert alt(**on) == "All heads are on: right more than nine times in ten: before"
-    assert alt(**off) == "head 1 switched off: right more than nine times in ten: none"
+def test_two_heads_learn_the_task_and_their_maps_are_rows_of_weights():
+    torch.manual_seed(0)
+    model = Learner(2)
+    assert neighbor_accuracy(model)["both"] < 0.05
+    assert train_on_neighbors(model) is model
+    assert neighbor_accuracy(model)["both"] > 0.95
+    maps = neighbor_maps(model, num_heads=2)
+    assert maps.shape == (2, LENGTH, LENGTH)
+    torch.testing.assert_close(maps.sum(dim=-1), torch.ones(2, LENGTH))
+    sides = maps[:, 1:-1].argmax(dim=-1) - torch.arange(1, LENGTH - 1)
+    assert sorted(sides.unique(dim=1).flatten().tolist()) == [-1, 1]
