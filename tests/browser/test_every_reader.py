@@ -51,6 +51,13 @@ def test_control_and_result_are_in_one_view(opened, live, window):
         assert top >= 0 and bottom <= height, part
     assert bottom - top >= height / 3  # of the picture
     assert hidden_words(inside) <= 0
+    figure = inside.locator("[data-part=figure]")
+    assert figure.evaluate("e => e.scrollHeight - e.clientHeight") <= 0
+    letters = figure.locator("text").evaluate_all(
+        """all => all.map(e => [parseFloat(getComputedStyle(e).fontSize), e.getScreenCTM()])
+                   .map(([size, m]) => size * Math.hypot(m.a, m.b))"""
+    )
+    assert min(letters) >= (7 if window == ZOOMED else 8.9)  # seen at twice the size
 
 
 @every_figure

@@ -861,6 +861,21 @@ def test_the_page_in_the_frame_follows_the_theme_around_it(opened, start, is_dar
     assert (sum(map(int, re.findall(r"\d+", paper))) < 200) is is_dark
 
 
+@pytest.mark.parametrize(("start", "is_dark"), THEMES.values(), ids=THEMES)
+def test_pictures_beside_a_live_figure_are_dark_in_a_dark_theme_and_heat_maps_stay(
+    opened, start, is_dark
+):
+    pixel = "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='"
+    kinds = "", " class='jp-needs-light-background'", " alt='weights '"
+    images = "".join(f"{pixel}{kind}>" for kind in kinds)
+    output = f"<div class='jp-OutputArea-output output cell_output'>{images}</div>"
+    page = opened(f"<!DOCTYPE html>{start}{element_of(show_plane_live)}{output}")
+    filters = "all => all.map(e => getComputedStyle(e).filter)"
+    turned, *kept = page.locator(".output > img").evaluate_all(filters)
+    assert turned == ("invert(1) hue-rotate(180deg)" if is_dark else "none")
+    assert set(kept) == {"none"}
+
+
 @pytest.mark.parametrize("runs", [True, False], ids=["with a script", "without"])
 def test_the_still_picture_is_seen_where_no_script_may_run(opened, runs):
     page = opened(element_of(show_plane_live), java_script_enabled=runs)

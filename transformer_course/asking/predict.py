@@ -20,7 +20,7 @@ from pathlib import Path
 from IPython.display import display
 from IPython.utils.capture import RichOutput, capture_output
 
-from transformer_course.drawing.display import image_tag
+from transformer_course.drawing.display import IN_THE_DARK, image_tag
 
 OPEN = "I have chosen: show what happens"
 # Front-ends ignore this media type. `pytest --nbval` compares it: the printed text of the outcome.
@@ -115,7 +115,7 @@ def _verdict(group: str, question: str, answers: tuple[str, ...]) -> str:
     )
     right = right_answers().get(question)
     known = f"It is: <b>{html.escape(right)}</b>" if right in answers else ""
-    return f'<style>{chosen}</style><p class="{group}">{known}</p>'
+    return f'<style>{chosen}{IN_THE_DARK}</style><p class="{group}">{known}</p>'
 
 
 def _in_css(text: str) -> str:

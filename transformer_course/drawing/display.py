@@ -17,12 +17,26 @@ import matplotlib.pyplot as plt
 from IPython.display import display
 from matplotlib.figure import Figure
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 SHOWN_AT = 100  # pixels of a page to the inch
 DOTS_PER_INCH = 2 * SHOWN_AT  # of a picture: sharp on screens with small pixels
 MARGIN = 0.1  # inches of white around a picture
 NUM_COLORS = 128  # in one picture: fewer bytes, and no visible difference
+
+# In a dark theme pictures are turned dark and keep their hues: white paper becomes black. One with
+# a heat map keeps its colors, because lessons speak of bright cells, and of white ones. A
+# picture alone cannot bring a rule along; every question and every live figure brings this one, for
+# all pictures of its notebook or page, and so it holds in JupyterLab, in VS Code and on the site.
+IN_THE_DARK = """@media screen {
+:is([data-jp-theme-light="false"] .jp-OutputArea-output,
+body:is(.vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light)) .output,
+html[data-theme="dark"] .cell_output) img {
+filter: var(--in-the-dark, invert(1) hue-rotate(180deg)) !important; }
+img:is(.jp-needs-light-background, [alt$=" "]) { --in-the-dark: none; }
+}"""
+PAPER = "Background"  # what a picture file says under this name: it needs a light one
 
 # The live element hides the picture after it. Where it is taken out, or no script may run, the
 # picture is what remains.
@@ -173,7 +187,11 @@ def publish(png: str, alt: str, **more: object) -> None:
         more: Other forms of the same, by their media type.
     """
     bundle = {"image/png": png, "text/plain": alt, **more}
-    display(bundle, metadata={"image/png": {"alt": alt, "width": shown_width(png)}}, raw=True)
+    metadata: dict[str, object] = {"image/png": {"alt": alt, "width": shown_width(png)}}
+    metadata["vscode_altText"] = alt
+    if keeps_its_colors(png):  # as JupyterLab is told, and as IN_THE_DARK sees in VS Code
+        metadata |= {"needs_background": "light", "vscode_altText": f"{alt} "}
+    display(bundle, metadata=metadata, raw=True)
 
 
 def _view(widget: widgets.DOMWidget) -> dict[str, object]:
@@ -219,7 +237,10 @@ def _image(figure: Figure, dots_per_inch: int = DOTS_PER_INCH) -> Image.Image:
     finally:
         plt.close(figure)
     with Image.open(buffer) as picture:
-        return picture.convert("RGB")
+        image = picture.convert("RGB")
+    if any(axes.images for axes in figure.axes):
+        image.info[PAPER] = "light"
+    return image
 
 
 def _small_png(image: Image.Image, dots_per_inch: int = DOTS_PER_INCH) -> str:
@@ -227,6 +248,7 @@ def _small_png(image: Image.Image, dots_per_inch: int = DOTS_PER_INCH) -> str:
     palette = image.quantize(
         NUM_COLORS, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
     )
+    palette.info |= image.info
     return _png(palette, dots_per_inch, optimize=True)
 
 
@@ -236,8 +258,11 @@ def _quick_png(image: Image.Image) -> str:
 
 
 def _png(image: Image.Image, dots_per_inch: int, **options: bool | int) -> str:
-    buffer = io.BytesIO()
-    image.save(buffer, format="PNG", dpi=(dots_per_inch, dots_per_inch), **options)
+    buffer, notes = io.BytesIO(), PngInfo()
+    if PAPER in image.info:
+        notes.add_text(PAPER, image.info[PAPER])
+    dpi = (dots_per_inch, dots_per_inch)
+    image.save(buffer, format="PNG", dpi=dpi, pnginfo=notes, **options)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
@@ -247,8 +272,21 @@ def shown_width(png: str) -> int:
     Args:
         png: A picture, as encode_png returns it.
     """
-    with Image.open(io.BytesIO(base64.b64decode(png))) as picture:
-        return round(picture.width * SHOWN_AT / picture.info["dpi"][0])
+    picture = _opened(png)
+    return round(picture.width * SHOWN_AT / picture.info["dpi"][0])
+
+
+def keeps_its_colors(png: str) -> bool:
+    """Whether a picture stays as it is in a dark theme.
+
+    Args:
+        png: A picture, as encode_png returns it.
+    """
+    return PAPER in _opened(png).info
+
+
+def _opened(png: str) -> Image.Image:
+    return Image.open(io.BytesIO(base64.b64decode(png)))
 
 
 def image_tag(png: str, alt: str) -> str:
@@ -258,8 +296,9 @@ def image_tag(png: str, alt: str) -> str:
         png: A picture, as encode_png returns it.
         alt: What a reader who cannot see the picture should know, as plain text.
     """
+    kept = 'class="jp-needs-light-background" ' if keeps_its_colors(png) else ""
     return (
-        f'<img style="max-width: 100%" width="{shown_width(png)}" alt="{html.escape(alt)}" '
+        f'<img {kept}style="max-width: 100%" width="{shown_width(png)}" alt="{html.escape(alt)}" '
         f'src="data:image/png;base64,{png}">'
     )
 

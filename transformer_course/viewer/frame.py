@@ -16,6 +16,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib.colors import to_hex
 
+from transformer_course.drawing.display import IN_THE_DARK
 from transformer_course.drawing.style import WEIGHT_COLORS
 
 # For weights from 0 to 1, in equal steps.
@@ -50,7 +51,7 @@ width='5' height='5' patternUnits='userSpaceOnUse' patternTransform='rotate(45)'
 # The frame hides the picture after it. Where frames are taken out, or no script may run and the
 # page inside has no picture of its own, the picture is what is seen.
 _FRAME = """<div class="live-frame {kind}"><style>
-.live-frame {{ container-type: inline-size; --view: max(320px, 90vh); }}
+.live-frame {{ container-type: inline-size; --view: max(320px, 95vh); }}
 .live-frame > iframe {{ width: 100%; height: min(var(--height), var(--view)); \
 border: 1px solid #8a94a080; border-radius: 8px; resize: vertical; color-scheme: light dark; }}
 [data-jp-theme-light="true"] .live-frame > iframe,
@@ -66,6 +67,7 @@ height: min(var(--phone-height), var(--view)); }} }}
 .live-figure > iframe {{ display: none; }}
 .live-figure > iframe + img {{ display: block; }}
 }}
+{dark}
 </style><iframe title="{title}" sandbox="allow-scripts" \
 style="--height: {height}px; --phone-height: {phone_height}px" srcdoc="{page}"></iframe>\
 {picture}</div>"""
@@ -132,6 +134,7 @@ def framed(
         One element of HTML for a notebook's output.
     """
     return _FRAME.format(
+        dark=IN_THE_DARK,
         kind=kind,
         title=html.escape(title),
         height=height,

@@ -16,7 +16,7 @@ from nbconvert import HTMLExporter
 from tests.published import caught_bundles
 from transformer_course.asking import predict as module
 from transformer_course.asking.predict import OPEN, OUTCOME, predict, right_answers, shuffled
-from transformer_course.drawing.display import show
+from transformer_course.drawing.display import IN_THE_DARK, show
 
 QUESTION, ANSWERS = "Is 2 < 3 & 4?", ("yes, <b>it</b> is", "no")
 
@@ -129,6 +129,8 @@ def test_no_answer_can_leave_the_style_that_repeats_it(published):
         pass
     page = published[0]["data"]["text/html"]
     (style,) = re.findall("<style>(.*)</style>", page, re.DOTALL)
+    assert style.endswith(IN_THE_DARK)  # for the pictures of the notebook
+    style = style.removesuffix(IN_THE_DARK)
     assert "<" not in style and style.count('content: "') == len(answers)
     assert style.count('"') == 4 * len(answers)
 

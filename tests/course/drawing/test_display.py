@@ -2,14 +2,17 @@
 
 import base64
 import io
+from collections.abc import Sequence
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
 
+from tests.contrast import contrast
 from tests.published import caught_bundles
 from transformer_course.drawing import display as module
 from transformer_course.drawing.display import (
@@ -19,9 +22,13 @@ from transformer_course.drawing.display import (
     encode_png,
     explore,
     explorers_kept_back,
+    image_tag,
     show,
 )
+from transformer_course.drawing.pen import INK
+from transformer_course.drawing.style import BLACK, BLUE, GREEN, PURPLE, VERMILION
 
+ON_PAPER = (BLUE, VERMILION, GREEN, PURPLE, BLACK, INK)
 PNG_MAGIC = b"\x89PNG"
 
 
@@ -94,6 +101,33 @@ def test_a_published_figure_is_small_and_looks_the_same(published):
     assert before.shape == after.shape
     assert abs(before - after).max() < 16  # of 255: nobody sees it
     assert len(png) < 0.6 * len(drawn.getvalue())
+
+
+@pytest.mark.parametrize("has_heat_map", [True, False])
+def test_only_a_heat_map_keeps_its_colors_in_a_dark_theme(published, has_heat_map):
+    figure = draw(1)
+    if has_heat_map:
+        figure.axes[0].imshow([[0.0, 1.0]])
+    show(figure, alt="two cells")
+    (bundle,) = published
+    metadata, tag = bundle["metadata"], image_tag(bundle["data"]["image/png"], "two cells")
+    assert (metadata.get("needs_background") == "light") == has_heat_map
+    assert metadata["vscode_altText"] == "two cells" + " " * has_heat_map
+    assert ('class="jp-needs-light-background"' in tag) == has_heat_map
+
+
+def in_the_dark(color: Sequence[float]) -> list[float]:
+    """A color as CSS's invert(1) and hue-rotate(180deg) show it."""
+    red, green, blue = (255 * (1 - part) for part in color)
+    gray = 0.213 * red + 0.715 * green + 0.072 * blue
+    return [min(max(2 * gray - part, 0), 255) for part in (red, green, blue)]
+
+
+@pytest.mark.parametrize("color", ON_PAPER)
+def test_a_color_of_the_course_is_read_as_well_in_a_dark_theme(color):
+    assert "invert(1) hue-rotate(180deg)" in module.IN_THE_DARK
+    paper = in_the_dark(to_rgb("white"))
+    assert contrast(in_the_dark(to_rgb(color)), paper) >= 4.5
 
 
 @pytest.mark.parametrize("alt", ["", "  ", None])
