@@ -19,6 +19,7 @@ from tests.checkup.small_models import (
     Encoder,
     Layer,
     MaskedGPT,
+    Rotary,
     Seq2Seq,
     WithoutPositions,
 )
@@ -84,6 +85,20 @@ class WindowGPT(GPT):
 def test_a_legal_oddity_is_told(build, probe, words):
     finding = status(check(build()), probe)
     assert finding.status == "told" and words in finding.seen, finding
+
+
+class TurnedBackwards(GPT):
+    """Queries and keys are turned by the negative angle, as in karpathy/nanochat#489."""
+
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def angles(self, length: int, past: int) -> Tensor:
+            return -super().angles(length, past)
+
+
+def test_queries_and_keys_that_both_turn_backwards_are_healthy():
+    assert status(check(TurnedBackwards()), "relative").status == "healthy"
 
 
 def test_shared_layers_are_healthy():
@@ -356,12 +371,10 @@ def test_a_batch_that_an_adapter_turns_to_the_second_axis_is_read_in_the_model_s
 # ---- What was not seen is said -----------------------------------------------------------------
 
 
-class WithSegments(GPT):
-    """Takes segments and a cache of its own, and may do anything with them."""
+class WithSpeaker(GPT):
+    """Takes a speaker and a cache of its own, and may do anything with them."""
 
-    def forward(
-        self, ids: Tensor, token_type_ids: Tensor | None = None, kv: list | None = None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, speaker: Tensor | None = None, kv: list | None = None) -> Tensor:
         return self.decode(ids, kv)
 
     def step(self, ids: Tensor, caches: list | None) -> tuple[Tensor, list]:
@@ -370,11 +383,11 @@ class WithSegments(GPT):
 
 
 def test_an_argument_that_was_never_given_is_told():
-    report = check(WithSegments())
-    assert "Not given: token_type_ids, kv; what they do was not examined." in report.notes
+    report = check(WithSpeaker())
+    assert "Not given: speaker, kv; what they do was not examined." in report.notes
     assert "such as kv, give Adapter(step=…)" in status(report, "cache").seen
-    stepped = check(WithSegments(), adapter=Adapter(step=WithSegments.step))
-    assert "Not given: token_type_ids; what they do was not examined." in stepped.notes
+    stepped = check(WithSpeaker(), adapter=Adapter(step=WithSpeaker.step))
+    assert "Not given: speaker; what they do was not examined." in stepped.notes
     assert not any(note.startswith("Not given") for note in check(GPT()).notes)
 
 
