@@ -272,7 +272,7 @@ class PositionsNotUsed(Seq2Seq):
 
 @published("vllm-project/vllm-omni#3828", "queries and keys turn differently")
 class KeysTurnedTwice(GPT):
-    """Only half of a head is turned; its queries are assigned to its keys, and these turned again."""
+    """Of half a head the queries are assigned to the keys, which are turned twice; they are not."""
 
     embedding = WithoutPositions
 
@@ -301,7 +301,7 @@ class HalvesWithAnglesOfPairs(GPT):
 
 @published("hpcaitech/ColossalAI#6429", "queries and keys turn differently")
 class CrossedHalves(GPT):
-    """Half of the turned queries is computed from the keys, and half of the keys from the queries."""
+    """Half of the turned queries is computed from the keys, and half of the keys from queries."""
 
     embedding = WithoutPositions
 

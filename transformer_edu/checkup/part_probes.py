@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
 from transformer_edu.checkup.calling import Text, tensors
-from transformer_edu.checkup.flow_probes import Found, has_absolute_positions, repeated_words
+from transformer_edu.checkup.flow_probes import Found, repeated_words
 from transformer_edu.checkup.report import HEALTHY
 from transformer_edu.checkup.subject import LENGTH, SOURCE_LENGTH, Subject, borrowed, require
 from transformer_edu.checkup.watch import Watch
@@ -17,7 +17,7 @@ from transformer_edu.checkup.watch import Watch
 SATURATED = 1.5  # standard deviation of scores; T5, which does not divide, starts at 1
 SHARP = 5.0  # the same of a fresh model, however its scores are computed
 TOO_SURE = 2.0  # nats above ln V
-DROWNED = 20.0  # variation between words, as a multiple of that between positions
+DROWNED, NO_POSITIONS = 20.0, 1e4  # variation between words, in that between positions
 GROWTH = 2.0  # of the vectors in a layer
 TRAINED = "the model has been trained, or has no norm that would tell"
 TIMES, SAME = 16, 0.02  # for a layer's input; of its output, what a norm's epsilon may change
@@ -164,9 +164,9 @@ def _multiplied(subject: Subject, layer: nn.Module) -> tuple[list[Tensor], bool]
 
 
 def positions(subject: Subject) -> Found:
-    require(has_absolute_positions(subject), "no position is added to the words")
     *_, first = (vectors[0] for vectors in _stacks(subject, repeated_words(subject)).values())
     times = (first.std(dim=0).mean() / first.std(dim=1).mean()).item()
+    require(times < NO_POSITIONS, "no position is added to the words")
     return "words drown positions" if times > DROWNED else HEALTHY, times
 
 
@@ -177,7 +177,7 @@ def _layers(subject: Subject) -> dict[nn.Module, str]:
         for path, stack in subject.model.named_modules()
         if isinstance(stack, nn.ModuleList) and len({type(layer) for layer in stack}) == 1
         for layer in stack
-        if len([*layer.modules()]) > 5
+        if layer and len([*layer.modules()]) > 5
     }
 
 

@@ -28,7 +28,7 @@ MORE = 4  # columns of padding
 NOISE, ROUNDINGS = 1e-4, 30  # of the answers' own variation; of the largest number
 ASK = """The check-up cannot ask {name}: {reason}.
 Show it how in three lines; ids are (batch, position), real is False on padding:
-    def ask(model, {names}):
+    def ask(model, {names}):  # its forward may want names, a dictionary, another order of axes
         return model({ids})  # logits, (batch, position, vocabulary)
     check_up(model, adapter=Adapter(ask=ask, vocabulary_size=...))"""
 

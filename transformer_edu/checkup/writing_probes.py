@@ -135,12 +135,11 @@ def _wrong_word(subject: Subject, text: Text) -> tuple[int, int, int] | None:
 def stopping(subject: Subject) -> Found:
     end, width = subject.end_id, subject.sizes[0]
     last = [each for each in subject.model.modules() if getattr(each, "out_features", 0) == width]
-    is_known = end is not None and 0 <= end < width and last
-    require(is_known, "no end token is known: give Adapter(end_id=…)")
+    require(last and end in range(width), "no end token is known: give Adapter(end_id=…)")
     bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
     with last[-1].register_forward_hook(lambda module, given, output: output + bias):
         written = _written(subject, subject.text(batch=2), ends=True)
-    after = max(len(row) for row in written) - 1
+    after = max(map(len, written)) - 1
     return ("generation does not stop", after) if after > 0 else HEALTHY
 
 
@@ -158,9 +157,10 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
     if subject.adapter.generate is not None:
         return subject.adapter.generate(model, ids, WRITTEN).tolist()
     if all(hasattr(model, name) for name in SEARCHED):
-        steps, end = [], end_id_of(model)  # the search itself returns no start tokens
+        steps, end = [], end_id_of(model)  # what the search returns has no start tokens
         greedy_search(model, ids, max_length=WRITTEN, after_step=steps.append)
-        return [[*takewhile(end.__ne__, row)] for row in steps[-1][:, 1:].tolist()]
+        kept = (lambda _: True) if ends else end.__ne__
+        return [[*takewhile(kept, row)] for row in steps[-1][:, 1:].tolist()]
     if getattr(model, "can_generate", bool)():  # Hugging Face's
         settings = type(model.generation_config)(
             max_new_tokens=WRITTEN + 1,  # the last one may be forced to be the end
@@ -226,7 +226,7 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple[tuple, int,
     """
     words, end = subject.words().tolist()[: 2 * WORDS], subject.end_id
     is_possible = subject.parameters and subject.is_logits and len(words) > WORDS
-    require(is_possible, "the training step needs logits, and seven words")
+    require(is_possible, "it needs logits, seven words, and a forward that names its ids")
     start = named_number(subject.model, "start id") if subject.has_source else None
     rows = [(start, *row, end) for row in (words[:WORDS], words[::-1][:FEWER])]
     rows = [tuple(token for token in row if token is not None) for row in rows]
@@ -280,7 +280,7 @@ def _loss(subject: Subject, text: Text) -> object:
     given, real = text.ids, text.real
     if role.startswith("target") or subject.has_source:  # shifted by the caller
         given, real = (F.pad(each[:, 1:], (0, 1)) for each in (given, real))
-    for ignored in IGNORED if role else ():
+    for ignored in (*IGNORED, subject.padding_id) if role else ():
         try:
             filled = given.masked_fill(~real, ignored)
             answer = subject.call(text, **{role: filled.T if subject.swapped else filled})
