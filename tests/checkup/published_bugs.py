@@ -29,6 +29,7 @@ from tests.checkup.small_models import (
     Seq2Seq,
     WithoutPositions,
     cross_entropy,
+    rotated,
 )
 from transformer_edu.checkup import Adapter
 
@@ -269,6 +270,62 @@ class PositionsNotUsed(Seq2Seq):
             self.register_buffer("encoding", torch.randn(LONGEST, WIDTH))
 
 
+@published("vllm-project/vllm-omni#3828", "queries and keys turn differently")
+class KeysTurnedTwice(GPT):
+    """Of half a head the queries are assigned to the keys, which are turned twice; they are not."""
+
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def turn(self, query: Tensor, key: Tensor, past: int) -> tuple[Tensor, Tensor]:
+            (half, _), (_, key_rest) = query.chunk(2, dim=-1), key.chunk(2, dim=-1)
+            angles = self.angles(query.size(2), past)[:, ::2]
+            return query, torch.cat([rotated(rotated(half, angles), angles), key_rest], dim=-1)
+
+
+@published("raiyanyahya/how-to-train-your-gpt#6", "queries and keys turn differently")
+class HalvesWithAnglesOfPairs(GPT):
+    """Numbers i and i + half are turned together, by angles that were made for neighbors."""
+
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def turn(self, query: Tensor, key: Tensor, past: int) -> tuple[Tensor, Tensor]:
+            angles = self.angles(query.size(2), past).repeat_interleave(2, dim=-1)
+            return tuple(
+                x * angles.cos()
+                + torch.cat([-x.chunk(2, -1)[1], x.chunk(2, -1)[0]], -1) * angles.sin()
+                for x in (query, key)
+            )
+
+
+@published("hpcaitech/ColossalAI#6429", "queries and keys turn differently")
+class CrossedHalves(GPT):
+    """Half of the turned queries is computed from the keys, and half of the keys from queries."""
+
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def turn(self, query: Tensor, key: Tensor, past: int) -> tuple[Tensor, Tensor]:
+            (first, _), (_, second) = (x.chunk(2, dim=-1) for x in super().turn(query, key, past))
+            return (torch.cat([first, second], dim=-1),) * 2
+
+
+@published("antonellof/ferrox#44", "token types have no effect")
+class FirstTypeForAll(Encoder):
+    """Row 0 of the table of token types is added to every word, whatever its type is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types = nn.Embedding(2, WIDTH)
+
+    def forward(self, ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
+        x, mask = self.embed(ids) + self.types(torch.zeros_like(ids)), self.padding_mask(ids)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.head(self.norm(x))
+
+
 # ---- Parameters --------------------------------------------------------------------------------
 
 
@@ -311,6 +368,28 @@ class AddedToItself(Encoder):
             x = self.attend(self.norms[0](x), self.norms[0](x), mask)
             x = x + x
             return self.dropout(self.feed(self.norms[1](x))) + x
+
+
+@published("pytorch/pytorch#61165", "the residual starts after the norm")
+class NormedResidual(Encoder):
+    """norm_first of torch's first release with it: x = norm(x), then x = x + attention(x)."""
+
+    class layer(Layer):  # noqa: N801
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            x = self.norms[0](x)
+            x = self.norms[1](x + self.dropout(self.attend(x, x, mask)))
+            return x + self.dropout(self.feed(x))
+
+
+@published("lbcb-sci/RiNALMo#9", "the residual starts after the norm")
+class NormedResidualOfAttention(Encoder):
+    """The same, for attention only."""
+
+    class layer(Layer):  # noqa: N801
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            x = self.norms[0](x)
+            x = x + self.dropout(self.attend(x, x, mask))
+            return x + self.dropout(self.feed(self.norms[1](x)))
 
 
 # ---- Dropout, state, precision -----------------------------------------------------------------
@@ -577,6 +656,19 @@ def copying_step(model: nn.Module, source_ids: Tensor, target_ids: Tensor) -> Te
 @published("pytorch/tutorials#719", "labels are not shifted", training_step=copying_step)
 class OfOfOfOf(Seq2Seq):
     """The loss compares the output with the very target that was read; it writes "of of of of"."""
+
+
+def source_as_target(model: nn.Module, source_ids: Tensor, target_ids: Tensor) -> Tensor:
+    return cross_entropy(model(source_ids, source_ids[:, :-1]), source_ids[:, 1:])
+
+
+@published(
+    "TransformerLensOrg/TransformerLens#1611",
+    "labels come from elsewhere",
+    training_step=source_as_target,
+)
+class SourceIsTarget(Seq2Seq):
+    """The loss ignores the labels: what the decoder reads and predicts is the source."""
 
 
 def last_word_dropped(model: nn.Module, source_ids: Tensor, target_ids: Tensor) -> Tensor:

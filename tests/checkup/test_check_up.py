@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests.checkup.published_bugs import BUGS, MaskValueTooLarge, SmallForCausalLM
@@ -19,7 +20,10 @@ from tests.checkup.small_models import (
     Encoder,
     Layer,
     MaskedGPT,
+    Rotary,
+    WithoutPositions,
     cross_entropy,
+    rotated,
 )
 from transformer_edu.checkup import Adapter, CheckupError, assert_healthy, check_up
 from transformer_edu.checkup.report import Finding, Report
@@ -302,7 +306,26 @@ class ExplodingGPT(GPT):
     layer = Growing
 
 
+class KeysOnly(GPT):
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def turn(self, query: Tensor, key: Tensor, past: int) -> tuple[Tensor, Tensor]:
+            return query, super().turn(query, key, past)[1]
+
+
+class OtherWayRound(GPT):
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def turn(self, query: Tensor, key: Tensor, past: int) -> tuple[Tensor, Tensor]:
+            angles = self.angles(query.size(2), past)
+            return rotated(query, angles), rotated(key, -angles)
+
+
 ILLNESSES = {
+    KeysOnly: "queries and keys turn differently",
+    OtherWayRound: "queries and keys turn differently",
     OneWordAhead: "the next word is visible",
     UpsideDownGPT: "the mask is upside down",
     MaskInEvaluationOnly: "no causal mask in training",
@@ -339,6 +362,66 @@ def test_label_smoothing_over_padding_is_called_a_loss_of_padding():
     adapter = Adapter(end_id=END, padding_id=PADDING)
     report = check_up(GPT(), adapter=adapter, training_step=smoothed_over_padding)
     assert report.illnesses == ["padding has a loss"], f"\n{report}"
+
+
+def from_inputs(model: nn.Module, ids: Tensor) -> Tensor:
+    model(ids[:, :-1])
+    return model.embed(ids).square().mean()
+
+
+def from_argmax(model: nn.Module, ids: Tensor) -> Tensor:
+    return (model(ids[:, :-1]).argmax(dim=-1) - ids[:, 1:]).float().square().mean()
+
+
+def from_nothing(model: nn.Module, ids: Tensor) -> Tensor:
+    return cross_entropy(model(ids[:, :-1]), torch.full_like(ids[:, 1:], PADDING))
+
+
+@pytest.mark.parametrize("step", [from_inputs, from_argmax, from_nothing])
+def test_a_training_step_whose_loss_ignores_the_answers_teaches_nothing(step):
+    report = check_up(GPT(), adapter=Adapter(end_id=END), training_step=step)
+    assert report.illnesses == ["the training step teaches nothing"], f"\n{report}"
+    states = {each.probe: each.status for each in report.findings}
+    assert {states[probe] for probe in ("ending", "loss_padding", "entropy")} == {"not tried"}
+
+
+def row_by_row(model: nn.Module, ids: Tensor) -> Tensor:
+    rows = [row[row != PADDING] for row in ids]
+    return sum(cross_entropy(model(row[None, :-1]), row[None, 1:]) for row in rows) / len(rows)
+
+
+def word_by_word(model: nn.Module, ids: Tensor) -> Tensor:
+    losses = [
+        F.cross_entropy(
+            model(ids[:, :end])[:, -1], ids[:, end], ignore_index=PADDING, reduction="sum"
+        )
+        for end in range(1, ids.size(1))
+    ]
+    return sum(losses) / (ids[:, 1:] != PADDING).sum()
+
+
+def in_two_halves(model: nn.Module, ids: Tensor) -> Tensor:
+    with torch.no_grad():
+        model(ids)  # what a teacher would say
+    for row in ids:
+        (cross_entropy(model(row[None, :-1]), row[None, 1:]) / len(ids)).backward()
+
+
+@pytest.mark.parametrize("step", [row_by_row, word_by_word, in_two_halves])
+def test_a_training_step_may_call_the_model_several_times(step):
+    adapter = Adapter(end_id=END, padding_id=PADDING)
+    report = check_up(GPT(), adapter=adapter, training_step=step)
+    assert report.illnesses == [], f"\n{report}"
+    states = {each.probe: each.status for each in report.findings}
+    assert {states[each] for each in ("labels", "ending", "loss_padding", "entropy")} == {"healthy"}
+
+
+def test_an_end_that_is_missing_in_one_row_is_found_row_by_row():
+    def step(model: nn.Module, ids: Tensor) -> Tensor:
+        return row_by_row(model, ids[:, :-1])  # cuts the end of the longest row
+
+    report = check_up(GPT(), adapter=Adapter(end_id=END, padding_id=PADDING), training_step=step)
+    assert report.illnesses == ["the end token is not trained"], f"\n{report}"
 
 
 def test_a_mask_that_shows_one_word_is_not_called_padding():
@@ -421,8 +504,8 @@ def test_every_illness_in_the_table_is_found_in_some_model_here():
     names = [name for name, status, *_ in rows if status == "ill"]
     shown = {bug.illness for bug in BUGS} | {*ILLNESSES.values()}
     elsewhere = {"the source has no effect", "the source is cut off", "source padding is visible"}
-    elsewhere.add("the model copies what it reads")
-    assert {*names} - shown == elsewhere  # test_our_faults.py, test_published_bugs.py
+    elsewhere |= {"the model copies what it reads", "the training step teaches nothing"}
+    assert {*names} - shown == elsewhere  # here, test_our_faults.py, test_published_bugs.py
     assert shown <= {*names}
 
 

@@ -19,10 +19,13 @@ from tests.checkup.small_models import (
     Encoder,
     Layer,
     MaskedGPT,
+    Rotary,
     Seq2Seq,
     WithoutPositions,
+    cross_entropy,
 )
-from transformer_edu.checkup import Adapter, assert_healthy, check_up
+from tools.notebooks import ROOT
+from transformer_edu.checkup import Adapter, CheckupError, assert_healthy, check_up
 from transformer_edu.checkup.report import Finding, Report
 
 
@@ -84,6 +87,20 @@ class WindowGPT(GPT):
 def test_a_legal_oddity_is_told(build, probe, words):
     finding = status(check(build()), probe)
     assert finding.status == "told" and words in finding.seen, finding
+
+
+class TurnedBackwards(GPT):
+    """Queries and keys are turned by the negative angle, as in karpathy/nanochat#489."""
+
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def angles(self, length: int, past: int) -> Tensor:
+            return -super().angles(length, past)
+
+
+def test_queries_and_keys_that_both_turn_backwards_are_healthy():
+    assert status(check(TurnedBackwards()), "relative").status == "healthy"
 
 
 def test_shared_layers_are_healthy():
@@ -205,6 +222,67 @@ def test_masks_are_given_in_the_convention_of_the_model(build, convention):
     assert convention in "".join(report.notes)
     passed = {each.probe for each in report.findings if each.status == "healthy"}
     assert {"padding", "context", "order", "gradients"} <= passed
+
+
+class TimeFirst(MaskedGPT):
+    """Ids and a byte mask of padding are (position, batch); a loss comes before the logits."""
+
+    def forward(
+        self, tokens: Tensor, pad_mask: Tensor | None = None, targets: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        real = None if pad_mask is None else pad_mask.T == 0
+        logits = super().forward(tokens.T, real).transpose(0, 1)
+        loss = logits.new_zeros(()) if targets is None else cross_entropy(logits, targets)
+        return loss, logits
+
+
+def test_a_model_whose_first_axis_is_the_position_is_examined_with_its_loss():
+    report = check(TimeFirst())
+    assert "token ids and masks are (position, batch)" in "".join(report.notes)
+    states = {each.probe: each.status for each in report.findings}
+    assert {states[each] for each in ("padding", "labels", "loss_padding", "entropy")} == {
+        "healthy"
+    }
+
+    def copies(model: nn.Module, ids: Tensor) -> Tensor:
+        return model(ids.T, None, ids.T)[0]
+
+    assert check_up(TimeFirst(), training_step=copies).illnesses == ["labels are not shifted"]
+
+
+class DictModel(MaskedGPT):
+    """Takes a dictionary."""
+
+    def forward(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {"scores": super().forward(batch["tokens"], batch["mask"])}
+
+
+def test_the_page_shows_what_two_users_are_told():
+    page = (ROOT / "docs/checkup.md").read_text(encoding="utf-8")
+    notes = "\n".join(f"  {note}" for note in check_up(TimeFirst()).notes)
+    with pytest.raises(CheckupError) as caught:
+        check_up(DictModel())
+    for shown in (notes, str(caught.value)):
+        assert f"```text\n{shown}\n```" in page, shown
+
+    def ask_by_words(model: nn.Module, ids: Tensor, real: Tensor) -> Tensor:
+        return model({"tokens": ids, "mask": real})["scores"]
+
+    check(DictModel(), adapter=Adapter(ask=ask_by_words, vocabulary_size=VOCABULARY))
+
+
+class PrevOutput(Seq2Seq):
+    """Arguments have the names of fairseq."""
+
+    def forward(
+        self, src_tokens: Tensor, src_lengths: Tensor, prev_output_tokens: Tensor
+    ) -> tuple[Tensor, dict]:
+        assert (src_lengths == (src_tokens != PADDING).sum(dim=1)).all()
+        return super().forward(src_tokens, prev_output_tokens), {"attention": None}
+
+
+def test_the_names_of_fairseq_are_understood():
+    assert check(PrevOutput()).kind == "encoder-decoder"
 
 
 @dataclass
@@ -356,12 +434,10 @@ def test_a_batch_that_an_adapter_turns_to_the_second_axis_is_read_in_the_model_s
 # ---- What was not seen is said -----------------------------------------------------------------
 
 
-class WithSegments(GPT):
-    """Takes segments and a cache of its own, and may do anything with them."""
+class WithSpeaker(GPT):
+    """Takes a speaker and a cache of its own, and may do anything with them."""
 
-    def forward(
-        self, ids: Tensor, token_type_ids: Tensor | None = None, kv: list | None = None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, speaker: Tensor | None = None, kv: list | None = None) -> Tensor:
         return self.decode(ids, kv)
 
     def step(self, ids: Tensor, caches: list | None) -> tuple[Tensor, list]:
@@ -370,11 +446,11 @@ class WithSegments(GPT):
 
 
 def test_an_argument_that_was_never_given_is_told():
-    report = check(WithSegments())
-    assert "Not given: token_type_ids, kv; what they do was not examined." in report.notes
+    report = check(WithSpeaker())
+    assert "Not given: speaker, kv; what they do was not examined." in report.notes
     assert "such as kv, give Adapter(step=…)" in status(report, "cache").seen
-    stepped = check(WithSegments(), adapter=Adapter(step=WithSegments.step))
-    assert "Not given: token_type_ids; what they do was not examined." in stepped.notes
+    stepped = check(WithSpeaker(), adapter=Adapter(step=WithSpeaker.step))
+    assert "Not given: speaker; what they do was not examined." in stepped.notes
     assert not any(note.startswith("Not given") for note in check(GPT()).notes)
 
 
@@ -415,3 +491,18 @@ def test_a_wrong_generation_is_told_with_how_it_was_asked_for():
     finding = status(check_up(SecondBest()), "generation")
     assert finding.illness == "generation does not follow the logits"
     assert finding.seen.endswith("Asked with top_k=1.")
+
+
+class TurnedValues(GPT):
+    """Values are turned, too, so that a repeated word gets different answers."""
+
+    embedding = WithoutPositions
+
+    class attention(Rotary):  # noqa: N801
+        def weights(self, scores: Tensor) -> Tensor:
+            places = torch.arange(scores.size(-1)) / LONGEST
+            return super().weights(scores) * (1 + places)
+
+
+def test_positions_that_come_in_with_the_values_are_not_called_drowned():
+    assert status(check(TurnedValues()), "positions").status == "not tried"

@@ -5,6 +5,7 @@ from itertools import takewhile
 import pytest
 import torch
 
+from experiments.checkup_tables import PAGE, examined, marked
 from tests.checkup.published_bugs import BUGS, OfOfOfOf, WrongSlice, cached, copying_step
 from tests.checkup.small_models import VOCABULARY
 from tools.notebooks import ROOT
@@ -16,9 +17,10 @@ FAMOUS = ("huggingface/transformers#48745", "karpathy/nanoGPT#240", "TrenTorch/T
 
 @pytest.mark.parametrize("bug", BUGS, ids=[bug.thread for bug in BUGS])
 def test_a_published_bug_is_called_by_its_name(bug):
-    torch.manual_seed(0)
-    report = check_up(bug.build(), **bug.how)
+    report = examined(bug)
     assert report.illnesses == [bug.illness], f"\n{report}"
+    row = f"\n{marked(bug.thread, report)} "
+    assert row in PAGE.read_text(encoding="utf-8"), "python -m experiments.checkup_tables bugs"
 
 
 @pytest.mark.parametrize("first", [lambda past: 0, lambda past: past + 1, lambda past: 2 * past])
@@ -49,19 +51,16 @@ def test_a_fresh_model_with_tied_weights_prefers_what_it_reads_and_has_learned_n
 
 @pytest.mark.parametrize("thread", FAMOUS)
 def test_the_page_shows_what_a_user_of_a_famous_bug_is_told(thread):
-    torch.manual_seed(0)
-    bug = next(bug for bug in BUGS if bug.thread == thread)
-    lines = str(check_up(bug.build(), **bug.how)).splitlines()
+    lines = str(examined(next(bug for bug in BUGS if bug.thread == thread))).splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("✗"))
     told = [lines[first], *takewhile(lambda line: line[0] == " ", lines[first + 1 :])]
     shown = "\n".join(["```text", *told, "```"])
-    page = (ROOT / "docs/checkup.md").read_text(encoding="utf-8")
-    assert shown in page, f"docs/checkup.md must show\n{shown}"
+    assert shown in PAGE.read_text(encoding="utf-8"), f"docs/checkup.md must show\n{shown}"
 
 
 def test_readme_counts_the_bugs_and_their_repositories():
     repositories = {bug.thread.partition("#")[0] for bug in BUGS}
     words = f"{len(BUGS)} published bugs of {len(repositories)} repositories"
     assert words in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"has {len(BUGS)} such bugs" in (ROOT / "docs/checkup.md").read_text(encoding="utf-8")
+    assert f"has {len(BUGS)} such bugs" in PAGE.read_text(encoding="utf-8")
     assert all(bug.build.__doc__ for bug in BUGS)

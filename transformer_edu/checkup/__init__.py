@@ -2,7 +2,7 @@
 
 ``check_up(model)`` examines a model in a minute, trained or not, of whatever origin; so does the
 command ``python -m transformer_edu.checkup my_file:build_model``. ``assert_healthy`` is for tests.
-The probes are in probes.tsv, and what they find in illnesses.tsv.
+The probes are in probes.tsv, and what they find in findings.tsv.
 """
 
 import lazy_loader

@@ -52,11 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def named(address: str) -> Callable[..., object]:
-    """The function at an address such as ``my_file:build_model`` or ``folder/my_file.py:build``.
-
-    Raises:
-        CheckupError: If there is none.
-    """
+    """The function at an address such as ``my_file:build_model``, or a CheckupError."""
     place, _, name = address.rpartition(":")
     path = Path(place)
     is_file = path.suffix == ".py"

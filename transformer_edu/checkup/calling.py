@@ -1,7 +1,6 @@
 """How an unknown model is called: what its parameters mean, and where its answer holds logits.
 
-A parameter's meaning is told from its name (names.tsv). Masks have many conventions (in torch.nn
-True hides, elsewhere True may be attended to), which are tried in turn (conventions.tsv).
+A parameter's meaning is told from its name (names.tsv). Masks follow one of conventions.tsv.
 """
 
 import inspect
@@ -145,10 +144,9 @@ def tensors(answer: object, name: str = "") -> Iterator[tuple[str, Tensor]]:
 
 
 def read_answer(answer: object, text: Text, width: int, *, swapped: bool) -> Tensor:
-    """The logits, or vectors, in an answer to a text, shape (batch, position, width).
+    """The logits (of this width), or vectors, in an answer: (batch, position, width).
 
-    That of the width of a vocabulary is preferred. One answer for each text is one position. If
-    ``swapped``, the batch is the second axis. Without any, a TypeError.
+    One answer for each text is one position. If ``swapped``, the batch is the second axis.
     """
     (batch, length), ranked, found = text.ids.shape, [], [*tensors(answer)]
     for name, each in found:

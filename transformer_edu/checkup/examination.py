@@ -4,35 +4,19 @@ import contextlib
 import inspect
 import io
 import time
+from collections import ChainMap
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import nn
 
-from transformer_edu.checkup import flow_probes as flow
-from transformer_edu.checkup import part_probes as part
-from transformer_edu.checkup import writing_probes as writing
+from transformer_edu.checkup import flow_probes, part_probes, writing_probes
 from transformer_edu.checkup.calling import NAMES, table
 from transformer_edu.checkup.report import HEALTHY, ILL, UNJUDGED, UNTRIED, Finding, Report
 from transformer_edu.checkup.subject import Adapter, CheckupError, Subject, UntriedError, borrowed
 from transformer_edu.checkup.understanding import understand
 
-PROBES = {
-    "axis": partial(flow.observed, illness="softmax over the wrong axis"),
-    "mixing": partial(flow.observed, illness="a reshape mixes positions"),
-    "source_padding": partial(flow.padding, stream=1),
-    "left_padding": partial(flow.padding, left=True),
-} | {
-    each.__name__: each
-    for each in (
-        *(flow.finite, flow.repeatable, flow.neighbors, flow.future, flow.context, flow.padding),
-        *(flow.empty_row, flow.order, flow.beyond, part.registered, part.gradients, part.tied),
-        *(part.dropout, part.scaling, part.half, part.unsure, part.depth, part.positions),
-        *(writing.cache, writing.generation, writing.stopping, writing.labels),
-        *(writing.ending, writing.loss_padding, writing.entropy),
-    )
-}
+PROBES = ChainMap(*map(vars, (flow_probes, part_probes, writing_probes)))
 LETTERS = {"encoder-decoder": "e", "decoder-only": "d", "encoder-only": "n"}  # in probes.tsv
 
 
@@ -81,16 +65,7 @@ def check_up(
 
 
 def assert_healthy(model: nn.Module, *, allow: tuple[str, ...] = (), **how: object) -> None:
-    """Fail a test if a check-up finds an illness; the message is the report.
-
-    Args:
-        model: As for ``check_up``.
-        allow: Names of illnesses that are on purpose.
-        how: What ``check_up`` takes besides the model.
-
-    Raises:
-        AssertionError: If there is an illness that is not allowed.
-    """
+    """Fail a test with the report of ``check_up(model, **how)`` if it names what is not allowed."""
     report = check_up(model, **how)
     if not {*report.illnesses} <= {*allow}:
         raise AssertionError(f"\n{report}")

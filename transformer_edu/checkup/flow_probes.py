@@ -1,19 +1,20 @@
 """Probes of what may reach an answer: not the future, not other rows, not padding; but the order.
 
-A probe takes the subject and returns HEALTHY, or the name of what it found, with numbers for the
-sentence that says what was seen. probes.tsv says what each does and expects, findings.tsv what each
-name means.
+A probe returns HEALTHY, or a name of findings.tsv, and what was measured.
 """
+
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from transformer_edu.checkup.calling import Text, named_number
 from transformer_edu.checkup.report import HEALTHY
-from transformer_edu.checkup.subject import KINDS, LENGTH, MORE, Subject, UntriedError
+from transformer_edu.checkup.subject import KINDS, LENGTH, MORE, Subject, require
 
 LEAST_GRADIENT = 1e-6  # of the largest
 LEAST_SPREAD = 1e-3  # of scores, if positions are in them
+UNEVEN = 0.02  # of the scores of equal distances, which half precision lets differ by 0.004
 LONGEST = 2100  # positions that are tried
 REPEATED = 8  # texts of one repeated word
 Found = str | tuple  # HEALTHY or a name in findings.tsv, and what was measured
@@ -52,8 +53,7 @@ def finite(subject: Subject) -> Found:
 def observed(subject: Subject, *, illness: str) -> Found:
     if illness in subject.inside.found:
         return illness, subject.inside.found[illness]
-    if not subject.inside.attentions:
-        raise UntriedError("no attention could be observed")
+    require(subject.inside.attentions, "no attention could be observed")
     return HEALTHY, subject.inside.attentions
 
 
@@ -145,9 +145,14 @@ def padding(subject: Subject, *, stream: int = 0, left: bool = False) -> Found:
     return f"{which}padding is visible", moved, share
 
 
+axis = partial(observed, illness="softmax over the wrong axis")
+mixing = partial(observed, illness="a reshape mixes positions")
+source_padding, left_padding = partial(padding, stream=1), partial(padding, left=True)
+
+
 def empty_row(subject: Subject) -> Found:
-    if subject.kind == KINDS[1] and not subject.knows_padding:
-        raise UntriedError("the model takes no mask and names no padding id")
+    knows = subject.kind != KINDS[1] or subject.knows_padding
+    require(knows, "the model takes no mask and names no padding id")
     text, stream = subject.text(batch=2), int(subject.has_source)
     ids, real = (each.clone() for each in text.stream(stream))
     ids[1], real[1] = subject.padding_id, False
@@ -175,10 +180,36 @@ def order(subject: Subject) -> Found:
     return "no positions" if watch.attentions and watch.spread < LEAST_SPREAD else HEALTHY
 
 
+def relative(subject: Subject) -> Found:
+    watch, answers = subject.watched(repeated_words(subject))
+    is_possible = answers.size(1) > 1 and not has_absolute_positions(subject) and watch.squares
+    require(is_possible, "positions are added to the words, or no scores could be seen")
+    for scores in watch.squares:
+        scores = scores - scores.mean(dim=0)  # what a bias adds is the same for every word
+        size = scores.nan_to_num().abs().max()
+        scores = scores - scores.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)
+        change = (scores[..., 1:, 1:] - scores[..., :-1, :-1]).nan_to_num().abs().max() / size
+        if change > UNEVEN:
+            return "queries and keys turn differently", change
+    return HEALTHY
+
+
+def segments(subject: Subject) -> Found:
+    name = next((each.name for each in subject.parameters if each.role == "segments"), None)
+    require(name is not None, "forward takes no token types")
+    text = subject.text(batch=LENGTH)  # as many rows as positions
+    types = torch.ones_like(text.ids)
+    subject.model.eval()
+    with torch.no_grad():
+        both = (subject.call(text, **{name: each}) for each in (types, types.tril()))
+        answers = [subject.read(each, text) for each in both]
+    return HEALTHY if subject.moved(*answers).any() else "token types have no effect"
+
+
 def beyond(subject: Subject) -> Found:
     last = subject.inside.last_position or named_number(subject.model, "longest text")
-    if not last or last > LONGEST:
-        raise UntriedError(f"{last} positions are too many" if last else "positions are not named")
+    require(last, "positions are not named")
+    require(last <= LONGEST, f"{last} positions are too many")
     try:
         watch, answers = subject.watched(subject.text(last + 1, batch=1))
     except Exception as error:  # of any kind

@@ -1,7 +1,4 @@
-"""Probes of a model's parts: its parameters, dropout and scores, its precision and its start.
-
-Each takes the subject and returns what it found, as in flow_probes.py.
-"""
+"""Probes of a model's parts: its parameters, dropout and scores, its precision and its start."""
 
 import math
 from itertools import combinations
@@ -12,16 +9,18 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
 from transformer_edu.checkup.calling import Text, tensors
-from transformer_edu.checkup.flow_probes import Found, has_absolute_positions, repeated_words
+from transformer_edu.checkup.flow_probes import Found, repeated_words
 from transformer_edu.checkup.report import HEALTHY
-from transformer_edu.checkup.subject import LENGTH, SOURCE_LENGTH, Subject, UntriedError, borrowed
+from transformer_edu.checkup.subject import LENGTH, SOURCE_LENGTH, Subject, borrowed, require
 from transformer_edu.checkup.watch import Watch
 
 SATURATED = 1.5  # standard deviation of scores; T5, which does not divide, starts at 1
 SHARP = 5.0  # the same of a fresh model, however its scores are computed
 TOO_SURE = 2.0  # nats above ln V
-DROWNED = 20.0  # variation between words, as a multiple of that between positions
+DROWNED, NO_POSITIONS = 20.0, 1e4  # variation between words, in that between positions
 GROWTH = 2.0  # of the vectors in a layer
+TRAINED = "the model has been trained, or has no norm that would tell"
+TIMES, SAME = 16, 0.02  # for a layer's input; of its output, what a norm's epsilon may change
 ALIKE = 0.57  # of the variation within a text that a layer keeps; deep post-norm keeps 0.66
 
 
@@ -64,23 +63,21 @@ def tied(subject: Subject) -> Found:
             if tables & {id(weight), id(other)}:
                 return "tied by value only", first, second
             copies = copies or ("layers start equal", first, second)
-    names = [*model.named_parameters(remove_duplicate=False)]
-    return copies or (HEALTHY, len(names) - len([*model.parameters()]))
+    every = [*model.named_parameters(remove_duplicate=False)]
+    return copies or (HEALTHY, len(every) - len([*model.parameters()]))
 
 
 def dropout(subject: Subject) -> Found:
     rate, text = subject.dropout_rate, subject.text()
-    if not rate:
-        raise UntriedError("there is no dropout with a rate above zero")
+    require(rate, "there is no dropout with a rate above zero")
     answers = [subject.answer(text, training=True, drops=True, seed=seed) for seed in (0, 1)]
-    is_random = subject.moved(*answers).any()
-    return (HEALTHY if is_random else "dropout has no effect in training"), rate
+    has_effect = subject.moved(*answers).any()
+    return (HEALTHY if has_effect else "dropout has no effect in training"), rate
 
 
 def scaling(subject: Subject) -> Found:
     inside, name = subject.inside, HEALTHY
-    if not inside.deviation:  # none, or in a fused kernel
-        raise UntriedError("no scores could be seen, so this could not be judged")
+    require(inside.deviation, "no scores could be seen, so this could not be judged")
     if inside.undivided > SATURATED:
         name = "scores are not divided"
     elif inside.deviation > SHARP and subject.is_fresh:
@@ -107,8 +104,7 @@ def half(subject: Subject) -> Found:
 
 
 def unsure(subject: Subject) -> Found:
-    if not subject.is_logits:
-        raise UntriedError("the answers are vectors, not logits")
+    require(subject.is_logits, "the answers are vectors, not logits")
     text = subject.text()
     logits = subject.answer(text)
     if (logits >= 0).all() and (logits.sum(dim=-1) - 1).abs().max() < 1e-3:
@@ -116,7 +112,7 @@ def unsure(subject: Subject) -> Found:
     read = logits.softmax(dim=-1).gather(-1, text.ids[:, : logits.size(1), None]).mean()
     if read > 0.5 and not subject.is_fresh:  # tied weights alone make a fresh model prefer it
         return "the model copies what it reads", read
-    _require_fresh(subject)
+    require(subject.is_fresh, TRAINED)
     uniform = math.log(logits.size(-1))
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), text.ids[:, 1:].flatten()).item()
     return "a fresh model is too sure" if loss > uniform + TOO_SURE else HEALTHY, loss, uniform
@@ -136,39 +132,70 @@ def depth(subject: Subject) -> Found:
     return HEALTHY, ", ".join(stacks)
 
 
+def residual(subject: Subject) -> Found:
+    judged = []
+    for path, layer in {path: layer for layer, path in _layers(subject).items()}.items():
+        answers, begins = _multiplied(subject, layer)
+        if begins and (answers[-1] - answers[0]).norm() < SAME * answers[0].norm():
+            return "the residual starts after the norm", path
+        judged += [path] if begins else []
+    require(judged, "no layer begins with a norm that could be observed")
+    return HEALTHY, ", ".join(judged)
+
+
+def _multiplied(subject: Subject, layer: nn.Module) -> tuple[list[Tensor], bool]:
+    """What a layer returns for its input and for TIMES as much, and if a norm reads that input."""
+    given, answers, norms = [], [], []
+
+    def multiply(_: nn.Module, args: tuple) -> tuple:
+        given.extend(each * TIMES ** len(answers) for each in args[:1])
+        return *given[-1:], *args[1:]
+
+    def note(module: nn.Module, args: tuple, answer: object) -> None:
+        if "Norm" in type(module).__name__ and not [*module.children()]:
+            norms.extend(x is each for x in args[:1] for each in given[-1:])
+        if module is layer:
+            answers.append(next(x for _, x in tensors(answer) if x.dim() == 3))
+
+    with layer.register_forward_pre_hook(multiply), register_module_forward_hook(note):
+        for _ in range(2):
+            subject.watched(subject.text())
+    return answers, any(norms)
+
+
 def positions(subject: Subject) -> Found:
-    if not has_absolute_positions(subject):
-        raise UntriedError("no position is added to the words")
     *_, first = (vectors[0] for vectors in _stacks(subject, repeated_words(subject)).values())
     times = (first.std(dim=0).mean() / first.std(dim=1).mean()).item()
+    require(times < NO_POSITIONS, "no position is added to the words")
     return "words drown positions" if times > DROWNED else HEALTHY, times
 
 
-def _require_fresh(subject: Subject) -> None:
-    if not subject.is_fresh:
-        raise UntriedError("the model has been trained, or has no norm that would tell")
+def _layers(subject: Subject) -> dict[nn.Module, str]:
+    """The layers of every stack, each more than a projection, and where the stack is."""
+    return {
+        layer: path
+        for path, stack in subject.model.named_modules()
+        if isinstance(stack, nn.ModuleList) and len({type(layer) for layer in stack}) == 1
+        for layer in stack
+        if layer and len([*layer.modules()]) > 5
+    }
 
 
 def _stacks(subject: Subject, text: Text) -> dict[str, list[Tensor]]:
     """For every stack of layers in a fresh model what its first one reads, and each returns."""
-    _require_fresh(subject)
+    require(subject.is_fresh, TRAINED)
     found, lengths = {}, (LENGTH, SOURCE_LENGTH)  # by which a batch on the second axis is told
-    owners: dict[nn.Module, str] = {}
-    for path, stack in subject.model.named_modules():
-        if isinstance(stack, nn.ModuleList) and len({type(layer) for layer in stack}) == 1:
-            owners |= dict.fromkeys(stack, path)
+    layers = _layers(subject)
 
     def note(layer: nn.Module, *both: object) -> None:
-        path = owners.get(layer)
-        if path and len([*layer.modules()]) > 5:  # more than a projection
-            for each in both[path in found :]:
-                vectors = [x.detach().float() for _, x in tensors(each) if x.dim() == 3]
-                vectors = [x.transpose(0, 1) if len(x) in lengths else x for x in vectors[:1]]
-                found.setdefault(path, []).extend(vectors)
+        path = layers.get(layer)
+        for each in both[path in found :] if path else ():
+            vectors = [x.detach().float() for _, x in tensors(each) if x.dim() == 3]
+            vectors = [x.transpose(0, 1) if len(x) in lengths else x for x in vectors[:1]]
+            found.setdefault(path, []).extend(vectors)
 
     with register_module_forward_hook(note):
         subject.watched(text)
     found = {path: vectors for path, vectors in found.items() if len(vectors) > 2}
-    if not found:
-        raise UntriedError("no stack of layers was found")
+    require(found, "no stack of layers was found")
     return found

@@ -16,15 +16,10 @@ STYLE = "text-align:left;vertical-align:top;white-space:pre-wrap"
 
 @dataclass(frozen=True)
 class Finding:
-    """What one probe found.
+    """What one probe of probes.tsv found; illness and cause are empty without an illness.
 
-    Args:
-        status: "healthy", "ill", "told" (unusual but legal), "not tried", or "not judged" (an
-            illness found earlier may explain it).
-        seen: What was seen, in a sentence.
-        illness, cause: Its name and what usually causes it; empty without an illness.
-        probe, rule, done, expected, lesson: What was tested, as in probes.tsv.
-        leak: Whether the answer of each position (row) moved with each word (column).
+    The status is "healthy", "ill", "told" (unusual but legal), "not tried", or "not judged" (an
+    illness found earlier may explain it). A leak tells which answer (row) moved with which word.
     """
 
     status: str
@@ -54,15 +49,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings of a check-up, in the order of the probes.
-
-    Args:
-        model: The name of the model's class.
-        kind: "encoder-decoder", "decoder-only" or "encoder-only".
-        notes: How the model was asked, and what is unusual about it.
-        findings: One for each probe that concerns this kind of model.
-        seconds: How long it took.
-    """
+    """What all probes for a kind of model found, in order; notes tell how it was asked."""
 
     model: str
     kind: str
@@ -102,11 +89,8 @@ class Report:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"<div><b>{head}</b><ul>{notes}</ul><table>{rows}</table><p>{verdict}</p></div>"
 
-    def to_dict(self) -> dict[str, object]:
+    def to_json(self) -> str:
         """Everything but the seconds, so that a second check-up returns the same."""
         told = asdict(self) | {"illnesses": self.illnesses}
-        return {name: value for name, value in told.items() if name != "seconds"}
-
-    def to_json(self) -> str:
-        """``to_dict`` as text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        del told["seconds"]
+        return json.dumps(told, indent=2, ensure_ascii=False)

@@ -28,7 +28,7 @@ MORE = 4  # columns of padding
 NOISE, ROUNDINGS = 1e-4, 30  # of the answers' own variation; of the largest number
 ASK = """The check-up cannot ask {name}: {reason}.
 Show it how in three lines; ids are (batch, position), real is False on padding:
-    def ask(model, {names}):
+    def ask(model, {names}):  # its forward may want names, a dictionary, another order of axes
         return model({ids})  # logits, (batch, position, vocabulary)
     check_up(model, adapter=Adapter(ask=ask, vocabulary_size=...))"""
 
@@ -39,6 +39,12 @@ class CheckupError(ValueError):
 
 class UntriedError(Exception):
     """A probe that could not be tried; the message says why."""
+
+
+def require(is_possible: object, reason: str) -> None:
+    """Raise an UntriedError with this reason unless a probe can be tried."""
+    if not is_possible:
+        raise UntriedError(reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +100,11 @@ class Subject:
         self.dropout_rate = max((x for x in rates if isinstance(x, float) and x < 1), default=0.0)
         size = adapter.vocabulary_size or named_number(model, "vocabulary size")
         self.known_size, self.sizes = size, [size or SMALLEST] * 2  # of the text, of the source
-        known = [adapter.padding_id, named_number(model, "padding id")]
-        known = [each for each in known if each is not None]
-        self.knows_padding = bool(known or adapter.ask or self.masks)
-        self.padding_id = max(known[0], 0) if known else 0
-        end_id = named_number(model, "end id")
+        padding_id, end_id = (named_number(model, each) for each in ("padding id", "end id"))
+        padding_id = padding_id if adapter.padding_id is None else adapter.padding_id
         self.end_id = end_id if adapter.end_id is None else adapter.end_id
+        self.knows_padding = bool(padding_id is not None or adapter.ask or self.masks)
+        self.padding_id = max(padding_id or 0, 0)
 
     def _read_signature(self, kind: str | None) -> None:
         self.parameters, self.has_source = [], kind == KINDS[0]
@@ -156,7 +161,7 @@ class Subject:
     def answer(
         self, text: Text, *, training: bool = False, drops: bool = False, seed: int = 0
     ) -> Tensor:
-        """The answers, shape (batch, position, width); without dropout unless it ``drops``."""
+        """The answers, (batch, position, width); without dropout unless it ``drops``."""
         is_quiet = (training or self.drops_always) and not drops
         torch.manual_seed(seed)
         self.model.train(training)
@@ -168,12 +173,10 @@ class Subject:
         if self.adapter.ask is not None:
             both = (text.source_ids, text.ids, text.source_real, text.real)
             return self.adapter.ask(self.model, *(both if self.has_source else both[1::2]))
-        causal = hides and self.kind != KINDS[2]
-        given = calling.arguments(
-            self.parameters, text, self.convention, causal=causal, labels=self.labels
-        )
+        how = {"causal": hides and self.kind != KINDS[2], "labels": self.labels}
+        given = calling.arguments(self.parameters, text, self.convention, **how)
         for name, role, _ in self.parameters if self.swapped else ():
-            if role in ("text", "target"):
+            if role in ("text", "target", self.swapped) and name in given:
                 given[name] = given[name].T
         return self.model(**given | more)
 
@@ -194,10 +197,7 @@ class Subject:
         return self.watched(self.text())[0]
 
     def gradient(self, text: Text, chosen: Tensor, *, stream: int = 0) -> Tensor:
-        """How much each position's vector moves the chosen answers, as a share of the largest.
-
-        Both are (batch, position); the result is zero if no embedding was observed.
-        """
+        """How much each position's vector moves the chosen answers, as a share of the largest."""
         watch, answers = self.watched(text)
         size = torch.zeros_like(text.stream(stream)[0], dtype=torch.float)
         if watch.deltas[stream] and answers.requires_grad:
@@ -207,10 +207,7 @@ class Subject:
         return size / size.max().clamp(min=1e-30)
 
     def moved(self, before: Tensor, after: Tensor, real: Tensor | None = None) -> Tensor:
-        """How far answers moved, as a share of their own variation, shape (batch, position).
-
-        What rounding can do counts as zero, and so do answers to padding.
-        """
+        """How far answers moved, as a share of their variation; rounding and padding are zero."""
         length = min(before.size(1), after.size(1))
         before, after = before[:, :length], after[:, :length]
         real = torch.ones_like(before[..., 0]).bool() if real is None else real[:, :length]
@@ -223,11 +220,7 @@ class Subject:
 
 @contextlib.contextmanager
 def borrowed(model: nn.Module, dtype: torch.dtype) -> Iterator[None]:
-    """Inside the block weights and buffers are copies of this type, and nothing warns.
-
-    Afterwards everything is as before: numbers, gradients, modes, all plain attributes, lists and
-    dictionaries, and the random states.
-    """
+    """Inside the block weights and buffers are copies of this type; then all is as it was."""
     parts, states = [*model.modules()], (random.getstate(), np.random.get_state())
     items = [each for part in parts for each in (vars(part), *vars(part).values())]
     held = [(each, copy.copy(each)) for each in items if type(each) in (dict, list)]

@@ -11,17 +11,15 @@ from transformer_edu.checkup.subject import KINDS, Subject
 
 
 def understand(subject: Subject) -> None:
-    """Find out how a model is asked; a CheckupError if it cannot be.
-
-    Every convention that runs is scored by what a healthy model shows; the best one is taken.
-    """
+    """Find the convention by which a model seems healthiest, and its kind."""
     is_guess, best, failure = subject.kind is None, None, None
     if is_guess:
         writes = getattr(subject.model, "can_generate", lambda: hasattr(subject.model, "generate"))
         is_decoder = NAMES["class of a decoder"].search(subject.name) or writes()
         is_encoder = NAMES["class of an encoder"].search(subject.name)
         subject.kind = KINDS[1] if is_decoder and not is_encoder else KINDS[2]
-    for way in product((False, True)[: 1 + (subject.adapter.ask is None)], _conventions(subject)):
+    axes = (False, True, "padding")[: 2 + bool(subject.masks) if subject.parameters else 1]
+    for way in product(axes, _conventions(subject)):
         subject.swapped, subject.convention = way
         try:
             _learn_sizes(subject)
@@ -40,7 +38,8 @@ def understand(subject: Subject) -> None:
     if subject.convention != "none" and _makes_masks(subject):
         subject.convention = "none"
     if subject.swapped:
-        subject.notes.append("The batch is the second axis: token ids are (position, batch).")
+        what = "token ids" if subject.swapped is True else "token ids and masks"
+        subject.notes.append(f"The batch is the second axis: {what} are (position, batch).")
     if subject.masks:
         names = ", ".join(each.name for each in subject.masks)
         subject.notes.append(f"Given {names}: {subject.convention}.")

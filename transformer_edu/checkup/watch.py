@@ -31,6 +31,7 @@ class Watch(TorchFunctionMode):
         self.last_position, self.reuses_positions = 0, False  # of tables read by 0, 1, 2, …
         self.found: dict[str, str] = {}  # illnesses, and where
         self.attentions, self.masked = 0, []  # whether each self-attention hides the future
+        self.squares: list[Tensor] = []  # its scores, NaN where hidden, if they are few
         self.spread = 0.0  # how far a query's scores differ from its first, as a share of all
         self.deviation = self.undivided = 0.0  # the largest of scores, and of those not divided
         self._factors, self._width = set(), 0  # since the last softmax; of the last product
@@ -114,6 +115,7 @@ class Watch(TorchFunctionMode):
         self.attentions += 1
         if scores.shape[-2:] == (self.streams[0].size(1),) * 2:
             self.masked.append(not seen.triu(1).any())
+            self.squares += [scores.masked_fill(~seen, torch.nan)] if scores.numel() < 1e6 else []
         spread = (scores - scores[..., :1])[seen].abs().max() / scores[seen].abs().max()
         self.spread = max(self.spread, spread.item())
         deviation = scores[seen].std().item()
@@ -124,10 +126,9 @@ class Watch(TorchFunctionMode):
 
 
 def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: set[int]) -> bool:
-    """Whether a reshape from one shape to the other puts numbers of several positions together.
+    """Whether a reshape puts numbers of several positions together, where a transpose is meant.
 
-    A split of (batch, position, width) into (batch, heads, position, width / heads) does, or its
-    reverse, or (batch, position) taken for (position, batch): they need a transpose.
+    From (batch, position, width) to (batch, heads, position, …) or back, or to (position, batch).
     """
     if len(before) == len(after) and before[:2] == after[1::-1] and before[2:] == after[2:]:
         return len(before) > 1 and before[0] != before[1] and bool(lengths & {*before[:2]})

@@ -1,7 +1,4 @@
-"""Probes of a model that writes: its cache, its generation, and what its training step teaches.
-
-Each takes the subject and returns what it found, as in flow_probes.py.
-"""
+"""Probes of a model that writes: its cache, its generation, and what its training step teaches."""
 
 import inspect
 from itertools import takewhile
@@ -14,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformer_edu.checkup.calling import Text, named_number, places, tensors
 from transformer_edu.checkup.flow_probes import Found
 from transformer_edu.checkup.report import HEALTHY
-from transformer_edu.checkup.subject import Subject, UntriedError
+from transformer_edu.checkup.subject import Subject, require
 from transformer_edu.checkup.watch import Watch
 from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.greedy import greedy_search
@@ -57,10 +54,7 @@ def cache(subject: Subject) -> Found:
 
 @torch.no_grad()
 def _steps_moved(subject: Subject, text: Text, parts: tuple, rows: list | None = None) -> Tensor:
-    """How far logits of so many words at once are from those of one pass, (batch, position).
-
-    After the first part the batch becomes these rows of it.
-    """
+    """How far logits of parts are from those of one pass; after the first part rows are kept."""
     past, found, end = None, [], 0
     for new in parts:
         if rows and len(found) == 1:
@@ -89,10 +83,8 @@ def _step(subject: Subject, text: Text, new: int, past: object) -> tuple[object,
         past, mask = past or DecoderCache(num_layers=depth), model.source_mask(source)
         memory = model.encode(source, source_mask=mask)
         return model.project(model.decode(ids, memory, source_mask=mask, cache=past)), past
-    if not {"past_key_values", "use_cache"} <= {*names}:  # Hugging Face's
-        raise UntriedError(
-            "no cache is known: if forward has one, such as kv, give Adapter(step=…)"
-        )
+    is_known = {"past_key_values", "use_cache"} <= {*names}  # Hugging Face's
+    require(is_known, "no cache is known: if forward has one, such as kv, give Adapter(step=…)")
     if source is None:
         given = {"input_ids": ids, "attention_mask": text.real.long()}
         given |= {"position_ids": places(text.real)[:, -new:]} if "position_ids" in names else {}
@@ -142,14 +134,12 @@ def _wrong_word(subject: Subject, text: Text) -> tuple[int, int, int] | None:
 
 def stopping(subject: Subject) -> Found:
     end, width = subject.end_id, subject.sizes[0]
-    parts = subject.model.modules()
-    last = [each for each in parts if getattr(each, "out_features", 0) == width]
-    if end is None or not (0 <= end < width and last):
-        raise UntriedError("no end token is known: give Adapter(end_id=…)")
+    last = [each for each in subject.model.modules() if getattr(each, "out_features", 0) == width]
+    require(last and end in range(width), "no end token is known: give Adapter(end_id=…)")
     bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
     with last[-1].register_forward_hook(lambda module, given, output: output + bias):
         written = _written(subject, subject.text(batch=2), ends=True)
-    after = max(len(row) for row in written) - 1
+    after = max(map(len, written)) - 1
     return ("generation does not stop", after) if after > 0 else HEALTHY
 
 
@@ -167,9 +157,10 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
     if subject.adapter.generate is not None:
         return subject.adapter.generate(model, ids, WRITTEN).tolist()
     if all(hasattr(model, name) for name in SEARCHED):
-        steps, end = [], end_id_of(model)  # the search itself returns no start tokens
+        steps, end = [], end_id_of(model)  # what the search returns has no start tokens
         greedy_search(model, ids, max_length=WRITTEN, after_step=steps.append)
-        return [[*takewhile(end.__ne__, row)] for row in steps[-1][:, 1:].tolist()]
+        kept = (lambda _: True) if ends else end.__ne__
+        return [[*takewhile(kept, row)] for row in steps[-1][:, 1:].tolist()]
     if getattr(model, "can_generate", bool)():  # Hugging Face's
         settings = type(model.generation_config)(
             max_new_tokens=WRITTEN + 1,  # the last one may be forced to be the end
@@ -186,21 +177,23 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
         given["temperature"] = 1e-4
     given = {name: value for name, value in given.items() if name in names}
     greedy = [f"{name}={value}" for name, value in given.items() if name != "attention_mask"]
-    if len(names) < 2 or not greedy:
-        raise UntriedError("no greedy generation is known: give Adapter(generate=…)")
+    is_greedy = len(names) > 1 and greedy
+    require(is_greedy, "no greedy generation is known: give Adapter(generate=…)")
     subject.greed = f"with {', '.join(greedy)}"
     return model.generate(ids, WRITTEN, **given)[:, ids.size(1) :].tolist()
 
 
 def labels(subject: Subject) -> Found:
-    steps, _ = _taught(subject)
+    steps, _ = _taught(subject, least=0)
     steps = [each for each in steps if each[2] not in (subject.padding_id, subject.end_id)]
-    counts = [
-        sum(row[place + ahead : place + ahead + 1] == [label] for row, place, label in steps)
-        for ahead in (0, 1, 2)
-    ]
+    reads = [(row[place : place + 3], label) for row, place, label in steps]
+    counts = [sum(row[n : n + 1] == (label,) for row, label in reads) for n in range(3)]
     name = "labels are not shifted"
-    if counts[1] == max(counts):
+    if not steps:
+        return "the training step teaches nothing"
+    if sum(label not in row for row, _, label in steps) > len(steps) / 2:
+        name = "labels come from elsewhere"
+    elif counts[1] == max(counts):
         name = HEALTHY
     elif counts[2] > counts[0]:
         name = "labels are shifted twice"
@@ -211,8 +204,7 @@ def labels(subject: Subject) -> Found:
 
 def ending(subject: Subject) -> Found:
     steps, end = _taught(subject)[0], subject.end_id
-    if end is None:
-        raise UntriedError("no end token is known: give Adapter(end_id=…)")
+    require(end is not None, "no end token is known: give Adapter(end_id=…)")
     count = [label for row, place, label in steps if place == len(row) - 2].count(end)
     return HEALTHY if count == 2 else "the end token is not trained", count, end
 
@@ -223,55 +215,61 @@ def loss_padding(subject: Subject) -> Found:
 
 
 def entropy(subject: Subject) -> Found:
-    times = _taught(subject)[1]
+    _, times = _taught(subject)
     return "the loss is not the cross-entropy" if times > TOO_SMALL else HEALTHY, times
 
 
-def _taught(subject: Subject) -> tuple[list[tuple[list[int], int, int]], float]:
-    """What a training step teaches, read from the gradients of the logits.
+def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple[tuple, int, int]], float]:
+    """What gradients of a training step's logits teach: (row, place of the word read, label) each.
 
-    (row, place of the word read, label) of every position with a gradient, and how many times
-    smaller the gradients are than those of the mean cross-entropy.
+    And how many times smaller they are than those of the mean cross-entropy.
     """
     words, end = subject.words().tolist()[: 2 * WORDS], subject.end_id
-    if len(words) <= WORDS or not (subject.parameters and subject.is_logits) or subject.swapped:
-        raise UntriedError("the training step needs logits, seven words, and the batch first")
+    is_possible = subject.parameters and subject.is_logits and len(words) > WORDS
+    require(is_possible, "it needs logits, seven words, and a forward that names its ids")
     start = named_number(subject.model, "start id") if subject.has_source else None
-    rows = [
-        [token for token in (start, *row, end) if token is not None]
-        for row in (words[:WORDS], words[::-1][:FEWER])
-    ]
+    rows = [(start, *row, end) for row in (words[:WORDS], words[::-1][:FEWER])]
+    rows = [tuple(token for token in row if token is not None) for row in rows]
     ids = [torch.tensor(row, device=subject.device) for row in rows]
     ids = pad_sequence(ids, batch_first=True, padding_value=-1)
     both = ids.where(ids >= 0, subject.padding_id), ids >= 0
-    text, model, seen = Text(*both, *subject.text(batch=2)[2:]), subject.model.train(), []
+    text, model, calls = Text(*both, *subject.text(batch=2)[2:]), subject.model.train(), []
     forward, role = inspect.signature(model.forward), ("text", "target")[subject.has_source]
     name = next(each.name for each in subject.parameters if each.role == role)
 
     def observe(module: nn.Module, args: tuple, kwargs: dict, answer: object) -> None:
-        for _, logits in tensors(answer):
-            if logits.dim() > 1 and logits.size(-1) == subject.sizes[0] and not seen:
-                logits.retain_grad()
-                seen.extend((forward.bind_partial(*args, **kwargs).arguments[name], logits))
+        found = [x for _, x in tensors(answer) if x.dim() > 1 and x.size(-1) == subject.sizes[0]]
+        for logits in [each for each in found if each.requires_grad][:1]:
+            logits.retain_grad()
+            calls.append((forward.bind_partial(*args, **kwargs).arguments[name], logits))
 
-    hook = model.register_forward_hook(observe, with_kwargs=True)
-    with hook, torch.enable_grad(), Watch():
+    with model.register_forward_hook(observe, with_kwargs=True), torch.enable_grad(), Watch():
         loss = _loss(subject, text)
-        if isinstance(loss, Tensor) and loss.requires_grad and seen and seen[1].grad is None:
+        is_done = any(each.grad is not None for _, each in calls)
+        if not is_done and getattr(loss, "requires_grad", False):
             loss.backward()
-    if not seen or seen[1].grad is None:
-        raise UntriedError("no training step is known: check_up(model, training_step=…)")
-    ids, logits, gradient = seen[0], *(each.detach().float() for each in (seen[1], seen[1].grad))
-    logits, gradient = (each.reshape(*ids.shape, -1) for each in (logits, gradient))
-    trained = gradient.abs().amax(dim=-1) > 1e-6 * gradient.abs().max()
-    lowest, label = gradient.min(dim=-1)
-    missing = 1 - logits.softmax(dim=-1).gather(-1, label.unsqueeze(-1)).squeeze(-1)
-    times = (missing / -lowest)[trained].median().item() / max(int(trained.sum()), 1)
-    steps = []
-    for i, j in trained.nonzero().tolist():
-        place = rows[i].index(ids[i, j]) if ids[i, j] in rows[i] else len(rows[i])
-        steps.append((rows[i], place, int(label[i, j])))
-    return steps, times
+    taught = [each for each in calls if each[1].grad is not None]
+    is_known = taught or (calls and subject.training_step)
+    require(is_known, "no training step is known: check_up(model, training_step=…)")
+    steps, smaller = {}, []
+    for ids, answer in taught:
+        whole = torch.atleast_2d(ids)
+        ids = whole[:, -answer.size(-2) :]  # it may answer for the last position only
+        both = answer.detach(), answer.grad
+        logits, gradient = (each.float().reshape(*ids.shape, -1) for each in both)
+        if subject.swapped:
+            whole, ids = whole.T, ids.T
+            logits, gradient = logits.transpose(0, 1), gradient.transpose(0, 1)
+        trained = gradient.abs().amax(dim=-1) > 1e-6 * gradient.abs().max()
+        lowest, label = gradient.min(dim=-1)
+        missing = 1 - logits.softmax(dim=-1).gather(-1, label.unsqueeze(-1)).squeeze(-1)
+        smaller += (missing / -lowest)[trained].tolist()
+        for i, j in trained.nonzero().tolist():  # a call may read any of the rows
+            row = max(rows[i:] + rows[:i], key=lambda row: len({*row} & {*whole[i].tolist()}))
+            place = row.index(ids[i, j]) if ids[i, j] in row else len(row)
+            steps[row, place, int(label[i, j])] = None
+    require(len(steps) >= least, "the training step teaches nothing")
+    return [*steps], sorted(smaller)[len(smaller) // 2] / len(smaller) if smaller else 0.0
 
 
 def _loss(subject: Subject, text: Text) -> object:
@@ -282,10 +280,10 @@ def _loss(subject: Subject, text: Text) -> object:
     given, real = text.ids, text.real
     if role.startswith("target") or subject.has_source:  # shifted by the caller
         given, real = (F.pad(each[:, 1:], (0, 1)) for each in (given, real))
-    for ignored in IGNORED if role else ():
+    for ignored in (*IGNORED, subject.padding_id) if role else ():
         try:
-            more = {role: given.masked_fill(~real, ignored)}
-            answer = subject.call(text, **more)
+            filled = given.masked_fill(~real, ignored)
+            answer = subject.call(text, **{role: filled.T if subject.swapped else filled})
             return next((each for _, each in tensors(answer) if each.dim() == 0), None)
         except (IndexError, RuntimeError):
             continue
