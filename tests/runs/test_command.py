@@ -163,7 +163,8 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
         (["--task", "copy", "--threads", "100000"], "threads must be at most 256, got 100,000"),
         (
             ["--task", "copy", "--device", "tpu"],
-            "device must be one of this machine (cpu, cuda, mps), got 'tpu' from --device or ",
+            "device must be one of this machine (cpu, cuda, mps), got 'tpu' from --device or "
+            "TRANSFORMER_EDU_DEVICE\n",
         ),
         (["--task", "copy", "--dropout", "1"], "dropout must be below 1, got 1.0"),
         (
@@ -193,6 +194,25 @@ def test_errors_are_told_in_one_line_and_leave_no_folder(
     assert error.startswith(f"error: {message}")
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("count", ["x", "", "0", "-3", "1.5"])
+def test_a_number_of_processes_that_is_none_is_refused(tmp_path, monkeypatch, capsys, count):
+    monkeypatch.setenv("WORLD_SIZE", count)
+    assert main(["--task", "copy", "--out", str(tmp_path / "x")]) == 1
+    message = f"error: WORLD_SIZE must be torchrun's number of processes, got {count!r}\n"
+    assert capsys.readouterr().err == message
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["a file", "a link to nothing"])
+def test_what_is_no_folder_is_refused_and_left(tmp_path, capsys, kind):
+    out = tmp_path / "x"
+    out.write_text("mine") if kind == "a file" else out.symlink_to("nowhere")
+    assert main(["--task", "copy", "--out", str(out)]) == 1
+    assert capsys.readouterr().err == f"error: out must be a folder or a new name, got {out}\n"
+    assert out.read_text() == "mine" if kind == "a file" else out.is_symlink()
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_a_refusal_leaves_a_folder_of_the_users_as_it_was(tmp_path, capsys):

@@ -61,10 +61,6 @@ class OneProcess:
         """The sum of every value over the processes, in float64."""
         return self._summed(torch.tensor(values, dtype=torch.float64, device="cpu")).tolist()
 
-    def mean(self, value: float) -> float:
-        """The mean of a value over the processes."""
-        return self.sum([value])[0] / self.count
-
     def gather(self, own: Sequence[Sequence[int]], count: int) -> list[list[int]]:
         """All rows in order, each computed by one process.
 
@@ -136,7 +132,9 @@ def joined_processes() -> Iterator[OneProcess]:
     They communicate through NCCL if each has its own GPU, and through gloo on CPUs. Without
     torchrun there is only one process.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if not (count := os.environ.get("WORLD_SIZE", "1")).isdecimal() or int(count) == 0:
+        raise ValueError(f"WORLD_SIZE must be torchrun's number of processes, got {count!r}")
+    if int(count) == 1:
         yield ALONE
         return
     on_gpu = pick_device().type == "cuda"
