@@ -196,13 +196,24 @@ def test_errors_are_told_in_one_line_and_leave_no_folder(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("count", ["x", "", "0", "-3", "1.5"])
-def test_a_number_of_processes_that_is_none_is_refused(tmp_path, monkeypatch, capsys, count):
+@pytest.mark.parametrize("count", ["x", "", "0", "2"])
+def test_processes_that_torchrun_has_not_started_are_refused(tmp_path, monkeypatch, capsys, count):
     monkeypatch.setenv("WORLD_SIZE", count)
     assert main(["--task", "copy", "--out", str(tmp_path / "x")]) == 1
-    message = f"error: WORLD_SIZE must be torchrun's number of processes, got {count!r}\n"
-    assert capsys.readouterr().err == message
+    error = capsys.readouterr().err
+    message = f"error: WORLD_SIZE must be set by torchrun, got {count!r}, and no connection: "
+    assert error.startswith(message) and error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_process_whose_others_never_come_says_so(tmp_path, monkeypatch, capsys):
+    def wait_in_vain(*_: object, **__: object) -> None:
+        raise torch.distributed.DistNetworkError("timed out\n  in a frame")
+
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(torch.distributed, "init_process_group", wait_in_vain)
+    assert main(["--task", "copy", "--out", str(tmp_path / "x")]) == 1
+    assert capsys.readouterr().err.endswith("got '2', and no connection: timed out\n")
 
 
 @pytest.mark.parametrize("kind", ["a file", "a link to nothing"])

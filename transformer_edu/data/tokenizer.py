@@ -120,8 +120,7 @@ class Tokenizer:
         """The token ids of a text, without start or end.
 
         Raises:
-            TypeError: If text is not a text.
-            ValueError: If it holds half a character (a lone surrogate).
+            TypeError, ValueError: If it is not a text, or holds half a character (a surrogate).
         """
         return self.encode_all([require_text("text", text)])[0]
 
@@ -198,9 +197,7 @@ def train_tokenizer(lines: Iterable[str], *, vocabulary_size: int) -> Tokenizer:
 
     Raises:
         ModuleNotFoundError: If the library tokenizers is not installed.
-        TypeError: If lines is a single text or holds anything but texts.
-        ValueError: If all lines are empty, one holds a lone surrogate, or vocabulary_size is
-            too small.
+        TypeError, ValueError: If lines are not texts or all empty, or the vocabulary too small.
     """
     require_whole("vocabulary_size", vocabulary_size, minimum=SMALLEST_VOCABULARY)
     texts = [f" {text}" for text in require_texts("lines", lines) if text]

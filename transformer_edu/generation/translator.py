@@ -106,12 +106,7 @@ class Translator:
         return [self.tokenizer.decode(next(written)) if source else "" for source in sources]
 
     def target_ids(self, text: str) -> list[int]:
-        """The ids of a text in the target language, without start and end.
-
-        Args:
-            text: Encoded by the tokenizer's ``encode_target``, if it has one, as some tokenizers
-                of two languages do.
-        """
+        """The ids of a text in the target language; a tokenizer of two has ``encode_target``."""
         encode = getattr(self.tokenizer, "encode_target", self.tokenizer.encode)
         return encode(text)
 
