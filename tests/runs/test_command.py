@@ -390,14 +390,22 @@ def test_the_thread_count_can_be_chosen(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("imported", [1, 200, 600, 1000])
-@pytest.mark.parametrize("name", ["training", "generation", "runs.scoring"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "transformer_edu.training",
+        "transformer_edu.generation",
+        "transformer_edu.runs.scoring",
+        "transformer_course.grading",
+    ],
+)
 def test_an_interrupt_while_a_command_is_imported_is_one_sentence(
     text_run, tmp_path, name, imported
 ):
     options = ["--task", "copy", *SMALL, "--steps", "100000", "--out", str(tmp_path / "x")]
     process = subprocess.Popen(
-        [sys.executable, "-X", "importtime", "-m", f"transformer_edu.{name}"]
-        + (options if name == "training" else [str(text_run)]),
+        [sys.executable, "-X", "importtime", "-m", name]
+        + (options if name.endswith("training") else [str(text_run)]),
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
