@@ -153,10 +153,14 @@ def test_a_notebook_that_was_only_run_and_one_of_an_earlier_version_are_written_
 
 
 def test_a_place_that_cannot_hold_the_edition_is_said_in_one_sentence(tmp_path, capsys):
-    (tmp_path / "student").write_text("my notes")
-    assert main(["2", "--to", str(tmp_path / "student")]) == 1
-    assert capsys.readouterr().err.startswith("student editions must be written into a folder")
-    assert (tmp_path / "student").read_text() == "my notes"
+    taken, link = tmp_path / "student", tmp_path / "link"
+    taken.write_text("my notes")
+    link.symlink_to("nowhere")
+    for name in (str(taken), str(link), "a\0b"):
+        assert main(["2", "--to", name]) == 1
+        assert capsys.readouterr().err == f"to must be a folder or a new name, got {name!r}\n"
+    assert taken.read_text() == "my notes"
+    assert sorted(tmp_path.iterdir()) == [link, taken]
 
 
 def test_a_damaged_lesson_is_said_in_one_sentence(tmp_path, capsys):

@@ -5,6 +5,7 @@ ends in one sentence on the standard error, and in the status 1.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,7 +43,11 @@ def edition_command(
     try:
         if options.to == "":  # which Path would take for the current folder
             raise EditionError("to must be a folder, got an empty text")
-        print(write([named_lesson(name) for name in options.lessons], Path(options.to)))
+        folder = Path(options.to)
+        is_taken = os.path.lexists(folder) and not folder.is_dir()
+        if is_taken or "\0" in str(folder):
+            raise EditionError(f"to must be a folder or a new name, got {str(folder)!r}")
+        print(write([named_lesson(name) for name in options.lessons], folder))
     except (EditionError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

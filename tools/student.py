@@ -100,8 +100,6 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
             notebook that somebody has changed would be replaced or removed, or if a path names no
             notebook.
     """
-    if folder.exists() and not folder.is_dir():
-        raise EditionError(f"student editions must be written into a folder, got {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     if others := sorted(path.name for path in folder.iterdir() if path.suffix != ".ipynb"):
         raise EditionError(

@@ -401,7 +401,7 @@ def test_what_nothing_can_be_learned_from_is_refused(lines, size, error, message
             "merges must make pieces that look different, got '<s>' twice",
         ),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_what_has_no_tokens_is_refused(tokenizer, call, error, message):
     with pytest.raises(error, match=message):

@@ -206,7 +206,6 @@ def test_a_mistake_is_refused_in_one_sentence(mistake: Callable[[], object], sen
 CHECKS = [
     (add_and_norm, "require_same_shape"),
     (attention_module, "require_attention"),
-    (attention_module, "require_same_leading_axes"),
     (embeddings, "require_positions"),
 ]
 last = {"offset": MAX_LENGTH - 1}

@@ -105,7 +105,7 @@ def test_texts_that_are_cut_into_words_already_print_no_warning(capfd):
             "tokenize must be one of 13a, .* got None",
         ),
     ],
-    ids=range(6),
+    ids=range(8),
 )
 def test_what_cannot_be_compared_is_refused(arguments, changes, error, message):
     with pytest.raises(error, match=message):
