@@ -163,6 +163,15 @@ def test_a_place_that_cannot_hold_the_edition_is_said_in_one_sentence(tmp_path, 
     assert sorted(tmp_path.iterdir()) == [link, taken]
 
 
+def test_half_a_character_in_a_lesson_stays_half_a_character(tmp_path):
+    cell = nbformat.v4.new_markdown_cell("half an emoji: HALF")
+    text = nbformat.writes(nbformat.v4.new_notebook(cells=[cell])).replace("HALF", r"\ud83d")
+    (tmp_path / "mine.ipynb").write_text(text)
+    assert main([str(tmp_path / "mine.ipynb"), "--to", str(tmp_path / "student")]) == 0
+    written = nbformat.read(tmp_path / "student" / "mine.ipynb", as_version=4)
+    assert written.cells[0].source == "half an emoji: \ud83d"
+
+
 def test_a_damaged_lesson_is_said_in_one_sentence(tmp_path, capsys):
     (tmp_path / "mine.ipynb").write_text("{")
     assert main([str(tmp_path / "mine.ipynb"), "--to", str(tmp_path / "student")]) == 1

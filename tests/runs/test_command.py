@@ -276,6 +276,13 @@ def test_the_history_is_cut_to_what_the_checkpoint_knows_and_that_is_said(
     assert capsys.readouterr().err.endswith("must hold a run's records, got something else\n")
 
 
+def test_weights_of_a_step_that_was_never_taken_are_not_averaged(text_run, tmp_path):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    shutil.copy(folder.weights_at(4), folder.weights_at(99))
+    assert main(["--out", str(folder.path), "--resume"]) == 0
+    assert folder.model.read_bytes() == RunFolder(text_run).model.read_bytes()
+
+
 def test_without_its_best_weights_a_run_does_not_go_on(text_run, tmp_path, capsys):
     folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
     folder.best.unlink()
