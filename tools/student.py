@@ -124,7 +124,7 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     for path in old:
         path.unlink()
     for path, edition in editions.items():
-        # Half a character in a cell, which no file holds, is written as JSON's \\ud800.
+        # Half a character in a cell, which no file holds, is written in JSON's way, as \ud800.
         replace_file(path, [f"{nbformat.writes(edition)}\n".encode(errors="backslashreplace")])
     return list(editions)
 
