@@ -1,6 +1,7 @@
 """The slides of the lessons: what is on them, what is not, and where a page ends."""
 
 import html
+import json
 import re
 from html.parser import HTMLParser
 
@@ -9,14 +10,16 @@ import pytest
 
 from tests.solution_lines import leaks, own_lines
 from tests.test_static_twins import different_figures
+from tools.editions import WRITTEN
 from tools.exercises import HEADING, exercise_indices
 from tools.lesson import FENCE, SEEN, has_tag, headings
 from tools.notebooks import lesson_paths, read
 from tools.slide_blocks import CODE_COLUMNS, CODE_ROWS, DETAILS, PAGE, blocks_of, rendered
-from tools.slides import deck, pages_of, write
+from tools.slides import deck, main, pages_of, write
 
 LESSONS = {path.stem: read(path) for path in lesson_paths()}
 SOLUTIONS = own_lines(LESSONS)
+OLD = "02_an_old_name.html"
 
 
 def every_lesson(test):
@@ -146,11 +149,26 @@ def test_the_page_of_a_folder_lists_all_decks_in_it_and_old_names_go(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=[title]), own)
     folder = tmp_path / "slides"
     write([second], folder)
-    (folder / "02_an_old_name.html").write_text("<title>old</title>")
+    (folder / OLD).write_text("<title>old</title>")
+    (folder / WRITTEN).write_text(json.dumps([*json.loads((folder / WRITTEN).read_text()), OLD]))
     write([first, own], folder)
     links = re.findall('<li><a href="(.*?)">', (folder / "index.html").read_text())
     assert links == [f"{first.stem}.html", f"{second.stem}.html", "own.html"]
-    assert {path.name for path in folder.iterdir()} == {*links, "index.html"}
+    assert {path.name for path in folder.iterdir()} == {*links, "index.html", WRITTEN}
+
+
+@pytest.mark.parametrize("name", ["index.html", "02_attention.html"])
+def test_a_page_of_somebody_elses_is_not_lost(tmp_path, capsys, name):
+    for each in (name, "12_invoice.html"):
+        (tmp_path / each).write_text("mine")
+    (tmp_path / WRITTEN).write_text("[]")
+    assert main(["02", "--to", str(tmp_path)]) == 1
+    wanted = f"{tmp_path} must hold no file of others that would be lost"
+    assert capsys.readouterr().err == f"{wanted}, got {name}: write elsewhere with --to\n"
+    (tmp_path / name).unlink()
+    assert main(["02", "--to", str(tmp_path)]) == 0
+    assert (tmp_path / "12_invoice.html").read_text() == "mine"
+    assert "invoice" not in (tmp_path / "index.html").read_text()
 
 
 def test_links_lead_to_slides_and_dollars_in_code_are_no_formulas():

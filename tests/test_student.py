@@ -153,10 +153,23 @@ def test_a_notebook_that_was_only_run_and_one_of_an_earlier_version_are_written_
 
 
 def test_a_place_that_cannot_hold_the_edition_is_said_in_one_sentence(tmp_path, capsys):
-    (tmp_path / "student").write_text("my notes")
-    assert main(["2", "--to", str(tmp_path / "student")]) == 1
-    assert capsys.readouterr().err.startswith("student editions must be written into a folder")
-    assert (tmp_path / "student").read_text() == "my notes"
+    taken, link = tmp_path / "student", tmp_path / "link"
+    taken.write_text("my notes")
+    link.symlink_to("nowhere")
+    for name in (str(taken), str(link), "a\0b"):
+        assert main(["2", "--to", name]) == 1
+        assert capsys.readouterr().err == f"to must be a folder or a new name, got {name!r}\n"
+    assert taken.read_text() == "my notes"
+    assert sorted(tmp_path.iterdir()) == [link, taken]
+
+
+def test_half_a_character_in_a_lesson_stays_half_a_character(tmp_path):
+    cell = nbformat.v4.new_markdown_cell("half an emoji: HALF")
+    text = nbformat.writes(nbformat.v4.new_notebook(cells=[cell])).replace("HALF", r"\ud83d")
+    (tmp_path / "mine.ipynb").write_text(text)
+    assert main([str(tmp_path / "mine.ipynb"), "--to", str(tmp_path / "student")]) == 0
+    written = nbformat.read(tmp_path / "student" / "mine.ipynb", as_version=4)
+    assert written.cells[0].source == "half an emoji: \ud83d"
 
 
 def test_a_damaged_lesson_is_said_in_one_sentence(tmp_path, capsys):

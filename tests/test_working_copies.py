@@ -295,6 +295,10 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(folders, course, c
     folders[1].write_text("my notes")
     assert course(capsys) == (1, "", "work must be a folder, got a file: please rename it.\n")
     assert folders[1].read_text() == "my notes"
+    folders[1].unlink()
+    folders[1].symlink_to(folders[1])
+    got = "a link that leads nowhere"
+    assert course(capsys) == (1, "", f"work must be a folder, got {got}: please rename it.\n")
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"cells": ' * 100_000])

@@ -5,11 +5,17 @@ ends in one sentence on the standard error, and in the status 1.
 """
 
 import argparse
+import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from tools.notebooks import lesson_paths
+from transformer_edu.training.machine.atomic_files import read_json, write_json
+
+WRITTEN = ".written.json"  # the names of what the editions have written into a folder
+INDEX = "index.html"
 
 
 class EditionError(Exception):
@@ -42,7 +48,11 @@ def edition_command(
     try:
         if options.to == "":  # which Path would take for the current folder
             raise EditionError("to must be a folder, got an empty text")
-        print(write([named_lesson(name) for name in options.lessons], Path(options.to)))
+        folder = Path(options.to)
+        is_taken = os.path.lexists(folder) and not folder.is_dir()
+        if is_taken or "\0" in str(folder):
+            raise EditionError(f"to must be a folder or a new name, got {str(folder)!r}")
+        print(write([named_lesson(name) for name in options.lessons], folder))
     except (EditionError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -67,14 +77,35 @@ def named_lesson(name: str) -> Path:
     raise EditionError(f"a lesson must be a number from {numbers} or a notebook, got {name}")
 
 
-def remove_old_lessons(folder: Path, ending: str) -> None:
-    """Remove what an earlier edition wrote for lessons that have another name today.
+def claim(folder: Path, names: Collection[str]) -> list[str]:
+    """Make a folder ready for an edition, and remove what one wrote of lessons with other names.
+
+    What the editions have written is remembered in the folder. If nothing is, as in a folder of an
+    earlier version, files with the names of today's lessons are theirs.
 
     Args:
-        folder: Of the edition.
-        ending: Of its files, such as ".html".
+        folder: Made if it does not exist.
+        names: Of the files that are about to be written.
+
+    Returns:
+        The names of all files that the editions will have written there.
+
+    Raises:
+        EditionError: If a file of such a name is there that no edition has written.
     """
-    names = {path.stem for path in lesson_paths()}
-    for path in folder.glob(f"[0-9][0-9]_*{ending}"):
-        if path.stem not in names:
-            path.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+    present, stems = {path.name for path in folder.iterdir()}, {p.stem for p in lesson_paths()}
+    try:
+        written = {name for name in read_json(folder / WRITTEN) if Path(name).name == name}
+    except (OSError, ValueError, TypeError):
+        written = {name for name in present if Path(name).stem in stems}
+        written |= {INDEX} if written else set()
+    if others := sorted(present.intersection(names) - written):
+        wanted = f"{folder} must hold no file of others that would be lost"
+        raise EditionError(f"{wanted}, got {', '.join(others)}: write elsewhere with --to")
+    old = {name for name in written if re.match(r"\d\d_", name) and Path(name).stem not in stems}
+    for name in old & present:
+        (folder / name).unlink()
+    claimed = sorted(written.union(names) - old)
+    write_json(folder / WRITTEN, claimed)
+    return claimed

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.chromium import launch
-from tools.editions import EditionError, edition_command, remove_old_lessons
+from tools.editions import EditionError, claim, edition_command
 from tools.notebooks import ROOT, lesson_paths
 from tools.site import build
 
@@ -95,13 +95,13 @@ def print_lessons(lessons: list[Path], to: Path) -> str:
         The files, one to a line.
 
     Raises:
-        EditionError: If no Chromium can be started, or the pages cannot be built.
+        EditionError: If no Chromium can be started, the pages cannot be built, or a file would be
+            lost that is no handout.
     """
     from playwright.sync_api import Error, sync_playwright
 
     lessons = lessons or lesson_paths()
-    to.mkdir(parents=True, exist_ok=True)
-    remove_old_lessons(to, ".pdf")
+    claim(to, [f"{path.stem}.pdf" for path in lessons])
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         try:
             browser = launch(playwright)

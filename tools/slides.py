@@ -14,7 +14,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
-from tools.editions import edition_command, remove_old_lessons
+from tools.editions import INDEX, claim, edition_command
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.slide_blocks import Block, blocks_of, room_below
 
@@ -161,18 +161,20 @@ def write(paths: Sequence[Path], folder: Path) -> list[Path]:
 
     Returns:
         The files of the decks.
+
+    Raises:
+        EditionError: If a file would be lost that is no deck.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_old_lessons(folder, ".html")
     written = [folder / f"{path.stem}.html" for path in paths]
+    claimed = claim(folder, [INDEX, *(page.name for page in written)])
     for path, page in zip(paths, written, strict=True):
         page.write_text(deck(read(path)), encoding="utf-8")
-    index = folder / "index.html"
+    decks = [folder / name for name in claimed if name != INDEX and (folder / name).exists()]
     items = [
         f'<li><a href="{each.name}">{_TITLE.search(each.read_text(encoding="utf-8"))[1]}</a></li>'
-        for each in sorted({*folder.glob("[0-9][0-9]_*.html"), *written} - {index})
+        for each in decks
     ]
-    index.write_text(_INDEX.format(items="\n".join(items)), encoding="utf-8")
+    (folder / INDEX).write_text(_INDEX.format(items="\n".join(items)), encoding="utf-8")
     return written
 
 

@@ -100,8 +100,6 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
             notebook that somebody has changed would be replaced or removed, or if a path names no
             notebook.
     """
-    if folder.exists() and not folder.is_dir():
-        raise EditionError(f"student editions must be written into a folder, got {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     if others := sorted(path.name for path in folder.iterdir() if path.suffix != ".ipynb"):
         raise EditionError(
@@ -126,7 +124,8 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     for path in old:
         path.unlink()
     for path, edition in editions.items():
-        replace_file(path, [f"{nbformat.writes(edition)}\n".encode()])
+        # Half a character in a cell, which no file holds, is written in JSON's way, as \ud800.
+        replace_file(path, [f"{nbformat.writes(edition)}\n".encode(errors="backslashreplace")])
     return list(editions)
 
 

@@ -188,8 +188,9 @@ def _remembered(copies: Path) -> dict[str, list[str]]:
 def main() -> int:
     """The command: bring the folder ``work`` up to date."""
     copies = ROOT / "work"
-    if copies.exists() and not copies.is_dir():
-        print(f"{copies.name} must be a folder, got a file: please rename it.", file=sys.stderr)
+    if os.path.lexists(copies) and not copies.is_dir():
+        got = "a file" if copies.exists() else "a link that leads nowhere"
+        print(f"{copies.name} must be a folder, got {got}: please rename it.", file=sys.stderr)
         return 1
     try:
         done = update(ROOT / "notebooks", copies)

@@ -370,5 +370,5 @@ def _reason(error: BaseException) -> str:
     words = ""
     with suppress(Exception):  # an error of the reader's may have no words
         words = " ".join(str(error).split())
-    words = words or type(error).__name__
+    words = words.encode(errors="replace").decode() or type(error).__name__
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}…"

@@ -1,18 +1,25 @@
 """Write the data file of everyday English: ``python -m corpora.everyday``, in half a minute."""
 
+import sys
+from collections.abc import Sequence
+
 from corpora.everyday.data_file import make_text, pack
 from transformer_edu.data.everyday import CHECKSUM, FILE, checksum_of
+from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_edu.training.machine.failures import one_line_errors
 
 
-def main() -> None:
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file; if its text has changed, print the checksum that the library needs."""
     text = make_text()
-    FILE.write_bytes(pack(text))
+    replace_file(FILE, [pack(text)])
     print(f"{FILE.name}: {len(text.splitlines()):,} lines, {FILE.stat().st_size:,} bytes")
     found = checksum_of(text)
     if found != CHECKSUM:
         print(f'Its text has changed: write CHECKSUM = "{found}" into data/everyday.py')
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -18,6 +18,7 @@ import torch
 from experiments.publishing.card import Findings, checksum_of, describe_run
 from experiments.publishing.choosing import ALPHAS, WIDTHS, Chooser, Trial, best_of
 from experiments.publishing.everyday_scores import score_unseen
+from transformer_edu.data.tokenizer import load_tokenizer
 from transformer_edu.generation.translator import Translator
 from transformer_edu.pretrained.loading import CARD, HISTORY
 from transformer_edu.runs.run_folder import RunFolder
@@ -68,8 +69,8 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
 
     Raises:
         OSError: If a file is missing or cannot be written.
-        ValueError: If the run is of a toy task or has no history, to is the run's own folder or
-            has such files of others, or weights and tokenizer are too large for the package.
+        ValueError: If the run is of a toy task, has no history or is damaged, to is the run's own
+            folder or has such files of others, or what it holds is too large for the package.
     """
     settings = run.read_settings()
     if not settings.is_text:
@@ -77,6 +78,7 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
     if to.path.resolve() == run.path.resolve():
         raise ValueError(f"to must be another folder than the run's, got {to.path}")
     candidates = weights_of(run, settings)
+    _require_whole(run, settings, candidates)
     names = (HISTORY, to.model.name, to.tokenizer_file.name, CARD)  # the first marks our folders
     there = [name for name in names if os.path.lexists(to.path / name)]
     if there and there[0] != HISTORY:
@@ -138,6 +140,20 @@ def history_of(run: RunFolder, settings: RunSettings) -> dict[str, object]:
     name = BleuScorer.name
     scored = [record for record in run.read_history(name) if record[name] is not None]
     return {"settings": settings.by_name(), "evaluations": scored}
+
+
+def _require_whole(run: RunFolder, settings: RunSettings, candidates: dict[str, Path]) -> None:
+    """Refuse a run that was damaged by hand, before the hours that its scores take."""
+    tokens = len(load_tokenizer(run.tokenizer_file))
+    for file in candidates.values():
+        if (size := load_model(file).config.vocabulary_size) != tokens:
+            wanted = f"have as many tokens as {run.tokenizer_file}"
+            raise ValueError(f"{file} must {wanted}, got {size:,} and {tokens:,}")
+    try:
+        describe_run(run, settings, Findings(trials=(), chosen=Trial("none yet")))
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        files = f"{run.settings_file.name} and {run.history_file.name}"
+        raise ValueError(f"run must have whole {files}, got others in {run.path}") from error
 
 
 def _write_draft(

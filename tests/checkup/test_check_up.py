@@ -97,6 +97,11 @@ def test_a_wrong_kind_is_refused(kind, words):
         check_up(GPT(), kind=kind)
 
 
+def test_a_training_step_that_is_no_function_is_refused():
+    with pytest.raises(CheckupError, match="training_step must be a function, got True"):
+        check_up(GPT(), training_step=True)
+
+
 class Loud(GPT):
     def forward(self, ids: Tensor) -> Tensor:
         print("step", "forward")

@@ -510,7 +510,10 @@ def test_a_folder_in_place_of_the_file_stops_nothing(capsys):
 UNSPEAKABLE = "raise type('E', (Exception,), {'__str__': lambda self: 1 / 0})"
 
 
-@pytest.mark.parametrize("ends", ["sys.exit(3)", "raise BaseException('no')", UNSPEAKABLE])
+HALVED = r"raise ValueError('half an emoji \ud83d')"  # no stream can hold it
+
+
+@pytest.mark.parametrize("ends", ["sys.exit(3)", "raise BaseException('no')", UNSPEAKABLE, HALVED])
 def test_a_class_that_ends_the_program_stops_nothing(ends, capsys):
     keep(written_in_a_cell(OWN))
     edit(
@@ -521,6 +524,7 @@ def test_a_class_that_ends_the_program_stops_nothing(ends, capsys):
     assert my_parts().Attention is our_transformer.Attention
     said = capsys.readouterr().out
     assert f"{FILE} does not run (" in said and said.count("\n") == 1
+    said.encode()
 
 
 def test_a_name_that_is_no_class_any_more_gives_way_with_one_sentence(capsys):

@@ -4,8 +4,10 @@ import pytest
 import torch
 
 from transformer_edu.data.batches import epoch, make_batch, pad, plan_batches, plan_token_batches
-from transformer_edu.data.toy_tasks import Pair
+from transformer_edu.data.toy_tasks import Pair, Task
+from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
+from transformer_edu.training.evaluation import evaluate, exact_matches
 
 # The first number of a source names it, so that pairs can be told apart after padding.
 PAIRS = [([i, *range(4, 4 + i % 5)], [i] * (1 + i % 7)) for i in range(100, 203)]
@@ -101,9 +103,8 @@ def test_a_batch_moves_to_another_device_as_a_whole():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: pad([]), ValueError, "sequences must hold at least one sequence, got none"),
         (lambda: pad([[4], []]), ValueError, "must not be empty, got an empty one in row 1"),
-        (lambda: make_batch([]), ValueError, "sequences must hold at least one sequence"),
+        (lambda: make_batch([]), ValueError, "pairs must hold at least one pair, got none"),
         (lambda: make_batch([([], [4])]), ValueError, "must not be empty, got an empty one in"),
         (lambda: one_epoch(batch_size=0), ValueError, "batch_size must be at least 1, got 0"),
         (lambda: one_epoch(batch_size=2.5), TypeError, "batch_size must be a whole number"),
@@ -119,6 +120,34 @@ def test_a_batch_moves_to_another_device_as_a_whole():
 def test_what_makes_no_batch_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (None, "pairs must be a list of pairs, got None"),
+        ("abcd", "pairs must be a list of pairs, got 'abcd'"),
+        ([("ab", "cd")], r"pairs must hold pairs of two lists of token ids, got \('ab', 'cd'\) as"),
+        ([([4], [5]), [4, 5]], r"two lists of token ids, got \[4, 5\] as pair 2"),
+        ([([4], [5], [6])], r"two lists of token ids, got \(\[4\], \[5\], \[6\]\) as pair 1"),
+        ([([4], None)], r"two lists of token ids, got \(\[4\], None\) as pair 1"),
+        ([([4], [5.5])], r"two lists of token ids, got \(\[4\], \[5.5\]\) as pair 1"),
+        ([([4], [[5]])], r"two lists of token ids, got \(\[4\], \[\[5\]\]\) as pair 1"),
+    ],
+)
+def test_what_holds_no_pairs_of_ids_is_refused_at_every_door(pairs, message):
+    model, given = torch.nn.Linear(2, 2), {"validation": PAIRS, "test": PAIRS}
+    doors = (
+        make_batch,
+        lambda pairs: one_epoch(pairs=pairs),
+        lambda pairs: batches_of(pairs, tokens=9),
+        lambda pairs: evaluate(model, pairs),
+        lambda pairs: exact_matches(model, pairs),
+        lambda pairs: Task(name="t", vocabulary=Vocabulary([]), train=pairs, **given),
+    )
+    for door in doors:
+        with pytest.raises(TypeError, match=message.replace("pairs must", "(pairs|train) must")):
+            door(pairs)
 
 
 @pytest.mark.parametrize("skip", [0, 1, 12, 13, 50])

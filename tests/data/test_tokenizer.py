@@ -381,6 +381,7 @@ def test_what_nothing_can_be_learned_from_is_refused(lines, size, error, message
         (lambda t: t.encode("a\udfff"), ValueError, r"text must hold no lone surrogate, got '\\u"),
         (lambda t: t.encode(b"a"), TypeError, "text must be text, got b'a'"),
         (lambda t: t.encode(None), TypeError, "text must be text, got None"),
+        (lambda t: t.words(None), TypeError, "text must be text, got None"),
         (lambda t: t.encode_all("ab"), TypeError, "texts must be several texts, got 'ab'"),
         (lambda t: t.encode_all(["a", 3]), TypeError, "texts must be text, got 3"),
         (lambda t: t.decode([340]), ValueError, "ids must be at most 339, got 340"),
@@ -400,7 +401,7 @@ def test_what_nothing_can_be_learned_from_is_refused(lines, size, error, message
             "merges must make pieces that look different, got '<s>' twice",
         ),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_what_has_no_tokens_is_refused(tokenizer, call, error, message):
     with pytest.raises(error, match=message):

@@ -108,6 +108,8 @@ def test_all_pairs_that_there_are_can_be_drawn():
         (number_words_task, {"test_size": -1}, "test_size must be at least 1, got -1"),
         (reverse_task, {"num_symbols": 0}, "num_symbols must be at least 1, got 0"),
         (reverse_task, {"shortest": 9}, "shortest must be at most longest, got 9 and 8"),
+        (reverse_task, {"longest": 10**18}, "longest must be at most 10,000, got 1,000,000,000,"),
+        (copy_task, {"num_symbols": 10**18}, "num_symbols must be at most 10,000, got 1,000,000"),
         (reverse_task, {"seed": -1}, "seed must be at least 0, got -1"),
     ],
 )

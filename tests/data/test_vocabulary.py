@@ -40,8 +40,8 @@ def test_a_vocabulary_without_words_has_the_special_tokens():
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        ("drei", TypeError, "words must be several words, got the single text 'drei'"),
-        (["drei", 3], TypeError, "words must hold texts, got 3"),
+        ("drei", TypeError, "words must be several texts, got 'drei'"),
+        (["drei", 3], TypeError, "words must be text, got 3"),
         (["</s>"], ValueError, "words must not be spelled like a special token, got '</s>'"),
     ],
 )
@@ -51,7 +51,7 @@ def test_words_that_cannot_be_a_vocabulary_are_refused(words, error, message):
 
 
 def test_a_text_that_was_not_split_is_refused():
-    with pytest.raises(TypeError, match="words must be a list of words, got the single text"):
+    with pytest.raises(TypeError, match="words must be several texts, got 'drei hundert'"):
         Vocabulary(WORDS).encode("drei hundert")
 
 

@@ -15,3 +15,20 @@ def test_the_folder_knows_its_sentences_by_heart(tmp_path, capsys):
     assert told[1:] == [f"{source} → {target}" for source, target in PAIRS]
     translator = load_marian(tmp_path / "small")
     assert translator.translate_all([source for source, _ in PAIRS]) == [t for _, t in PAIRS]
+
+
+@pytest.mark.parametrize("taken", ["file", "model", "link"])
+def test_what_is_there_is_not_replaced(tmp_path, capsys, taken):
+    folder = tmp_path / "opus"
+    if taken == "file":
+        folder.write_text("mine", encoding="utf-8")
+    elif taken == "link":
+        folder.symlink_to("nowhere")
+    else:
+        folder.mkdir()
+        (folder / "config.json").write_text("mine", encoding="utf-8")
+    before = [path.name for path in tmp_path.rglob("*")]
+    assert main([str(folder)]) == 1
+    assert capsys.readouterr().err == f"error: folder must be a new or an empty one, got {folder}\n"
+    assert [path.name for path in tmp_path.rglob("*")] == before
+    assert all(path.read_text("utf-8") == "mine" for path in tmp_path.rglob("*") if path.is_file())

@@ -163,7 +163,7 @@ def test_start_and_end_are_tokens_that_the_model_can_write():
     config = replace(CONFIG, target_vocabulary_size=7)
     asked = {"source_ids": SOURCE_IDS, "max_length": 3, "cached": True}
     assert Targets(Transformer(config).eval(), start_id=5, end_id=6, **asked).end_id == 6
-    with pytest.raises(ValueError, match="end_id must be from 0 to 6, got 7"):
+    with pytest.raises(ValueError, match="end_id must be at most 6, got 7"):
         Targets(Transformer(config).eval(), start_id=5, end_id=7, **asked)
 
 

@@ -330,7 +330,7 @@ def test_a_choice_that_leaves_nothing_to_draw_is_refused(changes, error, message
     ("changes", "error", "message"),
     [
         ({"generator": -1}, ValueError, "generator must be at least 0, got -1"),
-        ({"generator": 2**63}, ValueError, "generator must be at most .* as a seed, got"),
+        ({"generator": 2**63}, ValueError, "generator must be at most [0-9,]+, got 9,223,"),
         ({"generator": "dice"}, TypeError, "generator must be a whole number, got 'dice'"),
     ],
 )

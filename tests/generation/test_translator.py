@@ -105,9 +105,9 @@ def test_the_result_does_not_depend_on_the_batch(translator):
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda t: t.translate(7), TypeError, "text must be a text, got 7"),
-        (lambda t: t.translate_all(5), TypeError, "texts must be a list of texts, got 5"),
-        (lambda t: t.translate_all("abc"), TypeError, "list of texts, got the single text 'abc'"),
+        (lambda t: t.translate(7), TypeError, "text must be text, got 7"),
+        (lambda t: t.translate_all(5), TypeError, "texts must be several texts, got 5"),
+        (lambda t: t.translate_all("abc"), TypeError, "texts must be several texts, got 'abc'"),
         (lambda t: t.translate("a" * 13), ValueError, "text must have at most 12 tokens, got 13"),
         (lambda t: t.translate("ab", width=0), ValueError, "width must be at least 1, got 0"),
         (lambda t: t.translate("", width=100_000), ValueError, "at most 1,000, got 100,000"),
@@ -156,5 +156,7 @@ def test_without_a_model_or_a_tokenizer_there_is_no_translator(translator):
         Translator(None, Letters())
     with pytest.raises(TypeError, match="tokenizer must have the method encode, got NoneType"):
         Translator(translator.model, None)
+    with pytest.raises(TypeError, match="lower_capitals must be True or False, got 'no'"):
+        Translator(translator.model, Letters(), lower_capitals="no")
     with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
         write_all(torch.nn.Linear(2, 2), [[4]])

@@ -90,7 +90,7 @@ CONFIGS = [
     ({"bias": 1}, "bias must be True or False, got 1"),
     ({"tie_embeddings": None}, "tie_embeddings must be True or False, got None"),
 ]
-WIDE = {"d_model": 16, "num_heads": 3}
+WIDE, SIZED, nan = {"d_model": 16, "num_heads": 3}, {"d_model": 4, "num_heads": 2}, float("nan")
 VECTORS = "x must be floats of width 12, got"
 FLOATING = "must be of a floating-point type, got"
 EVEN = "d_model must be even for sinusoidal positions, got 3"
@@ -105,6 +105,11 @@ five_axes, three_rows = some.expand(1, 2, 3, QUERY, KEY), some[:3]
 # What a constructor, a function or a layer called alone would compute silently, and wrongly.
 PARTS = [
     (lambda: MultiHeadAttention(**WIDE), "num_heads must divide d_model, got 3 and 16"),
+    (lambda: MultiHeadAttention(**SIZED, bias="no"), "bias must be True or False, got 'no'"),
+    (lambda: MultiHeadAttention(**SIZED, dropout=-1), "dropout must be from 0 to 1, got -1"),
+    (lambda: AddAndNorm(d_model=4, norm_first="no"), "norm_first must be True or False, got 'no'"),
+    (lambda: AddAndNorm(d_model=4, dropout=nan), "dropout must be from 0 to 1, got nan"),
+    (lambda: weigh(query, key, key[:, :3]), f"{LENGTH} 5 and 3"),
     (lambda: sinusoidal_positions(4, 3), EVEN),
     (lambda: sinusoidal_positions(True, 4), "length must be a whole number, got True"),
     (lambda: sinusoidal_positions(2.0, 4), "length must be a whole number, got 2.0"),
@@ -127,6 +132,7 @@ PARTS = [
     (lambda: causal_mask(3, queries=4), "queries must be at most 3, got 4"),
     (lambda: target_mask(ids[0]), f"token_ids must have shape (batch, position) {FULL} (4,)"),
     (lambda: padding_mask(ids.float()), f"token_ids {NO_IDS} torch.float32"),
+    (lambda: target_mask(ids, start_id="1"), "start_id must be a whole number, got '1'"),
     (lambda: padding_mask(ids, padding_id=2.5), "padding_id must be a whole number, got 2.5"),
     (lambda: attend(key=key[:1]), f"query and key {AXES} (2, 3) and (1, 3)"),
     (lambda: attend(value=key[:1]), f"query and value {AXES} (2, 3) and (1, 3)"),
@@ -201,7 +207,6 @@ def test_a_mistake_is_refused_in_one_sentence(mistake: Callable[[], object], sen
 CHECKS = [
     (add_and_norm, "require_same_shape"),
     (attention_module, "require_attention"),
-    (attention_module, "require_same_leading_axes"),
     (embeddings, "require_positions"),
 ]
 last = {"offset": MAX_LENGTH - 1}

@@ -98,3 +98,10 @@ def test_the_name_says_which_translator(tmp_path, monkeypatch):
 def test_there_is_no_other_translator():
     with pytest.raises(ValueError, match=r"name must be one of multi30k\+everyday, everyday, got"):
         load_pretrained("french")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", 2.5, None])
+def test_a_device_that_is_not_here_is_refused(device):
+    wanted = r"device must be one of this machine \(cpu, cuda, mps\), got"
+    with pytest.raises(ValueError, match=f"{wanted} {device!r}$"):
+        load_pretrained(device=device)

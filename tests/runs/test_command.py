@@ -163,7 +163,8 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
         (["--task", "copy", "--threads", "100000"], "threads must be at most 256, got 100,000"),
         (
             ["--task", "copy", "--device", "tpu"],
-            "device must be one of this machine (cpu, cuda, mps), got 'tpu' from --device or ",
+            "device must be one of this machine (cpu, cuda, mps), got 'tpu' from --device or "
+            "TRANSFORMER_EDU_DEVICE\n",
         ),
         (["--task", "copy", "--dropout", "1"], "dropout must be below 1, got 1.0"),
         (
@@ -193,6 +194,36 @@ def test_errors_are_told_in_one_line_and_leave_no_folder(
     assert error.startswith(f"error: {message}")
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("count", ["x", "", "0", "2"])
+def test_processes_that_torchrun_has_not_started_are_refused(tmp_path, monkeypatch, capsys, count):
+    monkeypatch.setenv("WORLD_SIZE", count)
+    assert main(["--task", "copy", "--out", str(tmp_path / "x")]) == 1
+    error = capsys.readouterr().err
+    message = f"error: WORLD_SIZE must be set by torchrun, got {count!r}, and no connection: "
+    assert error.startswith(message) and error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_process_whose_others_never_come_says_so(tmp_path, monkeypatch, capsys):
+    def wait_in_vain(*_: object, **__: object) -> None:
+        raise torch.distributed.DistNetworkError("timed out\n  in a frame")
+
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(torch.distributed, "init_process_group", wait_in_vain)
+    assert main(["--task", "copy", "--out", str(tmp_path / "x")]) == 1
+    assert capsys.readouterr().err.endswith("got '2', and no connection: timed out\n")
+
+
+@pytest.mark.parametrize("kind", ["a file", "a link to nothing"])
+def test_what_is_no_folder_is_refused_and_left(tmp_path, capsys, kind):
+    out = tmp_path / "x"
+    out.write_text("mine") if kind == "a file" else out.symlink_to("nowhere")
+    assert main(["--task", "copy", "--out", str(out)]) == 1
+    assert capsys.readouterr().err == f"error: out must be a folder or a new name, got {out}\n"
+    assert out.read_text() == "mine" if kind == "a file" else out.is_symlink()
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_a_refusal_leaves_a_folder_of_the_users_as_it_was(tmp_path, capsys):
@@ -243,6 +274,13 @@ def test_the_history_is_cut_to_what_the_checkpoint_knows_and_that_is_said(
     folder.history_file.write_text("torn")
     assert main(["--out", str(folder.path), "--resume"]) == 1
     assert capsys.readouterr().err.endswith("must hold a run's records, got something else\n")
+
+
+def test_weights_of_a_step_that_was_never_taken_are_not_averaged(text_run, tmp_path):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    shutil.copy(folder.weights_at(4), folder.weights_at(99))
+    assert main(["--out", str(folder.path), "--resume"]) == 0
+    assert folder.model.read_bytes() == RunFolder(text_run).model.read_bytes()
 
 
 def test_without_its_best_weights_a_run_does_not_go_on(text_run, tmp_path, capsys):
@@ -359,14 +397,22 @@ def test_the_thread_count_can_be_chosen(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("imported", [1, 200, 600, 1000])
-@pytest.mark.parametrize("name", ["training", "generation", "runs.scoring"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "transformer_edu.training",
+        "transformer_edu.generation",
+        "transformer_edu.runs.scoring",
+        "transformer_course.grading",
+    ],
+)
 def test_an_interrupt_while_a_command_is_imported_is_one_sentence(
     text_run, tmp_path, name, imported
 ):
     options = ["--task", "copy", *SMALL, "--steps", "100000", "--out", str(tmp_path / "x")]
     process = subprocess.Popen(
-        [sys.executable, "-X", "importtime", "-m", f"transformer_edu.{name}"]
-        + (options if name == "training" else [str(text_run)]),
+        [sys.executable, "-X", "importtime", "-m", name]
+        + (options if name.endswith("training") else [str(text_run)]),
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

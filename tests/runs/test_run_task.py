@@ -57,6 +57,16 @@ def test_a_resumed_run_finds_its_tokenizer(folder, files):
     assert after.train == before.train
 
 
+@pytest.mark.parametrize("content", ["{}", '["a", "b", "c", "d", "e"]', "mine"])
+@pytest.mark.parametrize("name", ["words.json", "tokenizer.json"])
+def test_tokens_of_somebody_elses_are_refused_and_left(folder, files, name, content):
+    (folder.path / name).write_text(content, encoding="utf-8")
+    for settings in (files, TOY):
+        with pytest.raises(ValueError, match=f"{name} must (be|hold) a (saved|run's) .*something"):
+            load_run_task(settings, folder)
+    assert [file.read_text("utf-8") for file in folder.path.iterdir()] == [content]
+
+
 def test_what_a_run_left_that_never_began_is_not_trusted(folder, files):
     load_run_task(files.changed(vocabulary_size=270), folder)
     task, _ = load_run_task(files, folder)

@@ -93,8 +93,10 @@ def test_texts_that_are_cut_into_words_already_print_no_warning(capfd):
     [
         ((["a"], ["a", "b"]), {}, ValueError, "references must be as many as hypotheses, got 2 a"),
         (([], []), {}, ValueError, "hypotheses must hold at least one text, got none"),
-        (("a", ["a"]), {}, TypeError, "hypotheses must be a list of texts, got 'a'"),
-        ((["a"], "a"), {}, TypeError, "references must be a list of texts, got 'a'"),
+        (("a", ["a"]), {}, TypeError, "hypotheses must be several texts, got 'a'"),
+        ((["a"], "a"), {}, TypeError, "references must be several texts, got 'a'"),
+        ((["a"], [5]), {}, TypeError, "references must be text, got 5"),
+        ((["a"], ["a"]), {"lowercase": "no"}, TypeError, "lowercase must be True or False, got"),
         ((["a"], ["a"]), {"tokenize": "mine"}, ValueError, "tokenize must be one of 13a, .* 'mine"),
         (
             (["a"], ["a"]),
@@ -103,7 +105,7 @@ def test_texts_that_are_cut_into_words_already_print_no_warning(capfd):
             "tokenize must be one of 13a, .* got None",
         ),
     ],
-    ids=range(6),
+    ids=range(8),
 )
 def test_what_cannot_be_compared_is_refused(arguments, changes, error, message):
     with pytest.raises(error, match=message):

@@ -56,9 +56,9 @@ def test_what_is_missing_damaged_or_of_another_model_is_refused(folder):
     message = f"must have as many tokens as its tokenizer, got {len(TOKENIZER)} and 6"
     with pytest.raises(CheckpointError, match=message):
         load_translator(folder)
-    for content in ("7", "[" * 200_000):
+    for content in ("7", "[" * 200_000, '["a", "b", "c", "d", "e"]'):
         words.write_text(content)
-        with pytest.raises(ValueError, match=r"words\.json must hold a list of words, got some"):
+        with pytest.raises(ValueError, match=r"words\.json must hold a run's words, got some"):
             load_translator(folder)
     words.unlink()
     (folder / "tokenizer.json").unlink()

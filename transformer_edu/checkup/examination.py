@@ -46,6 +46,8 @@ def check_up(
         raise CheckupError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     if kind not in (None, *LETTERS):
         raise CheckupError(f"kind must be one of {', '.join(LETTERS)}, got {kind!r}")
+    if training_step is not None and not callable(training_step):
+        raise CheckupError(f"training_step must be a function, got {training_step!r}")
     started, printed = time.perf_counter(), io.StringIO()
     with borrowed(model, torch.float32), contextlib.redirect_stdout(printed):
         subject = Subject(model, kind, adapter or Adapter(), training_step)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.generation.continuation import end_id_of, padding_id_of, start_id_of
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_pairs, require_whole
 from transformer_edu.model.special_ids import PADDING_ID
 
 # Batches that are sorted at once. Sorting all of them pads least, but teaches short numbers worse:
@@ -68,10 +68,8 @@ def pad(sequences: Sequence[Sequence[int]], *, padding_id: int = PADDING_ID) -> 
         Token ids on the CPU, shape (batch, position), as long as the longest sequence.
 
     Raises:
-        ValueError: If there are no sequences, or one of them is empty.
+        ValueError: If a sequence is empty.
     """
-    if len(sequences) == 0:
-        raise ValueError("sequences must hold at least one sequence, got none")
     for row, sequence in enumerate(sequences):
         if len(sequence) == 0:
             raise ValueError(f"sequences must not be empty, got an empty one in row {row}")
@@ -88,8 +86,9 @@ def make_batch(pairs: Sequence[Pair], model: nn.Module | None = None) -> Batch:
         model: Its config says which tokens are start, end and padding; None for the vocabulary's.
 
     Raises:
-        ValueError: If there are no pairs, or a source is empty.
+        TypeError, ValueError: If pairs are none of token ids, or a source is empty.
     """
+    require_pairs("pairs", pairs)
     start, end, padding = (ask(model) for ask in (start_id_of, end_id_of, padding_id_of))
     return Batch(
         source_ids=pad([source for source, _ in pairs], padding_id=padding),
@@ -113,8 +112,7 @@ def epoch(
         skip: How many batches to leave out at the beginning.
 
     Raises:
-        TypeError, ValueError: If batch_size is not a whole number of at least 1, skip one of at
-            least 0, or there are no pairs.
+        TypeError, ValueError: If batch_size is below 1, skip below 0, or pairs are none of ids.
     """
     require_whole("skip", skip, minimum=0)
     plan = plan_batches(pairs, batch_size=batch_size, generator=generator)
@@ -126,6 +124,7 @@ def plan_batches(
 ) -> list[list[int]]:
     """The numbers of the pairs in each batch of an epoch; arguments and errors as for epoch."""
     require_whole("batch_size", batch_size)
+    require_pairs("pairs", pairs)
     order = _shuffled(len(pairs), generator)
     plan: list[list[int]] = []
     for start in range(0, len(order), POOL * batch_size):
@@ -150,10 +149,10 @@ def plan_token_batches(
         generator: Decides the order.
 
     Raises:
-        TypeError, ValueError: If tokens is not a whole number of at least 1, or there are no
-            pairs.
+        TypeError, ValueError: If tokens is below 1, or pairs are none of token ids.
     """
     require_whole("tokens", tokens)
+    require_pairs("pairs", pairs)
     lengths = [max(len(source), len(target) + 1) for source, target in pairs]
     plan: list[list[int]] = []
     pool: list[int] = []
@@ -172,8 +171,6 @@ def plan_token_batches(
 
 def _shuffled(count: int, generator: torch.Generator) -> list[int]:
     """The numbers from 0 below count, in random order."""
-    if count == 0:
-        raise ValueError("pairs must hold at least one pair, got none")
     return torch.randperm(count, generator=generator, device=generator.device).tolist()
 
 

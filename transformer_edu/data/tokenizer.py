@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tokenizers
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_text, require_texts, require_whole
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, SPECIAL_TOKENS, START_ID
 from transformer_edu.training.machine.atomic_files import read_json, require_path, write_json
 
@@ -120,14 +120,13 @@ class Tokenizer:
         """The token ids of a text, without start or end.
 
         Raises:
-            TypeError: If text is not a text.
-            ValueError: If it holds half a character (a lone surrogate).
+            TypeError, ValueError: If it is not a text, or holds half a character (a surrogate).
         """
-        return self.encode_all([_require_text("text", text)])[0]
+        return self.encode_all([require_text("text", text)])[0]
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
         """The token ids of every text: encode for many at once, and faster."""
-        checked = _require_texts("texts", texts)
+        checked = require_texts("texts", texts)
         encodings = self._library.encode_batch(
             [f" {text}" for text in checked], add_special_tokens=False
         )
@@ -137,6 +136,7 @@ class Tokenizer:
 
     def words(self, text: str) -> list[bytes]:
         """The words of a text, each with the space before it: no piece crosses their borders."""
+        text = require_text("text", text)
         cut = self._library.pre_tokenizer.pre_tokenize_str(f" {text}" if text else "")
         return [piece_of(spelled) for spelled, _ in cut]
 
@@ -146,8 +146,7 @@ class Tokenizer:
         Bytes that are no text become U+FFFD, the replacement character; so does the unknown token.
 
         Raises:
-            TypeError: If an id is not a whole number.
-            ValueError: If an id lies outside the vocabulary.
+            TypeError, ValueError: If an id is not a whole number, or outside the vocabulary.
         """
         content = bytearray()
         for token_id in self._require_ids(ids):
@@ -198,12 +197,10 @@ def train_tokenizer(lines: Iterable[str], *, vocabulary_size: int) -> Tokenizer:
 
     Raises:
         ModuleNotFoundError: If the library tokenizers is not installed.
-        TypeError: If lines is a single text or holds anything but texts.
-        ValueError: If all lines are empty, one holds a lone surrogate, or vocabulary_size is
-            too small.
+        TypeError, ValueError: If lines are not texts or all empty, or the vocabulary too small.
     """
     require_whole("vocabulary_size", vocabulary_size, minimum=SMALLEST_VOCABULARY)
-    texts = [f" {text}" for text in _require_texts("lines", lines) if text]
+    texts = [f" {text}" for text in require_texts("lines", lines) if text]
     if not texts:
         raise ValueError("lines must hold some text to learn from, got none")
     # There is at most one merge for each byte; the library reserves memory for what it is told.
@@ -256,25 +253,6 @@ def _with_borders(model: object) -> object:
     tokenizer = tokenizers.Tokenizer(model)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Sequence([cut, as_bytes])
     return tokenizer
-
-
-def _require_texts(name: str, texts: Iterable[str]) -> list[str]:
-    """Refuse a value that is not several texts."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise TypeError(f"{name} must be several texts, got {reprlib.repr(texts)}")
-    return [_require_text(name, text) for text in texts]
-
-
-def _require_text(name: str, text: str) -> str:
-    """Refuse a value that is not a text, or that holds a lone surrogate."""
-    if not isinstance(text, str):
-        raise TypeError(f"{name} must be text, got {reprlib.repr(text)}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        wrong = text[error.start]
-        raise ValueError(f"{name} must hold no lone surrogate, got {wrong!r}") from None
-    return text
 
 
 def _checksum(merges: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from transformer_edu.data.number_words import (
     german_words,
 )
 from transformer_edu.data.vocabulary import Vocabulary
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_pairs, require_whole
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 
 Pair = tuple[list[int], list[int]]  # source and target ids, without start, end or padding
@@ -36,7 +36,7 @@ class Task:
         train, validation, test: The pairs of each part.
 
     Raises:
-        ValueError: If a pair holds the id of padding, start or end.
+        TypeError, ValueError: If a part holds no pairs of ids, or an id of padding, start or end.
     """
 
     name: str
@@ -46,8 +46,9 @@ class Task:
     test: list[Pair]
 
     def __post_init__(self) -> None:
-        """Refuse ids that are masked, or that would end a target early."""
+        """Refuse what is no pair of ids, and ids that are masked or would end a target early."""
         for part in ("train", "validation", "test"):
+            require_pairs(part, getattr(self, part))
             for number, pair in enumerate(getattr(self, part), start=1):
                 if not all(map(MARKS.isdisjoint, pair)):
                     got = f"{pair} as pair {number:,}"
@@ -131,7 +132,7 @@ class SymbolSettings:
     def __post_init__(self) -> None:
         """Refuse sizes that cannot be drawn."""
         for name in ("num_symbols", "shortest", "longest"):
-            require_whole(name, getattr(self, name))
+            require_whole(name, getattr(self, name), maximum=10_000)
         require_whole("seed", self.seed, minimum=0)
         if self.shortest > self.longest:
             got = f"{self.shortest} and {self.longest}"

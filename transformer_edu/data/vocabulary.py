@@ -5,7 +5,7 @@ Met in notebooks/01_words_as_vectors.ipynb.
 
 from collections.abc import Iterable, Sequence
 
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_texts, require_whole
 from transformer_edu.model.special_ids import SPECIAL_TOKENS, UNKNOWN_ID
 
 
@@ -16,17 +16,12 @@ class Vocabulary:
         words: The words in the order of their ids; a word that comes again counts once.
 
     Raises:
-        TypeError: If words is a single text, or a word is not a text.
-        ValueError: If a word is spelled like a special token.
+        TypeError, ValueError: If words are not texts, or one is spelled like a special token.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
-        if isinstance(words, str):
-            raise TypeError(f"words must be several words, got the single text {words!r}")
-        distinct = list(dict.fromkeys(words))
+        distinct = list(dict.fromkeys(require_texts("words", words)))
         for word in distinct:
-            if not isinstance(word, str):
-                raise TypeError(f"words must hold texts, got {word!r}")
             if word in SPECIAL_TOKENS:
                 raise ValueError(f"words must not be spelled like a special token, got {word!r}")
         self.tokens = (*SPECIAL_TOKENS, *distinct)  # the token of id i is tokens[i]
@@ -42,16 +37,13 @@ class Vocabulary:
         Raises:
             TypeError: If words is a single text: split it first.
         """
-        if isinstance(words, str):
-            raise TypeError(f"words must be a list of words, got the single text {words!r}")
-        return [self._ids.get(word, UNKNOWN_ID) for word in words]
+        return [self._ids.get(word, UNKNOWN_ID) for word in require_texts("words", words)]
 
     def decode(self, token_ids: Iterable[int]) -> list[str]:
         """The token of every id.
 
         Raises:
-            TypeError: If an id is not a whole number.
-            ValueError: If an id lies outside the vocabulary.
+            TypeError, ValueError: If an id is not a whole number, or outside the vocabulary.
         """
         tokens = []
         for token_id in token_ids:

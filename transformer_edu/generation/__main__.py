@@ -19,8 +19,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from transformer_edu.data.parallel_text import BYTE_ORDER_MARK, decode_line
+<<<<<<< HEAD
 from transformer_edu.generation.continuation import require_width
 from transformer_edu.generation.translator import ALPHA, WIDTH, TextTooLongError, Translator
+=======
+from transformer_edu.generation.continuation import LARGEST_WIDTH
+from transformer_edu.generation.translator import TextTooLongError, Translator
+from transformer_edu.model.refusals import require_whole
+>>>>>>> o-attack
 from transformer_edu.pretrained.ctranslate2_engine import fast_translator
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian_folder import load_marian
@@ -52,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--compute-type", help="of ctranslate2: int8, or float32, the default")
     chosen = parser.parse_args(arguments)
     status = 0
-    require_width("beam", chosen.beam)
+    require_whole("beam", chosen.beam, maximum=LARGEST_WIDTH)
     if sys.stdin is None:
         raise ValueError("standard input must be open to be translated, got a closed one")
     if chosen.device is not None:

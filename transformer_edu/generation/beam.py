@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from transformer_edu.generation.continuation import Targets, require_width
+from transformer_edu.generation.continuation import LARGEST_WIDTH, Targets
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.hypotheses import (
     BeamStep,
@@ -60,7 +60,7 @@ def beam_search(
     Raises:
         TypeError, ValueError: As in greedy_search, or if width, alpha or num_best is out of range.
     """
-    require_width("width", width)
+    require_whole("width", width, maximum=LARGEST_WIDTH)
     require_alpha(alpha)
     require_whole("num_best", num_best)
     if num_best > width:

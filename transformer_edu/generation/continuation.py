@@ -228,11 +228,6 @@ def end_id_of(model: nn.Module) -> int:
     return config_field(model, "end_id", END_ID)
 
 
-def require_width(name: str, width: int) -> None:
-    """Refuse a value that is not a whole number from 1 to LARGEST_WIDTH."""
-    require_whole(name, width, maximum=LARGEST_WIDTH)
-
-
 def require_model(model: nn.Module) -> None:
     """Refuse, with a TypeError, a model that cannot encode and decode in two steps."""
     for method in ("source_mask", "encode", "decode", "project"):
@@ -244,9 +239,7 @@ def _require_tokens(model: nn.Module, start_id: int, end_id: int, padding_id: in
     """Refuse start, end and padding that are not three different ids of the vocabulary."""
     size = config_field(model, "output_size", None)
     for name, token_id in (("start_id", start_id), ("end_id", end_id)):
-        require_whole(name, token_id, minimum=0)
-        if size is not None and token_id >= size:
-            raise ValueError(f"{name} must be from 0 to {size - 1}, got {token_id}")
+        require_whole(name, token_id, minimum=0, maximum=None if size is None else size - 1)
     starts_with_padding = start_id == padding_id == start_id_of(model)
     if len({start_id, end_id, padding_id}) < (2 if starts_with_padding else 3):
         got = f"{start_id}, {end_id} and {padding_id}"

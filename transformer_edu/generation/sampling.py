@@ -156,7 +156,11 @@ def _draw_rows(
     """Draw every row token by token until all are done; choose turns logits into probabilities."""
     limits = targets.limits
     written: list[list[int]] = [[] for _ in limits]
-    uniform = _uniform_numbers(generator, len(limits), max(limits))  # (batch, step)
+    # Numbers in [0, 1), (batch, step); each row has a seed of its own.
+    where, exact = generator.device, {"dtype": torch.float64, "device": "cpu"}
+    seeds = torch.randint(LARGEST_SEED, (len(limits),), generator=generator, device=where).tolist()
+    each_row = [torch.Generator().manual_seed(seed) for seed in seeds]
+    uniform = torch.stack([torch.rand(max(limits), generator=each, **exact) for each in each_row])
     step, rows = 0, list(range(len(limits)))  # the rows that are not done
     while rows:
         step += 1
@@ -176,23 +180,13 @@ def _draw_rows(
     return written
 
 
-def _uniform_numbers(generator: torch.Generator, batch: int, steps: int) -> Tensor:
-    """Numbers in [0, 1), shape (batch, step); each row has a seed of its own from the generator."""
-    seeds = torch.randint(LARGEST_SEED, (batch,), generator=generator, device=generator.device)
-    generators = [torch.Generator().manual_seed(seed) for seed in seeds.tolist()]
-    exact = {"dtype": torch.float64, "device": "cpu"}
-    return torch.stack([torch.rand(steps, generator=each, **exact) for each in generators])
-
-
 def _as_generator(generator: torch.Generator | int | None) -> torch.Generator:
     """The generator itself, or a new one from a seed; None takes torch's current seed."""
     if isinstance(generator, torch.Generator):
         return generator
     if generator is None:
         return torch.Generator().manual_seed(torch.initial_seed())
-    require_whole("generator", generator, minimum=0)
-    if generator > LARGEST_SEED:
-        raise ValueError(f"generator must be at most {LARGEST_SEED} as a seed, got {generator}")
+    require_whole("generator", generator, minimum=0, maximum=LARGEST_SEED)
     return torch.Generator().manual_seed(generator)
 
 

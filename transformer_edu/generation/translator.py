@@ -3,7 +3,7 @@
 Met in notebooks/00_start_here.ipynb and 15_translation.ipynb.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,14 +12,14 @@ from torch import nn
 
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
+    LARGEST_WIDTH,
     config_field,
     padding_id_of,
     require_model,
-    require_width,
 )
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_flag, require_text, require_texts, require_whole
 
 WIDTH, ALPHA = 5, 1.0  # chosen by all kinds of validation text: see the published card
 BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
@@ -60,6 +60,7 @@ class Translator:
     def __post_init__(self) -> None:
         """Refuse a model or a tokenizer that lacks a method."""
         require_model(self.model)
+        require_flag("lower_capitals", self.lower_capitals)
         for method in ("encode", "decode"):
             if not callable(getattr(self.tokenizer, method, None)):
                 got = type(self.tokenizer).__name__
@@ -78,7 +79,8 @@ class Translator:
             TypeError: If text is not a string.
             TextTooLongError: If the text has more tokens than the model has positions.
         """
-        return self.translate_all([text], width=width, alpha=alpha, end_loops=end_loops)[0]
+        asked = {"width": width, "alpha": alpha, "end_loops": end_loops}
+        return self.translate_all([require_text("text", text)], **asked)[0]
 
     def translate_all(
         self,
@@ -99,22 +101,13 @@ class Translator:
             TypeError: If texts is a single string, or one of them is not a string.
             TextTooLongError: If a text has more tokens than the model has positions.
         """
-        if isinstance(texts, str):
-            raise TypeError(f"texts must be a list of texts, got the single text {texts!r}")
-        if not isinstance(texts, Iterable):
-            raise TypeError(f"texts must be a list of texts, got {texts!r}")
-        sources = [self._encode(text) for text in texts]
+        sources = [self._encode(text) for text in require_texts("texts", texts)]
         asked = {"width": width, "alpha": alpha, "batch_size": batch_size, "end_loops": end_loops}
         written = iter(self._write([source for source in sources if source], **asked))
         return [self.tokenizer.decode(next(written)) if source else "" for source in sources]
 
     def target_ids(self, text: str) -> list[int]:
-        """The ids of a text in the target language, without start and end.
-
-        Args:
-            text: Encoded by the tokenizer's ``encode_target``, if it has one, as some tokenizers
-                of two languages do.
-        """
+        """The ids of a text in the target language; a tokenizer of two has ``encode_target``."""
         encode = getattr(self.tokenizer, "encode_target", self.tokenizer.encode)
         return encode(text)
 
@@ -122,8 +115,6 @@ class Translator:
         return write_all(self.model, sources, **asked)
 
     def _encode(self, text: str) -> list[int]:
-        if not isinstance(text, str):
-            raise TypeError(f"text must be a text, got {text!r}")
         text = text.strip()  # as training texts are
         lowered = self.lower_capitals and text.isupper()
         ids = self.tokenizer.encode(text.lower() if lowered else text)
@@ -160,7 +151,7 @@ def write_all(
             ids, or a number is out of its range.
     """
     require_model(model)
-    require_width("width", width)
+    require_whole("width", width, maximum=LARGEST_WIDTH)
     require_whole("batch_size", batch_size)
     require_alpha(alpha)
     if isinstance(sources, str) or not hasattr(sources, "__len__"):

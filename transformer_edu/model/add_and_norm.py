@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from .refusals import require_same_shape
+from .refusals import require_flag, require_probability, require_same_shape
 
 
 class AddAndNorm(nn.Module):
@@ -25,6 +25,8 @@ class AddAndNorm(nn.Module):
 
     def __init__(self, *, d_model: int, dropout: float = 0.1, norm_first: bool = False) -> None:
         super().__init__()
+        require_probability("dropout", dropout)
+        require_flag("norm_first", norm_first)
         self.d_model = d_model
         self.norm_first = norm_first
         self.norm = nn.LayerNorm(d_model)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from .cache import KeyValueCache
 from .precision import at_least_float32, fused_attention
-from .refusals import require_attention, require_heads, require_same_leading_axes
+from .refusals import require_attention, require_divisor, require_flag, require_probability
 
 
 @at_least_float32
@@ -59,8 +59,8 @@ def scaled_dot_product_attention(
     Raises:
         TypeError, ValueError: As for attention_weights.
     """
+    require_attention(query, key, value, mask)
     weights = attention_weights(query, key, mask=mask)
-    require_same_leading_axes(query, value, "value")
     return weights @ value, weights
 
 
@@ -82,7 +82,9 @@ class MultiHeadAttention(nn.Module):
         self, *, d_model: int, num_heads: int, dropout: float = 0.0, bias: bool = False
     ) -> None:
         super().__init__()
-        require_heads(num_heads, d_model)
+        require_divisor("num_heads", num_heads, "d_model", d_model)
+        require_probability("dropout", dropout)
+        require_flag("bias", bias)
         self.d_model = d_model
         self.num_heads = num_heads
         self.dropout = dropout

@@ -75,6 +75,7 @@ def target_mask(
     """
     require_token_ids("token_ids", token_ids)
     require_whole("padding_id", padding_id, minimum=0)
+    require_whole("start_id", start_id, minimum=0)
     real = real_tokens(token_ids, padding_id, start_id)
     return real & causal_mask(token_ids.size(1), device=token_ids.device)
 

@@ -5,7 +5,9 @@ silently accept. The values of a tensor are read on the CPU only: a GPU would ha
 """
 
 import os
-from collections.abc import Callable, Collection, Sequence
+import reprlib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -54,12 +56,31 @@ def require_callable(name: str, function: object) -> None:
         raise TypeError(f"{name} must be a function or None, got {type(function).__name__}")
 
 
-def require_heads(num_heads: int, d_model: int) -> None:
-    """Refuse a number of heads that does not divide the width."""
-    require_whole("num_heads", num_heads)
-    require_whole("d_model", d_model)
-    if d_model % num_heads != 0:
-        raise ValueError(f"num_heads must divide d_model, got {num_heads} and {d_model}")
+def require_texts(name: str, texts: Iterable[str]) -> list[str]:
+    """Refuse a value that is not several texts."""
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise TypeError(f"{name} must be several texts, got {reprlib.repr(texts)}")
+    return [require_text(name, text) for text in texts]
+
+
+def require_text(name: str, text: str) -> str:
+    """Refuse a value that is not a text, or that holds a lone surrogate."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be text, got {reprlib.repr(text)}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        wrong = text[error.start]
+        raise ValueError(f"{name} must hold no lone surrogate, got {wrong!r}") from None
+    return text
+
+
+def require_divisor(name: str, value: int, whole_name: str, whole: int) -> None:
+    """Refuse a whole number that does not divide another one, such as num_heads d_model."""
+    require_whole(name, value)
+    require_whole(whole_name, whole)
+    if whole % value != 0:
+        raise ValueError(f"{name} must divide {whole_name}, got {value} and {whole}")
 
 
 # What a layer refuses: PyTorch would broadcast, round, cut off or add it.
@@ -119,6 +140,27 @@ def require_mask(
 
 
 # What the whole model refuses.
+
+
+def require_pairs(name: str, pairs: Sequence[Sequence[Sequence[int]]]) -> None:
+    """Refuse what is not a list of at least one pair of a source's and a target's token ids."""
+    if isinstance(pairs, str) or not hasattr(pairs, "__len__"):
+        raise TypeError(f"{name} must be a list of pairs, got {reprlib.repr(pairs)}")
+    if len(pairs) == 0:
+        raise ValueError(f"{name} must hold at least one pair, got none")
+    for number, pair in enumerate(pairs, start=1):
+        sides = pair if isinstance(pair, list | tuple | Tensor) else ()
+        if len(sides) != 2 or not all(map(_are_ids, sides)):
+            got = f"{reprlib.repr(pair)} as pair {number:,}"
+            raise TypeError(f"{name} must hold pairs of two lists of token ids, got {got}")
+
+
+def _are_ids(side: object) -> bool:
+    """Whether a value is a list of whole numbers; a tensor's type is checked when it is used."""
+    if isinstance(side, str | bytes) or not hasattr(side, "__len__"):
+        return False
+    kinds = set(map(type, side)) - {Tensor}
+    return all(issubclass(kind, Integral) and kind is not bool for kind in kinds)
 
 
 def require_memory(size: int, *, copies: int = 1) -> None:

@@ -19,8 +19,8 @@ from .feed_forward import ACTIVATIONS
 from .masks import causal_mask, real_tokens
 from .refusals import (
     require_choice,
+    require_divisor,
     require_flag,
-    require_heads,
     require_mask,
     require_memory,
     require_probability,
@@ -86,7 +86,7 @@ class TransformerConfig:
         require_whole("max_length", self.max_length, maximum=LARGEST_LENGTH)
         require_whole("target_vocabulary_size", self.output_size)
         require_whole("num_decoder_layers", self.decoder_depth)
-        require_heads(self.num_heads, self.d_model)
+        require_divisor("num_heads", self.num_heads, "d_model", self.d_model)
         if self.d_model % 2 != 0:
             raise ValueError(f"d_model must be even for sinusoidal positions, got {self.d_model}")
         require_probability("dropout", self.dropout)

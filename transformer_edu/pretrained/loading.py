@@ -13,6 +13,7 @@ import torch
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.refusals import require_choice
 from transformer_edu.training.machine.atomic_files import read_json
+from transformer_edu.training.machine.device import named_device
 from transformer_edu.training.saved_translator import load_translator
 
 FOLDER = Path(__file__).parent
@@ -39,10 +40,10 @@ def load_pretrained(
     Raises:
         FileNotFoundError: If the package was installed without its weights, or the translator
             of that name was not made here.
-        ValueError: If there is no such name, or a file is damaged.
+        ValueError: If there is no such name or no such device, or a file is damaged.
     """
     translator = load_translator(_folder(name))
-    translator.model.to(device)
+    translator.model.to(named_device(device))
     return translator
 
 

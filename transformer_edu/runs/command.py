@@ -157,8 +157,9 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
     """Average the last weights, save the average, and score it and the best weights."""
     folder, settings, scorer = watcher.folder, watcher.settings, watcher.scorer
     watched = task.validation[: settings.training.evaluate_on]
-    paths = list(folder.kept_weights().values())[-settings.keep :]
-    models = {"best": load_model(folder.best), "average": average_models(paths)}
+    paths = [path for step, path in folder.kept_weights().items() if step in watcher.scores()]
+    last = average_models(paths[-settings.keep :])
+    models = {"best": load_model(folder.best), "average": last}
     scores = {}
     for name, model in models.items():
         model.to(pick_device())

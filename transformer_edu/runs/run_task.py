@@ -20,6 +20,7 @@ from transformer_edu.runs.settings import EVERYDAY, RunSettings
 from transformer_edu.runs.watching import BleuScorer, ExactMatchScorer, Scorer
 from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.processes import ALONE, OneProcess
+from transformer_edu.training.saved_translator import load_tokens
 
 EXTRA_READINGS = 5  # in an epoch, of each phrase and word: people type these most
 TOY_MAKERS = {"numbers": number_words_task, "copy": copy_task, "reverse": reverse_task}
@@ -33,6 +34,8 @@ def load_run_task(
     Raises:
         ValueError, OSError: As for load_multi30k, read_parallel and load_tokenizer.
     """
+    if folder.words_file.exists() or folder.tokenizer_file.exists():
+        load_tokens(folder.path)  # a file of somebody else's is not replaced
     if not settings.is_text:
         task = TOY_MAKERS[settings.task]()
         write_json(folder.words_file, list(task.vocabulary.tokens))

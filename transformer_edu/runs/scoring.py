@@ -13,8 +13,9 @@ import os
 from collections.abc import Mapping, Sequence
 
 from transformer_edu.data.parallel_text import TextPair
-from transformer_edu.generation.continuation import require_width
+from transformer_edu.generation.continuation import LARGEST_WIDTH
 from transformer_edu.generation.translator import ALPHA, WIDTH, Translator
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
 from transformer_edu.runs.settings import TEXT_TASKS, RunSettings, choose_settings
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     chosen = parser.parse_args(arguments)
     keep_freed_memory()
-    require_width("beam", chosen.beam)
+    require_whole("beam", chosen.beam, maximum=LARGEST_WIDTH)
     if chosen.device is not None:
         os.environ[DEVICE_VARIABLE] = chosen.device
     folder = RunFolder(chosen.run)

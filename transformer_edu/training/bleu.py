@@ -7,7 +7,7 @@ notebooks/15_translation.ipynb builds it from scratch.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformer_edu.model.refusals import require_choice
+from transformer_edu.model.refusals import require_choice, require_flag, require_texts
 from transformer_edu.training.machine.failures import import_extra
 
 TOKENIZERS = ("13a", "intl", "char", "none", "zh")  # these need no other package
@@ -46,13 +46,12 @@ def corpus_bleu(
 
     Raises:
         ModuleNotFoundError: If the library sacrebleu is not installed.
-        TypeError: If hypotheses or references is a single text.
-        ValueError: If the counts differ, there are no texts, or tokenize is unknown.
+        TypeError, ValueError: If there are no texts, the counts differ, or a switch is unknown.
     """
     require_choice("tokenize", tokenize, TOKENIZERS)
+    require_flag("lowercase", lowercase)
     for name, texts in {"hypotheses": hypotheses, "references": references}.items():
-        if isinstance(texts, str):  # its characters would count as texts
-            raise TypeError(f"{name} must be a list of texts, got {texts!r:.60}")
+        require_texts(name, texts)
     if len(hypotheses) == 0:
         raise ValueError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):

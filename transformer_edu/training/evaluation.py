@@ -12,7 +12,7 @@ from transformer_edu.data.batches import make_batch, pad
 from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_pairs, require_whole
 from transformer_edu.training.loss import token_accuracy, token_loss
 from transformer_edu.training.machine.device import device_of, suitable_threads
 from transformer_edu.training.machine.processes import ALONE, OneProcess
@@ -56,8 +56,7 @@ def evaluate(
         TypeError, ValueError: If there are no pairs, or batch_size is below 1.
     """
     require_whole("batch_size", batch_size)
-    if len(pairs) == 0:
-        raise ValueError("pairs must hold at least one pair, got none")
+    require_pairs("pairs", pairs)
     own = [pairs[row] for row in processes.rows(len(pairs))]
     loss = right_tokens = tokens = right_targets = 0.0
     with evaluation_mode(model), suitable_threads(model):
@@ -83,6 +82,7 @@ def exact_matches(model: nn.Module, pairs: Sequence[Pair]) -> int:
         model: A model that greedy_search accepts.
         pairs: Source and target ids, without special tokens.
     """
+    require_pairs("pairs", pairs)
     source_ids = pad([source for source, _ in pairs]).to(device_of(model))
     # One more than the longest target with its end token: longer outputs are wrong anyway.
     longest = max(len(target) for _, target in pairs) + 1

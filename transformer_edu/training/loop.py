@@ -171,7 +171,7 @@ def find_gradients(
             part_loss = weight * batch_loss(model, part, label_smoothing=config.label_smoothing)
         scaler.scale(part_loss).backward()
         loss += part_loss.item()
-    loss = processes.mean(loss)
+    loss = processes.sum([loss])[0] / processes.count
     scale = scaler.get_scale()  # 1, except in float16
     longest = math.inf if config.largest_gradient is None else scale * config.largest_gradient
     length = nn.utils.clip_grad_norm_(model.parameters(), longest)  # before it was shortened

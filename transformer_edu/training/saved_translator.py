@@ -25,8 +25,7 @@ def load_translator(path: str | os.PathLike) -> Translator:
         A translator on the CPU.
 
     Raises:
-        TypeError: If path is not a path.
-        OSError: If a file is missing or cannot be read.
+        TypeError, OSError: If path is not a path, or a file is missing or cannot be read.
         ValueError: If a file is damaged, or model and tokenizer do not belong together.
     """
     require_path("path", path)
@@ -52,6 +51,8 @@ def load_tokens(folder: Path) -> TextCoder:
     if not file.exists():
         return load_tokenizer(folder / TOKENIZER)
     try:
-        return Words(Vocabulary(read_json(file)[len(SPECIAL_TOKENS) :]))
-    except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"{file} must hold a list of words, got something else") from error
+        if tuple((tokens := read_json(file))[: len(SPECIAL_TOKENS)]) == SPECIAL_TOKENS:
+            return Words(Vocabulary(tokens[len(SPECIAL_TOKENS) :]))
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise ValueError(f"{file} must hold a run's words, got something else")

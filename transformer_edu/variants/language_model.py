@@ -20,8 +20,8 @@ from transformer_edu.model.feed_forward import FeedForward
 from transformer_edu.model.masks import causal_mask
 from transformer_edu.model.refusals import (
     require_choice,
+    require_divisor,
     require_flag,
-    require_heads,
     require_memory,
     require_token_ids,
     require_whole,
@@ -75,7 +75,7 @@ class LanguageModelConfig:
     max_length: int = 1024
 
     def __post_init__(self) -> None:
-        require_heads(self.num_heads, self.d_model)
+        require_divisor("num_heads", self.num_heads, "d_model", self.d_model)
         for name in ("vocabulary_size", "num_layers", "d_ff", "max_length"):
             require_whole(name, getattr(self, name))
         for name in ("norm_first", "tie_embeddings", "feed_forward_bias", "attention_bias"):
@@ -86,10 +86,8 @@ class LanguageModelConfig:
         if self.positions == "rotary" and self.d_head % 2:
             raise ValueError(f"d_model / num_heads must be even to rotate, got {self.d_head}")
         if self.num_key_value_heads is not None:
-            require_whole("num_key_value_heads", self.num_key_value_heads)
-            if self.num_heads % self.num_key_value_heads:
-                got = f"{self.num_key_value_heads} and {self.num_heads}"
-                raise ValueError(f"num_key_value_heads must divide num_heads, got {got}")
+            given = ("num_key_value_heads", self.num_key_value_heads)
+            require_divisor(*given, "num_heads", self.num_heads)
 
     @property
     def d_head(self) -> int:

@@ -308,7 +308,7 @@ def test_what_cannot_be_shown_is_refused(translator, text, error, message):
 
 
 def test_words_are_a_list_of_at_least_one_and_numbers_in_range(model, vocabulary):
-    with pytest.raises(TypeError, match="must be a list of words, got the single text"):
+    with pytest.raises(TypeError, match="words must be several texts, got"):
         translate(model, vocabulary, "three hundred")
     with pytest.raises(ValueError, match="must have 1 to 40 words, got 0"):
         translate(model, vocabulary, [])

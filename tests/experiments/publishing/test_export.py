@@ -14,6 +14,7 @@ from experiments.publishing.everyday_scores import EverydayScore
 from experiments.publishing.export import export, history_of, main, weights_of
 from transformer_edu.data.everyday import HELD_OUT, PHRASES_TO_CHOOSE_BY, held_out
 from transformer_edu.data.parallel_text import ParallelText
+from transformer_edu.data.tokenizer import train_tokenizer
 from transformer_edu.pretrained.loading import CARD, HISTORY
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
@@ -77,6 +78,38 @@ def test_an_unfinished_run_changes_nothing_that_is_published(exported, text_run,
     with pytest.raises(FileNotFoundError, match="run must be a finished one, with .*safetensors"):
         export(run, RunFolder(to))
     assert {file.name: file.read_bytes() for file in to.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("settings.json", lambda content: {"settings": content["settings"]}),
+        ("settings.json", lambda content: content | {"versions": ["2.10"]}),
+        ("settings.json", lambda content: content | {"versions": {"machine": "some × CPU"}}),
+        ("evaluations.json", lambda content: [{"step": 7, "bleu": 1.0}]),
+        ("evaluations.json", lambda content: [*content[:-1], content[-1] | {"tokens": None}]),
+        ("evaluations.json", lambda content: [*content[:-1], content[-1] | {"seconds": "long"}]),
+    ],
+)
+def test_a_run_damaged_by_hand_is_refused_before_it_is_scored(
+    text_run, tmp_path, capsys, name, damage
+):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
+    file = run.path / name
+    file.write_text(json.dumps(damage(json.loads(file.read_text("utf-8")))), "utf-8")
+    assert main([str(run.path), "--to", str(tmp_path / "to")]) == 1
+    wanted = "run must have whole settings.json and evaluations.json"
+    assert capsys.readouterr().err == f"error: {wanted}, got others in {run.path}\n"
+    assert not (tmp_path / "to").exists()
+
+
+def test_a_tokenizer_of_another_run_is_refused_by_its_name(text_run, tmp_path, capsys):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
+    train_tokenizer(["ab ab"], vocabulary_size=261).save(run.tokenizer_file)
+    assert main([str(run.path), "--to", str(tmp_path / "to")]) == 1
+    wanted = f"error: {run.model} must have as many tokens as {run.tokenizer_file}, got "
+    assert capsys.readouterr().err.startswith(wanted)
+    assert not (tmp_path / "to").exists()
 
 
 def test_an_interrupt_changes_nothing_that_is_published(exported, text_run, tmp_path, monkeypatch):

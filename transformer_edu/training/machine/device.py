@@ -34,7 +34,7 @@ def pick_device() -> torch.device:
     """
     wanted = os.environ.get(DEVICE_VARIABLE)
     if wanted:
-        return _named_device(wanted)
+        return named_device(wanted, f" from --device or {DEVICE_VARIABLE}")
     if torch.cuda.is_available():
         return torch.device("cuda")
     if torch.backends.mps.is_available():
@@ -186,12 +186,12 @@ def _dtype(model: nn.Module, precision: str) -> torch.dtype:
     return getattr(torch, pick_precision(model) if precision == "auto" else precision)
 
 
-def _named_device(name: str) -> torch.device:
-    """The device of that name, if it is here."""
+def named_device(name: str | torch.device, origin: str = "") -> torch.device:
+    """The device of that name; a ValueError if it is not here, which says where it came from."""
     try:
         device = torch.device(name)
         torch.ones(1, device=device).item()  # fails where there is no such device, or no memory
-    except (RuntimeError, AssertionError, NotImplementedError, ImportError):
-        wanted, got = "(cpu, cuda, mps)", f"{name!r} from --device or {DEVICE_VARIABLE}"
+    except (RuntimeError, TypeError, AssertionError, NotImplementedError, ImportError):
+        wanted, got = "(cpu, cuda, mps)", f"{name!r}{origin}"
         raise ValueError(f"device must be one of this machine {wanted}, got {got}") from None
     return device

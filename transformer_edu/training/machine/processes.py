@@ -61,10 +61,6 @@ class OneProcess:
         """The sum of every value over the processes, in float64."""
         return self._summed(torch.tensor(values, dtype=torch.float64, device="cpu")).tolist()
 
-    def mean(self, value: float) -> float:
-        """The mean of a value over the processes."""
-        return self.sum([value])[0] / self.count
-
     def gather(self, own: Sequence[Sequence[int]], count: int) -> list[list[int]]:
         """All rows in order, each computed by one process.
 
@@ -136,14 +132,19 @@ def joined_processes() -> Iterator[OneProcess]:
     They communicate through NCCL if each has its own GPU, and through gloo on CPUs. Without
     torchrun there is only one process.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    count = os.environ.get("WORLD_SIZE", "1")
+    if count == "1":
         yield ALONE
         return
     on_gpu = pick_device().type == "cuda"
-    if on_gpu:
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     silence = timedelta(seconds=SECONDS_OF_SILENCE)
-    dist.init_process_group("nccl" if on_gpu else "gloo", timeout=silence)
+    try:
+        if on_gpu:
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        dist.init_process_group("nccl" if on_gpu else "gloo", timeout=silence)
+    except (ValueError, LookupError, RuntimeError) as error:
+        got = f"{count!r}, and no connection: {error}".partition("\n")[0]
+        raise ConnectionError(f"WORLD_SIZE must be set by torchrun, got {got}") from error
     signal.signal(signal.SIGTERM, _end)
     yield JoinedProcesses()
     dist.destroy_process_group()  # not after an error: a lost process does not answer any more
