@@ -24,7 +24,6 @@ from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.model.refusals import require_choice
 
 FILE = Path(__file__).with_name("everyday.tsv.xz")
-# SHA-256 of the unpacked text:
 CHECKSUM = "6329d8683ea63624cdb5d546609f57f45730692391b0aa761fabc8be70ca24a2"
 SEPARATOR = " | "  # between accepted translations
 PHRASES_TO_CHOOSE_BY = 300  # the last of the validation part

@@ -19,14 +19,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from transformer_edu.data.parallel_text import BYTE_ORDER_MARK, decode_line
-<<<<<<< HEAD
-from transformer_edu.generation.continuation import require_width
-from transformer_edu.generation.translator import ALPHA, WIDTH, TextTooLongError, Translator
-=======
 from transformer_edu.generation.continuation import LARGEST_WIDTH
-from transformer_edu.generation.translator import TextTooLongError, Translator
+from transformer_edu.generation.translator import ALPHA, WIDTH, TextTooLongError, Translator
 from transformer_edu.model.refusals import require_whole
->>>>>>> o-attack
 from transformer_edu.pretrained.ctranslate2_engine import fast_translator
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.pretrained.marian_folder import load_marian
