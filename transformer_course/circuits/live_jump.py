@@ -78,7 +78,7 @@ def show_jump_live() -> None:
         title="Copying appears suddenly, together with two kinds of heads",
         still=plot_moment(jump, maps),
         height=600,
-        phone_height=720,
+        phone_height=760,
     )
 
 
