@@ -60,7 +60,7 @@ def show_jump_live() -> None:
     """Let the reader go through the steps of a stored training: curves, and two heads' maps."""
     jump, maps = stored_jumps("two layers")[0], stored_maps()
     cells = role_cells(maps.words)
-    names = {"before": "a head of layer 1", "after": "a head of layer 2"}
+    names = {"before": "layer 1", "after": "layer 2"}
     show_live(
         __file__,
         {
@@ -75,7 +75,7 @@ def show_jump_live() -> None:
                 for role in names
             ],
         },
-        title="Copying appears suddenly, together with two kinds of heads",
+        title="Copying appears suddenly, and two maps change at the same time",
         still=plot_moment(jump, maps),
         height=600,
         phone_height=760,
