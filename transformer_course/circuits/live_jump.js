@@ -59,9 +59,9 @@ function draw(layout) {
 
 function sentence() {
   const [right, before, after] = curves.map(({ values }) => bold(percent(values[at])));
-  return [`After ${steps[at]} steps, `, right, " of the words that come again are right. Layer 1 ",
-    "gives ", before, " to the word before, layer 2 ", after, " to words after an earlier one ",
-    "(framed)."];
+  return [`After ${steps[at]} steps, `, right, " of the words that come again are right (loss ",
+    `${fixed(data.losses[at])}). Layer 1 gives `, before, " to the word before, layer 2 ", after,
+    " to words after an earlier one (framed)."];
 }
 
 controls.append(slider({ label: "training step", min: 0, max: steps.length - 1, value: at,

@@ -15,9 +15,9 @@ from transformer_course.drawing.style import BLUE, GREEN, VERMILION, styled, tit
 from transformer_course.viewer.live import show_live
 
 CURVES = {
-    "words that come again: right": "accuracy",
-    "first map: the word before": "before",
-    "second map: after an earlier one": "after",
+    "accuracy on words that come again": "accuracy",
+    "layer 1: weight on the word before": "before",
+    "layer 2: weight after an earlier one": "after",
 }
 
 
@@ -67,6 +67,7 @@ def show_jump_live() -> None:
             "words": list(maps.words),
             "steps": list(jump.steps),
             "first": len(jump.steps) - 1,
+            "losses": list(jump.again),
             "curves": [
                 {"name": name, "values": list(getattr(jump, key))} for name, key in CURVES.items()
             ],
