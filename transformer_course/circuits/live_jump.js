@@ -10,7 +10,7 @@ let at = data.first;
 const under = svg("g");
 const path = (d, style) => svg("path", { d, style: `fill:none;${style}` });
 const places = ({ isNarrow }) => isNarrow
-  ? { chart: { x: 46, y: 26, wide: 334, high: 150 }, cell: 13.5, label: 34,
+  ? { chart: { x: 46, y: 26, wide: 334, high: 150 }, cell: 13.4, label: 37,
     at: [[0, 284], [200, 284]] }
   : { chart: { x: 46, y: 30, wide: 244, high: 268 }, cell: 16, label: 44,
     at: [[308, 30], [558, 30]] };
