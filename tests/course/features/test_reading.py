@@ -15,12 +15,16 @@ from transformer_course.features.reading import (
 )
 
 
-def test_every_vector_is_the_encoders_for_its_token_without_padding():
+def test_every_vector_is_the_encoders_for_its_token_without_padding(monkeypatch):
     translator = small_translator()
+    names = translator.tokenizer.vocabulary.tokens
+    tokens = lambda _, ids: [f"▁{names[each]}" for each in ids]  # noqa: E731
+    monkeypatch.setattr(type(translator.tokenizer), "tokens", tokens, raising=False)
     sentences = [english for english, _ in PAIRS]
     reading = read_encoder(translator, sentences)
     ids = [translator.tokenizer.encode(each) for each in sentences]
     assert len(reading.vectors) == len(reading.words) == sum(map(len, ids))
+    assert reading.words[:3] == ["a", "man", "sleeps"]
     assert reading.sentences == [0] * len(ids[0]) + [1] * len(ids[1])
     assert reading.places == [*range(len(ids[0])), *range(len(ids[1]))]
     with torch.no_grad():
