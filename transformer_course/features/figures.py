@@ -38,7 +38,9 @@ def plot_directions(directions: Mapping[str, Tensor]) -> Figure:
         axes.set_title(literal(name, longest=None), fontsize=13, loc="center")
     total = next(iter(directions.values())).size(1)
     said = ", ".join(f"{count} when {name}" for name, count in counts.items())
-    title = f"Two numbers for {total} features keep {', '.join(map(str, counts.values()))} of them"
+    title = (
+        f"Two numbers for {total} features keep {' or '.join(map(str, counts.values()))} of them"
+    )
     title_above(figure, title)
     figure.set_label(f"{title}: {said}. Each kept feature is an arrow in the plane")
     return figure

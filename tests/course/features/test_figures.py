@@ -15,7 +15,7 @@ PLANES = {
     "always present": torch.tensor([[1.0, 0.0, 0.1], [0.0, 1.0, 0.1]]),
     "rare": torch.tensor([[1.0, 0.0, -0.9], [0.0, 1.0, 0.1]]),
 }
-FLIPS = {"2 features": {"features": 60.0, "random features": 3.0}}
+FLIPS = {"n = 2": {"features": 60.0, "random features": 3.0}}
 RUNS = [
     replace(stored_runs()[0], seed=seed, plural=plural) for seed, plural in ((0, 0.9), (1, 0.95))
 ]
@@ -36,10 +36,10 @@ def test_a_figure_says_what_it_shows(name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("plot_directions", "Two numbers for 3 features keep 2, 3 of them"),
+        ("plot_directions", "Two numbers for 3 features keep 2 or 3 of them"),
         ("plot_words", "Feature 3: 75% of its activity is at “$q$”"),
         ("plot_scores", "feature has the largest AUC, 0.98"),
-        ("plot_flips", "2 features: 60 of 100 articles change, with random ones 3"),
+        ("plot_flips", "n = 2: 60 of 100 articles change, with random ones 3"),
         ("plot_seeds", "the AUC for plural is at least 0.90"),
     ],
 )
