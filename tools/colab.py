@@ -47,6 +47,7 @@ LESSONS_THAT_TRAIN = (
     "17",
     "18",
     "19",
+    "21",
 )  # most of their seconds: a GPU helps
 FOLDED_ON_COLAB = {"cellView": "form"}  # in the metadata of a set-up cell
 ON_COLAB = {"accelerator": "GPU", "colab": {"gpuType": "T4", "toc_visible": True}}

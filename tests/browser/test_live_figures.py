@@ -25,6 +25,7 @@ from transformer_course.attention.live_lookup import (
     show_plane_live,
 )
 from transformer_course.before_you_start.live_slope import show_slope_live
+from transformer_course.circuits.live_jump import show_jump_live
 from transformer_course.decoder.live_decoder import show_decoder_live
 from transformer_course.decoder.next_words import decoding_steps
 from transformer_course.diagnosis.live_patients import (
@@ -346,6 +347,12 @@ FIGURES = {
         mouse=lambda page: page.get_by_text("Take a step").click(),
         touch=lambda page: swipe(page, named(page, "weight w"), 60, 0),
         key=lambda page: named(page, "weight w").press("ArrowRight"),
+    ),
+    "jump": Live(
+        show_jump_live,
+        mouse=lambda page: page.get_by_role("slider", name="training step").click(),
+        touch=lambda page: page.get_by_role("slider", name="training step").tap(),
+        key=lambda page: page.get_by_role("slider", name="training step").press("Home"),
     ),
     "clocks": Live(
         show_clocks_live,

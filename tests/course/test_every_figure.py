@@ -24,6 +24,8 @@ from transformer_course.attention.flow import plot_attention_flow
 from transformer_course.attention.links import plot_links
 from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.before_you_start.live_slope import plot_slope
+from transformer_course.circuits.jumps import Jump, plot_jumps
+from transformer_course.circuits.live_jump import Maps, plot_moment
 from transformer_course.curves.stored_runs import Glance, SeedRun, StoredRuns
 from transformer_course.decoder.next_word_bars import (
     plot_decoding_step,
@@ -114,6 +116,13 @@ STORED = StoredRuns(
 ACCURACY = {"before": 1.0, "after": 0.5, "both": 0.5}
 RECORDS = [{"step": step, "validation_loss": 2 / step, "bleu": step} for step in (10, 20)]
 STEP = DecodingStep(["<s>", NAME], WEIGHTS[0], [("a", 0.5), (NAME, 0.25)], 0, False)
+JUMP = Jump(
+    name="a",
+    seed=0,
+    ends={},
+    **dict.fromkeys(("steps", "accuracy", "first", "again", "before", "after"), (0.0, 1.0)),
+)
+MAPS = Maps(words=("a", NAME), before=2 * [[[100, 0], [50, 50]]], after=2 * [[[100, 0], [0, 100]]])
 LANGUAGE = TableModel({"": {"it": 0.6, NAME: 0.4}, "it": {"is": 0.7, "was": 0.3}})
 HEAD = BatchHead(
     words=[["a", NAME]],
@@ -326,6 +335,14 @@ FIGURES = {
     "plot_rows": (
         partial(plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
         {"token and its id", "number within the vector", "value"},
+    ),
+    "plot_jumps": (
+        partial(plot_jumps, {NAME: [JUMP], "b": [JUMP, JUMP]}),
+        {"training steps", "accuracy on words that come again"},
+    ),
+    "plot_moment": (
+        partial(plot_moment, JUMP, MAPS),
+        {"training steps", "accuracy, or attention weight", QUERY_AXIS, KEY_AXIS},
     ),
     "plot_runs": (partial(plot_runs, [STORED, STORED]), {STEPS, LOSS, "exact match"}),
     "plot_position_products": (

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from transformer_course.looking.recording import attentions_of, removed_at_the_end
 from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.variants.language_model import GroupedAttention
 
 HeadName = tuple[str, int]  # an attention's name, as record_attention has it, and a head from 1
 
@@ -55,7 +56,8 @@ def heads_switched_off(
             logits = model(source_ids, target_ids)
 
     Args:
-        model: Any module that holds MultiHeadAttention somewhere; its weights stay as they are.
+        model: Any module that holds MultiHeadAttention somewhere, or a LanguageModel; its weights
+            stay as they are.
         heads: Pairs of the attention's name and the head's number, counted from 1.
         instead: What to put there, by the attention's name, shape (d_model,): such as
             mean_outputs returns. None for zeros.
@@ -86,7 +88,7 @@ def other_input(columns: Tensor, instead: Tensor) -> Callable[..., tuple[Tensor]
 
 def columns_of(
     model: nn.Module, heads: Iterable[HeadName]
-) -> list[tuple[str, MultiHeadAttention, Tensor]]:
+) -> list[tuple[str, MultiHeadAttention | GroupedAttention, Tensor]]:
     """Each attention concerned, with True where its d_model columns belong to one of the heads."""
     there = attentions_of(model)
     chosen: dict[str, Tensor] = {}
@@ -98,9 +100,14 @@ def columns_of(
         columns = chosen.setdefault(name, torch.zeros(num_heads, dtype=torch.bool, device="cpu"))
         columns[number - 1] = True
     return [
-        (name, there[name], of_head.repeat_interleave(there[name].d_model // len(of_head)))
+        (name, there[name], of_head.repeat_interleave(_width(there[name]) // len(of_head)))
         for name, of_head in chosen.items()
     ]
+
+
+def _width(attention: MultiHeadAttention | GroupedAttention) -> int:
+    """Of all heads side by side."""
+    return attention.output_projection.in_features
 
 
 def require_names(what: str, names: Iterable[str], there: Mapping[str, nn.Module]) -> None:

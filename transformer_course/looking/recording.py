@@ -13,7 +13,9 @@ from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights, split_heads
+from transformer_edu.model.cache import KeyValueCache
 from transformer_edu.training.machine.device import device_of
+from transformer_edu.variants.language_model import GroupedAttention, rotate
 
 WORD_START = "▁"  # how Tokenizer.tokens writes the space before a word
 Handle = torch.utils.hooks.RemovableHandle
@@ -33,7 +35,7 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     runs more than once keeps its last run; a step from a cache has a row for its newest position.
 
     Args:
-        model: Any module that holds MultiHeadAttention somewhere.
+        model: Any module that holds MultiHeadAttention somewhere, or a LanguageModel.
 
     Yields:
         Weights by the layer's name, each (batch, heads, query, key); filled as the model runs.
@@ -88,11 +90,11 @@ def removed_at_the_end(hooks: Iterable[Handle]) -> Iterator[None]:
             hook.remove()
 
 
-def attentions_of(model: nn.Module) -> dict[str, MultiHeadAttention]:
+def attentions_of(model: nn.Module) -> dict[str, MultiHeadAttention | GroupedAttention]:
     """The attention layers of a model, by name.
 
     Args:
-        model: Any module that holds MultiHeadAttention somewhere.
+        model: Any module that holds MultiHeadAttention somewhere, or a LanguageModel.
 
     Raises:
         TypeError: If model is not a module.
@@ -103,7 +105,7 @@ def attentions_of(model: nn.Module) -> dict[str, MultiHeadAttention]:
     layers = {
         name: module
         for name, module in model.named_modules()
-        if isinstance(module, MultiHeadAttention)
+        if isinstance(module, (MultiHeadAttention, GroupedAttention))
     }
     if not layers:
         raise ValueError(f"model must hold a MultiHeadAttention, got {type(model).__name__}")
@@ -113,8 +115,11 @@ def attentions_of(model: nn.Module) -> dict[str, MultiHeadAttention]:
 def _recorder(name: str, recorded: dict[str, Tensor]) -> Callable[..., None]:
     """A forward hook that writes one layer's weights into recorded."""
 
-    def record(layer: MultiHeadAttention, args: tuple, kwargs: dict, output: Tensor) -> None:
+    def record(layer: nn.Module, args: tuple, kwargs: dict, output: Tensor) -> None:
         given = inspect.signature(layer.forward).bind(*args, **kwargs).arguments
+        if isinstance(layer, GroupedAttention):
+            recorded[name] = _grouped_weights(layer, **given)
+            return
         if not {"query", "key"} <= given.keys():
             raise TypeError(f"{name} must take query and key to be recorded, got {list(given)}")
         with torch.no_grad():
@@ -128,6 +133,25 @@ def _recorder(name: str, recorded: dict[str, Tensor]) -> Callable[..., None]:
             recorded[name] = weights
 
     return record
+
+
+@torch.no_grad()
+def _grouped_weights(
+    layer: GroupedAttention,
+    x: Tensor,
+    mask: Tensor,
+    angles: Tensor | None = None,
+    cache: KeyValueCache | None = None,
+) -> Tensor:
+    """The weights of a language model's attention after it has run; the arguments are its own."""
+    queries = split_heads(layer.query_projection(x), layer.num_heads)
+    keys = split_heads(layer.key_projection(x), layer.groups)
+    if angles is not None:
+        queries, keys = rotate(queries, angles), rotate(keys, angles)
+    if cache is not None:  # the step has just added its keys
+        keys = cache.keys
+    keys = keys.repeat_interleave(layer.num_heads // layer.groups, dim=1)
+    return attention_weights(queries, keys, mask=mask)
 
 
 def words_of(translator: Translator, token_ids: Sequence[int]) -> list[str]:

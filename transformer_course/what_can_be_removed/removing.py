@@ -35,8 +35,8 @@ def heads_switched_off_by_row(
     """
     off: dict[str, Tensor] = {}  # by attention, (row, 1, d_model)
     for row, heads in enumerate(removals):
-        for name, attention, columns in columns_of(model, heads):
-            nothing = torch.zeros(len(removals), 1, attention.d_model, dtype=torch.bool)
+        for name, _, columns in columns_of(model, heads):
+            nothing = torch.zeros(len(removals), 1, len(columns), dtype=torch.bool)
             off.setdefault(name, nothing)[row, 0] = columns
     there = attentions_of(model)
     hooks = [

@@ -7,6 +7,7 @@ import torch
 
 from tests.variants.test_language_model import GPT2, IDS, REAL, SO_FAR, random_model
 from transformer_course.from_2017_to_today.hugging_face import as_gpt2, as_llama, logit_gap
+from transformer_course.looking.recording import record_attention
 
 pytest.importorskip("transformers")
 
@@ -25,6 +26,17 @@ every_kind = pytest.mark.parametrize(("change", "theirs"), KINDS.values(), ids=K
 def test_both_give_the_same_logits(change, theirs):
     gap = logit_gap(random_model(change), theirs, IDS)
     assert 0 <= gap <= 1e-4
+
+
+@every_kind
+def test_both_have_the_same_attention_weights(change, theirs):
+    model = random_model(change)
+    other = theirs(model)
+    other.set_attn_implementation("eager")  # the fused one returns no weights
+    with record_attention(model) as attention, torch.no_grad():
+        model(IDS)
+        found = other(IDS, output_attentions=True).attentions
+    torch.testing.assert_close(tuple(attention.values()), found, atol=1e-5, rtol=0)
 
 
 @every_kind

@@ -1,0 +1,59 @@
+"""Every figure of lesson 22 has its title and says in words what it shows."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+
+from tests.published import caught_explorers
+from tests.room_figures import assert_it_says_what_it_shows
+from transformer_course.features import feature_explorer, figures
+from transformer_course.features.stored import stored_runs
+
+PLANES = {
+    "always present": torch.tensor([[1.0, 0.0, 0.1], [0.0, 1.0, 0.1]]),
+    "rare": torch.tensor([[1.0, 0.0, -0.9], [0.0, 1.0, 0.1]]),
+}
+FLIPS = {"n = 2": {"features": 60.0, "random features": 3.0}}
+RUNS = [
+    replace(stored_runs()[0], seed=seed, plural=plural) for seed, plural in ((0, 0.9), (1, 0.95))
+]
+FIGURES = {
+    "plot_directions": partial(figures.plot_directions, PLANES),
+    "plot_words": partial(figures.plot_words, {"$q$": 0.75, "b": 0.25}, 3),
+    "plot_scores": partial(figures.plot_scores, {"feature": 0.98, "coordinate": 0.8}),
+    "plot_flips": partial(figures.plot_flips, FLIPS, 100),
+    "plot_seeds": partial(figures.plot_seeds, RUNS),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_what_it_shows(name):
+    assert_it_says_what_it_shows(FIGURES[name]())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("plot_directions", "Two numbers for 3 features keep 2 or 3 of them"),
+        ("plot_words", "Feature 3: 75% of its activity is at “$q$”"),
+        ("plot_scores", "feature has the largest AUC, 0.98"),
+        ("plot_flips", "n = 2: 60 of 100 articles change, with random ones 3"),
+        ("plot_seeds", "the AUC for plural is at least 0.90"),
+    ],
+)
+def test_the_words_hold_the_numbers(name, words):
+    assert words in FIGURES[name]().get_label()
+
+
+def test_the_explorer_shows_the_words_of_every_feature_and_says_which_is_dead(monkeypatch):
+    features = torch.tensor([[3.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    explored = caught_explorers(monkeypatch, feature_explorer)
+    feature_explorer.explore_features(features, ["dog", "cat", "the"])
+    ((draw, alt, controls),) = explored
+    assert controls["feature"].max == 1
+    assert alt(feature=0) == "Feature 0: 75% of its activity is at “dog”: dog 0.75, cat 0.25"
+    assert alt(feature=1) == "Feature 1 is never active"
+    for feature in (0, 1):
+        assert_it_says_what_it_shows(draw(feature=feature))

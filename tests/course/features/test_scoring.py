@@ -1,0 +1,39 @@
+"""Scores of candidates: AUC, the choice on some tokens, and the words of a feature."""
+
+import pytest
+import torch
+
+from transformer_course.features.scoring import auc, best_column, largest_shares
+
+LABELS = torch.tensor([True, True, False, False, False])
+
+
+def test_the_auc_is_the_fraction_of_pairs_in_the_right_order_and_a_tie_counts_half():
+    numbers = torch.tensor([[3.0, 1, 0, 0], [2, 0, 0, 1], [1, 0, 0, 2], [0, 0, 0, 3], [0, 0, 0, 4]])
+    assert auc(numbers, LABELS).tolist() == pytest.approx([1, 0.75, 0.5, 0])
+
+
+def test_the_auc_agrees_with_counting_all_pairs():
+    generator = torch.Generator().manual_seed(0)
+    numbers = torch.randint(4, (30, 3), generator=generator).float()
+    labels = torch.rand(30, generator=generator) < 0.4
+    yes, no = numbers[labels][:, None], numbers[~labels][None]
+    pairs = ((yes > no).double() + (yes == no).double() / 2).mean(dim=(0, 1))
+    torch.testing.assert_close(auc(numbers, labels), pairs)
+
+
+def test_a_column_is_chosen_on_some_tokens_and_measured_with_its_sign_on_the_others():
+    labels = torch.tensor([True, False, True, False])
+    chosen_by = torch.tensor([True, True, False, False])
+    numbers = torch.tensor([[0.0, -5.0], [0.0, 5.0], [1.0, -1.0], [0.0, 1.0]])
+    assert best_column(numbers, labels, chosen_by) == (1, 1.0, 1.0)
+    numbers[3, 1] = -9.0
+    assert best_column(numbers, labels, chosen_by) == (1, 1.0, 0.0)
+
+
+def test_a_feature_is_named_after_the_word_with_the_largest_part_of_its_activity():
+    features = torch.tensor([[1.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
+    shares, names = largest_shares(features, ["dog", "cat", "dog"])
+    assert shares.tolist() == [0.5, 0.0] and names[0] in ("dog", "cat")
+    shares, names = largest_shares(features, ["dog", "cat", "cat"])
+    assert (shares[0].item(), names[0]) == (0.75, "cat")

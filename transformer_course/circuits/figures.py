@@ -1,0 +1,54 @@
+"""The figures of lesson 21: a training as it happens, and what is right without a head."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_course.drawing.charts import plot_bars, plot_lines
+
+
+def plot_training(
+    steps: Sequence[int], accuracy: Sequence[float], scores: Sequence[Mapping[str, Tensor]]
+) -> Figure:
+    """Draw the accuracy and the best scores of both roles over the steps of one training.
+
+    Args:
+        steps: When it was measured, at least once.
+        accuracy: On words that come again.
+        scores: As head_scores returns them.
+    """
+    before, after = (
+        [each[role][layer].max().item() for each in scores]
+        for role, layer in (("before", 0), ("after", -1))
+    )
+    curves = {
+        "accuracy on words that come again": accuracy,
+        "layer 1: weight on the word before": before,
+        "layer 2: weight after an earlier one": after,
+    }
+    title = f"Step {steps[-1]}: {accuracy[-1]:.0%} of the words that come again are right"
+    figure = plot_lines(
+        curves, x=steps, x_label="training steps", y_label="accuracy, or score", title=title, top=1
+    )
+    figure.set_label(f"{title}; " + _said(curves))
+    return figure
+
+
+def _said(curves: Mapping[str, Sequence[float]]) -> str:
+    return "; ".join(f"{name} from {y[0]:.2f} to {y[-1]:.2f}" for name, y in curves.items())
+
+
+def plot_cuts(accuracy: Mapping[str, float]) -> Figure:
+    """Draw the accuracy on words that come again by what is cut; the title compares two bars.
+
+    Args:
+        accuracy: By what is cut, first nothing.
+    """
+    names = list(accuracy)
+    lowest = min(names, key=accuracy.__getitem__)
+    title = f"Cut: {lowest}. The accuracy falls from {accuracy[names[0]]:.2f} to "
+    title += f"{accuracy[lowest]:.2f}"
+    figure = plot_bars(accuracy, y_label="accuracy on words that come again", title=title, top=1)
+    figure.set_label(f"{title}: {accuracy}")
+    return figure

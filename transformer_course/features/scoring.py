@@ -1,0 +1,68 @@
+"""How well one number tells two kinds of tokens apart, and how well a word alone explains it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+def auc(numbers: Tensor, labels: Tensor) -> Tensor:
+    """How often a token of the kind has the larger number, of all pairs; a tie counts half.
+
+    Args:
+        numbers: One column for each candidate, shape (token, candidate).
+        labels: Whether a token is of the kind, shape (token,); both occur.
+
+    Returns:
+        Shape (candidate,): 1 if all of the kind are above all others, 0.5 by chance.
+    """
+    below, yes, no = 0.0, numbers[labels], numbers[~labels]
+    others = no.sort(dim=0).values.T.contiguous()  # (candidate, token)
+    own = yes.T.contiguous()
+    smaller = torch.searchsorted(others, own)
+    not_larger = torch.searchsorted(others, own, right=True)
+    below = (smaller + not_larger).double().sum(dim=1) / 2
+    return below / (len(yes) * len(no))
+
+
+class Found(NamedTuple):
+    """The column that tells a kind best on some tokens, and how well it does on others."""
+
+    column: int
+    chosen_with: float
+    on_others: float
+
+
+def best_column(numbers: Tensor, labels: Tensor, chosen_by: Tensor) -> Found:
+    """Choose a column, and its sign, on some tokens, and measure it on the others.
+
+    Args:
+        numbers, labels: As for auc.
+        chosen_by: Which tokens are for choosing, shape (token,).
+    """
+    found = auc(numbers[chosen_by], labels[chosen_by])
+    column = int((found - 0.5).abs().argmax())
+    sign = 1.0 if found[column] > 0.5 else -1.0
+    other = auc(sign * numbers[~chosen_by, column : column + 1], labels[~chosen_by])
+    chosen_with = max(found[column].item(), 1 - found[column].item())
+    return Found(column, chosen_with, other.item())
+
+
+def largest_shares(features: Tensor, words: Sequence[str]) -> tuple[Tensor, list[str]]:
+    """For each feature the word with the largest part of its total, and how large this part is.
+
+    Args:
+        features: Shape (token, feature), none below 0.
+        words: The word of each token.
+
+    Returns:
+        Shares, shape (feature,), 0 for a feature that is never active; and the words.
+    """
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    rows = torch.tensor([numbers[word] for word in words], device=features.device)
+    sums = torch.zeros(len(numbers), features.size(-1), device=features.device)
+    sums.index_add_(0, rows, features)
+    shares, first = (sums / sums.sum(dim=0).clamp(min=1e-9)).max(dim=0)
+    names = list(numbers)
+    return shares.cpu(), [names[each] for each in first.tolist()]
