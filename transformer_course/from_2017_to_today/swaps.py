@@ -46,10 +46,11 @@ def plot_swaps(swaps: Sequence[Swap], *, rate: float) -> Figure:
             table.text(place, row, text, ha="center", va="center", fontsize=12, **style)
         for place, number in enumerate((swap.model.parameters, swap.model.cache), len(rates)):
             text = f"{number:,}"
-            table.text(place + 0.4, row, text, ha="center", va="center", fontsize=12, color=INK)
+            shift = 0.4 * (place - len(rates) + 1)
+            table.text(place + shift, row, text, ha="center", va="center", fontsize=12, color=INK)
     heads = [*(f"{each:g}" for each in rates), "parameters", "cache per\ntoken"]
     for place, head in enumerate(heads):
-        shift = 0.4 * (place >= len(rates))
+        shift = 0.4 * max(0, place - len(rates) + 1)
         table.text(place + shift, -0.75, head, ha="center", va="bottom", fontsize=11, color=INK)
     named = [_row_name(swap, swaps[row - 1] if row else None) for row, swap in enumerate(swaps)]
     axes.set_yticks(range(len(swaps)), [literal(name, longest=None) for name in named])
@@ -58,7 +59,7 @@ def plot_swaps(swaps: Sequence[Swap], *, rate: float) -> Figure:
     for key, color in keys.items():
         axes.plot([], [], "o", color=color, mfc="white" if color == VERMILION else color, label=key)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    table.set_xlim(-0.5, len(heads) - 0.1)
+    table.set_xlim(-0.5, len(heads) + 0.3)
     table.set_axis_off()
     title = _largest_fall(swaps, rate)
     title_above(figure, literal(title, longest=None))
