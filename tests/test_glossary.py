@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from tools.notebooks import ROOT, lesson_paths, read, refusal
+from tools.notebooks import BEFORE, GLOSSARY, NAMES, lesson_paths, read, refusal
 
-PATH = ROOT / "notebooks" / "glossary.ipynb"
-BEFORE = ROOT / "notebooks" / "before_you_start.ipynb"
-WORDS = "\n".join(cell.source for cell in read(PATH).cells)
-ENTRY = re.compile(r"(?m)^### (.+)\n\n(.+) \[(?:Lesson (\d+)|Before you start)\]\((.+)\)$")
+OTHERS = {"Before you start": BEFORE.name, "Names on model cards": NAMES.name}
+WORDS = "\n".join(cell.source for cell in read(GLOSSARY).cells)
+ENTRY = re.compile(rf"(?m)^### (.+)\n\n(.+) \[(Lesson \d+|{'|'.join(OTHERS)})\]\((.+)\)$")
 ENTRIES = ENTRY.findall(WORDS)
 LINK = re.compile(r"\[[^\]]+\]\(glossary\.ipynb(?:#([^)]+))?\)")
 
@@ -29,16 +28,23 @@ def test_every_heading_is_an_entry_and_the_order_is_alphabetical():
 
 def test_an_entry_is_one_short_sentence_and_names_a_lesson_that_there_is():
     names = [path.name for path in lesson_paths()]
-    for term, text, number, name in ENTRIES:
+    for term, text, place, name in ENTRIES:
         assert text.endswith(".") and not re.search(r"[.?!] [A-Z]", text), term
         assert len(text.split()) <= 30, term
-        if number:
-            assert name in names and name.startswith(f"{int(number):02}_"), term
+        if place in OTHERS:
+            assert name == OTHERS[place], term
         else:
-            assert name == BEFORE.name, term
+            number = int(place.removeprefix("Lesson "))
+            assert name in names and name.startswith(f"{number:02}_"), term
 
 
-@pytest.mark.parametrize("path", [BEFORE, *lesson_paths()], ids=lambda path: path.stem)
+def test_an_entry_that_leads_to_the_names_on_model_cards_is_a_name_there():
+    names = read(NAMES).cells[3].source.lower()
+    for term, _, _, name in ENTRIES:
+        assert name != NAMES.name or term.lower() in names, term
+
+
+@pytest.mark.parametrize("path", [BEFORE, *lesson_paths(), NAMES], ids=lambda path: path.stem)
 def test_every_link_to_the_glossary_arrives(path):
     anchors = {anchor(term) for term, *_ in ENTRIES}
     targets = [target for cell in read(path).cells for target in LINK.findall(cell.source)]

@@ -29,6 +29,7 @@ from transformer_course.grading.limited_run import KERNEL_SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 BEFORE = ROOT / "notebooks" / "before_you_start.ipynb"
+NAMES = BEFORE.with_name("names_on_model_cards.ipynb")
 GLOSSARY = BEFORE.with_name("glossary.ipynb")
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 CELL_METADATA = ("tags", "slideshow", "jupyter", "cellView")

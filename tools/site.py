@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from tools import facts
 from tools.colab import with_badges
 from tools.editions import EditionError, edition_command
-from tools.notebooks import BEFORE, GLOSSARY, ROOT, lesson_paths, read
+from tools.notebooks import BEFORE, GLOSSARY, NAMES, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
@@ -104,6 +104,7 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
     first = next(iter(contents.values()))
     first.insert(0, f"Before you start <notebooks/{BEFORE.stem}>")
     contents["Look it up"] = [
+        f"The names on model cards <notebooks/{NAMES.stem}>",
         "Glossary <notebooks/glossary>",
         *(f"{name} <package/{folder.name}>" for name, folder in PACKAGES.items()),
         "The whole README <README>",
@@ -198,7 +199,7 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
     text = text.replace(PICTURES, f"_static/{Path(PICTURES).name}")
     (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
-    for path in (BEFORE, *lessons, GLOSSARY):
+    for path in (BEFORE, *lessons, NAMES, GLOSSARY):
         nbformat.write(for_the_site(read(path)), folder / "notebooks" / path.name)
     (folder / "package").mkdir()
     for room in shown:
@@ -254,7 +255,7 @@ def build(
             path.unlink()
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
-    for path in (BEFORE, *lessons, GLOSSARY):  # what a reader downloads is as it is stored
+    for path in (BEFORE, *lessons, NAMES, GLOSSARY):  # what a reader downloads is as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
 
 

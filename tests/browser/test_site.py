@@ -22,7 +22,7 @@ from tools.facts import predicts
 from tools.handout import main as print_handouts
 from tools.handout import print_page
 from tools.lesson import SEEN
-from tools.notebooks import BEFORE, ROOT, lesson_paths, read
+from tools.notebooks import BEFORE, NAMES, ROOT, lesson_paths, read
 from tools.site import PACKAGES, as_list, build, for_the_site, linked_files
 
 LIBRARY, COURSE = PACKAGES.values()
@@ -123,7 +123,8 @@ def test_a_lesson_has_its_title_and_its_neighbors(site, path):
     page = text_of(site, f"notebooks/{path.stem}")
     (title,) = re.findall(r"<h1>(.*?)<a", page)
     assert f"# {html.unescape(title)}" == read(path).cells[0].source.splitlines()[0]
-    order = ["../index", BEFORE.stem, *(each.stem for each in CHOSEN), "glossary"]
+    chosen = (each.stem for each in CHOSEN)
+    order = ["../index", BEFORE.stem, *chosen, NAMES.stem]
     place = order.index(path.stem)
     for side, neighbor in (("left-prev", order[place - 1]), ("right-next", order[place + 1])):
         assert re.search(rf'class="{side}"\s+href="{neighbor}\.html"', page)

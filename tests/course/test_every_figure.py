@@ -4,7 +4,6 @@ Every function that draws is here; the figures.py of a lesson's room only hands 
 """
 
 import inspect
-from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from pkgutil import walk_packages
@@ -48,7 +47,7 @@ from transformer_course.feed_forward_add_and_norm.depth_charts import (
 from transformer_course.feed_forward_add_and_norm.layer_order import plot_layer_order
 from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
 from transformer_course.from_2017_to_today import swaps
-from transformer_course.from_2017_to_today.language_modeling import Swap
+from transformer_course.from_2017_to_today.language_modeling import Swap, Training
 from transformer_course.generation.candidates import plot_candidates
 from transformer_course.generation.search_tree import plot_beam_tree, plot_lengths
 from transformer_course.generation.table_model import TableModel
@@ -145,13 +144,19 @@ def searched() -> list:
 LOSS, STEPS, WEIGHT = "loss (nats per token)", "training step", "attention weight"
 # Each figure with sample input in which NAME occurs, and the labels of all its axes.
 SWAP = Swap(
-    name=NAME,
-    parameters=9,
-    cache=8,
-    losses=(1.0, 2.0),
-    lengths=(4, 8),
-    by_range=((1.0, 2.0), (1.5, 2.5)),
-    tokens_per_second=(700, 900),
+    tuple(
+        Training(
+            name=NAME,
+            after=None,
+            parameters=9,
+            cache=8,
+            rate=0.1,
+            seed=seed,
+            loss=1.0 + seed,
+            by_range=(1.0 + seed, 2.0),
+        )
+        for seed in range(2)
+    )
 )
 FIGURES = {
     "plot_active_words": (
@@ -385,7 +390,7 @@ FIGURES = {
         {"width"},
     ),
     "plot_swaps": (
-        partial(swaps.plot_swaps, [SWAP, replace(SWAP, name="b", losses=(0.5, 0.7))]),
+        partial(swaps.plot_swaps, [SWAP, SWAP], rate=0.1),
         {"validation loss (nats per token)"},
     ),
     "plot_today": (swaps.plot_today, set()),

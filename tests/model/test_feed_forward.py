@@ -33,10 +33,12 @@ def test_it_agrees_with_pytorchs_sequence_of_layers(feed_forward, x):
     torch.testing.assert_close(feed_forward(x), pytorch(x))
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
-def test_the_function_between_the_layers_is_the_one_named(x, activation):
+@pytest.mark.parametrize(
+    ("activation", "between"),
+    [("relu", nn.ReLU()), ("gelu", nn.GELU()), ("gelu_tanh", nn.GELU("tanh")), ("silu", nn.SiLU())],
+)
+def test_the_function_between_the_layers_is_the_one_named(x, activation, between):
     feed_forward = FeedForward(d_model=D_MODEL, d_ff=D_FF, activation=activation)
-    between = {"relu": nn.ReLU(), "gelu": nn.GELU(), "silu": nn.SiLU()}[activation]
     pytorch = nn.Sequential(feed_forward.widen, between, feed_forward.narrow)
     torch.testing.assert_close(feed_forward(x), pytorch(x))
 

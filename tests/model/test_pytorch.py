@@ -283,7 +283,7 @@ OTHER_KEYS = "module must attend to its keys alone, got add_bias_kv or add_zero_
 @pytest.mark.parametrize(
     ("module", "error", "message"),
     [
-        (encoder_layer(activation=torch.tanh), ValueError, "relu, gelu, silu, got tanh"),
+        (encoder_layer(activation=torch.tanh), ValueError, "relu, gelu, gelu_tanh, silu, got tanh"),
         (encoder_layer(activation=nn.GELU("tanh")), ValueError, "got GELU(approximate='tanh')"),
         (nn.MultiheadAttention(6, 3, add_zero_attn=True), ValueError, OTHER_KEYS),
         (nn.MultiheadAttention(6, 3, add_bias_kv=True), ValueError, OTHER_KEYS),

@@ -79,8 +79,11 @@ CONFIGS = [
     ({"num_decoder_layers": 0}, "num_decoder_layers must be at least 1, got 0"),
     ({"start_id": -1}, "start_id must be at least 0, got -1"),
     ({"end_id": 2.5}, "end_id must be a whole number, got 2.5"),
-    ({"activation": "tanh"}, "activation must be one of relu, gelu, silu, got 'tanh'"),
-    ({"activation": ["relu"]}, "activation must be one of relu, gelu, silu, got ['relu']"),
+    ({"activation": "tanh"}, "activation must be one of relu, gelu, gelu_tanh, silu, got 'tanh'"),
+    (
+        {"activation": ["relu"]},
+        "activation must be one of relu, gelu, gelu_tanh, silu, got ['relu']",
+    ),
     ({"position_order": 1}, "position_order must be one of interleaved, halves, got 1"),
     ({"dropout": 1.5}, "dropout must be from 0 to 1, got 1.5"),
     ({"dropout": -0.1}, "dropout must be from 0 to 1, got -0.1"),
@@ -124,7 +127,7 @@ PARTS = [
     ),
     (
         lambda: FeedForward(d_model=4, d_ff=6, activation="elu"),
-        "activation must be one of relu, gelu, silu, got 'elu'",
+        "activation must be one of relu, gelu, gelu_tanh, silu, got 'elu'",
     ),
     (lambda: causal_mask(0), "length must be at least 1, got 0"),
     (lambda: causal_mask(3.0), "length must be a whole number, got 3.0"),

@@ -42,6 +42,7 @@ MODELS = {
     "an output matrix of its own": {"tie_embeddings": False},
     "two vocabularies": {"target_vocabulary_size": 17},
     "sines before cosines, GELU": {"position_order": "halves", "activation": "gelu"},
+    "GPT-2's GELU": {"activation": "gelu_tanh"},
     "a shallow decoder": {"num_layers": 3, "num_decoder_layers": 1},
     "Marian's": MARIAN,
 }

@@ -27,6 +27,7 @@ SWAPS = {
     "learned positions": {"positions": "learned"},
     "rotary positions": {"positions": "rotary"},
     "GELU": {"feed_forward": "gelu"},
+    "GPT-2's GELU": {"feed_forward": "gelu_tanh"},
     "SwiGLU": {"feed_forward": "swiglu"},
     "grouped queries": {"num_key_value_heads": 2},
     "one group": {"num_key_value_heads": 1},
@@ -39,7 +40,7 @@ SO_FAR = {
     f"up to {last}": {k: v for name in ROW[: n + 1] for k, v in SWAPS[name].items()}
     for n, last in enumerate(ROW)
 }
-GPT2 = {"norm_first": True, "positions": "learned", "feed_forward": "gelu"}
+GPT2 = {"norm_first": True, "positions": "learned", "feed_forward": "gelu_tanh"}
 GPT2 |= {"attention_bias": True, "tie_embeddings": True}
 CHANGES = {"none": {}} | SWAPS | SO_FAR | {"GPT-2": GPT2}
 IDS = torch.tensor([[3, 5, 8, 1, 16, 2, 9], [4, 7, 2, 0, 0, 0, 0]])  # the second row is padded
@@ -107,7 +108,11 @@ def written_out(model, token_ids):
         if config.feed_forward == "swiglu":
             gate = module.gate(x)
             return module.narrow(gate * gate.sigmoid() * module.widen(x))
-        return module.narrow(getattr(F, config.feed_forward)(module.widen(x)))
+        inner = module.widen(x)
+        if config.feed_forward == "gelu_tanh":  # Hendrycks and Gimpel, 2016
+            cubic = math.sqrt(2 / math.pi) * (inner + 0.044715 * inner**3)
+            return module.narrow(inner * (1 + cubic.tanh()) / 2)
+        return module.narrow(getattr(F, config.feed_forward)(inner))
 
     x = model.embedding.weight[token_ids]
     if config.positions == "sinusoidal":
@@ -220,7 +225,7 @@ def test_a_gradient_reaches_every_parameter():
         ({"num_key_value_heads": 4}, "num_key_value_heads must divide num_heads, got 4 and 6"),
         ({"norm": "batch"}, "norm must be one of layer, rms, got 'batch'"),
         ({"positions": "none"}, "positions must be one of sinusoidal, learned, rotary"),
-        ({"feed_forward": "tanh"}, "feed_forward must be one of relu, gelu, swiglu"),
+        ({"feed_forward": "tanh"}, "feed_forward must be one of relu, gelu, gelu_tanh"),
         ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
         ({"norm_first": "no"}, "norm_first must be True or False"),
         ({"num_heads": 8, "positions": "rotary"}, "num_heads must be even to rotate, got 3"),

@@ -14,7 +14,7 @@ from transformer_edu.variants.language_model import EPSILON, LanguageModel, Lang
 
 # What each of the two always is, in the terms of our config.
 LLAMA = {"norm_first": True, "norm": "rms", "positions": "rotary", "feed_forward": "swiglu"}
-GPT2 = {"norm_first": True, "norm": "layer", "positions": "learned", "feed_forward": "gelu"}
+GPT2 = {"norm_first": True, "norm": "layer", "positions": "learned", "feed_forward": "gelu_tanh"}
 GPT2 |= {"tie_embeddings": True, "feed_forward_bias": True, "attention_bias": True}
 PARTS = {  # our names, and Llama's
     "self_attention.query_projection": "self_attn.q_proj",
@@ -102,11 +102,11 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
     """A ``GPT2LMHeadModel`` with the weights of a model that has GPT-2's switches.
 
     Args:
-        model: Pre-norm, with LayerNorm, learned positions, GELU, tied embeddings, all biases, and
-            as many heads of keys and values as of queries.
+        model: Pre-norm, with LayerNorm, learned positions, GPT-2's GELU, tied embeddings, all
+            biases, and as many heads of keys and values as of queries.
 
     Returns:
-        As for as_llama. Its GELU is the exact one; published GPT-2 uses an approximation.
+        As for as_llama. Only sizes and special tokens differ from a new ``GPT2Config()``.
 
     Raises:
         ValueError: If a switch is different: GPT-2 has no choice there.
@@ -123,9 +123,7 @@ def as_gpt2(model: LanguageModel) -> nn.Module:
         n_layer=config.num_layers,
         n_head=config.num_heads,
         n_inner=config.d_ff,
-        activation_function="gelu",
-        layer_norm_epsilon=EPSILON,
-        bos_token_id=None,
+        bos_token_id=None,  # our vocabulary has not GPT-2's tokens
         eos_token_id=None,
     )
     return _filled(GPT2LMHeadModel(theirs), _gpt2_weights(model), like=model)

@@ -1,7 +1,7 @@
 """A running text of everyday sentences; train a language model on it, judge it and let it write.
 
-Used in notebooks/19_from_2017_to_today.ipynb. The results of its eight models are in
-swaps.json, which experiments/swaps.py writes.
+Used in notebooks/19_from_2017_to_today.ipynb. The trainings of its models are in swaps.json, which
+experiments/swaps.py writes.
 """
 
 import json
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import torch
@@ -28,6 +29,7 @@ SWAPS = Path(__file__).with_name("swaps.json")
 LENGTH, BATCH_SIZE, STEPS = 64, 16, 400  # tokens of a piece, pieces of a batch, batches
 HIDDEN = 0.3  # of the tokens; 0.15 in BERT, which learns from far more text
 LEARNING_RATE, WARM_UP, LARGEST_GRADIENT = 4e-3, 40, 1.0
+LENGTHS = (LENGTH, 128, 256)  # where ranges of positions end; training ends at the first
 
 
 class RunningText(NamedTuple):
@@ -103,6 +105,7 @@ def train_language_model(
     loss_of: Callable[[nn.Module, Tensor], Tensor] = next_token_loss,
     steps: int = STEPS,
     seed: int = 0,
+    learning_rate: float = LEARNING_RATE,
     progress: bool = False,
 ) -> list[float]:
     """Train on random pieces of the text; the rate rises for WARM_UP steps, then falls to nearly 0.
@@ -114,6 +117,7 @@ def train_language_model(
             smaller.
         steps: Number of batches.
         seed: Decides the pieces; torch's own state decides what a loss draws.
+        learning_rate: The highest rate.
         progress: Whether to show a progress bar.
 
     Returns:
@@ -130,7 +134,7 @@ def train_language_model(
     with noted_interrupts() as interrupts:
         for batch in pieces:
             step = len(losses)
-            rate = LEARNING_RATE * min((step + 1) / WARM_UP, 1 - step / steps)
+            rate = learning_rate * min((step + 1) / WARM_UP, 1 - step / steps)
             adam.param_groups[0]["lr"] = rate
             loss = loss_of(model, batch.to(device))
             adam.zero_grad()
@@ -212,33 +216,70 @@ def fill_gap(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Swap:
-    """One model of the series from 2017 to today, and what it reached.
+class Training:
+    """One training of a model of the series from 2017 to today, as it is stored.
 
     Args:
-        name: What was swapped, after all models before it.
+        name: The model's.
+        after: The model from which it differs in one swap, or None for the first.
         parameters: How many numbers are learned.
         cache: Numbers that the key/value cache keeps for each token.
-        losses: Validation loss at LENGTH tokens, one for each seed.
-        lengths: The end of each range of positions, in tokens.
-        by_range: Validation loss in each range of positions, a row for each seed.
-        tokens_per_second: In training on one CPU thread, one for each seed.
+        rate: The highest learning rate.
+        seed: Decides the first weights and the pieces of text.
+        loss: Validation loss at LENGTH tokens.
+        by_range: Validation loss in each range of positions; the ranges end at LENGTHS.
     """
 
     name: str
+    after: str | None
     parameters: int
     cache: int
-    losses: tuple[float, ...]
-    lengths: tuple[int, ...]
-    by_range: tuple[tuple[float, ...], ...]
-    tokens_per_second: tuple[int, ...]
+    rate: float
+    seed: int
+    loss: float
+    by_range: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Swap:
+    """A model of the series with all its trainings: one seed at every rate, or more.
+
+    Args:
+        trainings: At least one, all of the same model.
+    """
+
+    trainings: tuple[Training, ...]
+
+    @property
+    def model(self) -> Training:
+        """What all trainings have in common, in one of them."""
+        return self.trainings[0]
+
+    @property
+    def best(self) -> float:
+        """The rate with the lowest loss, chosen with the first seed."""
+        seed = min(each.seed for each in self.trainings)
+        return min((each.loss, each.rate) for each in self.trainings if each.seed == seed)[1]
+
+    def losses(self, rate: float) -> tuple[float, ...]:
+        """The validation loss of every seed at a rate."""
+        return tuple(each.loss for each in self.trainings if each.rate == rate)
+
+    def losses_by_range(self) -> list[float]:
+        """At the best rate, the median loss in each range of positions."""
+        rows = [each.by_range for each in self.trainings if each.rate == self.best]
+        return [median(column) for column in zip(*rows, strict=True)]
+
+
+def stored_trainings(path: Path = SWAPS) -> list[Training]:
+    """Every training that experiments/swaps.py has stored, model by model."""
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return [Training(**row | {"by_range": tuple(row["by_range"])}) for row in rows]
 
 
 def stored_swaps(path: Path = SWAPS) -> list[Swap]:
-    """The models in their order, as experiments/swaps.py has stored them."""
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return [Swap(**{name: _tuples(value) for name, value in row.items()}) for row in rows]
-
-
-def _tuples(value: object) -> object:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    """The models in their order, each with its trainings."""
+    models: dict[str, list[Training]] = {}
+    for training in stored_trainings(path):
+        models.setdefault(training.name, []).append(training)
+    return [Swap(tuple(trainings)) for trainings in models.values()]

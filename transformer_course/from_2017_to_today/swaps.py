@@ -12,56 +12,90 @@ from matplotlib.figure import Figure
 
 from transformer_course.drawing.charts import plot_grouped_bars
 from transformer_course.drawing.pen import INK, Box, Pen
-from transformer_course.drawing.style import BLUE, GRAY, literal, styled, title_above
-from transformer_course.from_2017_to_today.language_modeling import Swap
-
-COLUMNS = ("parameters", "cache\n(numbers per token)", "training\n(tokens/s)")
+from transformer_course.drawing.style import BLUE, VERMILION, literal, styled, title_above
+from transformer_course.from_2017_to_today.language_modeling import LENGTHS, Swap
 
 
 @styled
-def plot_swaps(swaps: Sequence[Swap]) -> Figure:
-    """Draw the validation loss of every seed and its median, and beside it sizes and speed.
+def plot_swaps(swaps: Sequence[Swap], *, rate: float) -> Figure:
+    """Draw every model's losses at one rate for all and at its best rate, beside them all rates.
 
     Args:
-        swaps: From top to bottom, at least one; the title names the one with which the loss falls
-            most.
+        swaps: From top to bottom, at least one, each with a training at the rate. The title names
+            the model whose median falls most below that of the model before its swap, at the best
+            rates of both.
+        rate: The one rate for all.
 
     Returns:
         A new figure; its label says the same in words.
     """
+    rates = sorted({each.rate for swap in swaps for each in swap.trainings})
     figure, (axes, table) = plt.subplots(
-        1, 2, figsize=(10.6, 1.7 + 0.4 * len(swaps)), width_ratios=(5, 5), sharey=True
+        1, 2, figsize=(10.8, 1.9 + 0.4 * len(swaps)), width_ratios=(5, 5.6), sharey=True
     )
-    middles = [median(swap.losses) for swap in swaps]
-    axes.plot(middles, range(len(swaps)), color=GRAY, marker="", linewidth=1.5, zorder=1)
     for row, swap in enumerate(swaps):
-        axes.plot(swap.losses, [row] * len(swap.losses), "o", color=BLUE, alpha=0.55, markersize=7)
-        axes.plot(middles[row], row, "|", color=BLUE, markersize=18, markeredgewidth=2.5)
-        speed = round(median(swap.tokens_per_second), -3)
-        texts = f"{swap.parameters:,}", f"{swap.cache}", f"{speed:,.0f}"
-        for place, text in enumerate(texts):
-            table.text(place + 0.5, row, text, ha="center", va="center", fontsize=12)
-    for place, name in enumerate(COLUMNS):
-        table.text(place + 0.5, -0.75, name, ha="center", va="bottom", fontsize=11, color=INK)
-    names = [("+ " if row else "") + swap.name for row, swap in enumerate(swaps)]
-    axes.set_yticks(range(len(swaps)), [literal(name, longest=None) for name in names])
+        same, own = swap.losses(rate), swap.losses(swap.best)
+        axes.plot(median(same), row, "|", color=VERMILION, markersize=18, markeredgewidth=2.5)
+        axes.plot(same, [row] * len(same), "o", mfc="white", color=VERMILION, markersize=7)
+        axes.plot(median(own), row, "|", color=BLUE, markersize=18, markeredgewidth=2.5)
+        axes.plot(own, [row] * len(own), "o", color=BLUE, alpha=0.55, markersize=7)
+        for place, each in enumerate(rates):
+            losses, is_best = swap.losses(each), each == swap.best
+            style = {"color": BLUE, "weight": "bold"} if is_best else {"color": INK}
+            text = f"{median(losses):.2f}" if losses else "–"
+            table.text(place, row, text, ha="center", va="center", fontsize=12, **style)
+        for place, number in enumerate((swap.model.parameters, swap.model.cache), len(rates)):
+            text = f"{number:,}"
+            shift = 0.4 * (place - len(rates) + 1)
+            table.text(place + shift, row, text, ha="center", va="center", fontsize=12, color=INK)
+    heads = [*(f"{each:g}" for each in rates), "parameters", "cache per\ntoken"]
+    for place, head in enumerate(heads):
+        shift = 0.4 * max(0, place - len(rates) + 1)
+        table.text(place + shift, -0.75, head, ha="center", va="bottom", fontsize=11, color=INK)
+    named = [_row_name(swap, swaps[row - 1] if row else None) for row, swap in enumerate(swaps)]
+    axes.set_yticks(range(len(swaps)), [literal(name, longest=None) for name in named])
     axes.set(ylim=(len(swaps) - 0.5, -0.6), xlabel="validation loss (nats per token)")
-    table.set_xlim(0, len(COLUMNS))
+    keys = {f"rate {rate:g} for all": VERMILION, "the model's best rate": BLUE}
+    for key, color in keys.items():
+        axes.plot([], [], "o", color=color, mfc="white" if color == VERMILION else color, label=key)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    table.set_xlim(-0.5, len(heads) + 0.3)
     table.set_axis_off()
-    falls = [before - after for before, after in pairwise(middles)]
-    title = f"Validation loss of {swaps[0].name}: {middles[0]:.2f} nats"
-    if falls:
-        most = max(range(len(falls)), key=falls.__getitem__)
-        title = f"The loss falls most with {swaps[most + 1].name}: by {falls[most]:.2f} nats"
+    title = _largest_fall(swaps, rate)
     title_above(figure, literal(title, longest=None))
-    said = "; ".join(f"{n} {loss:.2f}" for n, loss in zip(names, middles, strict=True))
-    figure.set_label(f"{title}. Validation loss, median of the seeds: {said}")
+    said = "; ".join(
+        f"{name} {median(swap.losses(rate)):.2f} and {median(swap.losses(swap.best)):.2f} at "
+        f"{swap.best:g}"
+        for name, swap in zip(named, swaps, strict=True)
+    )
+    figure.set_label(f"{title}. Median loss at the rate {rate:g} and at the best one: {said}")
     return figure
+
+
+def _row_name(swap: Swap, above: Swap | None) -> str:
+    """With a plus if the model keeps the swaps of the model above it."""
+    model = swap.model
+    if above is not None and model.after == above.model.name:
+        return f"+ {model.name}"
+    return f"control: {model.name}" if model.after else model.name
+
+
+def _largest_fall(swaps: Sequence[Swap], rate: float) -> str:
+    """The sentence above the figure."""
+    at_best = {swap.model.name: median(swap.losses(swap.best)) for swap in swaps}
+    at_one = {swap.model.name: median(swap.losses(rate)) for swap in swaps}
+    falls = {each.model.name: each.model.after for each in swaps if each.model.after in at_best}
+    if not falls:
+        first = swaps[0].model.name
+        return f"Validation loss of {first}: {at_best[first]:.2f} nats at its best rate"
+    most = max(falls, key=lambda name: at_best[falls[name]] - at_best[name])
+    own, same = (losses[falls[most]] - losses[most] for losses in (at_best, at_one))
+    return f"The loss falls most with {most}: by {own:.2f} nats, and by {same:.2f} at one rate"
 
 
 @styled
 def plot_loss_by_position(swaps: Mapping[str, Swap]) -> Figure:
-    """Draw the loss within and beyond the length of training, medians of the seeds.
+    """Draw the loss within and beyond the length of training, medians at each model's best rate.
 
     Args:
         swaps: At least one model by its name in the figure, all with the same ranges of positions,
@@ -70,11 +104,9 @@ def plot_loss_by_position(swaps: Mapping[str, Swap]) -> Figure:
     Returns:
         A new figure; its label says the same in words.
     """
-    ends = next(iter(swaps.values())).lengths
-    spans = [f"{a + 1} – {b}" for a, b in zip((0, *ends), ends, strict=False)]
-    losses = {
-        name: list(map(median, zip(*swap.by_range, strict=True))) for name, swap in swaps.items()
-    }
+    losses = {name: swap.losses_by_range() for name, swap in swaps.items()}
+    count = len(next(iter(losses.values())))
+    spans = [f"{a + 1} – {b}" for a, b in pairwise((0, *LENGTHS[:count]))]
     lines = [f"The loss at positions {spans[0]}"]
     if spans[1:]:
         lines = [f"Change of the loss in nats, compared with positions {spans[0]}"]

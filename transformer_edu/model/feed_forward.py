@@ -8,7 +8,13 @@ from torch import Tensor, nn
 
 from .refusals import require_choice
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    """GELU as GPT-2 computes it, with tanh: up to 5e-4 from the exact one."""
+    return F.gelu(x, approximate="tanh")
+
+
+ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": gelu_tanh, "silu": F.silu}
 
 
 class FeedForward(nn.Module):

@@ -49,7 +49,7 @@ class TransformerConfig:
         padding_id: The token id that fills short sequences.
         start_id: The token id that every target starts with; it may be padding_id too.
         end_id: The token id that ends every target.
-        activation: Inside the feed-forward networks: "relu", the paper's, "gelu" or "silu".
+        activation: Inside the feed-forward networks, one of ACTIVATIONS; the paper's is "relu".
         position_order: Sines and cosines "interleaved", the paper's order, or in "halves".
         norm_first: Pre-norm instead of the paper's post-norm.
         final_norm: A normalization after each stack; None adds it to pre-norm, which needs it.

@@ -26,7 +26,7 @@ from transformer_edu.training.machine.atomic_files import require_path
 from transformer_edu.training.machine.device import device_of
 from transformer_edu.training.machine.failures import import_extra
 
-ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH"}  # ours, and the engine's
+ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "silu": "SWISH"}
 
 
 def fast_translator(translator: Translator, *, compute_type: str = "float32") -> Translator:

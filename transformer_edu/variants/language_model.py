@@ -29,7 +29,7 @@ from transformer_edu.model.refusals import (
 
 NORMS = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
 POSITIONS = ("sinusoidal", "learned", "rotary")
-FEED_FORWARDS = ("relu", "gelu", "swiglu")
+FEED_FORWARDS = ("relu", "gelu", "gelu_tanh", "swiglu")
 EPSILON = 1e-5  # of every norm
 
 
@@ -166,9 +166,8 @@ class LanguageModelLayer(nn.Module):
         self.self_attention = GroupedAttention(config)
         self.feed_forward = build_feed_forward(config)
         sizes = {"d_model": config.d_model, "dropout": 0.0, "norm_first": config.norm_first}
-        self.around_self_attention, self.around_feed_forward = (
-            AddAndNorm(**sizes) for _ in range(2)
-        )
+        self.around_self_attention = AddAndNorm(**sizes)
+        self.around_feed_forward = AddAndNorm(**sizes)
         for around in (self.around_self_attention, self.around_feed_forward):
             around.norm = build_norm(config)
 
@@ -176,10 +175,8 @@ class LanguageModelLayer(nn.Module):
         self, x: Tensor, *, mask: Tensor, angles: Tensor | None, cache: KeyValueCache | None
     ) -> Tensor:
         """Shape (batch, position, d_model) in and out; the arguments are GroupedAttention's."""
-        attend = self.self_attention
-        x = self.around_self_attention(
-            x, lambda y: attend(y, mask=mask, angles=angles, cache=cache)
-        )
+        given = {"mask": mask, "angles": angles, "cache": cache}
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, **given))
         return self.around_feed_forward(x, self.feed_forward)
 
 
@@ -209,13 +206,10 @@ class GroupedAttention(nn.Module):
         """Attend from every position to the positions that the mask allows.
 
         Args:
-            x: Shape (batch, position, d_model).
+            x: Shape (batch, position, d_model), like the result.
             mask: True where a query may attend to a key, shape (query, key).
             angles: For ``rotate``, shape (position, d_head); None rotates nothing.
             cache: The keys and values of earlier positions; the new ones are added.
-
-        Returns:
-            Shape (batch, position, d_model).
         """
         queries = split_heads(self.query_projection(x), self.num_heads)
         keys = split_heads(self.key_projection(x), self.groups)
@@ -274,10 +268,9 @@ def build_positions(config: LanguageModelConfig) -> nn.Module:
         table = nn.Embedding(config.max_length, config.d_model)
         nn.init.normal_(table.weight, std=config.d_model**-0.5)  # of a token vector's norm
         return table
-    if config.positions == "sinusoidal":
-        return PositionalEncoding(d_model=config.d_model, max_length=config.max_length)
-    sizes = {"d_model": config.d_head, "max_length": config.max_length}
-    return PositionalEncoding(**sizes, order="halves")
+    rotary = config.positions == "rotary"
+    width, order = (config.d_head, "halves") if rotary else (config.d_model, "interleaved")
+    return PositionalEncoding(d_model=width, max_length=config.max_length, order=order)
 
 
 def build_feed_forward(config: LanguageModelConfig) -> nn.Module:

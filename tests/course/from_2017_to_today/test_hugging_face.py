@@ -4,6 +4,7 @@ import sys
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from tests.variants.test_language_model import GPT2, IDS, REAL, SO_FAR, random_model
 from transformer_course.from_2017_to_today.hugging_face import as_gpt2, as_llama, logit_gap
@@ -25,7 +26,7 @@ every_kind = pytest.mark.parametrize(("change", "theirs"), KINDS.values(), ids=K
 @every_kind
 def test_both_give_the_same_logits(change, theirs):
     gap = logit_gap(random_model(change), theirs, IDS)
-    assert 0 <= gap <= 1e-4
+    assert 0 <= gap <= 1e-5
 
 
 @every_kind
@@ -84,6 +85,24 @@ def test_in_float64_both_agree_to_ten_digits_with_exact_angles_and_norms(monkeyp
         torch.set_default_dtype(torch.float32)
 
 
+def test_gpt2_is_configured_as_the_library_has_it_but_for_sizes():
+    from transformers import GPT2Config
+
+    theirs, usual = as_gpt2(random_model(GPT2)).config.to_dict(), GPT2Config().to_dict()
+    sizes = {"vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_inner"}
+    sizes |= {"bos_token_id", "eos_token_id"}  # they depend on the vocabulary
+    other = {name for name, value in theirs.items() if value != usual.get(name)}
+    assert other - {"architectures"} <= sizes
+
+
+def test_with_the_exact_gelu_the_logits_would_differ_by_more():
+    model = random_model(GPT2)
+    gpt2 = as_gpt2(model)
+    for layer in model.layers:
+        layer.feed_forward.activation = F.gelu
+    assert (gpt2(IDS).logits - model(IDS)).abs().max() > 1e-4
+
+
 def test_in_float64_gpt2_agrees_to_ten_digits():
     torch.set_default_dtype(torch.float64)
     try:
@@ -108,7 +127,7 @@ def test_without_the_library_the_comparison_is_skipped_in_a_sentence(monkeypatch
         (as_gpt2, {"norm_first": False}, "norm_first must be True in GPT-2, got False"),
         (as_gpt2, {"norm": "rms"}, "norm must be layer in GPT-2, got rms"),
         (as_gpt2, {"positions": "rotary"}, "positions must be learned in GPT-2, got rotary"),
-        (as_gpt2, {"feed_forward": "relu"}, "feed_forward must be gelu in GPT-2, got relu"),
+        (as_gpt2, {"feed_forward": "relu"}, "feed_forward must be gelu_tanh in GPT-2, got relu"),
         (as_gpt2, {"tie_embeddings": False}, "tie_embeddings must be True in GPT-2, got False"),
         (
             as_gpt2,

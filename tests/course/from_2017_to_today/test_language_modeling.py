@@ -1,5 +1,6 @@
 """A running text is the same every time; language models learn from it, write and fill gaps."""
 
+import json
 import math
 
 import pytest
@@ -8,12 +9,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from experiments import swaps
-from experiments.swaps import SEEDS, configs, main
+from experiments.swaps import MODELS, SEEDS, main
 from transformer_course.from_2017_to_today import language_modeling
 from transformer_course.from_2017_to_today.language_modeling import (
     LEARNING_RATE,
     LENGTH,
     WARM_UP,
+    Swap,
+    Training,
     everyday_text,
     fill_gap,
     loss_by_position,
@@ -25,7 +28,6 @@ from transformer_course.from_2017_to_today.language_modeling import (
     write_sentence,
 )
 from transformer_edu.model.special_ids import END_ID, UNKNOWN_ID
-from transformer_edu.variants.language_model import LanguageModel
 
 
 def sentences(text, ids):
@@ -164,12 +166,12 @@ def test_a_model_in_training_mode_writes_and_fills_gaps_without_dropout(text):
 
 def test_training_lowers_the_loss_and_ends_in_evaluation_mode(text):
     torch.manual_seed(0)
-    model = LanguageModel(configs(len(text.tokenizer))["no biases"])
+    model = swaps.build("the four swaps of section 4", len(text.tokenizer))
     losses = train_language_model(model, text, steps=15)
     assert len(losses) == 15 and losses[-1] < losses[0] - 0.5
     assert not model.training
     torch.manual_seed(0)
-    again = LanguageModel(configs(len(text.tokenizer))["no biases"])
+    again = swaps.build("the four swaps of section 4", len(text.tokenizer))
     assert train_language_model(again, text, steps=15) == losses
 
 
@@ -204,24 +206,61 @@ def test_a_word_that_two_tokens_spell_fills_a_gap_once(text):
     assert best[0] == word and len(set(best)) == 3
 
 
-def test_the_stored_row_belongs_to_the_models_of_the_command():
-    text = everyday_text()
-    models = configs(len(text.tokenizer))
+def test_the_stored_trainings_are_those_of_the_command_and_none_is_missing():
+    size = len(everyday_text().tokenizer)
     stored = stored_swaps()
-    assert [swap.name for swap in stored] == list(models)
-    for swap, config in zip(stored, models.values(), strict=True):
-        count = sum(each.numel() for each in LanguageModel(config).parameters())
-        assert (swap.parameters, swap.cache) == (count, 2 * 2 * config.groups * 16)
-        assert len(swap.losses) == len(swap.by_range) == len(swap.tokens_per_second) == len(SEEDS)
+    assert [(swap.model.name, swap.model.after) for swap in stored] == [
+        (name, after) for name, (after, _) in MODELS.items()
+    ]
+    lost = list(swaps.missing(swaps.stored_trainings()))
+    assert not lost, f"run python -m experiments.swaps, which trains {lost}"
+    for swap in stored:
+        model = swaps.build(swap.model.name, size)
+        count = sum(each.numel() for each in model.parameters())
+        cache = 2 * 2 * model.config.groups * 16
+        assert {(each.parameters, each.cache) for each in swap.trainings} == {(count, cache)}
+        assert len(swap.losses(swap.best)) == len(SEEDS)
+
+
+def test_the_best_rate_of_every_model_lies_between_others():
+    assert {swap.best for swap in stored_swaps()} <= set(swaps.RATES[1:-1])
+
+
+def test_what_no_switch_says_is_built_in():
+    torch.manual_seed(0)
+    ids = torch.tensor([[3, 4, 5, 6], [5, 4, 3, 6]])
+    blind, rotary, bare = (
+        swaps.build(name, 9) for name in ("no positions", "rotary positions", "no factor √d_model")
+    )
+    seen = blind.layers[0].self_attention(blind.positions(blind.embedding(ids)), mask=None)
+    torch.testing.assert_close(seen[0, 3], seen[1, 3])  # the same tokens in another order
+    factor = rotary.embedding(ids) / rotary.embedding.table.weight[ids]
+    torch.testing.assert_close(factor, torch.full_like(factor, 8.0))
+    torch.testing.assert_close(bare.embedding(ids), bare.embedding.weight[ids])
+
+
+def test_a_rate_is_chosen_with_the_first_seed():
+    by_range, sizes = (1.0,), {"parameters": 1, "cache": 1, "name": "a", "after": None}
+    rows = [(0.1, 0, 2.0), (0.2, 0, 1.9), (0.1, 1, 1.0), (0.1, 2, 1.0)]
+    trainings = (
+        Training(**sizes, rate=rate, seed=seed, loss=loss, by_range=by_range)
+        for rate, seed, loss in rows
+    )
+    assert Swap(tuple(trainings)).best == 0.2
 
 
 @pytest.mark.slow
-def test_the_command_stores_what_it_measures(tmp_path, monkeypatch, capsys):
+def test_the_command_stores_what_it_measures_and_continues(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(swaps, "SEEDS", (4, 5))
+    monkeypatch.setattr(swaps, "RATES", (0.004, 0.008))
     monkeypatch.setattr(swaps, "PIECES", dict.fromkeys(swaps.PIECES, 4))
-    assert main(["--steps", "1", "--file", str(tmp_path / "swaps.json")]) == 0
-    stored = stored_swaps(tmp_path / "swaps.json")
-    assert [swap.name for swap in stored] == [swap.name for swap in stored_swaps()]
-    assert {len(set(swap.losses)) for swap in stored} == {2}
+    file = tmp_path / "swaps.json"
+    assert main(["--steps", "1", "--file", str(file)]) == 0
+    assert [swap.model.name for swap in stored_swaps(file)] == list(MODELS)
+    first = swaps.stored_trainings(file)
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8"))[1:]), encoding="utf-8")
+    assert main(["--steps", "1", "--file", str(file)]) == 0
+    assert swaps.stored_trainings(file) == first
     printed = capsys.readouterr().out
-    assert all(swap.name in printed and f"{swap.losses[0]:.4f}" in printed for swap in stored)
+    every = (loss for swap in stored_swaps(file) for loss in swap.losses(0.004))
+    assert all(f"{loss:.4f}" in printed for loss in every)
