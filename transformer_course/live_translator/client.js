@@ -2,8 +2,9 @@
 //
 //   const engine = await startEngine({ weights, tokenizer });
 //
-// weights is the ArrayBuffer of a model.safetensors, which the worker takes over; tokenizer the text
-// of a tokenizer.json. A page from a disk may not load files: bytesOfBase64 makes the buffer of text.
+// weights is the ArrayBuffer of a model.safetensors, which the worker takes over; tokenizer is the
+// text of a tokenizer.json. A page from a disk may not load files: bytesOfBase64 makes a buffer of
+// text.
 //
 //   engine.config    sizes and switches, as TransformerConfig
 //   engine.tokens    the readable piece of every id; ▁ is a space
@@ -25,17 +26,18 @@
 //       begin        target ids that are given: the sentence goes on from there
 //       endLoops     false lets it repeat itself
 //       candidates   how many of the likeliest next tokens each step tells
-//       onStep(step) called while it writes. Of greedy search and sampling: { step, id, token, ids,
-//                    text, candidates }; of a beam: { step, branches }, most probable first, each
-//                    { parent, id, token, logProbability, score, finished, continues }, where parent
-//                    is a place among the branches of the step before
+//       onStep(step) called while it writes. Of greedy search and sampling: { step, id, token,
+//                    ids, text, candidates }; of a beam: { step, branches }, most probable first,
+//                    each { parent, id, token, logProbability, score, finished, continues }, where
+//                    parent is a place among the branches of the step before
 //
 //   candidates(text, options)
-//                    { candidates: [{ id, token, logit, probability }] }, the likeliest first. Options:
-//                    begin, count; temperature, topK, topP, minP, after which the probability is told
+//                    { candidates: [{ id, token, logit, probability }] }, the likeliest first.
+//                    Options: begin, count; temperature, topK, topP and minP, with which the
+//                    probability is computed
 //
 //   look(text, options)
-//                    { sourceIds, sourceTokens, targetIds, targetTokens, values }; of one pass over
+//                    { sourceIds, sourceTokens, targetIds, targetTokens, values } of one pass over
 //                    the whole target, start first. values: { shape, data } by name. Options:
 //       target       what the decoder reads after the start; without it, what translate writes
 //       values       the beginnings of the names that are wanted; without it, all
@@ -79,7 +81,8 @@ function startEngine({ weights, tokenizer }) {
     else call.resolve(result);
   };
   worker.onerror = ({ message }) => {
-    for (const { reject } of waiting.values()) reject(new Error(message ?? "the worker has stopped"));
+    const error = new Error(message ?? "the worker has stopped");
+    for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
 

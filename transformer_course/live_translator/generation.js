@@ -81,7 +81,8 @@ function largest(numbers, count) {
 function logSumExp(logits) {
   let best = -Infinity, sum = 0;
   for (let i = 0; i < logits.length; i++) if (!(logits[i] <= best)) best = logits[i];
-  if (!Number.isFinite(best)) throw new RangeError(`logits must have a finite maximum, got ${best}`);
+  if (!Number.isFinite(best))
+    throw new RangeError(`logits must have a finite maximum, got ${best}`);
   for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i] - best);
   return best + Math.log(sum);
 }
@@ -109,13 +110,13 @@ function sample(targets, { seed, ...settings }) {
   return writeOne(targets, (logits) => draw(candidateProbabilities(logits, settings), uniform()));
 }
 
-// ---- beam search (paper §6.1) --------------------------------------------------------------------
+// ---- beam search (paper §6.1) ---------------------------------------------------------------
 
 const lengthPenalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 
-// At every step each hypothesis is continued by every token, and the most probable are kept: at most
-// width. Those that end are complete; the others go on until they can no longer be among the best.
-// What begin gives counts as certain.
+// At every step each hypothesis is continued by every token, and the most probable are kept: at
+// most width. Those that end are complete; the others go on until they can no longer be among the
+// best. What begin gives counts as certain.
 function* beamSearch(targets, { width, alpha = 0.6, numBest = 1 }) {
   const finalists = []; // complete, best first
   let living = [{ total: 0, place: 0 }]; // place: among the branches of the step before
@@ -161,15 +162,17 @@ function addFinalist(finalists, { row, id, total, score, finished }, targets, nu
   finalists.length = Math.min(finalists.length, numBest);
 }
 
-// ---- sampling ------------------------------------------------------------------------------------
+// ---- sampling -------------------------------------------------------------------------------
 
 const ROUNDING = 1 - 8 * 2 ** -23; // a sum that misses a limit by a rounding error has reached it
 
-// softmax(logits / temperature), with the tail cut off: topK tokens are kept; of these, the likeliest
-// that together reach topP; of these, those with at least minP times the likeliest's probability.
+// softmax(logits / temperature), with the tail cut off: topK tokens are kept; of these, the
+// likeliest that together reach topP; of these, those with at least minP times the likeliest's
+// probability.
 function candidateProbabilities(logits, { temperature = 1, topK, topP, minP } = {}) {
   if (!(temperature > 0)) throw new RangeError(`temperature must be above 0, got ${temperature}`);
-  const best = logits[largest(logits, 1)[0]]; // no quotient exceeds 0, however small the temperature
+  // Less the best logit, so that no quotient exceeds 0, however small the temperature is.
+  const best = logits[largest(logits, 1)[0]];
   const scaled = logits.map((logit) => (logit - best) / temperature), total = logSumExp(scaled);
   const probabilities = scaled.map((number) => Math.exp(number - total));
   if (topK) keepOnly(probabilities, largest(probabilities, topK));

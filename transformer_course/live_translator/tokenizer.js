@@ -86,21 +86,26 @@ class Tokenizer {
 
   // The text of any ids. Padding, start and end are left out; unknown is the replacement character.
   decode(ids) {
-    const bytes = ids.flatMap((id) => {
-      if (!this.pieces[id]) throw new RangeError(`ids must be below ${this.size}, got ${id}`);
-      return SPECIAL_TOKENS[id] === "<unk>" ? [...utf8.encode(REPLACEMENT)] : [...this.pieces[id]];
-    });
+    const bytes = this.checked(ids).flatMap((id) =>
+      (SPECIAL_TOKENS[id] === "<unk>" ? [...utf8.encode(REPLACEMENT)] : [...this.pieces[id]]));
     return lenient.decode(Uint8Array.from(bytes)).replace(/^ /, "");
   }
 
   tokens(ids) {
-    return ids.map((id) => this.names[id]);
+    return this.checked(ids).map((id) => this.names[id]);
+  }
+
+  checked(ids) {
+    const wrong = ids.find((id) => !this.pieces[id]);
+    if (wrong !== undefined) throw new RangeError(`ids must be below ${this.size}, got ${wrong}`);
+    return ids;
   }
 }
 
 function readTokenizer(text) {
   const { format, merges } = JSON.parse(text);
-  if (format !== FORMAT) throw new RangeError("the tokenizer must be a saved one, got another file");
+  if (format !== FORMAT)
+    throw new RangeError("the tokenizer must be a saved one, got another file");
   return new Tokenizer(merges);
 }
 
@@ -114,12 +119,14 @@ function readable(piece) {
     const bytes = character === null ? [first] : piece.subarray(at, at + length);
     if (character === " ") seen.push("▁");
     else if (character === null || character === "▁" || /[\p{C}\p{Z}]/u.test(character))
-      for (const byte of bytes) seen.push(`<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
+      for (const byte of bytes) seen.push(`<0x${hexadecimal(byte)}>`);
     else seen.push(character);
     at += bytes.length;
   }
   return seen.join("");
 }
+
+const hexadecimal = (byte) => byte.toString(16).toUpperCase().padStart(2, "0");
 
 function whole(bytes) {
   if (bytes.length === 1 && bytes[0] < 0x80) return String.fromCharCode(bytes[0]);

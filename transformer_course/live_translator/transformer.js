@@ -1,6 +1,6 @@
-// The Transformer of transformer_edu/model, class by class, for one sentence at a time. What lessons
-// 01 to 09 build is here in the same order and under the same names. It only computes what is
-// needed to use a trained model: no dropout, no gradients, no padding.
+// The Transformer of transformer_edu/model, class by class, for one sentence at a time. What
+// lessons 01 to 09 build is here under the same names. It only computes what is needed to use a
+// trained model: no dropout, no gradients, no padding.
 //
 // A module knows its name, such as "encoder.layers.0.self_attention", and reads its weights by it.
 // Every value passes a watch on its way: watch.see("encoder.layers.0", x) returns x, and may keep a
@@ -45,7 +45,7 @@ class LayerNorm {
   }
 }
 
-// ---- vectors for tokens and positions (paper §3.4, §3.5) -----------------------------------------
+// ---- vectors for tokens and positions (paper §3.4, §3.5) ------------------------------------
 
 class TokenEmbedding {
   constructor(name, weights, { d_model }) {
@@ -55,8 +55,8 @@ class TokenEmbedding {
   }
 
   forward(tokenIds, name, watch) {
-    const rows = watch.see(`${name}.rows`, stacked(tokenIds.map((id) => this.table.slice(id, id + 1))));
-    return watch.see(name, scale(rows, Math.sqrt(this.d_model)));
+    const rows = stacked(tokenIds.map((id) => this.table.slice(id, id + 1)));
+    return watch.see(name, scale(watch.see(`${name}.rows`, rows), Math.sqrt(this.d_model)));
   }
 }
 
@@ -79,7 +79,7 @@ class PositionalEncoding {
   }
 }
 
-// ---- attention (paper §3.2) ----------------------------------------------------------------------
+// ---- attention (paper §3.2) -----------------------------------------------------------------
 
 // True, a 1, where the key is not later than the query; the queries are the last positions.
 function causalMask(length, queries = length) {
@@ -109,8 +109,8 @@ class MultiHeadAttention {
     this.output_projection = new Linear(`${name}.output_projection`, weights);
   }
 
-  // query: (query, d_model); key and value: (key, d_model), which the caches, if any, have not seen.
-  // With several caches the rows are divided among them: each hypothesis of a beam has its own past.
+  // query: (query, d_model); key and value: (key, d_model), those that the caches have not seen.
+  // Several caches share the rows out among them: each hypothesis of a beam has a past of its own.
   forward(query, key, value, { mask = null, caches = [new KeyValueCache()], watch }) {
     const see = (what, tensor) => watch.see(`${this.name}.${what}`, tensor);
     const projected = [this.query_projection.forward(query), this.key_projection.forward(key),
@@ -185,7 +185,7 @@ function longer(kept, added) {
   return result;
 }
 
-// What a decoder keeps between steps: each hypothesis has a past of its own; they share the source.
+// What a decoder keeps between steps: each hypothesis has its own past; all share the source.
 class DecoderCache {
   constructor(num_layers, hypotheses) {
     this.length = 0; // positions of the target
@@ -202,7 +202,7 @@ class DecoderCache {
   }
 }
 
-// ---- the other sub-layers (paper §3.1, §3.3) -----------------------------------------------------
+// ---- the other sub-layers (paper §3.1, §3.3) ------------------------------------------------
 
 class FeedForward {
   constructor(name, weights, { activation }) {
@@ -233,7 +233,7 @@ class AddAndNorm {
   }
 }
 
-// ---- encoder and decoder (paper §3.1) ------------------------------------------------------------
+// ---- encoder and decoder (paper §3.1) -------------------------------------------------------
 
 class EncoderLayer {
   constructor(name, weights, config) {
@@ -310,7 +310,7 @@ class Decoder extends Stack {
   }
 }
 
-// ---- the whole model (paper §3, Figure 1) --------------------------------------------------------
+// ---- the whole model (paper §3, Figure 1) ---------------------------------------------------
 
 class Transformer {
   constructor(weights) {
@@ -346,7 +346,8 @@ class Transformer {
     const positions = newIds.flatMap((ids) => ids.map((_, number) => length + number));
     watch.targetPositions = positions;
     const x = this.embed("target", this.target_embedding, newIds.flat(), positions, watch);
-    const mask = watch.isOff("causal_mask") || count === 1 ? null : causalMask(length + count, count);
+    const isOpen = count === 1 || watch.isOff("causal_mask");
+    const mask = isOpen ? null : causalMask(length + count, count);
     const decoded = this.decoder.forward(x, memory, { mask, cache, watch });
     cache.length += count;
     return decoded;

@@ -31,13 +31,13 @@ class Translator {
     const { tokenizer } = this, sourceIds = this.sourceIds(text);
     const source = { sourceIds, sourceTokens: tokenizer.tokens(sourceIds) };
     if (sourceIds.length === 0)
-      return { ...source, text: "", targetIds: [], targetTokens: [], finished: true, hypotheses: [] };
-    const { width = 1, temperature, candidates = 0, seed = Math.floor(Math.random() * 2 ** 32) }
-      = options;
+      return { ...source, text: "", targetIds: [], targetTokens: [], finished: true,
+        hypotheses: [] };
+    const { width = 1, temperature, candidates = 0 } = options;
+    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
     if (!(Number.isInteger(width) && 0 < width && width <= LARGEST_WIDTH))
       throw new RangeError(`width must be from 1 to ${LARGEST_WIDTH}, got ${width}`);
-    const targets = new Targets(this.model, sourceIds,
-      { endLoops: true, ...options, watch: this.watch(options) });
+    const targets = this.targets(sourceIds, { endLoops: true, ...options });
     if (temperature === undefined && width > 1)
       return { ...source, ...this.written(yield* this.branches(targets, options)) };
     const writing = temperature === undefined ? greedySearch(targets)
@@ -50,6 +50,11 @@ class Translator {
     }
     const result = { ...source, ...this.written([next.value]) };
     return temperature === undefined ? result : { ...result, seed };
+  }
+
+  targets(sourceIds, { begin = [], endLoops = false, ...options }) {
+    const given = { begin: this.tokenizer.checked(begin), endLoops };
+    return new Targets(this.model, sourceIds, { ...given, watch: this.watch(options) });
   }
 
   *branches(targets, options) {
@@ -76,7 +81,7 @@ class Translator {
   candidates(text, { begin = [], count = 10, ...options } = {}) {
     const sourceIds = this.sourceIds(text);
     if (sourceIds.length === 0) return { candidates: [] };
-    const targets = new Targets(this.model, sourceIds, { begin, watch: this.watch(options) });
+    const targets = this.targets(sourceIds, { begin, ...options });
     return { candidates: this.likeliest(targets.nextLogits()[0], { ...options, count }) };
   }
 
@@ -91,7 +96,8 @@ class Translator {
   look(text, { target, values = null, ...options } = {}) {
     const { model, tokenizer } = this, sourceIds = this.sourceIds(text);
     if (sourceIds.length === 0) throw new RangeError("text must not be empty to be looked at");
-    const written = target ?? lastOf(this.translate(text, options)).targetIds;
+    const written = target ? tokenizer.checked(target) 
+      : lastOf(this.translate(text, options)).targetIds;
     const targetIds = [model.config.start_id, ...written];
     if (targetIds.length > model.config.max_length)
       throw new TextTooLongError(`target must have at most ${model.config.max_length} tokens`);
@@ -106,7 +112,8 @@ class Translator {
 
   watch({ values = [], patches, off = [] }) {
     for (const name of off)
-      if (!this.switches.includes(name)) throw new RangeError(`off must name switches, got ${name}`);
+      if (!this.switches.includes(name))
+        throw new RangeError(`off must name switches, got ${name}`);
     return new Watch({ values, patches, off });
   }
 }

@@ -1,4 +1,5 @@
-// A watch looks at a model while it computes: it keeps values, replaces vectors, switches parts off.
+// A watch looks at a model while it computes: it keeps values, replaces vectors, and switches parts
+// off.
 
 class Watch {
   // values: which are kept, by the beginnings of their names; null for all, none by default.
