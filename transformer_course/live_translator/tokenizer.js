@@ -103,10 +103,15 @@ class Tokenizer {
 }
 
 function readTokenizer(text) {
-  const { format, merges } = JSON.parse(text);
-  if (format !== FORMAT)
+  let saved;
+  try {
+    saved = JSON.parse(text);
+  } catch {
+    saved = null;
+  }
+  if (saved?.format !== FORMAT)
     throw new RangeError("the tokenizer must be a saved one, got another file");
-  return new Tokenizer(merges);
+  return new Tokenizer(saved.merges);
 }
 
 // A piece as people read it: a space is ▁, and what cannot be seen is its bytes, as <0x0A>.
