@@ -4,6 +4,7 @@
     python -m experiments.benchmark precision
     python -m experiments.benchmark decode
     python -m experiments.benchmark redraw
+    python -m experiments.benchmark page
 
 Everything runs on one thread. Speed is measured here and never in a test.
 """
@@ -17,6 +18,7 @@ import torch
 
 from experiments.benchmark.decoding import DECODING_WORKLOADS, report_decoding
 from experiments.benchmark.memory import added_memory, report_memory
+from experiments.benchmark.page import report_page
 from experiments.benchmark.redraw import report_redraw
 from experiments.benchmark.training_step import (
     BASE,
@@ -36,11 +38,13 @@ def report(command: str, rounds: int | None = None) -> Iterator[str]:
     """Measure, and tell line by line.
 
     Args:
-        command: "train", "precision", "decode" or "redraw".
+        command: "train", "precision", "decode", "redraw" or "page".
         rounds: How often each side is counted; each workload's own number when None.
     """
     if command == "redraw":
         return report_redraw(rounds)
+    if command == "page":
+        return report_page(rounds)
     workloads = DECODING_WORKLOADS if command == "decode" else (SMALL, TINY, BASE)
     if rounds is not None:
         workloads = [replace(workload, rounds=rounds) for workload in workloads]
@@ -64,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("precision", "a training step in bfloat16 and float32"),
         ("decode", "writing: greedy and beam search, beside Hugging Face and torch.nn"),
         ("redraw", "the lessons' explorers: from a moved control to its new picture"),
+        ("page", "the translator in a browser: its start, a sentence, a key, and its memory"),
     ):
         timed = commands.add_parser(name, help=about)
         timed.add_argument("--rounds", type=int, help="how often each side is counted")
