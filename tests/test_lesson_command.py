@@ -61,8 +61,6 @@ def test_lines_about_the_model_are_those_that_neither_show_nor_ask():
 def test_the_minutes_are_those_of_words_lines_and_exercises_but_not_of_an_exercises_lines():
     lesson = notebook_of("x = 1\ny = 2\nz = 3", "answer = ...\ncheck_it(answer)")
     lesson.cells[-1].metadata["tags"] = ["exercise"]
-    heading = "### Exercise 2.1 · Build (7 minutes)\n\n"
-    lesson.cells.insert(
-        1, nbformat.v4.new_markdown_cell(heading + "word " * 255)
-    )  # the heading has 5
+    heading = "### Exercise 2.1 · Build (7 minutes)\n\n"  # 6 words
+    lesson.cells.insert(1, nbformat.v4.new_markdown_cell(heading + "word " * 254))
     assert share_of(lesson).minutes == pytest.approx(2 + 1 + 7)

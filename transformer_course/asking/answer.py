@@ -22,6 +22,7 @@ MISTAKES_IN_PYTHON = {
     "Module.__init__() call": "Begin __init__ with super().__init__().",
     "super(type, obj)": "Before Python 3.12, super() does not work inside a comprehension: write a "
     "for loop.",
+    "found element of type float": "A size is a whole number: divide with //, not with /.",
 }
 
 
@@ -36,7 +37,9 @@ class _StillWaitingError(Exception):
     """A learner's function that still returns the three dots."""
 
 
-def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def exercise(
+    number: str, *, sizes: str = ""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Turn a check into one with three outcomes.
 
     The decorated check gets the answer first and raises AnswerError with a hint; returning
@@ -45,6 +48,7 @@ def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]
 
     Args:
         number: The exercise's number, such as "2.1".
+        sizes: The lengths of the check's tensors in words, for who reads torch's own errors.
     """
 
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
@@ -61,7 +65,9 @@ def exercise(number: str) -> Callable[[Callable[..., None]], Callable[..., None]
             except AnswerError:
                 raise
             except Exception as error:
-                raise AnswerError(_told(error)) from None
+                is_of_torch = sizes and isinstance(error, RuntimeError)
+                told = f" (The check has {sizes}.)" if is_of_torch else ""
+                raise AnswerError(_told(error) + told) from None
             print(f"Exercise {number} is correct.")
 
         checked.exercise = number

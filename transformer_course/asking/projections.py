@@ -43,7 +43,7 @@ def built_attention(answer: object) -> nn.Module:
     weights = {name: package.get_submodule(name).weight[:D_HEAD] for name in PROJECTIONS}
     attention.load_state_dict({f"{name}.weight": weight for name, weight in weights.items()})
     if not callable(getattr(attention, "attend", None)):
-        raise AnswerError("Write scores, softmax and average in a method attend: lesson 4 uses it.")
+        raise AnswerError("Write scores, softmax and average in attend, and call it in forward.")
     return attention
 
 

@@ -1,6 +1,7 @@
 """Checks of lesson 4: multi-head attention."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import product
 
 import torch
@@ -8,7 +9,6 @@ from torch import Tensor, nn
 
 from transformer_course.asking.answer import (
     AnswerError,
-    ask,
     close,
     exercise,
     let_wait,
@@ -34,10 +34,11 @@ from transformer_edu.model.attention import (
 
 # Of exercises 4.1 and 4.2. Every length is different, so that no axis passes for another.
 BATCH, NUM_HEADS, QUERIES, KEYS, D_MODEL = 2, 3, 4, 5, 24
+SIZES = f"batch {BATCH}, {QUERIES} queries, {KEYS} keys, d_model {D_MODEL}, {NUM_HEADS} heads"
 D_HEAD = 16  # of exercise 4.3
 
 
-@exercise("4.1")
+@exercise("4.1", sizes=SIZES)
 def check_list_of_heads(answer: type[nn.Module]) -> None:
     """Exercise 4.1: a class ListOfHeads(d_model, num_heads), with its own random weights."""
     require_class(answer, "ListOfHeads")
@@ -78,6 +79,12 @@ def _require_narrow_heads(listed: nn.Module) -> None:
     )
     if in_a_list:
         raise AnswerError("In a plain list, PyTorch does not find the heads: use nn.ModuleList.")
+    if any(each.in_features != D_MODEL for each in narrow):
+        raise AnswerError(
+            "A head reads the whole vector of a word: its matrices go from d_model to d_head."
+        )
+    if narrow and any(each.in_features != D_MODEL for each in wide):
+        raise AnswerError("output_projection reads all heads side by side: d_model to d_model.")
     if len(wide) > 1:
         raise AnswerError(
             f"{len(wide)} layers make d_model numbers. Only output_projection should: a head is "
@@ -104,7 +111,7 @@ def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) ->
     """What a list of heads of the right shape with wrong numbers comes from."""
     narrow, (project,) = narrow_and_wide(listed, D_MODEL)
     heads: list[Head] = [tuple(narrow[at : at + 3]) for at in range(0, len(narrow), 3)]
-    outputs = outputs_of(heads, inputs)
+    outputs, (query, key, value) = outputs_of(heads, inputs), inputs
     parts = outputs.unflatten(-1, (NUM_HEADS, -1))
     mistakes = {
         "The output projection is missing: multiply the joined heads by W_O.": outputs,
@@ -123,12 +130,15 @@ def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) ->
         "A sum mixes the heads again: put their outputs side by side.": project(
             parts.sum(dim=2, keepdim=True).expand_as(parts).flatten(-2)
         ),
+        "A head gets query, key and value in this order; yours gets them in another.": project(
+            outputs_of(heads, [query, value, key])
+        ),
     }
     same = [hint for hint, mistake in mistakes.items() if close(received, mistake)]
     return (same or ["The shape is right, but these are not the joined outputs of the heads."])[0]
 
 
-@exercise("4.2")
+@exercise("4.2", sizes=SIZES)
 def check_multi_head_attention(answer: type[nn.Module]) -> None:
     """Exercise 4.2: a class MultiHeadAttention(d_model, num_heads), given the package's weights.
 
@@ -149,7 +159,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
     require_gradients(attention, received)
     if not close(received, expected):
         raise AnswerError(_numbers_hint(answer, received, package, inputs))
-    masked = require_module(attention, *inputs, mask)
+    masked = require_module(attention, *inputs, mask[0, 0])
     hints = {
         "The mask changes nothing: every head needs it.": expected,
         "The polarity is inverted: where mask is True, a query *may attend*.": package(
@@ -157,11 +167,16 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
         ),
     }
     refuse_mistakes(masked, hints)
-    for each in (mask, mask[0, 0], mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS)):
-        if not close(ask(attention, *inputs, each), package(*inputs, mask=each)):
+    if not close(masked, package(*inputs, mask=mask)):
+        raise AnswerError("Right without a mask, wrong with one: hide scores, before the softmax.")
+    for each in (mask, mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS)):
+        received = None
+        with suppress(Exception):  # what stops here ran with a mask without an axis for heads
+            received = attention(*inputs, each)
+        if not (isinstance(received, Tensor) and close(received, package(*inputs, mask=each))):
             raise AnswerError(
-                f"Right without a mask, wrong with a mask {tuple(each.shape)}. A mask "
-                "can have an axis for heads, of length 1, as the padding mask has."
+                f"Right with a mask (query, key), wrong with a mask {tuple(each.shape)}: it can "
+                "have an axis for the batch and one for the heads, of length 1 or longer."
             )
     keep(answer)
 
@@ -237,6 +252,7 @@ def _numbers_hint(
         "": 1.0,
         "The scores are divided by √d_model; each head has d_head numbers.": NUM_HEADS**-0.5,
         "The scores are not divided by √d_head.": d_head**0.5,
+        "The scores are divided by d_head: take its square root.": d_head**-0.5,
     }
     if close(received, merge_heads(scaled_dot_product_attention(*splits[""])[0])):
         return "The output projection is missing: multiply the joined heads by W_O."
@@ -247,6 +263,14 @@ def _numbers_hint(
         gathered, _ = scaled_dot_product_attention(query * factor, key, value)
         if close(received, project(joined(gathered))):
             return split or join or scale
+    query, key, value = splits[""]
+    scores = query @ key.mT / d_head**0.5
+    for axis, what in ((2, "queries"), (1, "heads")):
+        if close(received, project(merge_heads(scores.softmax(dim=axis) @ value))):
+            return f"The softmax runs over the {what}: the keys are the last axis."
+    for read in product(inputs, repeat=3):
+        if read[1].size(1) == read[2].size(1) and close(received, package(*read)):
+            return "A projection reads the wrong input: query, key and value have one each."
     one, ours = answer(D_MODEL, 1), _package(1)
     one.load_state_dict(ours.state_dict())
     if close(one(*inputs), ours(*inputs)):

@@ -165,7 +165,7 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
 
     Args:
         runs: By the kind of model, the accuracy of every run, as neighbor_accuracy gives it.
-        chance: What guessing reaches.
+        chance: What guessing one symbol reaches.
 
     Returns:
         A new figure; its label says the title.
@@ -182,7 +182,7 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
         axes.plot(
             xs, ys, MARKERS[kind % len(MARKERS)], color=color, markersize=9, label=literal(name)
         )
-    axes.axhline(chance, color=BLACK, linestyle=":", linewidth=1.5, marker="")
+    axes.hlines(chance, -0.5, 1.5, color=BLACK, linestyle=":", linewidth=1.5, zorder=1)
     axes.text(-0.48, chance + 0.02, "guessing", ha="left", va="bottom", fontsize=12)
     axes.set_xticks(range(len(ASKED)), ["symbol before", "symbol after", "both"])
     axes.set(xlim=(-0.5, 2.6), ylim=(-0.03, 1.08), ylabel="fraction right")

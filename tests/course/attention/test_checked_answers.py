@@ -109,7 +109,7 @@ class Attention(torch.nn.Module):
             "nn.Linear(d_model, d_head → nn.Linear(d_model, d_model": "query_projection must go from d_model to",
             "self.query_projection → self.w_q": "__init__ must set self.query_projection to",
             "self.key_projection(key) → self.key_projection(query)": "Python stops at `return weights @ value`: Run",
-            "def attend → def attention && self.attend → self.attention": "Write scores, softmax and average in a",
+            "def attend → def attention && self.attend → self.attention": "Write scores, softmax and average in attend",
             "return self.attend(q, k, v) → return self.query_projection(self.attend(query, key, value))": "attend is right, but forward projects query",
             "weights @ value → F.dropout(weights) @ value": "Two calls with the same input differ:",
             "weights @ value → weights.detach() @ value": "The output does not depend on",

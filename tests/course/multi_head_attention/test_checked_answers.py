@@ -155,7 +155,7 @@ ANSWERS = {
             f"{MODULES} → nn.ModuleList([Attention(d_model, d_model) for _ in range(num_heads)])": "10 layers make d_model numbers",
             f"{MODULES} → nn.ModuleList([Attention(d_model, num_heads) for _ in range(num_heads)])": "a head is 8 wide; yours is 3",
             f"{CAT} → torch.cat(outputs, dim=1)": "Python stops at `return self.output_projection",
-            f"{CAT} → torch.cat(outputs)": "Python stops at `return self.output_projection",
+            f"{CAT} → torch.cat(outputs)": "(The check has batch 2, 4 queries,",
             f"{CAT} → sum(outputs)": "Python stops at `return self.output_projection",
             f"{CAT} → torch.stack(outputs, dim=-1).flatten(-2)": "The heads are joined number by number",
             f"{CAT} → torch.cat([sum(outputs) / 3] * 3, dim=-1)": "An average mixes the heads again",
@@ -170,6 +170,10 @@ ANSWERS = {
             "super().__init__() → pass": "Begin __init__ with super().__init__()",
             f"{OUTPUTS} → [self.heads[0](query, key, value, mask) for head in self.heads]": "The output does not depend on heads.1",
             f"{OUTPUTS} → [head(query, query, query, mask) for head in self.heads]": "The shape is right, but these are not",
+            f"{OUTPUTS} → [head(query, value, key, mask) for head in self.heads]": "A head gets query, key and value in this order",
+            f"{MODULES} → nn.ModuleList([Attention(d_model, d_model / num_heads) for _ in range(num_heads)])": "A size is a whole number: divide with //",
+            f"{MODULES} → nn.ModuleList([Attention(d_model // num_heads, d_model // num_heads) for _ in range(num_heads)]) && {OUTPUTS} → [head(q, k, v, mask) for head, q, k, v in zip(self.heads, *(x.chunk(3, -1) for x in (query, key, value)))]": "A head reads the whole vector of a word",
+            f"nn.Linear(d_model, d_model, bias → nn.Linear(d_model // num_heads, d_model, bias && {CAT} → sum(outputs)": "output_projection reads all heads side by side",
         },
     ),
     "4.2": Answers(
@@ -235,7 +239,20 @@ ANSWERS = {
             ): "The scores are divided by √d_model; each",
             ALONE.replace(
                 "scores.softmax(-1)", "scores.softmax(-2)"
-            ): "Already with num_heads=1 the numbers are",
+            ): "The softmax runs over the queries: the keys",
+            ALONE.replace(
+                "scores.softmax(-1)", "scores.softmax(1)"
+            ): "The softmax runs over the heads: the keys",
+            ALONE.replace("math.sqrt(self.d)", "self.d"): "The scores are divided by d_head: take",
+            ALONE.replace(
+                "scores.masked_fill(~mask, torch.finfo(scores.dtype).min)", "scores * mask"
+            ): "Right without a mask, wrong with one: hide",
+            ALONE.replace(
+                "(~mask,", "(~mask.unsqueeze(1),"
+            ): "Right with a mask (query, key), wrong with",
+            ALONE.replace(
+                "value_projection(value)", "value_projection(key)"
+            ): "A projection reads the wrong input:",
             ALONE.replace(
                 "q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)"
             ): "Python stops at `out = (scores.softmax(-1) @ ",
