@@ -70,7 +70,7 @@ def test_the_plan_for_a_term_has_every_lesson_and_fits_into_its_meetings():
     *long, last = [week for week, each in minutes.items() if each > MEETING[75]]
     assert f"weeks {', '.join(long)} and {last} need two each" in " ".join(TERM.split())
     slow = [e.name[:2] for e in LESSONS if facts.times(e.notebook)[0] > MEETING[90]]
-    assert f"except in lessons {' and '.join(slow)}" in TERM
+    assert f"except in lesson{'s' * (len(slow) > 1)} {' and '.join(slow)}." in TERM
 
 
 def test_what_the_guide_links_to_is_there():
