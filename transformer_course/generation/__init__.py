@@ -9,7 +9,7 @@ from transformer_course.generation.checks import (
     check_misleading_table,
     check_top_p,
 )
-from transformer_course.generation.figures import clearest_text, plot_translator_beam
+from transformer_course.generation.figures import plot_translator_beam
 from transformer_course.generation.live_sampling import show_sampling_live
 from transformer_course.generation.search_tree import plot_lengths
 from transformer_course.generation.table_model import TableModel, sentence_table
