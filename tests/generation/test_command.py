@@ -141,9 +141,9 @@ def test_a_line_that_is_too_long_is_named_and_the_others_are_translated(
     assert main([str(run.path), "--beam", "1"]) == 1
     written = capsys.readouterr()
     assert written.out.split("\n") == [
-        translator.translate("one"),
+        translator.translate("one", width=1),
         "",
-        translator.translate("five"),
+        translator.translate("five", width=1),
         "",
         "",
     ]

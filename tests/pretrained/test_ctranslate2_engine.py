@@ -102,7 +102,7 @@ def test_greedy_search_writes_the_same_tokens_with_loops_and_to_the_last_positio
     changes, end_loops
 ):
     translator = random_translator(**LONG | changes)
-    texts, asked = [*SOURCES, ""], {"end_loops": end_loops, "batch_size": 3}
+    texts, asked = [*SOURCES, ""], {"width": 1, "end_loops": end_loops, "batch_size": 3}
     expected = translator.translate_all(texts, **asked)
     assert fast_translator(translator).translate_all(texts, **asked) == expected
     assert len(set(expected)) > 3 and expected[-1] == ""
@@ -215,7 +215,7 @@ def test_a_folder_is_read_by_the_engine_itself_and_the_model_stays_as_it_was(tmp
     asked = {"beam_size": 1, "max_decoding_length": LENGTH, "min_decoding_length": 0}
     results = ctranslate2.Translator(str(folder)).translate_batch(engine_tokens(SOURCES), **asked)
     written = [" ".join(result.hypotheses[0]) for result in results]
-    assert written == translator.translate_all(SOURCES, end_loops=False)
+    assert written == translator.translate_all(SOURCES, width=1, end_loops=False)
     assert same(weights(translator.model), before) and translator.model.training
 
 
@@ -233,7 +233,7 @@ def test_a_thousand_sentences_have_the_same_tokens_and_int8_costs_little():
     translator = load_pretrained()
     fast = fast_translator(translator)
     assert len(texts) == 1000
-    assert fast.translate_all(texts) == translator.translate_all(texts)
+    assert fast.translate_all(texts, width=1) == translator.translate_all(texts, width=1)
     pairs = zip(
         fast.translate_all(texts, width=4), translator.translate_all(texts, width=4), strict=True
     )
@@ -241,7 +241,7 @@ def test_a_thousand_sentences_have_the_same_tokens_and_int8_costs_little():
     sources, references = zip(*captions, strict=True)
     engines = {kind: fast_translator(translator, compute_type=kind) for kind in ("float32", "int8")}
     bleu = {
-        kind: corpus_bleu(each.translate_all(sources), references).score
+        kind: corpus_bleu(each.translate_all(sources, width=1), references).score
         for kind, each in engines.items()
     }
     assert bleu["int8"] > bleu["float32"] - 0.5

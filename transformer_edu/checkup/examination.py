@@ -51,7 +51,6 @@ def check_up(
     started, printed = time.perf_counter(), io.StringIO()
     with borrowed(model, torch.float32), contextlib.redirect_stdout(printed):
         subject = Subject(model, kind, adapter or Adapter(), training_step)
-        # What forward was never given has not been examined.
         names = [*inspect.signature(model.forward).parameters] if subject.parameters else []
         given = {name for name in names if NAMES["left out"].search(name)}
         record = lambda _, args, kwargs: given.update(names[: len(args)], kwargs)  # noqa: E731
@@ -68,8 +67,7 @@ def check_up(
 
 def assert_healthy(model: nn.Module, *, allow: tuple[str, ...] = (), **how: object) -> None:
     """Fail a test with the report of ``check_up(model, **how)`` if it names what is not allowed."""
-    report = check_up(model, **how)
-    if not {*report.illnesses} <= {*allow}:
+    if not {*(report := check_up(model, **how)).illnesses} <= {*allow}:
         raise AssertionError(f"\n{report}")
 
 

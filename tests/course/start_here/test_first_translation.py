@@ -171,7 +171,7 @@ def found(translator) -> Translation:
 
 
 def test_the_words_written_are_those_of_the_translator(translator, found):
-    written = translator.translate(TEXT)
+    written = translator.translate(TEXT, width=1)
     assert "".join(found.target_words).replace(" ", "") == written.replace(" ", "")
     assert found.source_words == ["A", "bookshop", "is", "on", "the", "beach", "."]
     assert len(found.attention) == TEXT_LAYERS
@@ -222,7 +222,7 @@ def test_the_figure_shows_these_weights_with_a_row_for_the_end(found):
 
 
 def test_what_is_read_and_written_is_spelt_as_its_readers_do(translator, found):
-    assert (found.source, found.target) == (TEXT, translator.translate(TEXT))
+    assert (found.source, found.target) == (TEXT, translator.translate(TEXT, width=1))
     said = describe_translation(found, layer=1)
     assert said.startswith(f"{TEXT} → {found.target}. Layer 1, all heads")
 

@@ -49,7 +49,7 @@ def test_the_results_are_what_the_model_writes_and_gives_to_each_sentence_alone(
             [[], *each_removal(model.config)], sentence["results"], strict=True
         ):
             with heads_switched_off(model, heads), torch.no_grad():
-                written = translator.translate(english)
+                written = translator.translate(english, width=1)
                 logits = model.eval()(torch.tensor([encode(english)]), target[:, :-1])
             right = logits.log_softmax(dim=-1)[0].gather(1, target[0, 1:, None])
             assert sentence["texts"][text]["words"] == written.split()
@@ -68,7 +68,7 @@ def test_of_the_readers_sentence_the_whole_models_translation_counts_as_correct(
     text.value = PAIRS[1][0]
     assert data_in(shown.value) == {**first, "first": 1}
     text.value = "a man sleeps here"
-    written = translator.translate(text.value)
+    written = translator.translate(text.value, width=1)
     own, *others = data_in(shown.value)["sentences"]
     (right,) = removals(translator, [(text.value, written)])["sentences"]
     assert own == right | {"own": True} and others == first["sentences"]
@@ -94,11 +94,11 @@ def test_new_words_are_those_that_the_whole_model_has_not_written_there(translat
 
 
 def test_the_title_counts_the_translations_that_one_head_does_not_change(translator):
-    written = translator.translate_all([english for english, _ in PAIRS])
+    written = translator.translate_all([english for english, _ in PAIRS], width=1)
     same = 0
     for head in every_head(translator.model):
         with heads_switched_off(translator.model, [head]):
-            again = translator.translate_all([english for english, _ in PAIRS])
+            again = translator.translate_all([english for english, _ in PAIRS], width=1)
         same += sum(one == other for one, other in zip(written, again, strict=True))
     title = f"Without one head, {same} of 24 translations stay the same"
     assert title in published_element(explore_removals, translator, PAIRS)
