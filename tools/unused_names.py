@@ -1,7 +1,7 @@
 """Public names that nobody uses: ``python -m tools.unused_names`` lists them.
 
-A class or function of the package is used when a lesson, the README, an experiment or other code of
-the package names it. What only its own tests name is deleted.
+A class or function of the package is used when a lesson, the README, an experiment, or a table or
+other code of the package names it. What only its own tests name is deleted.
 """
 
 import ast
@@ -58,7 +58,8 @@ def unused_in(root: Path) -> list[str]:
     }
     texts = [(root / "README.md").read_text(encoding="utf-8")]
     texts += [cell.source for path in lesson_paths(root) for cell in read(path).cells]
-    texts += [path.read_text(encoding="utf-8") for path in (root / "experiments").rglob("*.py")]
+    others = [*(root / "experiments").rglob("*.py"), *(root / PACKAGES[0]).rglob("*.tsv")]
+    texts += [path.read_text(encoding="utf-8") for path in others]
     return unused_names(modules, {word for text in texts for word in WORD.findall(text)})
 
 
