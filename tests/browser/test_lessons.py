@@ -153,7 +153,7 @@ def move_by_keyboard(frame, name: str) -> None:
     # The browser itself answers keys on a control, so what is drawn comes first.
     first, keys = drawn, ("ArrowRight",)
     if not drawn.count():
-        first, keys = controls, ("ArrowRight", "Space")  # a slider; a box to tick
+        first, keys = controls, ("ArrowRight", "ArrowLeft", "Space")  # a slider; a box
     first = first.first
 
     def seen() -> list[str]:
