@@ -25,6 +25,7 @@ STEPS = 4  # of each training
 OTHER_STEPS = {
     "07_encoder": 100,  # draws all 100
     "00_start_here": 20,  # two answers of its model must differ
+    "22_features": 400,  # a feature must stand for words
     "10_training": 20,  # draws means of 10 steps, and compares 20
 }
 

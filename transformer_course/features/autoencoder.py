@@ -78,7 +78,7 @@ def train_autoencoder(
         model.decoder.bias.copy_(vectors.mean(dim=0))
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
     try:
-        for step in tqdm(range(steps), disable=not progress, leave=False):
+        for step in tqdm(range(steps), leave=False) if progress else range(steps):
             optimizer.param_groups[0]["lr"] = LEARNING_RATE * min(1, 3 * (1 - step / steps))
             rows = torch.randint(len(vectors), (BATCH_SIZE,), generator=generator)
             batch = vectors[rows.to(vectors.device)]

@@ -41,14 +41,15 @@ def as_list(attention: nn.Module, kind: type[nn.Module], *, num_heads: int) -> n
         kind: The reader's class of exercise 4.1.
         num_heads: The number of heads.
     """
-    d_model = attention.query_projection.in_features
-    found = None
+    weight = attention.query_projection.weight
+    d_model, device = weight.size(1), weight.device
+    inputs, found = [each.to(device) for each in _probe(d_model)], None
     with suppress(Exception):  # an answer that does not run is not finished
-        listed = kind(d_model, num_heads)
-        found = found_heads(listed, _probe(d_model))
+        listed = kind(d_model, num_heads).to(device)
+        found = found_heads(listed, inputs)
     if found is None:
-        listed = ListOfHeads(d_model, num_heads)
-        found = found_heads(listed, _probe(d_model))
+        listed = ListOfHeads(d_model, num_heads).to(device)
+        found = found_heads(listed, inputs)
         print("The course's ListOfHeads, because yours is not finished.")
     else:
         print("Your ListOfHeads.")
@@ -60,7 +61,7 @@ def as_list(attention: nn.Module, kind: type[nn.Module], *, num_heads: int) -> n
             for head, part in zip(heads, rows, strict=True):
                 head[place].weight.copy_(part)
         project.weight.copy_(attention.output_projection.weight)
-    return listed.to(attention.output_projection.weight.device)
+    return listed
 
 
 def narrow_and_wide(listed: nn.Module, d_model: int) -> tuple[list[nn.Linear], list[nn.Linear]]:
