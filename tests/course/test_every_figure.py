@@ -19,7 +19,7 @@ from torch import nn
 
 import transformer_course
 from transformer_course.a_published_model.differences import plot_differences
-from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.flow import plot_attention_rows
 from transformer_course.attention.links import plot_links
 from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.before_you_start.live_slope import plot_slope
@@ -168,9 +168,9 @@ FIGURES = {
         partial(attention.plot_attention, WEIGHTS, **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
-    "plot_attention_flow": (
-        partial(plot_attention_flow, GRID, GRID.repeat(2, 1)[:3], WEIGHTS.T, **LINKS),
-        set(),
+    "plot_attention_rows": (
+        partial(plot_attention_rows, WEIGHTS.log(), WEIGHTS, **LINKS),
+        {QUERY_AXIS, KEY_AXIS},
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
     "plot_differences": (

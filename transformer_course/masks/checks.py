@@ -23,8 +23,7 @@ from transformer_course.asking.projections import (
     built_attention,
     projected_inputs,
     random_inputs,
-    require_forward,
-    require_weights,
+    require_attention,
     weights_of,
 )
 from transformer_course.breaking.faults import WithoutCausalMask
@@ -65,17 +64,14 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
     attention = built_attention(answer)
     inputs, mask = random_inputs(), _causal_and_padding()
     _require_mask_argument(attention, inputs, mask)
-    plain = weights_of(attention)
-    if (plain == 0).any():
-        raise AnswerError("Without a mask some keys get no weight: mask=None must hide nothing.")
-    require_weights(attention)
-    require_forward(attention)
-    weights = weights_of(attention, mask)
+    require_attention(attention)
+    masked = require_module(attention, *inputs, mask)
+    plain = weights_of(attention, *inputs[:2])
+    weights = weights_of(attention, *inputs[:2], mask)
     if not close(weights, (plain * mask) / (plain * mask).sum(dim=-1, keepdim=True)):
         raise AnswerError(_mask_hint(weights, mask, plain))
-    value = projected_inputs(attention)[-1]
-    if not close(require_module(attention, *inputs, mask), weights @ value):
-        raise AnswerError("attend uses the mask; forward must pass it on to attend.")
+    if not close(masked, weights @ projected_inputs(attention)[-1]):
+        raise AnswerError("With a mask, the weights are right, their average is not.")
     nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
     if not ask(attention, *inputs, nothing).isfinite().all():
         raise AnswerError("A query without allowed keys gets NaN, which -inf leads to.")
@@ -83,16 +79,15 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
 
 
 def _require_mask_argument(attention: nn.Module, inputs: Sequence[Tensor], mask: Tensor) -> None:
-    """Refuse methods without a mask as their fourth argument, and a mask's truth."""
+    """Refuse a forward without a mask as its fourth argument, and a mask's truth."""
     try:
         ask(attention, *inputs)
-        ask(attention.attend, *projected_inputs(attention), mask)
         ask(attention, *inputs, mask)
     except TypeError as error:
         if "positional argument" not in str(error):
             raise
         raise AnswerError(
-            f"forward and attend take a fourth argument, mask=None. Python says: {error}"
+            f"forward takes a fourth argument, mask=None. Python says: {error}"
         ) from None
     except RuntimeError as error:
         if "ambiguous" not in str(error):
@@ -106,7 +101,7 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
     added = plain * mask.float().exp()
     hidden = float(weights.masked_fill(mask, 0).max())
     if close(weights, plain):
-        return "The mask changes nothing in attend. (masked_fill returns a new tensor.)"
+        return "The mask changes nothing. (masked_fill returns a new tensor.)"
     if not close(sums, torch.ones_like(sums)):
         return "You hide after the softmax, so the rows do not sum to 1: mask the scores before it."
     rows = ~mask.all(dim=-1)  # of queries that may not attend to everything

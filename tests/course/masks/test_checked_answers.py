@@ -13,17 +13,14 @@ class Attention(nn.Module):
         self.key_projection = nn.Linear(d_model, d_head, bias=False)
         self.value_projection = nn.Linear(d_model, d_head, bias=False)
 
-    def attend(self, query, key, value, mask=None):
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        return scores.softmax(dim=-1) @ value
-
     def forward(self, query, key, value, mask=None):
         q = self.query_projection(query)
         k = self.key_projection(key)
         v = self.value_projection(value)
-        return self.attend(q, k, v, mask)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return scores.softmax(dim=-1) @ v
 """
 HIDE = "scores.masked_fill(~mask, torch.finfo(scores.dtype).min)"
 LOOK = """
@@ -71,24 +68,43 @@ ANSWERS = {
             f"scores = {HIDE} → scores[~mask.expand_as(scores)] = torch.finfo(scores.dtype).min",
             f"scores = {HIDE} → hidden = ~mask; scores = scores * ~hidden + hidden * -1e9",
             f"scores = {HIDE} → scores = scores.clone(); scores.masked_fill_(~mask, torch.finfo(scores.dtype).min)",
-            f"scores = {HIDE} → w = scores.exp() * mask; return w @ value / w.sum(-1, keepdim=True).clamp(min=1e-9)",
-            f"scores = {HIDE} → w = scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(); return w @ value",
-            f"scores = {HIDE} → w = {HIDE}.softmax(-1) * mask; return w @ value",
-            f"scores = {HIDE} → pass\n        else:\n            mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool)\n        scores = {HIDE}",
-            "return self.attend(q, k, v, mask) → return self.attend(q, k, v, mask=mask)",
-            "return self.attend(q, k, v, mask) → return Attention.attend(self, q, k, v, mask)",
+            f"scores = {HIDE} → w = scores.exp() * mask; return w @ v / w.sum(-1, keepdim=True).clamp(min=1e-9)",
+            f"scores = {HIDE} → w = scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(); return w @ v",
+            f"scores = {HIDE} → w = {HIDE}.softmax(-1) * mask; return w @ v",
+            f"scores = {HIDE} → pass\n        else:\n            mask = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool)\n        scores = {HIDE}",
+            "        scores = q →         return self.attend(q, k, v, mask)\n\n    def attend(self, q, k, v, mask=None):\n        scores = q",
             "scores.softmax(dim=-1) → scores.softmax(dim=2)",
-            "math.sqrt(query.size(-1)) → self.root && super().__init__() → super().__init__(); self.root = d_head**0.5",
-            "scores.softmax(dim=-1) @ value → torch.einsum('...qk,...kd->...qd', F.softmax(scores, dim=-1), value)",
-            "key.transpose(-2, -1) → key.mT && scores.softmax(dim=-1) → torch.softmax(scores, -1)",
+            "math.sqrt(q.size(-1)) → self.root && super().__init__() → super().__init__(); self.root = d_head**0.5",
+            "scores.softmax(dim=-1) @ v → torch.einsum('...qk,...kd->...qd', F.softmax(scores, dim=-1), v)",
+            "k.transpose(-2, -1) → k.mT && scores.softmax(dim=-1) → torch.softmax(scores, -1)",
             "if mask is not None: → if mask is None:\n            scores = scores\n        else:",
-            "mask=None → allowed=None && ~mask → ~allowed && if mask → if allowed && v, mask) → v, allowed)",
-            "query, key, value, mask=None → a, b, c, mask=None && query @ key.t → a @ b.t && query.size → a.size && @ value → @ c && (query) → (a) && (key) → (b) && (value) → (c)",
-            "scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)) → return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)",
+            "mask=None → allowed=None && ~mask → ~allowed && if mask → if allowed",
+            "query, key, value, mask=None → a, b, c, mask=None && (query) → (a) && (key) → (b) && (value) → (c)",
+            "scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)) → return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)",
+            """
+class Attention(nn.Module):
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.query_projection = nn.Linear(d_model, d_head, False)
+        self.key_projection = nn.Linear(d_model, d_head, False)
+        self.value_projection = nn.Linear(d_model, d_head, False)
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.query_projection(query), self.key_projection(key), self.value_projection(value)
+        if mask is None:
+            mask = torch.ones(1, 1, 1, dtype=torch.bool)
+        mask = mask.expand(len(q), q.size(1), k.size(1))
+        rows = []
+        for sentence in range(len(q)):
+            scores = q[sentence] @ k[sentence].T / math.sqrt(k.size(-1))
+            scores[~mask[sentence]] = torch.finfo(scores.dtype).min
+            rows.append(torch.softmax(scores, dim=1) @ v[sentence])
+        return torch.stack(rows)
+""",
         ],
         wrong={
             f"{HIDE} → scores.masked_fill(mask, torch.finfo(scores.dtype).min)": "The polarity is inverted: where mask is",
-            f"scores = {HIDE} → {HIDE}": "The mask changes nothing in attend.",
+            f"scores = {HIDE} → {HIDE}": "The mask changes nothing.",
             f"{HIDE} → scores.masked_fill(~mask, 0)": "Hidden keys still get up to 24% of the",
             f"{HIDE} → scores * mask": "Hidden keys still get up to 24% of the",
             f"{HIDE} → scores + mask": "Adding a boolean mask adds 1 to the allowed",
@@ -98,23 +114,23 @@ ANSWERS = {
             f"{HIDE} → scores.masked_fill(~mask, -1)": "Hidden keys still get up to 13% of the",
             f"{HIDE} → scores.masked_fill(~mask.mT, torch.finfo(scores.dtype).min)": "Python stops at `scores = scores.masked_fill(",
             f"{HIDE} → scores.masked_fill(~mask, torch.finfo(scores.dtype).min).T": "Python stops at `return scores.softmax(dim=-1",
-            f"scores = {HIDE} → return (scores.softmax(-1) * mask) @ value": "You hide after the softmax, so the rows do",
-            f"scores = {HIDE} → value = value * mask[..., :1, :].mT": "You hide after the softmax, so the rows do",
-            f"scores = {HIDE} → pass": "The mask changes nothing in attend.",
+            f"scores = {HIDE} → return (scores.softmax(-1) * mask) @ v": "You hide after the softmax, so the rows do",
+            f"scores = {HIDE} → v = v * mask[..., :1, :].mT": "You hide after the softmax, so the rows do",
+            f"scores = {HIDE} → pass": "The mask changes nothing.",
             "if mask is not None: → if mask:": "A mask has many values: ask `if mask is not",
             "        if mask is not None:\n            scores → \n        scores": "Python stops at `scores = scores.masked_fill(",
-            "self.attend(q, k, v, mask) → self.attend(q, k, v)": "attend uses the mask; forward must pass it",
-            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value, mask)": "forward and attend take a fourth argument,",
-            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value) && v, mask) → v)": "forward and attend take a fourth argument,",
+            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value, mask)": "forward takes a fourth argument,",
+            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value) && if mask is not None → mask = None\n        if mask is not None": "forward takes a fourth argument,",
             "scores.softmax(dim=-1) → scores.softmax(dim=-2)": "The softmax runs over the queries: every",
-            "math.sqrt(query.size(-1)) → query.size(-1)": "You divided the scores by d_head; you must",
+            "math.sqrt(q.size(-1)) → q.size(-1)": "You divided the scores by d_head; you must",
             ", bias=False → ": "The paper's projections have no bias:",
             "self.key_projection → self.w_k": "__init__ must set self.key_projection to an",
-            "if mask is not None: → mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril() if mask is None else mask\n        if mask is not None:": "Without a mask some keys get no weight:",
+            "if mask is not None: → mask = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).tril() if mask is None else mask\n        if mask is not None:": "Some keys get no weight, but a softmax",
             "~mask → mask < 0.5 && if mask is → mask = mask.float() if mask is not None else None\n        if mask is && mask < 0.5 → mask > 0.5": "The polarity is inverted: where mask is",
-            "return self.attend(q, k, v, mask) → return self.attend(q, k, v, mask) * 0": "attend is right, but forward does not",
+            "return scores.softmax(dim=-1) @ v → return scores.softmax(dim=-1) @ v * 0": "The weights of a query must sum to one;",
             "return scores → scores": "Your function returns nothing: end it with",
-            "def attend → def attend_ && self.attend → self.attend_": "Write scores, softmax and average in attend",
+            "self.value_projection(value) → value": "Your forward projects value with no layer",
+            f"scores = {HIDE} → {HIDE[:-1].replace('masked_fill', 'masked_fill_')}) if mask.dim() > 3 else scores": "The mask changes nothing.",
         },
     ),
     "3.3": Answers(
