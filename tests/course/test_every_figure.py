@@ -58,7 +58,6 @@ from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import (
     plot_mask_row,
     plot_masked_heads,
-    plot_padding_share,
 )
 from transformer_course.masks.score_bars import plot_scores
 from transformer_course.multi_head_attention import shape_walk
@@ -310,15 +309,6 @@ FIGURES = {
             kinds=["k", NAME, "k", NAME],
         ),
         set(),
-    ),
-    "plot_padding_share": (
-        partial(
-            plot_padding_share,
-            WEIGHTS[:, :2],
-            ["a", NAME],
-            real=torch.tensor([True, False]),
-        ),
-        {QUERY_AXIS, KEY_AXIS, WEIGHT, "part for padding"},
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (

@@ -1,4 +1,4 @@
-"""What lessons 2 and 3 check in the reader's attention: projections, weights, and the average."""
+"""The reader's attention of lessons 2 and 3: what is checked in it, its matrices, its weights."""
 
 import math
 from collections.abc import Sequence
@@ -51,6 +51,20 @@ def projected_inputs(attention: nn.Module) -> list[Tensor]:
     """Query, key and value as the module's own projections make them."""
     layers = [attention.get_submodule(name) for name in PROJECTIONS]
     return [layer(x).detach() for layer, x in zip(layers, random_inputs(), strict=True)]
+
+
+def given(kind: type[nn.Module], w_query: Tensor, w_key: Tensor, w_value: Tensor) -> nn.Module:
+    """An attention with these matrices.
+
+    Args:
+        kind: The reader's class.
+        w_query, w_key, w_value: Each (d_model, d_head), on any device.
+    """
+    attention = kind(*w_query.shape).to(w_query.device)
+    with torch.no_grad():
+        for name, matrix in zip(PROJECTIONS, (w_query, w_key, w_value), strict=True):
+            attention.get_submodule(name).weight.copy_(matrix.T)  # nn.Linear stores the transpose
+    return attention
 
 
 def weights_of(attention: nn.Module, query: Tensor, key: Tensor, *mask: Tensor) -> Tensor:

@@ -5,8 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_course.asking.projections import weights_of
-from transformer_course.attention.own_attention import FEATURES, finished, given, vectors_of
+from transformer_course.asking.projections import given, weights_of
+from transformer_course.attention.own_attention import FEATURES, finished, vectors_of
+from transformer_course.looking.found_heads import Head
 from transformer_course.our_transformer import Attention
 
 MATRICES = torch.randn(3, 6, 4)
@@ -41,7 +42,8 @@ class Scaffold(nn.Module):
 
 @pytest.mark.parametrize(("kind", "is_theirs"), [(Own, True), (Sum, False), (Scaffold, False)])
 def test_the_class_of_the_course_stands_in_for_an_unfinished_one(kind, is_theirs, capsys):
-    assert finished(kind) is (kind if is_theirs else Attention)
+    head = Head("a head", list("abc"), list("abcde"), QUERY[0], KEY[0], *MATRICES, 1, 1)
+    assert finished(kind, head) is (kind if is_theirs else Attention)
     said = capsys.readouterr().out
     assert said.startswith("Your Attention." if is_theirs else "The course's Attention,")
 
@@ -56,7 +58,7 @@ def test_it_computes_with_these_matrices_and_tells_its_weights(kind):
 
 
 def test_the_words_have_their_features_and_all_others_zeros():
-    words, vectors = vectors_of("wide")
+    words, vectors = vectors_of("wide", "cpu")
     assert vectors.shape == (1, len(words), 5) and words[-1] == "wide"
     for word, vector in zip(words, vectors[0].tolist(), strict=True):
         assert vector == FEATURES.get(word, [0] * 5)

@@ -1,7 +1,5 @@
 """Lesson 03: right answers of many kinds are accepted, and each mistake is named."""
 
-import torch
-
 from tests.exercise_answers import Answers, checks_of, told_apart
 from transformer_course.masks import checks
 
@@ -23,6 +21,13 @@ class Attention(nn.Module):
         return scores.softmax(dim=-1) @ v
 """
 HIDE = "scores.masked_fill(~mask, torch.finfo(scores.dtype).min)"
+MASK = """
+def decoder_mask(token_ids):
+    length = token_ids.size(1)
+    padding = (token_ids != 0).unsqueeze(1)
+    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    return padding & causal
+"""
 LOOK = """
 def looks_ahead(model, source_ids, target_ids):
     changed = target_ids.clone()
@@ -34,24 +39,57 @@ def looks_ahead(model, source_ids, target_ids):
 CHANGE = "changed[:, -1] = (changed[:, -1] - 3) % 16 + 4"
 ANSWERS = {
     "3.1": Answers(
-        "9",
+        MASK,
         right=[
-            "9.0",
-            "torch.tensor(9)",
-            "sum([1, 2, 3, 3])",
-            "int(torch.ones(4, 4).tril()[:, :3].sum())",
-            "(torch.ones(4, 4).bool().tril() & torch.tensor([True, True, True, False])).sum()",
+            "(token_ids != 0).unsqueeze(1) → (token_ids != 0)[:, None]",
+            "(token_ids != 0).unsqueeze(1) → token_ids.bool().unsqueeze(1)",
+            "(token_ids != 0).unsqueeze(1) → (token_ids > 0)[:, None, :]",
+            "(token_ids != 0).unsqueeze(1) → ~(token_ids == 0).view(len(token_ids), 1, -1)",
+            "torch.ones(length, length, dtype=torch.bool).tril() → torch.ones(length, length).tril() == 1",
+            "torch.ones(length, length, dtype=torch.bool).tril() → torch.tril(torch.ones(length, length)).bool()",
+            "torch.ones(length, length, dtype=torch.bool).tril() → ~torch.ones(length, length).bool().triu(1)",
+            "torch.ones(length, length, dtype=torch.bool).tril() → (n := torch.arange(length)) <= n[:, None]",
+            "padding & causal → padding * causal",
+            "padding & causal → torch.logical_and(padding, causal)",
+            "padding & causal → causal.masked_fill(~padding, False)",
+            "padding & causal → ~(~padding | ~causal)",
+            "padding & causal → torch.where(padding, causal, False)",
+            "def decoder_mask(ids):\n    return torch.stack([torch.outer(torch.ones(len(row)), row != 0).tril() > 0 for row in ids])",
+            """
+def decoder_mask(token_ids):
+    batch, length = token_ids.shape
+    mask = torch.zeros(batch, length, length, dtype=torch.bool)
+    for sentence in range(batch):
+        for query in range(length):
+            for key in range(query + 1):
+                mask[sentence, query, key] = token_ids[sentence, key] != 0
+    return mask
+""",
         ],
         wrong={
-            "16": "Nothing would be hidden. Hide the future",
-            "12": "That is the padding mask alone: three",
-            "10": "That is the causal mask alone. The padding",
-            "6": "Either you hid the row of the padding (only",
-            "7": "7 is the number of hidden entries. How many",
-            "3": "A word may attend to itself: the diagonal",
-            "'9'": "The answer is a whole number; yours is '9'.",
-            "[9]": "The answer is a whole number; yours is [9].",
-            "13": "Count row by row: how many keys may each of",
+            "return padding & causal → return causal.expand(len(token_ids), -1, -1)": "The later words are hidden, the padding is not",
+            "return padding & causal → return padding.expand(-1, length, -1)": "The padding is hidden, the later words are not",
+            "return padding & causal → return padding": "The shape must be (batch, query, key) =",
+            "return padding & causal → return causal": "The shape must be (batch, query, key) =",
+            "return padding & causal → return ~(padding & causal)": "It is inverted: True means",
+            "return padding & causal → return padding | causal": "A query may attend to a key if *both*",
+            "return padding & causal → return padding + causal": "A query may attend to a key if *both*",
+            "return padding & causal → padding & causal": "Your function returns nothing",
+            "return padding & causal → return (padding & causal).float()": "A mask is boolean, True or False; yours is",
+            "return padding & causal → return (padding & causal).unsqueeze(1)": "The shape must be (batch, query, key) =",
+            ".tril() → .triu()": "You hide earlier words: a row",
+            ".tril() → .tril(-1)": "A row may attend to its own word, too",
+            ".tril() → .triu(1)": "The causal mask is inverted",
+            "token_ids != 0 → token_ids == 0": "The padding mask is inverted",
+            ".unsqueeze(1) → .unsqueeze(2)": "You hide the rows of padding.",
+            "return padding & causal → return padding & causal & padding.mT": "You hide the rows of padding.",
+            ".unsqueeze(1) → ": "Python stops at `return padding & causal`",
+            "length = token_ids.size(1) → length = 5": "Python stops at `return padding & causal`",
+            "return padding & causal → return (padding & causal)[0].expand(len(token_ids), -1, -1)": "Look at query 3 and key 3, counted from 0",
+            "token_ids != 0 → token_ids > 1": "Look at query 0 and key 0, counted from 0",
+            "dtype=torch.bool → dtype=torch.int": "A mask is boolean, True or False; yours is",
+            "length = → token_ids[token_ids == 0] = -1; length = ": "Your code changes the tensor that it gets",
+            "padding = → length, padding = 4, ": "Python stops at `return padding & causal`",
         },
     ),
     "3.2": Answers(
@@ -134,31 +172,6 @@ class Attention(nn.Module):
         },
     ),
     "3.3": Answers(
-        "(token_ids != 0)[:, None, None, :]",
-        right=[
-            "(token_ids != 0).unsqueeze(1).unsqueeze(1)",
-            "token_ids.bool()[:, None, None]",
-            "token_ids.ne(0).view(2, 1, 1, -1)",
-            "~(token_ids == 0)[:, None, None, :]",
-            "(token_ids > 0).reshape(len(token_ids), 1, 1, token_ids.size(1))",
-            "torch.logical_not(token_ids == 0)[:, None, None]",
-        ],
-        wrong={
-            "(token_ids == 0)[:, None, None, :]": "The axis is repaired; now the polarity:",
-            "(token_ids != 0)[:, None, :, None]": "The polarity is repaired; now the axis:",
-            "(token_ids == 0)[:, None, :, None]": "That is the friend's mask: look at polarity",
-            "(token_ids != 0)": "Two axes are missing: one for the heads,",
-            "(token_ids != 0)[:, None]": "One axis is missing: here the batch would",
-            "(token_ids != 0)[:, None, None, :].float()": "A mask is boolean, True or False; yours is",
-            "token_ids[:, None, None, :]": "A mask is boolean, True or False; yours is",
-            "(token_ids != 0)[None, None]": "The shape must be (batch, 1, 1, key) = (2,",
-            "(token_ids != 0)[:, None, None, :].expand(2, 1, 5, 5)": "The shape must be (batch, 1, 1, key) = (2,",
-            "torch.ones(2, 1, 1, 5, dtype=torch.bool)": "True belongs exactly where token_ids is not",
-            "(token_ids != 2)[:, None, None, :]": "True belongs exactly where token_ids is not",
-            "(token_ids != 0)[:, None, None, :] & torch.ones(5, 5).bool().tril()": "The shape must be (batch, 1, 1, key) = (2,",
-        },
-    ),
-    "3.4": Answers(
         LOOK,
         right=[
             "return not torch.allclose(before, after, atol=1e-5) → return bool((before - after).abs().max() > 1e-4)",
@@ -191,7 +204,5 @@ class Attention(nn.Module):
 }
 
 test_a_right_answer_is_correct, test_a_wrong_answer_gets_its_own_hint = told_apart(
-    checks_of(checks),
-    ANSWERS,
-    exercise_33=lambda: {"token_ids": torch.tensor([[7, 8, 9, 5, 2], [6, 4, 0, 0, 0]])},
+    checks_of(checks), ANSWERS
 )
