@@ -33,18 +33,15 @@ class Attention(nn.Module):
         self.key_projection = nn.Linear(d_model, d_head, bias=False)
         self.value_projection = nn.Linear(d_model, d_head, bias=False)
 
-    def attend(self, query, key, value, mask=None):
-        """From projected queries, keys and values to (batch, query, d_head)."""
+    def forward(self, query, key, value, mask=None):
+        """(batch, query, d_model) and, twice, (batch, key, d_model) → (batch, query, d_head)."""
+        query = self.query_projection(query)
+        key = self.key_projection(key)
+        value = self.value_projection(value)
         scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
         if mask is not None:
             scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(dim=-1)
-        return weights @ value
-
-    def forward(self, query, key, value, mask=None):
-        """Project (batch, query, d_model) and, twice, (batch, key, d_model); then attend."""
-        query, key = self.query_projection(query), self.key_projection(key)
-        return self.attend(query, key, self.value_projection(value), mask)
+        return scores.softmax(dim=-1) @ value
 
 
 class MultiHeadAttention(nn.Module):

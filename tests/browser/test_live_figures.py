@@ -147,13 +147,10 @@ def cell(page, index: int):
 
 
 TARGET = ["<s>", "Zwei", "Hunde", "rennen", ".", "<pad>", "<pad>"]
-CAUSAL = torch.ones(len(TARGET), len(TARGET), dtype=torch.bool).tril()
-NO_PADDING = torch.tensor([word != "<pad>" for word in TARGET])
 
 
 def show_masks() -> None:
-    masks = {"padding": NO_PADDING, "causal": CAUSAL, "both, &": NO_PADDING & CAUSAL}
-    show_mask_live(masks, tokens=TARGET)
+    show_mask_live(TARGET)
 
 
 def mask_with(texts: list[str], scores: list[list[float]]) -> dict:

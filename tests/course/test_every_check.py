@@ -28,8 +28,6 @@ LESSONS = [
 GIVEN = {
     "1.3": {"table": torch.randn(5, 4)},
     "2.2": {name: torch.randn(5, 4) for name in ("query", "key", "value")},
-    "2.3": {"query": torch.randn(3, 4), "key": torch.randn(5, 4)},
-    "3.3": {"token_ids": torch.tensor([[1, 2, 3, 4, 5], [6, 7, 0, 0, 0]])},
     "4.3": {"w_o": torch.randn(48, 48)},
     "14.3": {"tokenizer": Tokenizer([])},
     "21.3": {"behavior": lambda: 1.0, "model": copying_model()},

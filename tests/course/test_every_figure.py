@@ -23,7 +23,7 @@ from torch import nn
 import transformer_course
 from tests.contrast import contrast
 from transformer_course.a_published_model.differences import plot_differences
-from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.flow import plot_attention_rows
 from transformer_course.attention.links import plot_links
 from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.before_you_start.live_slope import plot_slope
@@ -62,7 +62,6 @@ from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import (
     plot_mask_row,
     plot_masked_heads,
-    plot_padding_share,
 )
 from transformer_course.masks.score_bars import plot_scores
 from transformer_course.multi_head_attention import shape_walk
@@ -172,9 +171,9 @@ FIGURES = {
         partial(attention.plot_attention, WEIGHTS, **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
-    "plot_attention_flow": (
-        partial(plot_attention_flow, GRID, GRID.repeat(2, 1)[:3], WEIGHTS.T, **LINKS),
-        set(),
+    "plot_attention_rows": (
+        partial(plot_attention_rows, WEIGHTS.log(), WEIGHTS, **LINKS),
+        {QUERY_AXIS, KEY_AXIS},
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
     "plot_differences": (
@@ -314,15 +313,6 @@ FIGURES = {
             kinds=["k", NAME, "k", NAME],
         ),
         set(),
-    ),
-    "plot_padding_share": (
-        partial(
-            plot_padding_share,
-            WEIGHTS[:, :2],
-            ["a", NAME],
-            real=torch.tensor([True, False]),
-        ),
-        {QUERY_AXIS, KEY_AXIS, WEIGHT, "part for padding"},
     ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (

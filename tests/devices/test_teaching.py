@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tests.published import published_page
 from transformer_course.asking.answer import AnswerError, close, exercise, require_shape
-from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.flow import plot_attention_rows
 from transformer_course.attention.links import plot_links
 from transformer_course.decoder.next_word_bars import plot_influence
 from transformer_course.drawing.attention_grid import plot_attention, plot_heads
@@ -53,13 +53,8 @@ FIGURES = {
     "heads": lambda on: plot_heads(on(WEIGHTS), **WORDS, **TITLE),
     "links": lambda on: plot_links(on(WEIGHTS)[1], **WORDS, **TITLE),
     "masks": lambda on: plot_mask_row({"both": on(MASK), "one": on(~MASK)}, **WORDS, **TITLE),
-    "flow": lambda on: plot_attention_flow(
-        on(NUMBERS),
-        on(NUMBERS.repeat(2, 1)[:4]),
-        on(NUMBERS.repeat(2, 1)[:4]),
-        query_words=QUERIES,
-        key_words=KEYS,
-        marked=0,
+    "flow": lambda on: plot_attention_rows(
+        on(NUMBERS), on(WEIGHTS)[0], query_words=QUERIES, key_words=KEYS, marked=0
     ),
     "values": lambda on: plot_values(on(NUMBERS), **LABELS, **TITLE),
     "split": lambda on: plot_head_split({"right": on(SPLIT)}, tokens=QUERIES, d_model=4, **TITLE),
