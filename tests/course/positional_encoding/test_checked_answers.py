@@ -27,10 +27,6 @@ def turn(k, frequency):
     return torch.stack([torch.stack([c, s]), torch.stack([-s, c])])
 """
 MATRIX = "torch.stack([torch.stack([c, s]), torch.stack([-s, c])])"
-FRIEND = """
-def add_positions(x, table):
-    return x + table[: x.size(1)]
-"""
 ANSWERS = {
     "5.1": Answers(
         POSITIONS,
@@ -153,35 +149,6 @@ class PositionalEncoding(nn.Module):
             f"{MATRIX} → torch.tensor([[c, s], [-s, c]]) @ torch.tensor([0.0, 1.0])": "The shape must be (2, 2) = (2, 2); yours is",
             f"{MATRIX} → [[c, s], [-s, c]]": "The answer is a tensor (2, 2); yours is",
             f"{MATRIX} → torch.eye(2)": "For k = 3 and frequency 0.4, your matrix",
-        },
-    ),
-    "5.4": Answers(
-        FRIEND,
-        right=[
-            "table[: x.size(1)] → table[: x.shape[1]].unsqueeze(0)",
-            "table[: x.size(1)] → table[: x.size(-2)]",
-            "x + table[: x.size(1)] → x + table[None, : x.size(1), :]",
-            "x + table[: x.size(1)] → torch.stack([s + table[: len(s)] for s in x])",
-            "x + table[: x.size(1)] → x + table[torch.arange(x.size(1))]",
-            "x + table[: x.size(1)] → x.add(table.narrow(0, 0, x.size(1)).expand_as(x))",
-            "return x → y = x.clone(); y += table[: x.size(1)]; return y #",
-        ],
-        wrong={
-            "table[: x.size(1)] → table[: x.size(0)].unsqueeze(1)": "The positions are added along the batch:",
-            "table[: x.size(1)] → table[: x.size(1)].unsqueeze(1)": "Python stops at `return x + table[: x.size(1)",
-            "table[: x.size(1)] → table": "Python stops at `return x + table`: RuntimeEr",
-            "table[: x.size(1)] → table[x.size(1)]": "Every position gets the same numbers: which",
-            "table[: x.size(1)] → table[: x.size(2)]": "Python stops at `return x + table[: x.size(2)",
-            "table[: x.size(1)] → table[1 : x.size(1) + 1]": "Positions count from 0: the first row of",
-            "x + table[: x.size(1)] → table[: x.size(1)]": "The shape must be (batch, position,",
-            "x + table[: x.size(1)] → x": "x is unchanged: the positions are not added.",
-            "table[: x.size(1)] → table[-x.size(1) :]": "The positions get rows of the table, but",
-            "table[: x.size(1)] → table[: x.size(0)]": "Python stops at `return x + table[: x.size(0)",
-            "x + table[: x.size(1)] → x * table[: x.size(1)]": "What you add depends on the words; it must",
-            "x + table[: x.size(1)] → x + table[: x.size(1)].flip(0)": "The positions get rows of the table, but",
-            "return x + table[: x.size(1)] → x += table[: x.size(1)]; return x": "Your code changes the tensor that it gets,",
-            "return x + → x +": "Your function returns nothing: end it with",
-            "x + table[: x.size(1)] → x + table[0]": "Every position gets the same numbers: which",
         },
     ),
 }
