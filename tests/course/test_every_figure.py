@@ -83,7 +83,6 @@ from transformer_course.words_as_vectors.vector_pictures import (
     plot_neighbors,
     plot_rows,
     plot_similarities,
-    plot_tables,
 )
 from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.generation.beam import beam_search
@@ -382,10 +381,6 @@ FIGURES = {
         {"validation loss (nats per token)"},
     ),
     "plot_today": (swaps.plot_today, set()),
-    "plot_tables": (
-        partial(plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
-        {"row", "column", "number / largest number of its table"},
-    ),
     "plot_unit_sums": (
         partial(
             units.plot_unit_sums,
