@@ -92,7 +92,8 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
         "along a new last axis, then flatten the last two axes.": torch.cat([sine, cosine], -1),
         "Sine and cosine are exchanged: the sine comes first.": _alternate(cosine, sine),
         "even is already 2i: do not multiply it by 2 again.": _encode(lambda even: 2 * even),
-        "The exponent is 2i / d_model; yours is i / d_model.": _encode(lambda even: even / 2),
+        "Your angles are divided by 10000^(i / d_model): the base is 10000, and the exponent is "
+        "2i / d_model.": _encode(lambda even: even / 2),
         "The exponent is missing its minus, or you multiplied: divide the position by "
         "10000^(2i / d_model).": _encode(lambda even: -even),
         "The angle is divided by 10000^(2i / d_model); yours is the position itself.": (
@@ -104,6 +105,8 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
     for hint, wrong in known_mistakes.items():
         if close(received, x + wrong[:LENGTH]):
             return hint
+    if close(received, x * math.sqrt(D_MODEL) + table[:LENGTH]):
+        return "x has its factor √d_model already, from the embedding: add the table to x as it is."
     added = received - x
     if close(received, table[:LENGTH].expand(x.shape)):
         return "You return the encoding alone: add it to x."
