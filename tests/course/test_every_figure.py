@@ -43,11 +43,7 @@ from transformer_course.drawing import marked_links as attention_flow
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
 from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
 from transformer_course.feed_forward_add_and_norm import unit_charts as units
-from transformer_course.feed_forward_add_and_norm.depth_charts import (
-    plot_first_gradients,
-    plot_gradient_path,
-    plot_stream,
-)
+from transformer_course.feed_forward_add_and_norm.depth_charts import plot_stream
 from transformer_course.feed_forward_add_and_norm.layer_order import plot_layer_order
 from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
 from transformer_course.from_2017_to_today import swaps
@@ -90,7 +86,6 @@ from transformer_course.words_as_vectors.vector_pictures import (
     plot_neighbors,
     plot_rows,
     plot_similarities,
-    plot_tables,
 )
 from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.generation.beam import beam_search
@@ -207,14 +202,6 @@ FIGURES = {
     "plot_candidates": (
         partial(plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
         {"probability"},
-    ),
-    "plot_first_gradients": (
-        partial(plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
-        {STEPS, "length of the gradient"},
-    ),
-    "plot_gradient_path": (
-        partial(plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
-        {"after layer (0: the input)", "gradient length (output: 1)"},
     ),
     "plot_removals": (
         partial(plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
@@ -388,10 +375,6 @@ FIGURES = {
         {"validation loss (nats per token)"},
     ),
     "plot_today": (swaps.plot_today, set()),
-    "plot_tables": (
-        partial(plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
-        {"row", "column", "number / largest number of its table"},
-    ),
     "plot_unit_sums": (
         partial(
             units.plot_unit_sums,
@@ -414,7 +397,6 @@ FIGURES = {
 }
 WITHOUT_NAMES = {
     "plot_architecture",
-    "plot_gradient_path",
     "plot_layer_order",
     "plot_schedules",
     "plot_shape_walk",

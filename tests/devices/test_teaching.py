@@ -33,7 +33,6 @@ from transformer_course.words_as_vectors.vector_pictures import (
     nearest,
     plot_rows,
     plot_similarities,
-    plot_tables,
 )
 from transformer_edu.data.batches import make_batch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -68,7 +67,6 @@ FIGURES = {
     "influence": lambda on: plot_influence({"all": (KEYS, on(WEIGHTS[0]))}, rows=QUERIES, **TITLE),
     "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
     "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", names=QUERIES, **TITLE),
-    "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),
     "rows": lambda on: plot_rows(on(NUMBERS), words=QUERIES, token_ids=[4, 5, 4]),
 }
 
