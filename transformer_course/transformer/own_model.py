@@ -1,4 +1,4 @@
-"""The reader's finished model: whose classes it has, which one differs, its weights, its norms."""
+"""The reader's finished model: whose classes it has, which one differs, and its weights."""
 
 import io
 import os
@@ -146,25 +146,3 @@ def keep_weights(model: nn.Module) -> None:
         print(f"The weights could not be written to {WEIGHTS}: {error.strerror}.")
         return
     print(f"{said}The weights of your model are in {WEIGHTS}, next to this lesson.")
-
-
-def put_norms_first(model: nn.Module) -> None:
-    """Turn a post-norm Transformer into a pre-norm one, for the weights of the translator.
-
-    Each Add & Norm now computes x + dropout(f(norm(x))), and each stack ends in a new norm,
-    ``final_norm``.
-
-    Args:
-        model: Has the names of the course's Transformer; it is changed.
-    """
-    for path, part in list(model.named_modules()):
-        if path.rsplit(".", 1)[-1].startswith("around_"):
-            part.forward = _norm_first(part)
-    d_model = model.source_embedding.table.weight.size(1)
-    for stack in (model.encoder, model.decoder):
-        stack.final_norm = nn.LayerNorm(d_model)
-        stack.register_forward_hook(lambda stack, _, x: stack.final_norm(x))
-
-
-def _norm_first(part: nn.Module) -> Callable[[Tensor, Callable], Tensor]:
-    return lambda x, sublayer: x + part.dropout(sublayer(part.norm(x)))

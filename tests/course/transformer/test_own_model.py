@@ -1,6 +1,5 @@
 """Lesson 09 says whose classes a model has and which one differs, and loses no weights."""
 
-import copy
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,8 @@ from transformer_course.transformer.own_model import (
     compare_classes,
     different_class,
     keep_weights,
-    put_norms_first,
     whose_classes,
 )
-from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 SIZES = (23, 12, 3, 2, 20, 0.0)
 EDITS = {  # by the class that somebody edits: a line, and what stands there afterwards
@@ -121,16 +118,3 @@ def test_nothing_is_written_where_classes_are_not_kept(monkeypatch):
     monkeypatch.setenv(SWITCH, "0")
     keep_weights(our_transformer.Transformer(*SIZES))
     assert not Path(WEIGHTS).exists()
-
-
-def test_with_the_norms_first_it_is_the_packages_pre_norm_model():
-    config = TransformerConfig(
-        vocabulary_size=23, d_model=12, num_heads=3, num_layers=2, d_ff=20, norm_first=True
-    )
-    package, own = Transformer(config).eval(), our_transformer.Transformer(*SIZES).eval()
-    for weight in package.parameters():
-        nn.init.normal_(weight, std=0.5)
-    put_norms_first(own)
-    own.load_state_dict(copy.deepcopy(package.state_dict()))
-    source, target = torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 8, 9]])
-    torch.testing.assert_close(own(source, target), package(source, target))
