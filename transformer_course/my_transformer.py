@@ -132,7 +132,7 @@ def my_parts() -> SimpleNamespace:
     Reads the file, and prints which class is whose.
 
     Returns:
-        Every class of our_transformer, by its name.
+        Every class of our_transformer, by its name. Its attribute ``written_by`` says whose it is.
     """
     page, said = _read_if_there()
     parts, mine = _parts_of(our_transformer), set()
@@ -149,6 +149,8 @@ def my_parts() -> SimpleNamespace:
             raise
         except BaseException as error:  # whatever the reader has written there, also sys.exit()
             said += f"{FILE} does not run ({type(error).__name__}: {_reason(error)}). "
+    for name, part in vars(parts).items():
+        part.written_by = YOURS if name in mine else COURSE
     whose = {
         "Yours": ", ".join(name for name in OURS if name in mine),
         "The course's": ", ".join(name for name in OURS if name not in mine),
@@ -265,9 +267,9 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def back_up() -> str:
-    """Copy the file to a name that is free, and return that name; a copy that is there will do."""
-    path = Path(FILE)
+def back_up(file: str = FILE) -> str:
+    """Copy a file to a name that is free, and return that name; a copy that is there will do."""
+    path = Path(file)
     content = path.read_bytes()
     copies = (path.with_suffix(f".{number}.bak" if number else ".bak") for number in count())
     for copy in copies:

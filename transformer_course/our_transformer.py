@@ -181,8 +181,9 @@ class Transformer(nn.Module):
         super().__init__()
         self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
         self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
-        for weight in filter(lambda weight: weight.dim() == 2, self.parameters()):
-            nn.init.xavier_uniform_(weight)
+        for weight in self.parameters():
+            if weight.dim() == 2:
+                nn.init.xavier_uniform_(weight)
         self.source_embedding = self.target_embedding = TokenEmbedding(vocabulary_size, d_model)
         self.positions = PositionalEncoding(d_model)
         self.embedding_dropout = nn.Dropout(dropout)

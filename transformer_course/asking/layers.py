@@ -182,6 +182,9 @@ def require_wired(
             raise AnswerError(f"{around} must be called with x and {part}.")
         x, whence = found[around].output, f"what {around} returns"
     if isinstance(own.output, Exception):
+        for around, (part, _) in flow.items():
+            if around in found and found[around].output is None:
+                _require_function(around, found[around].given[1], getattr(layer, part), part)
         raise own.output
     if not _same(own.output, x):
         raise AnswerError(f"forward must return {whence}.")
@@ -189,9 +192,23 @@ def require_wired(
         function = found[around].given[1]
         if _same(function(x), function(-x)):
             raise AnswerError(
-                f"The function that {around} gets ignores its argument. Lesson 9 puts the norms "
-                "first: then the sub-layer must get norm(x), not x."
+                f"The function that {around} gets ignores its argument. With the norms first "
+                "(pre-norm), the sub-layer must get norm(x), not x."
             )
+
+
+def _require_function(around: str, given: object, part: nn.Module, name: str) -> None:
+    """Refuse what an Add & Norm cannot call with one argument, after it has stopped."""
+    if isinstance(given, Tensor):
+        raise AnswerError(
+            f"{around} gets a tensor, the result of {name}. It calls its sub-layer itself, so it "
+            "needs a function."
+        )
+    if given is part and "attention" in name:
+        raise AnswerError(
+            f"{around} calls its sub-layer with one argument, x. {name} needs query, key, value "
+            "and mask: write a function of one argument around it."
+        )
 
 
 def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:

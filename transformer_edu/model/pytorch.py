@@ -1,6 +1,6 @@
 """The same layers in torch.nn: conversion of weights both ways, and a whole model (paper §3).
 
-Used in notebooks/09_transformer.ipynb and 13_pattern_with_torch.ipynb. Three things differ:
+Used in notebooks/07_encoder.ipynb and 13_pattern_with_torch.ipynb. Three things differ:
 
 - **Masks have the opposite polarity.** Here True means *may attend*; in ``nn.MultiheadAttention``
   and everything built on it True *hides*. Invert a mask with ``~``. Padding masks are

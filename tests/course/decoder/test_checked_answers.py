@@ -113,7 +113,7 @@ ANSWERS = {
             "x, memory, target_mask=None, source_mask=None → x, memory, source_mask=None, target_mask=None": "self_attention gets source_mask as its mask.",
             "target_mask=None, source_mask=None → target_mask, source_mask": "Your answer could not be used: its",
             "super().__init__(d_model, num_heads, d_ff, dropout) → super().__init__()": "Python stops at `super().__init__()`: TypeErr",
-            f"{SECOND} → x = self.around_cross_attention(x, self.cross_attention)": "Python stops at `x = self.around_cross_attent",
+            f"{SECOND} → x = self.around_cross_attention(x, self.cross_attention)": "around_cross_attention calls its sub-layer with one",
             "x, memory, target_mask → memory, x, target_mask": "around_self_attention must get x, and gets",
         },
     ),
