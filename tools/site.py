@@ -2,6 +2,7 @@
 
 Its pages come from the stored notebooks, which are not run, from README and what it links to, and
 from the docstrings of both packages. docs/ holds the front page, the look and Sphinx's settings.
+The live page, in which the translator computes, is copied beside them.
 """
 
 import re
@@ -22,11 +23,13 @@ from tools.notebooks import BEFORE, GLOSSARY, NAMES, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
+from transformer_course.live_translator.page.live_page import write_for_site
 
 DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
 SITE = ROOT / "build" / "site"
+LIVE = "live"  # the folder of the live page on the site
 ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
 CLAIM = "Show how this is checked"
@@ -257,6 +260,7 @@ def build(
         shutil.copyfile(path, to / "_static" / path.name)
     for path in (BEFORE, *lessons, NAMES, GLOSSARY):  # what a reader downloads is as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
+    write_for_site(to / LIVE)
 
 
 def _build(lessons: Sequence[Path], to: Path) -> str:
