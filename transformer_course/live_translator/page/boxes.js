@@ -90,10 +90,9 @@ function figure(page) {
 
 // The memory goes from the encoder's last box to the cross-attention.
 function drawMemory() {
-  const lines = find("figure").querySelector(":scope > svg");
+  const lines = find("figure").lastElementChild;
   const box = (id) => find("figure").querySelector(`[data-key="box ${id}"]`)
     .getBoundingClientRect();
-  if (!lines) return;
   const from = box("encoder.final_norm"), to = box("decoder.cross_attention");
   const { left, top } = find("figure").getBoundingClientRect(), middle = (from.right + to.left) / 2;
   const [x, y, z, u, v] = [from.right - left, (from.top + from.bottom) / 2 - top, middle - left - 6,
@@ -207,23 +206,25 @@ function logitsView(page) {
     const isEnd = id === page.config.end_id, label = isEnd ? "end" : shown(token);
     const isWritten = id === page.result.targetIds[page.at]
       || (isEnd && page.at === page.result.targetIds.length);
+    const spoken = (text) => h("span", { class: "only-spoken" }, text);
     return h("li", {}, button(`next ${id}`, [h("span", { lang: "de" }, label), bar(probability),
-      h("span", {}, percent(probability)), h("span", { class: "logit" }, number(logit, 1))],
-    () => page.choose(id), { disabled: isEnd, "aria-pressed": String(isWritten),
-      "aria-label": `${label}, probability ${percent(probability)}, logit ${number(logit, 1)}` }));
+      h("span", {}, percent(probability)),
+      h("span", { class: "logit" }, spoken("logit "), number(logit, 1))],
+    () => page.choose(id), { disabled: isEnd, "aria-pressed": String(isWritten) }));
   }));
   const told = h("output");
   const tell = () => (told.textContent = number(place.temperature, 1));
   showList();
   tell();
   return [
-    h("label", { class: "label" }, "Temperature ", told, h("input", { type: "range", min: 0.1,
-      max: 3, step: 0.1, value: place.temperature, "data-key": "temperature",
+    h("p", { class: "label" }, h("label", { for: "temperature" }, "Temperature "), told),
+    h("input", { type: "range", id: "temperature", "data-key": "temperature", min: 0.1, max: 3,
+      step: 0.1, value: place.temperature,
       oninput: ({ target }) => {
         place.temperature = Number(target.value);
         tell();
         showList();
-      }, onchange: () => page.go(place.seed === null ? {} : { begin: [], at: null }) })),
+      }, onchange: () => page.go(place.seed === null ? {} : { begin: [], at: null }) }),
     list,
     h("p", { class: "actions" },
       button("draw", "Draw a sentence at this temperature", () => page.go({ begin: [], at: null,

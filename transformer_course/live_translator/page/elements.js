@@ -51,7 +51,7 @@ const times = (a, b) => a.map((each, at) => each * b[at]);
 function rowOf({ shape, data }, ...at) {
   const size = shape.slice(at.length).reduce((a, b) => a * b, 1);
   const place = at.reduce((sum, each, axis) => sum * shape[axis] + each, 0);
-  return data.subarray(place * size, (place + 1) * size);
+  return data.slice(place * size, (place + 1) * size);
 }
 
 // ---- colors ---------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Experiments {
       return h("td", {}, h("div", {}, toggle([name], "all", `${where}, all of it`),
         part === "feed_forward" ? null : heads.map((head) =>
           toggle([`${name}.heads.${head}`], String(head + 1), `${where}, head ${head + 1}`)),
-        toggle([name.replace(part, `around_${part}.residual`)], "x +", `${where}, the residual`)));
+        toggle([name.replace(part, `around_${part}.residual`)], "x +", `${where}, residual x +`)));
     };
     const table = (stack) => h("div", { class: "scroll" }, h("table", { class: "switches" },
       h("caption", {}, `The ${stack}`), h("thead", {}, h("tr", {}, h("th", { scope: "col" },
@@ -67,7 +67,7 @@ class Experiments {
     const { page } = this, { place, given, engine } = page;
     const asked = JSON.stringify([place.text, place.width, place.off, place.patch]);
     if (this.tree?.asked !== asked) {
-      const steps = [], result = await engine.translate(place.text, { ...given, numBest: 3,
+      const steps = [], result = await engine.translate(place.text, { ...given,
         signal: undefined, width: place.width, onStep: (step) => steps.push(step.branches) });
       this.tree = { asked, steps, result };
     }
@@ -106,9 +106,7 @@ class Experiments {
     choice("width", "Beam width", ["2", "3", "4", "5"], place.width - 2, (at) =>
       page.go({ width: at + 2 })),
     h("div", { class: "scroll" }, tree),
-    h("p", { class: "label" }, "The best"),
-    h("ol", { class: "best" }, result.hypotheses.map(({ text, score }) => h("li", {},
-      h("span", { lang: "de" }, text), ` ${number(score, 2)}`)))];
+    h("p", {}, "The best: ", h("b", { lang: "de" }, best.text), ` ${number(best.score, 2)}`)];
   }
 
   // ---- a vector from another sentence -----------------------------------------------------------
@@ -135,7 +133,7 @@ class Experiments {
     const { page } = this, { place, engine } = page;
     const patch = place.patch ?? { text: "The cat is sleeping.", name: "encoder.final_norm",
       from: null, to: null };
-    const set = (changes) => page.go({ patch: { ...patch, ...changes } });
+    const set = (changes) => page.go({ patch: { ...patch, ...page.place.patch, ...changes } });
     const tokens = patch.text.trim() ? (await engine.look(patch.text, { target: [],
       values: ["nothing"] })).sourceTokens : [];
     const at = Math.max(0, this.places.findIndex(([name]) => name === patch.name));

@@ -11,6 +11,10 @@ class Page {
     addEventListener("hashchange", () => {
       if (location.hash !== addressOf(this.place)) this.go(placeOf(location.hash));
     });
+    new IntersectionObserver(([{ isIntersecting, boundingClientRect }]) => {
+      find("bar").hidden = isIntersecting || boundingClientRect.top > 0 || !this.values;
+    }).observe(find("picture"));
+    find("bar").addEventListener("click", () => find("text").scrollIntoView({ block: "center" }));
     new ResizeObserver(() => this.values && drawMemory()).observe(find("figure"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show());
   }
@@ -149,7 +153,11 @@ class Page {
     const name = `decoder.layers.${this.config.num_layers >> 1}.cross_attention`;
     const { values } = await this.engine.look(this.place.text, { ...this.given, values: [name],
       target: this.result.targetIds });
-    this.map = values[`${name}.weights`];
+    const { shape, data } = values[`${name}.weights`], { off } = this.place;
+    const isOn = (head) => !off.includes(name) && !off.includes(`${name}.heads.${head}`);
+    const heads = [...Array(shape[0]).keys()].filter(isOn);
+    this.map = heads.length === 0 ? null : { shape: [heads.length, ...shape.slice(1)],
+      data: heads.flatMap((head) => [...rowOf({ shape, data }, head)]) };
   }
 
   // The pass that chooses the next token: the decoder reads what is written before it.
@@ -169,7 +177,9 @@ class Page {
     if (this.isEmpty || !this.values) return;
     const next = this.at === this.result.targetIds.length ? "the end"
       : `“${shown(this.result.targetTokens[this.at])}”`;
-    find("chosen").textContent = `How it chose ${next}`;
+    find("chosen").textContent = this.at < this.place.begin.length
+      ? `The step at which you chose ${next}` : `How it chose ${next}`;
+    fill(find("bar"), h("span", {}, `${this.place.text} → `), h("b", { lang: "de" }, text));
     fill(find("figure"), figure(this));
     drawMemory();
     this.showPanel();
