@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +24,13 @@ from tools.notebooks import BEFORE, GLOSSARY, NAMES, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
-from transformer_course.live_translator.page.live_page import write_for_site
+from transformer_course.live_translator.page.live_page import (
+    PACKED,
+    folder_files,
+    page_files,
+    translator_file,
+    write_files,
+)
 
 DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
@@ -221,6 +228,19 @@ def without_scripts(page: str, names: Sequence[str]) -> str:
     return re.sub(rf"\s*<script[^>]*\b(?:{'|'.join(names)})\.js\b[^>]*></script>", "", page)
 
 
+def write_live_page(to: Path) -> None:
+    """Write the live page, its translator, and both as a folder for a USB stick, in a ZIP file.
+
+    Args:
+        to: The folder, which is made; the lessons are in ``notebooks`` beside it.
+    """
+    write_files(to, page_files(lessons="../notebooks/", packed=True))
+    (to / "translator.bin").write_bytes(translator_file())
+    with zipfile.ZipFile(to / PACKED, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, text in folder_files().items():
+            packed.writestr(f"{Path(PACKED).stem}/{name}", text)
+
+
 def build(
     to: Path, *, lessons: Sequence[Path] | None = None, shown: Sequence[Path] | None = None
 ) -> None:
@@ -260,7 +280,7 @@ def build(
         shutil.copyfile(path, to / "_static" / path.name)
     for path in (BEFORE, *lessons, NAMES, GLOSSARY):  # what a reader downloads is as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
-    write_for_site(to / LIVE)
+    write_live_page(to / LIVE)
 
 
 def _build(lessons: Sequence[Path], to: Path) -> str:

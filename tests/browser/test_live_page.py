@@ -17,11 +17,11 @@ import torch
 from playwright.sync_api import expect
 
 from tests.browser.conftest import no_browser
+from tools.site import write_live_page
 from transformer_course.live_translator.page.live_page import (
     main,
     page_files,
     translator_file,
-    write_for_site,
 )
 from transformer_course.looking.recording import record_attention
 from transformer_edu.pretrained.loading import load_pretrained
@@ -58,7 +58,7 @@ class Silent(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    write_for_site(folder / "live")
+    write_live_page(folder / "live")
     return folder
 
 

@@ -9,7 +9,6 @@ import html
 import json
 import re
 import sys
-import zipfile
 from pathlib import Path
 
 from transformer_course.live_translator.engine import engine_script
@@ -81,21 +80,13 @@ def folder_files(translator: Path = loading.FOLDER) -> dict[str, str]:
     return {**page_files(), "translator.js": f'const TRANSLATOR = "{text}";\n'}
 
 
-def write_for_site(to: Path, *, translator: Path = loading.FOLDER) -> None:
-    """Write the page of a website, beside the pages of the lessons.
+def write_files(to: Path, files: dict[str, str]) -> None:
+    """Write text files into a folder, which is made.
 
     Args:
-        to: The folder, which is made.
-        translator: The folder of the translator.
+        to: The folder.
+        files: Texts by name.
     """
-    _write(to, page_files(lessons="../notebooks/", packed=True))
-    (to / "translator.bin").write_bytes(translator_file(translator))
-    with zipfile.ZipFile(to / PACKED, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, text in folder_files(translator).items():
-            packed.writestr(f"{Path(PACKED).stem}/{name}", text)
-
-
-def _write(to: Path, files: dict[str, str]) -> None:
     to.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (to / name).write_text(text, encoding="utf-8", newline="\n")
@@ -115,7 +106,7 @@ def main(arguments: list[str]) -> int:
         print("Two folders may follow: the one to write, and a translator's.", file=sys.stderr)
         return 1
     to, *translator = map(Path, arguments)
-    _write(to, folder_files(*translator))
+    write_files(to, folder_files(*translator))
     print(f"The page is in {to}: open its index.html.")
     return 0
 
