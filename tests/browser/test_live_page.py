@@ -46,6 +46,7 @@ HOSTILE = [
     "</s><s><pad><unk> \u202eright to left\u202c",
 ]
 STEPS = 10
+expect.set_options(timeout=60_000)
 
 
 class Silent(SimpleHTTPRequestHandler):
@@ -165,7 +166,7 @@ def test_a_word_appears_while_the_others_are_still_written(open_live):
         text.value = "Two children are playing in the snow.";
         text.dispatchEvent(new Event("input"));
     }""")
-    page.wait_for_function("document.querySelector('#spoken').textContent.startsWith('Zwei')")
+    expect(page.locator("#spoken")).to_have_text(re.compile("^Zwei "))
     assert len(set(page.evaluate("lengths"))) > 3
 
 
@@ -420,10 +421,11 @@ def test_what_the_tour_says_is_what_the_translator_does(open_live):
             page.locator("#tour").get_by_role("button", name="Next", exact=True).click()
         expect(page.locator("#spoken")).to_have_text(re.compile(german))
 
-    heaviest = lambda: page.locator("#panel tbody tr.chosen th").inner_text()  # noqa: E731
+    heaviest = page.locator("#panel tbody tr.chosen th")
     on(0, "gekauft")
-    assert page.locator(".english .attended").all_inner_texts() == ["bought"]
+    expect(page.locator(".english .attended")).to_have_text(["bought"])
     on(1, "^Weil")
+    expect(page.locator(".pieces b").nth(2)).to_have_text("ause")
     assert page.locator(".pieces b").all_inner_texts()[:3] == ["▁Be", "c", "ause"]
     on(2, "^Der Mann")
     same = page.get_by_role("slider", name="The token's row").get_attribute("aria-valuetext")
@@ -434,13 +436,13 @@ def test_what_the_tour_says_is_what_the_translator_does(open_live):
     expect(page.get_by_role("slider", name="= what")).not_to_have_attribute("aria-valuetext", total)
     on(3, "^Das Kind gibt dem Lehrer")
     on(4, "Fluss")
-    assert heaviest() == "river"
+    expect(heaviest).to_have_text("river")
     on(5, "Fluss")
-    assert heaviest() == "is"  # before "old"
+    expect(heaviest).to_have_text("is")  # before "old"
     page.locator(".heads button").first.click()
-    expect(page.locator("#panel tbody tr.chosen th")).to_have_text(".")  # after it
+    expect(heaviest).to_have_text(".")  # after it
     on(6, "gekauft")
-    assert heaviest() == "habe"
+    expect(heaviest).to_have_text("habe")
     on(7, "^Das Geräusch")
     same = page.locator("#spoken").inner_text()
     page.locator("#text").fill("The small cat drinks warm milk.")

@@ -17,8 +17,10 @@ class Experiments {
     if (!page.engine || !page.values) return;
     const into = (name, ...views) => fill(find(name).querySelector("div"), ...views);
     if (find("switches").open) into("switches", this.switches());
-    if (find("beam").open) into("beam", await this.beam());
     if (find("patch").open) await this.showPatch();
+    if (!find("beam").open) return;
+    const views = await this.beam();
+    if (views) into("beam", ...views);
   }
 
   // ---- switches ---------------------------------------------------------------------------------
@@ -68,7 +70,8 @@ class Experiments {
     const asked = JSON.stringify([place.text, place.width, place.off, place.patch]);
     if (this.tree?.asked !== asked) {
       const steps = [], result = await engine.translate(place.text, { ...given,
-        signal: undefined, width: place.width, onStep: (step) => steps.push(step.branches) });
+        width: place.width, onStep: (step) => steps.push(step.branches) }).catch(() => null);
+      if (!result) return null; // another search has been asked for
       this.tree = { asked, steps, result };
     }
     const { steps, result } = this.tree, best = result.hypotheses[0];
@@ -119,11 +122,12 @@ class Experiments {
   }
 
   // What `patches` of the engine takes, with the vector looked up in the other sentence.
-  async patches() {
+  async patches(signal) {
     const { place, engine } = this.page, { patch } = place;
     if (!patch || patch.from === null || patch.to === null || !patch.text.trim()) return [];
     if (!this.places.some(([name]) => name === patch.name)) return [];
-    const { values } = await engine.look(patch.text, { target: [], values: [patch.name] });
+    const { values } = await engine.look(patch.text, { target: [], values: [patch.name],
+      signal });
     const value = values[patch.name];
     return patch.from < value.shape[0]
       ? [{ name: patch.name, position: patch.to, vector: rowOf(value, patch.from).slice() }] : [];
@@ -142,7 +146,7 @@ class Experiments {
         + "yours. Which part of the translation changes?"),
       h("label", { class: "label" }, "The other sentence", h("input", { type: "text",
         "data-key": "patch text", maxlength: 300, value: patch.text, spellcheck: "false",
-        onchange: ({ target }) => set({ text: target.value, from: null }) })),
+        onchange: ({ target }) => set({ text: wellFormed(target.value), from: null }) })),
       h("p", { class: "label" }, "Where"),
       choice("patch at", "Where", this.places.map(([, title]) => title), at,
         (each) => set({ name: this.places[each][0] })),

@@ -16,14 +16,15 @@ class Page {
     }).observe(find("picture"));
     find("bar").addEventListener("click", () => find("text").scrollIntoView({ block: "center" }));
     new ResizeObserver(() => this.values && drawMemory()).observe(find("figure"));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change",
+      () => this.values && this.show());
   }
 
   async start(translator) {
+    const engine = await startEngine(translator);
     this.engine?.close();
-    this.engine = null;
-    this.engine = await startEngine(translator);
-    Object.assign(this, { config: this.engine.config, values: null, result: null });
+    this.engine = engine;
+    Object.assign(this, { config: engine.config, values: null, translated: undefined });
     this.boxes = boxesOf(this.config);
     find("loading").hidden = true;
     this.showTerms(translator);
@@ -104,68 +105,70 @@ class Page {
   // ---- a change, and what follows from it -----------------------------------------------------
 
   async go(changes) {
-    const old = this.place, computed = ["text", "begin", "off", "patch", "seed", "temperature"];
-    this.place = { ...old, ...changes };
+    this.place = { ...this.place, ...changes };
+    this.place.text = wellFormed(this.place.text);
     history.replaceState(null, "", addressOf(this.place));
     this.tour.show();
     if (!this.engine) return;
     this.place.off = this.place.off.filter((name) => this.engine.switches.includes(name));
-    const isSame = this.result && computed.every((name) =>
-      JSON.stringify(this.place[name]) === JSON.stringify(old[name]));
-    if (isSame && this.place.at === old.at && this.values) return this.show();
+    const { text, begin, off, patch, seed, temperature, at } = this.place;
+    const asked = JSON.stringify([text, begin, off, patch, seed, seed === null || temperature]);
+    if (this.translated === asked && this.lookedAt === at) return this.show();
     this.stop.abort();
     this.stop = new AbortController();
+    const { signal } = this.stop;
     try {
       find("message").textContent = "";
-      if (!isSame) await this.translate(this.stop.signal);
-      await this.look(this.stop.signal);
+      this.lookedAt = undefined;
+      if (this.translated !== asked) {
+        this.translated = undefined;
+        await this.translate(signal);
+        this.translated = asked;
+      }
+      await this.look(signal);
+      this.lookedAt = at;
+      this.show();
     } catch (error) {
-      if (error.name === "AbortError") return;
-      find("message").textContent = error.message;
+      if (error.name !== "AbortError") find("message").textContent = error.message;
     }
   }
 
+  // A newer change aborts the signal, and with it whatever is awaited here.
   async translate(signal) {
     const { place, engine } = this, { text, begin, off, seed, temperature } = place;
     this.values = null;
-    const patches = await this.experiments.patches(signal);
-    this.given = { off, patches, signal };
-    const drawn = seed === null ? {} : { seed, temperature };
-    this.result = await engine.translate(text, { ...this.given, ...drawn, begin,
-      onStep: ({ ids }) => {
-        this.sentence.showGerman(ids.filter((id) => id !== this.config.end_id)
-          .map((id) => engine.tokens[id]), false);
-        find("loading").hidden = true;
-      } });
-    const { targetTokens, sourceTokens, finished } = this.result;
-    this.sentence.showGerman(targetTokens, finished && targetTokens.length > 0);
+    const given = { off, patches: await this.experiments.patches(signal), signal };
+    const result = await engine.translate(text, { ...given, begin,
+      ...(seed === null ? {} : { seed, temperature }),
+      onStep: ({ ids }) => this.sentence.showGerman(ids.filter((id) => id !== this.config.end_id)
+        .map((id) => engine.tokens[id]), false) });
+    const { targetTokens, sourceTokens, finished } = result, isEmpty = sourceTokens.length === 0;
+    Object.assign(this, { given, result, isEmpty });
+    this.sentence.showGerman(targetTokens, finished && !isEmpty);
     this.sentence.showEnglish(sourceTokens);
-    this.isEmpty = sourceTokens.length === 0;
-    const isWhole = off.length === 0 && patches.length === 0 && seed === null && !begin.length;
-    this.whole = isWhole || this.isEmpty ? null
-      : (await engine.translate(text, { signal })).text;
-    if (this.isEmpty) this.map = null;
-    else await this.lookAtMap();
+    const isChanged = off.length || given.patches.length || seed !== null || begin.length;
+    this.whole = isChanged && !isEmpty ? (await engine.translate(text, { signal })).text : null;
+    this.map = isEmpty ? null : await this.mapOf(text, given, result.targetIds);
   }
 
   // The lines of the first screen: one cross-attention of the whole sentence.
-  async lookAtMap() {
+  async mapOf(text, given, target) {
     const name = `decoder.layers.${this.config.num_layers >> 1}.cross_attention`;
-    const { values } = await this.engine.look(this.place.text, { ...this.given, values: [name],
-      target: this.result.targetIds });
-    const { shape, data } = values[`${name}.weights`], { off } = this.place;
-    const isOn = (head) => !off.includes(name) && !off.includes(`${name}.heads.${head}`);
-    const heads = [...Array(shape[0]).keys()].filter(isOn);
-    this.map = heads.length === 0 ? null : { shape: [heads.length, ...shape.slice(1)],
-      data: heads.flatMap((head) => [...rowOf({ shape, data }, head)]) };
+    const { values } = await this.engine.look(text, { ...given, values: [name], target });
+    const weights = values[`${name}.weights`], [count, ...rest] = weights.shape;
+    const isOn = (head) => ![name, `${name}.heads.${head}`].some((each) =>
+      given.off.includes(each));
+    const heads = [...Array(count).keys()].filter(isOn);
+    return heads.length === 0 ? null : { shape: [heads.length, ...rest],
+      data: heads.flatMap((head) => [...rowOf(weights, head)]) };
   }
 
   // The pass that chooses the next token: the decoder reads what is written before it.
   async look(signal) {
-    if (this.isEmpty) return this.show();
+    if (this.isEmpty) return;
     const target = this.result.targetIds.slice(0, this.at);
-    Object.assign(this, await this.engine.look(this.place.text, { ...this.given, signal, target }));
-    this.show();
+    this.given.signal = signal;
+    Object.assign(this, await this.engine.look(this.place.text, { ...this.given, target }));
   }
 
   show() {
@@ -251,6 +254,7 @@ async function loadTranslator() {
   }
 }
 
+document.documentElement.classList.toggle("framed", window !== top);
 const page = new Page();
 const refuse = (error) => {
   find("loading").hidden = true;

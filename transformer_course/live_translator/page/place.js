@@ -14,6 +14,9 @@ const START = {
   tour: null,    // the step
 };
 
+// Half a character, as where a text is cut off, is no character.
+const wellFormed = (text) => text.toWellFormed?.() ?? text;
+
 const LISTS = { begin: Number, off: String };
 const TEXTS = ["text", "box"];
 
@@ -42,7 +45,8 @@ function placeOf(address) {
   }
   place.begin = place.begin.filter((id) => Number.isInteger(id) && id >= 0);
   place.width = Math.min(5, Math.max(2, place.width));
-  if (given.has("patch.text")) place.patch = { text: given.get("patch.text").slice(0, 300),
+  if (given.has("patch.text")) place.patch = {
+    text: wellFormed(given.get("patch.text").slice(0, 300)),
     name: given.get("patch.name") ?? "", from: whole(given.get("patch.from")),
     to: whole(given.get("patch.to")) };
   return place;
