@@ -37,8 +37,8 @@ def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
     """All sheets of files and folders.
 
     Args:
-        paths: Files ending in .json (one student) or .csv (a line for each student), or folders
-            with such files.
+        paths: Files ending in .json (one student) or .csv (a line for each student, typed by an
+            instructor), or folders with files of students, which end in .json.
 
     Raises:
         OSError: If there is no such file.
@@ -50,8 +50,8 @@ def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
 def _sheets(path: Path) -> Iterator[Sheet]:
     if path.is_dir():
         for each in sorted(path.iterdir()):
-            if each.suffix in (".json", ".csv"):
-                yield from _sheets(each)
+            if each.suffix == ".json" and each.is_file():
+                yield _from_json(each)
     elif path.suffix == ".csv":
         rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
         if not {"sheet", "student"} <= set(rows.fieldnames or ()):
@@ -59,7 +59,8 @@ def _sheets(path: Path) -> Iterator[Sheet]:
         for row in rows:
             name, student = (str(row.pop(column) or "").strip() for column in ("sheet", "student"))
             cells = {str(part): _value(cell) for part, cell in row.items() if isinstance(cell, str)}
-            yield Sheet(str(path), name, student, cells)
+            if any(cell != "" for cell in cells.values()):
+                yield Sheet(str(path), name, student, cells)
     else:
         yield _from_json(path)
 

@@ -136,7 +136,11 @@ def _write(files: dict[str, str], chosen: argparse.Namespace) -> int:
     Raises:
         FileExistsError: If a file is there with other content.
     """
-    paths = {chosen.to / name: content.encode() for name, content in files.items()}
+    encodings = {".csv": "utf-8-sig"}  # without it, a spreadsheet takes ä for two signs
+    paths = {
+        chosen.to / name: text.encode(encodings.get(name[-4:], "utf-8"), "backslashreplace")
+        for name, text in files.items()
+    }
     for path, content in paths.items():
         if path.exists() and not chosen.overwrite and path.read_bytes() != content:
             raise FileExistsError(f"{path} exists: choose another folder, or add --overwrite")

@@ -29,12 +29,7 @@ INVENTED = "invented"
 
 @dataclass(frozen=True)
 class Collection:
-    """What a class has answered to one form.
-
-    Attributes:
-        form: A, B or C.
-        choices: By the student's code: a letter for each item, empty where there is none.
-    """
+    """What a class has answered to a form: for each student's code the letters, "" for none."""
 
     form: str
     choices: dict[str, list[str]]
@@ -78,12 +73,7 @@ def _letter(answer: object) -> str:
 
 
 def gain(before: np.ndarray, after: np.ndarray) -> float:
-    """Hake's normalized gain: which part of what was missing has been learned.
-
-    Args:
-        before: The fraction of right answers of each student.
-        after: The same students' later.
-    """
+    """Hake's normalized gain, from each student's fraction of right answers, before and after."""
     missing = 1 - before.mean()
     return float((after.mean() - before.mean()) / missing) if missing > 0 else float("nan")
 
@@ -91,17 +81,13 @@ def gain(before: np.ndarray, after: np.ndarray) -> float:
 def interval(before: np.ndarray, after: np.ndarray) -> tuple[float, float]:
     """The middle 95% of the gain if the students are drawn again and again."""
     drawn = np.random.default_rng(0).integers(len(before), size=(DRAWS, len(before)))
-    gains = [gain(before[each], after[each]) for each in drawn]
-    low, high = np.nanpercentile(gains, [2.5, 97.5])
+    gains = [gain(before[each], after[each]) for each in drawn if before[each].mean() < 1]
+    low, high = np.percentile(gains or [float("nan")], [2.5, 97.5])
     return float(low), float(high)
 
 
 def discrimination(right: np.ndarray) -> list[float]:
-    """For each item: its correlation with the rest of the items; NaN if all agree.
-
-    Args:
-        right: Shape (student, item).
-    """
+    """For each item of (student, item): its correlation with the rest; NaN if all agree."""
     rest = right.sum(axis=1, keepdims=True) - right
     return [
         float(np.corrcoef(item, others)[0, 1]) if np.ptp(item) and np.ptp(others) else float("nan")
@@ -225,13 +211,7 @@ def plot_students(before: np.ndarray, after: np.ndarray) -> Figure:
 
 
 def invented_class(form: str, known: float, *, count: int = 30) -> str:
-    """A table of answers that nobody has given, to try the report.
-
-    Args:
-        form: A, B or C.
-        known: From 0 to 1: how often an invented student knows the answer.
-        count: The students.
-    """
+    """A table of answers that nobody has given; known says how often, from 0 to 1."""
     rng, right = Random(f"{form} {known}"), key(form)
     ease = [rng.uniform(-0.35, 0.35) for _ in right]
     rows = [["sheet", "student", *map(str, range(1, len(right) + 1))]]

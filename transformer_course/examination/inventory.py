@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from transformer_course.examination.sheets import (
@@ -50,6 +51,7 @@ class Concept:
     items: dict[str, Item]
 
 
+@cache
 def read_concepts() -> list[Concept]:
     """All concepts, in the order of the course's parts."""
     content = tomllib.loads(SOURCE.read_text(encoding="utf-8"))

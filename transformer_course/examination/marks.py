@@ -76,7 +76,7 @@ def plot_marks(judged: Sequence[dict[str, int]], worth: dict[str, int]) -> Figur
         1, 2, figsize=(12, 2 + 0.23 * len(worth)), width_ratios=(2, 3)
     )
     left.hist(totals, bins=range(0, most + 6, 5), color=BLUE, edgecolor="white")
-    left.set(xlabel=f"points, of {most}", ylabel="students", xlim=(0, most))
+    left.set(xlabel=f"points, of {most}", ylabel="students")
     left.set_title(f"The mean is {sum(totals) / len(totals):.1f} points")
     shares = [sum(points[part] > 0 for points in judged) / len(judged) for part in worth]
     bars = right.barh(list(worth), shares, color=BLUE)

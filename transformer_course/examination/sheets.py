@@ -41,7 +41,7 @@ STYLE = Path(__file__).with_name("sheet.css")
 SAVE = """\
 import json
 
-name = f"answers-{sheet}-{student}.json"
+name = f"answers-{sheet}-{student}.json".replace("/", "-")
 content = {"sheet": sheet, "student": student, "answers": answers}
 with open(name, "w", encoding="utf-8") as file:
     json.dump(content, file, default=lambda value: getattr(value, "tolist", lambda: None)())
@@ -56,9 +56,8 @@ class Task:
     Attributes:
         text: The question, in Markdown.
         parts: The number of every answer, and its line.
-        choices: The answers to choose from, by their letters; none where the answer is written.
+        choices: Letters and answers to choose from; none where the answer is written.
         picture: A PNG file with its alternative text.
-        title: Above the question.
     """
 
     text: str

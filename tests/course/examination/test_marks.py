@@ -46,7 +46,8 @@ def key_of(name: str, student: str) -> dict[str, object]:
 def hand_in(folder: Path, name: str, student: str, answers: dict[str, object]) -> None:
     folder.mkdir(exist_ok=True)
     content = {"sheet": name, "student": student, "answers": answers}
-    (folder / f"{student}.json").write_text(json.dumps(content), encoding="utf-8")
+    name = f"{len(list(folder.iterdir())):02}.json"
+    (folder / name).write_text(json.dumps(content), encoding="utf-8")
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -82,7 +83,7 @@ def test_a_notebook_that_is_filled_in_writes_a_file_that_is_marked(desk):
     (desk / "in").mkdir()
     subprocess.run([sys.executable, "-c", source], cwd=desk / "in", check=True)
     assert command(desk, "mark", "first", str(desk / "in")) == 0
-    row, absent = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8"))
+    row, absent = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
     assert (row["student"], row["points"], row["1a"], row["1b"], row["1c"]) == (
         "Bob", "4", "2", "2", "0"
     )  # fmt: skip
@@ -91,14 +92,14 @@ def test_a_notebook_that_is_filled_in_writes_a_file_that_is_marked(desk):
 
 def test_the_key_typed_from_paper_gets_all_points(desk):
     command(desk, "key", "graduate")
-    text = (desk / "out" / "key-graduate.csv").read_text(encoding="utf-8")
+    text = (desk / "out" / "key-graduate.csv").read_text(encoding="utf-8-sig")
     for row in rows_of(text):
         assert set(row) == {"student", *key_of("graduate", "Bob")}
     lines = text.splitlines()
     typed = [f"sheet,{lines[0]}", *(f"graduate,{line}" for line in lines[1:])]
     (desk / "typed.csv").write_text("\n".join(typed), encoding="utf-8")
     command(desk, "mark", "graduate", str(desk / "typed.csv"))
-    marked = rows_of((desk / "out" / "marks-graduate.csv").read_text(encoding="utf-8"))
+    marked = rows_of((desk / "out" / "marks-graduate.csv").read_text(encoding="utf-8-sig"))
     most = sum(question.points for question in variant("graduate", "Bob", SECRET))
     assert [row["points"] for row in marked] == [str(most)] * 2
 
@@ -148,6 +149,7 @@ def test_thirty_invented_sheets_are_marked_and_drawn(tmp_path):
         ('{"sheet": "second", "student": "Bob", "answers": {}}', "not the examination first"),
         ('{"sheet": "first", "student": "Eve", "answers": {}}', "not on the list"),
         ("\udcff", "does not hold"),
+        ('{"sheet": "first", "student": "\\ud800", "answers": {}}', "not on the list"),
     ],
 )
 def test_a_file_that_is_no_sheet_gets_no_marks_and_stops_no_other(tmp_path, content, problem):
@@ -157,6 +159,18 @@ def test_a_file_that_is_no_sheet_gets_no_marks_and_stops_no_other(tmp_path, cont
     (good, points), (bad, nothing) = marked
     assert sum(points.values()) == 2 and not good.problem
     assert problem in bad.problem and not nothing
+
+
+def test_the_files_of_a_folder_are_those_of_students_and_not_a_table_for_many(desk):
+    (desk / "in").mkdir()
+    (desk / "in" / "trick.csv").write_text("sheet,student,1a\nfirst,Bob,1\n", encoding="utf-8")
+    hand_in(desk / "in", "first", "\ud800", {})
+    assert command(desk, "mark", "first", str(desk / "in")) == 0
+    rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert [row["problem"] for row in rows] == [
+        "The student is not on the list.",
+        *["No sheet was handed in."] * 2,
+    ]
 
 
 def test_two_sheets_of_one_student_are_left_to_the_instructor(tmp_path):

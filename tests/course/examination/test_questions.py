@@ -59,7 +59,12 @@ def solve_masks(words, length, target, kept, row, allowed, asked, **given):
     return [encoder.int(), int(decoder.sum()), polarity.int(), reach]
 
 
-def solve_shapes(batch, source, target, vocabulary, heads, d_model, d_ff):
+def solve_shapes(**given):
+    with torch.device("meta"):  # shapes without numbers
+        return shapes_of_torchs_own(**given)
+
+
+def shapes_of_torchs_own(batch, source, target, vocabulary, heads, d_model, d_ff):
     memory = nn.TransformerEncoderLayer(d_model, heads, d_ff, batch_first=True).eval()(
         torch.zeros(batch, source, d_model)
     )
