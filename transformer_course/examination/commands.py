@@ -1,7 +1,7 @@
 """The commands ``inventory`` and ``examination`` of ``python -m transformer_course.grading``."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from transformer_course.examination import gain, inventory, marks
@@ -19,7 +19,7 @@ from transformer_edu.training.machine.atomic_files import replace_file
 ABOUT = """\
 {minutes} minutes, {points} points, a calculator. Points stand in brackets. Write numbers with a \
 decimal point and two decimals or more, whole numbers and words as they are. Vectors and shapes \
-are lists: [1, 0.5]. A list counts if all of it is right. Positions count from 1."""
+are lists: [1, 0.5]. A list counts if all of it is right. Words and rows count from 1."""
 IN_NOTEBOOK = " Replace the three dots. You may compute in more cells; only the values count."
 
 
@@ -70,16 +70,14 @@ def examination_command(arguments: Sequence[str]) -> int:
     if not students or len({_file_name(student) for student in students}) < len(students):
         raise ValueError(f"students must have different names, got {', '.join(students)}")
     secret = read_secret(chosen.secret, new=chosen.what == "sheets")
-    makers: dict[str, Callable[[], dict[str, str]]] = {
-        "sheets": lambda: _sheets(chosen.name, students, secret),
-        "key": lambda: {f"key-{chosen.name}.csv": _key(chosen.name, students, secret)},
-        "mark": lambda: marks.report(
-            chosen.name,
-            marks.mark(chosen.name, read_sheets(chosen.answers), students, secret),
-            students,
-        ),
-    }
-    return _write(makers[chosen.what](), chosen)
+    if chosen.what == "sheets":
+        files = _sheets(chosen.name, students, secret)
+    elif chosen.what == "key":
+        files = {f"key-{chosen.name}.csv": _key(chosen.name, students, secret)}
+    else:
+        marked = marks.mark(chosen.name, read_sheets(chosen.answers), students, secret)
+        files = marks.report(chosen.name, marked, students)
+    return _write(files, chosen)
 
 
 def _sheets(name: str, students: Sequence[str], secret: bytes) -> dict[str, str]:
@@ -131,11 +129,7 @@ def _with_folder(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> a
 
 
 def _write(files: dict[str, str], chosen: argparse.Namespace) -> int:
-    """Write files, but over nothing else.
-
-    Raises:
-        FileExistsError: If a file is there with other content.
-    """
+    """Write files, and refuse to replace others (FileExistsError)."""
     encodings = {".csv": "utf-8-sig"}  # without it, a spreadsheet takes ä for two signs
     paths = {
         chosen.to / name: text.encode(encodings.get(name[-4:], "utf-8"), "backslashreplace")

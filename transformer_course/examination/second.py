@@ -7,7 +7,14 @@ from random import Random
 
 import torch
 
-from transformer_course.examination.question import Drawn, mix, softmax, table, whole_vectors
+from transformer_course.examination.question import (
+    Drawn,
+    mix,
+    softmax,
+    table,
+    whole_vectors,
+    written,
+)
 
 
 def loss(rng: Random) -> Drawn:
@@ -134,6 +141,7 @@ def head_map(rng: Random) -> Drawn:
     previous = sum(weights[n][n - 1] for n in range(1, 5)) / 4
     uniform = sum(1 / (n + 1) for n in range(1, 5)) / 4
     given = {"weights": weights, "values": values, "word": row + 1}
+    given["listed"] = ", ".join(map(written, values))
     drawn = (torch.tensor(weights), words, words)
     return Drawn(given, [previous, uniform, mix(weights[row], values)], drawn)
 

@@ -96,7 +96,7 @@ def _map(question: Question) -> tuple[bytes, str] | None:
 def png(figure: Figure) -> bytes:
     """A figure as a PNG file; the figure is closed."""
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=130)
+    figure.savefig(file, format="png", dpi=100)
     plt.close(figure)
     return file.getvalue()
 
@@ -112,6 +112,8 @@ def as_notebook(title: str, about: str, sheet: str, student: str, tasks: Sequenc
         tasks: In order.
     """
     start = f"sheet, student = {sheet!r}, {student!r}\nanswers = {{}}"
+    if any(task.choices for task in tasks):
+        start += '\na, b, c, d = "abcd"'
     cells = [new_markdown_cell(f"# {title}\n\n{about}"), new_code_cell(start)]
     for task in tasks:
         cells.append(_markdown_cell(task))
