@@ -15,10 +15,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from tools.notebooks import (
+    AFTERWARDS,
     BEFORE,
     COLAB,
     GLOSSARY,
-    NAMES,
     ROOT,
     lesson_paths,
     read,
@@ -197,7 +197,7 @@ def main(arguments: list[str]) -> int:
         address = f"https://github.com/{arguments[0]}"
         write_if_changed(pyproject, with_repository_address(text, address))
     address = repository_address(pyproject.read_text(encoding="utf-8"))
-    for path in (BEFORE, *lesson_paths(), NAMES, GLOSSARY):
+    for path in (BEFORE, *lesson_paths(), *AFTERWARDS):
         notebook = read(path)
         if path != GLOSSARY:
             address_lesson(notebook, address, f"notebooks/{path.name}")

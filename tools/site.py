@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from tools import facts
 from tools.colab import with_badges
 from tools.editions import EditionError, edition_command
-from tools.notebooks import BEFORE, GLOSSARY, NAMES, ROOT, lesson_paths, read
+from tools.notebooks import AFTERWARDS, BEFORE, NAMES, PROBLEMS, REVIEW, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
@@ -181,6 +181,8 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
     contents["Look it up"] = [
         f"The names on model cards <notebooks/{NAMES.stem}>",
         "Glossary <notebooks/glossary>",
+        f"Review <notebooks/{REVIEW.stem}>",
+        f"Open problems <notebooks/{PROBLEMS.stem}>",
         *(f"{name} <package/{folder.name}>" for name, folder in PACKAGES.items()),
         "The whole README <README>",
         *(path.relative_to(ROOT).as_posix() for path in linked[1:] if path.suffix == ".md"),
@@ -274,7 +276,7 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
     text = text.replace(PICTURES, f"_static/{Path(PICTURES).name}")
     (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
-    for path in (BEFORE, *lessons, NAMES, GLOSSARY):
+    for path in (BEFORE, *lessons, *AFTERWARDS):
         notebook = with_live_view(for_the_site(read(path)), path.name[:2])
         nbformat.write(notebook, folder / "notebooks" / path.name)
     (folder / "package").mkdir()
@@ -344,7 +346,7 @@ def build(
             path.unlink()
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
-    for path in (BEFORE, *lessons, NAMES, GLOSSARY):  # what a reader downloads is as it is stored
+    for path in (BEFORE, *lessons, *AFTERWARDS):  # what a reader downloads is as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
     write_live_page(to / LIVE)
 

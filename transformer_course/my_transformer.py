@@ -267,9 +267,8 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def back_up(file: str = FILE) -> str:
+def back_up(path: Path = Path(FILE)) -> str:
     """Copy a file to a name that is free, and return that name; a copy that is there will do."""
-    path = Path(file)
     content = path.read_bytes()
     copies = (path.with_suffix(f".{number}.bak" if number else ".bak") for number in count())
     for copy in copies:

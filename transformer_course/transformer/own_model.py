@@ -140,7 +140,7 @@ def keep_weights(model: nn.Module) -> None:
     said = ""
     try:
         if Path(WEIGHTS).exists() and Path(WEIGHTS).read_bytes() != buffer.getvalue():
-            said = f"The weights that were there are kept as {back_up(WEIGHTS)}. "
+            said = f"The weights that were there are kept as {back_up(Path(WEIGHTS))}. "
         replace_file(Path(os.path.realpath(WEIGHTS)), [buffer.getvalue()])
     except OSError as error:
         print(f"The weights could not be written to {WEIGHTS}: {error.strerror}.")
