@@ -124,6 +124,7 @@ def test_in_jupyterlab_an_answer_of_a_lesson_comes_again_and_the_kernel_keeps_it
     chromium, tmp_path, monkeypatch
 ):
     from tests.browser.jupyterlab import running_lab  # needs what a test may lack
+    from tests.browser.lab_page import LabPage
 
     monkeypatch.delenv(SWITCH, raising=False)
     asked = f"with predict({FIRST.question!r}, *{FIRST.answers!r}):\n    print('printed')"
@@ -134,18 +135,13 @@ def test_in_jupyterlab_an_answer_of_a_lesson_comes_again_and_the_kernel_keeps_it
     notebook = new_notebook(cells=cells)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)"}
     nbformat.write(notebook, tmp_path / "lesson.ipynb")
-    run = "index => { const it = window.jupyterapp.shell.currentWidget.content; "
-    run += "it.activeCellIndex = index; window.jupyterapp.commands.execute('notebook:run-cell') }"
     with running_lab(tmp_path) as server, chromium.new_context(viewport=WIDE) as context:
         context.set_default_timeout(120_000)
-        page = context.new_page()
-        page.goto(server.page_of("lesson.ipynb"))
-        page.wait_for_function(
-            "() => document.querySelectorAll('.jp-Notebook .jp-Cell').length > 1"
-        )
-        page.evaluate(run, 0)
+        lab = LabPage(context.new_page(), server, "lesson.ipynb")
+        lab.run_all()
+        page = lab.page
         page.get_by_role("radio", name=wrong(FIRST), exact=True).check()
-        page.evaluate(run, 1)
+        lab.run_all()
         page.locator(".transformer-review fieldset").wait_for()
         answer(page.locator(".transformer-review"), FIRST.right)
         deadline = time.monotonic() + 60

@@ -36,7 +36,7 @@ def test_the_outcome_of_each_exercise_is_what_its_check_said_last(tmp_path, monk
     show_solved(tmp_path)
     data = published[0]["data"]
     assert data["text/plain"].startswith("1 of 5 exercises are solved")
-    assert data["text/html"].count("<tr>") == 1 and "2.1 ✓ solved" in data["text/html"]
+    assert data["text/html"].count("<tr>") == 1 and "✓ 2.1</td>" in data["text/html"]
 
 
 def test_every_exercise_of_the_course_is_found_and_waits():
