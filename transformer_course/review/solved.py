@@ -12,7 +12,9 @@ from nbformat import NotebookNode
 
 from transformer_course.grading.outcomes import CORRECT, HEADING, HINT, NOT_RUN, WAITING
 
-MARKS = {CORRECT: "✓ solved", HINT: "… a hint", WAITING: "○ waiting", NOT_RUN: "○ not run"}
+MARKS = {CORRECT: "✓", HINT: "…", WAITING: "○", NOT_RUN: "–"}
+LEGEND = "✓ solved, … the check gave a hint, ○ waiting for an answer, – not run"
+CELL = 'style="text-align: left; padding: 0.2em 0.6em; white-space: nowrap"'
 
 
 class Solved(NamedTuple):
@@ -68,8 +70,12 @@ def show_solved(folder: str | Path = ".") -> None:
     said = f"{done} of {len(every)} exercises are solved, as the notebooks were saved last."
     lines = ""
     for lesson, row in rows.items():
-        cells = "".join(f"<td>{each.number} {MARKS[each.outcome]}</td>" for each in row)
-        lines += f'<tr><th scope="row" style="text-align: left">{html.escape(lesson)}</th>{cells}'
-        lines += "</tr>"
-    page = f"<p>{said}</p><table>{lines}</table>"
+        cells = "".join(
+            f'<td {CELL} title="{each.outcome}">{MARKS[each.outcome]} {each.number}</td>'
+            for each in row
+        )
+        name = html.escape(f"{lesson[:2]} · {lesson[3:].replace('_', ' ').capitalize()}")
+        head = CELL.replace("; white-space: nowrap", "")
+        lines += f'<tr><th scope="row" {head}>{name}</th>{cells}</tr>'
+    page = f"<p>{said}</p><table>{lines}</table><p>{LEGEND}</p>"
     display({"text/html": page, "text/plain": said}, metadata={}, raw=True)
