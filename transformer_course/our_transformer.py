@@ -143,13 +143,17 @@ class Encoder(nn.Module):
         return x
 
 
-class DecoderLayer(EncoderLayer):
-    """An encoder layer with cross-attention between its two sub-layers (paper §3.1)."""
+class DecoderLayer(nn.Module):
+    """Self-attention, cross-attention and feed-forward, each inside Add & Norm (paper §3.1)."""
 
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
-        super().__init__(d_model, num_heads, d_ff, dropout)
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
         self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.around_self_attention = AddAndNorm(d_model, dropout)
         self.around_cross_attention = AddAndNorm(d_model, dropout)
+        self.around_feed_forward = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, target_mask=None, source_mask=None):
         """Target (batch, target, d_model), memory (batch, source, d_model) → target's shape."""

@@ -46,8 +46,8 @@ KEPT = {
     "6.2": "AddAndNorm",
     "7.1": "EncoderLayer",
     "7.2": "Encoder",
-    "8.1": "DecoderLayer",
-    "8.2": "Decoder",
+    "8.2": "DecoderLayer",
+    "8.3": "Decoder",
     "9.1": "Transformer",
 }
 WAITING = "Exercise {} is waiting for you: replace the three dots.\n"

@@ -17,7 +17,7 @@ from transformer_edu.training.machine.atomic_files import replace_file
 WEIGHTS = "my_number_translator.pt"
 SIZES = (23, 12, 3, 2, 20, 0.0)  # vocabulary, d_model, heads, layers, d_ff, dropout
 SOURCE_IDS, TARGET_IDS = torch.tensor([[5, 6, 7, 0], [8, 9, 0, 0]]), torch.tensor([[1, 8, 9]] * 2)
-NUMBERS = ("1.1", "3.2", "4.2", "5.1", "6.1", "6.2", "7.1", "7.2", "8.1", "8.2", "9.1")
+NUMBERS = ("1.1", "3.2", "4.2", "5.1", "6.1", "6.2", "7.1", "7.2", "8.2", "8.3", "9.1")
 EXERCISES = dict(zip(OURS, NUMBERS, strict=True))
 
 
@@ -42,20 +42,21 @@ def whose_classes(model: nn.Module) -> str:
     return f"Yours: {', '.join(mine)}. The course's: {', '.join(others)}."
 
 
-def compare_classes(kind: type[nn.Module]) -> str:
+def compare_classes(kind: type[nn.Module], device: torch.device | str = "cpu") -> str:
     """Whether the classes of the reader's Transformer compute what the course's do, in words.
 
     Args:
         kind: The class Transformer of ``my_parts``.
+        device: Where to compute.
     """
-    name = different_class(kind)
+    name = different_class(kind, device)
     if name is None:
         return "Each class computes what the course's class computes."
     again = f"Check it again in exercise {EXERCISES[name]}."
     return f"Your {name} computes something else than the course's. {again}"
 
 
-def different_class(kind: type[nn.Module]) -> str | None:
+def different_class(kind: type[nn.Module], device: torch.device | str = "cpu") -> str | None:
     """The first class in a Transformer that computes something else than the course's.
 
     Every part gets the weights and the inputs of the course's part in its place, inner parts first.
@@ -63,18 +64,19 @@ def different_class(kind: type[nn.Module]) -> str | None:
 
     Args:
         kind: A class with the arguments and the names of our_transformer.Transformer.
+        device: Where to compute.
 
     Returns:
         The name of the class, or None if there is none.
     """
-    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(9)
         ours = our_transformer.Transformer(*SIZES).eval()
         for weight in ours.parameters():
             if weight.dim() == 1:
                 nn.init.normal_(weight, mean=weight.detach().mean().item(), std=0.5)
-        own = kind(*SIZES).eval()
-        assembled = _assembled(own)
+        ours, own = ours.to(device), kind(*SIZES).to(device).eval()
+        assembled = _assembled(own).to(device)
         for path, given, expected in _calls(ours):
             try:
                 part = (assembled if path else own).get_submodule(path)
@@ -109,7 +111,8 @@ def _calls(ours: nn.Module) -> list[tuple[str, tuple, Tensor]]:
 
     modules = [(path, each) for path, each in ours.named_modules() if type(each).__name__ in OURS]
     with removed_at_the_end([each.register_forward_hook(note(path)) for path, each in modules]):
-        ours(SOURCE_IDS, TARGET_IDS)
+        device = ours.output_projection.bias.device
+        ours(SOURCE_IDS.to(device), TARGET_IDS.to(device))
     return calls
 
 
