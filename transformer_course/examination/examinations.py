@@ -38,6 +38,11 @@ def variant(name: str, student: str, secret: bytes) -> list[Question]:
     ]
 
 
+def sheet_name(name: str, secret: bytes) -> str:
+    """What the sheets of an examination are called: its name, and a mark of their secret."""
+    return f"{name}-{hmac.new(secret, name.encode(), hashlib.sha256).hexdigest()[:6]}"
+
+
 def tasks_and_keys(questions: Sequence[Question]) -> list[tuple[str, int, str, Key]]:
     """The number of every part, such as 3a, its points, its task and its right answer."""
     return [
