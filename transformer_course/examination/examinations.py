@@ -65,8 +65,14 @@ def read_secret(path: Path, *, new: bool = False) -> bytes:
     """
     if new and not path.exists():
         path.touch(mode=0o600, exist_ok=False)
-        path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
+        try:
+            path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
+        except OSError as error:  # such as a full disk: no half secret stays
+            path.unlink()
+            raise OSError(error.errno, error.strerror, str(path)) from None
     secret = path.read_bytes().strip()
     if len(secret) < SHORTEST:
-        raise ValueError(f"a secret must have {SHORTEST} characters or more, got {len(secret)}")
+        raise ValueError(
+            f"a secret must have {SHORTEST} characters or more, got {len(secret)} in {path}"
+        )
     return secret

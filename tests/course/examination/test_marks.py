@@ -1,6 +1,7 @@
 """Sheets are written, answered, and marked as data; a class of thirty invented sheets is drawn."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -260,6 +261,16 @@ def test_the_secret_is_made_once_and_is_long(desk):
     assert command(desk, "sheets", "first") == 0  # the same again
     (desk / "secret").write_text("short", encoding="utf-8")
     assert command(desk, "key", "first") == 1
+
+
+def test_a_full_disk_leaves_no_half_secret(tmp_path, monkeypatch):
+    def refuse(path, text, encoding):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(OSError, match=r"No space left on device: '.*secret'"):
+        read_secret(tmp_path / "secret", new=True)
+    assert not (tmp_path / "secret").exists()
 
 
 def test_no_file_is_lost_and_students_have_different_names(desk, capsys):
