@@ -1,4 +1,4 @@
-"""Questions after lesson 22: rotary positions, softmax in blocks, cost_of_length, circuits, features."""
+"""Questions after lesson 22: rotary positions, softmax in blocks, cost, circuits, features."""
 
 import math
 from random import Random
