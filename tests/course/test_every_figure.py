@@ -43,8 +43,8 @@ from transformer_course.drawing import marked_links as attention_flow
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
 from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
 from transformer_course.feed_forward_add_and_norm import unit_charts as units
-from transformer_course.feed_forward_add_and_norm.depth_charts import plot_stream
 from transformer_course.feed_forward_add_and_norm.layer_order import plot_layer_order
+from transformer_course.feed_forward_add_and_norm.live_stream import plot_stream
 from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
 from transformer_course.from_2017_to_today import swaps
 from transformer_course.from_2017_to_today.language_modeling import Swap, Training
