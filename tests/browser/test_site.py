@@ -22,8 +22,9 @@ from tools.facts import predicts
 from tools.handout import main as print_handouts
 from tools.handout import print_page
 from tools.lesson import SEEN
-from tools.notebooks import BEFORE, NAMES, ROOT, lesson_paths, read
+from tools.notebooks import BEFORE, NAMES, REVIEW, ROOT, lesson_paths, read
 from tools.site import PACKAGES, as_list, build, for_the_site, linked_files
+from transformer_course.asking.predict import right_answers
 
 LIBRARY, COURSE = PACKAGES.values()
 CHOSEN = [path for path in lesson_paths() if path.name[:2] in ("02", "05")]
@@ -302,9 +303,24 @@ def test_an_answer_that_was_chosen_is_remembered(open_site):
     opened = open_site(f"notebooks/{CHOSEN[0].stem}")
     first, second = opened.locator("fieldset").all()[:2]
     first.get_by_role("radio").nth(1).check()
+    first.locator("summary").click()
+    first.get_by_role("radio").nth(2).check()  # the outcome is known: this is no answer
     opened.reload()
     assert [each.is_checked() for each in first.get_by_role("radio").all()] == [False, True, False]
     assert not any(each.is_checked() for each in second.get_by_role("radio").all())
+
+
+def test_the_review_finds_what_was_answered_on_the_pages_of_the_lessons(open_site, address):
+    opened = open_site(f"notebooks/{CHOSEN[0].stem}")
+    right = right_answers()
+    for question in opened.locator("fieldset").all()[:2]:
+        words = right[question.locator("p b").first.inner_text()]
+        places = [each.inner_text().strip() != words for each in question.locator("label").all()]
+        question.get_by_role("radio").nth(places.index(True)).check()
+    opened.goto(f"{address}/notebooks/{REVIEW.stem}.html")
+    said = opened.locator(".transformer-review").inner_text()
+    assert "Found 2 answers in this browser; 2 Predicts answered wrongly." in said
+    assert "Predict again" in said
 
 
 def test_the_search_finds_a_lesson(open_site):
