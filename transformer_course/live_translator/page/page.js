@@ -107,7 +107,8 @@ class Page {
   async go(changes) {
     this.place = { ...this.place, ...changes };
     this.place.text = wellFormed(this.place.text);
-    history.replaceState(null, "", addressOf(this.place));
+    clearTimeout(this.keeping); // browsers refuse an address for every key
+    this.keeping = setTimeout(() => history.replaceState(null, "", addressOf(this.place)), 200);
     this.tour.show();
     if (!this.engine) return;
     this.place.off = this.place.off.filter((name) => this.engine.switches.includes(name));
@@ -262,7 +263,7 @@ const refuse = (error) => {
     ? "A page on a disk may not load the translator. Use the folder for a USB stick."
     : `The translator could not be loaded: ${error.message}`;
 };
-page.loaded = loadTranslator().then((buffer) => page.start(readTranslator(buffer))).catch(refuse);
+loadTranslator().then((buffer) => page.start(readTranslator(buffer))).catch(refuse);
 find("other").addEventListener("change", async ({ target: { files } }) => {
   if (files.length) await files[0].arrayBuffer().then((buffer) =>
     page.start(readTranslator(buffer))).catch(refuse);
