@@ -78,9 +78,14 @@ class Page {
     const scaled = logits.map((logit) => logit / this.place.temperature);
     const most = scaled.reduce((a, b) => Math.max(a, b));
     const total = scaled.reduce((sum, each) => sum + Math.exp(each - most), 0);
-    return [...logits.keys()].sort((a, b) => logits[b] - logits[a]).slice(0, count)
-      .map((id) => ({ id, token: this.engine.tokens[id], logit: logits[id],
-        probability: Math.exp(scaled[id] - most) / total }));
+    const ids = [], rest = logits.slice();
+    while (ids.length < count) {
+      const id = rest.reduce((best, each, at) => each > rest[best] ? at : best, 0);
+      ids.push(id);
+      rest[id] = -Infinity;
+    }
+    return ids.map((id) => ({ id, token: this.engine.tokens[id], logit: logits[id],
+      probability: Math.exp(scaled[id] - most) / total }));
   }
 
   // Another next token: what is written before stays, and the sentence goes on from there.
