@@ -10,14 +10,18 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cbook import is_math_text
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from torch import nn
 
 import transformer_course
+from tests.contrast import contrast
 from transformer_course.a_published_model.differences import plot_differences
 from transformer_course.attention.flow import plot_attention_flow
 from transformer_course.attention.links import plot_links
@@ -491,6 +495,28 @@ def test_a_name_is_drawn_as_it_is_written_and_never_as_mathematics(name):
     assert not any("q" in each.get_text() for each in mathematics)
     written = [as_written(each) for each in texts if each not in mathematics]
     assert name in WITHOUT_NAMES or any(NAME in each for each in written)
+
+
+@OF_EVERY
+def test_every_text_stands_out_from_what_is_behind_it(name):
+    figure = drawn(name)
+    texts = [
+        each
+        for each in figure.findobj(Text)
+        if each.get_text().strip() and each.get_alpha() is None
+    ]
+    canvas = FigureCanvasAgg(figure)
+    places = {text: text.get_window_extent(canvas.get_renderer()) for text in texts}
+    for text in texts:
+        text.set_alpha(0)
+    canvas.draw()
+    behind = np.asarray(canvas.buffer_rgba())[::-1, :, :3]
+    for text, box in places.items():
+        text.set_alpha(None)
+        left, low = (max(0, int(start)) for start in box.min)
+        under = behind[low : int(box.y1) + 1, left : int(box.x1) + 1].reshape(-1, 3)
+        color = [255 * part for part in to_rgb(text.get_color())]
+        assert not len(under) or contrast(color, np.median(under, axis=0)) >= 4.5, text.get_text()
 
 
 @OF_EVERY
