@@ -43,8 +43,8 @@ from transformer_course.drawing import marked_links as attention_flow
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
 from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
 from transformer_course.feed_forward_add_and_norm import unit_charts as units
-from transformer_course.feed_forward_add_and_norm.depth_charts import plot_stream
 from transformer_course.feed_forward_add_and_norm.layer_order import plot_layer_order
+from transformer_course.feed_forward_add_and_norm.live_stream import plot_stream
 from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
 from transformer_course.from_2017_to_today import swaps
 from transformer_course.from_2017_to_today.language_modeling import Swap, Training
@@ -76,6 +76,7 @@ from transformer_course.positional_encoding.position_scores import Reading
 from transformer_course.speed_and_scale.stacked_bars import plot_stacked_bars
 from transformer_course.start_here import history
 from transformer_course.tokenization import pieces
+from transformer_course.training.checks import our_rate
 from transformer_course.training.loss_charts import plot_losses, plot_runs, plot_schedules
 from transformer_course.translation import ngrams
 from transformer_course.translation.progress import plot_progress
@@ -343,7 +344,7 @@ FIGURES = {
     "plot_clocks": (partial(plot_clocks, WORDS, d_model=4), set()),
     "plot_turning_hands": (partial(plot_turning_hands, 3, 2, d_model=4), set()),
     "plot_schedules": (
-        partial(plot_schedules, [(512, 4000), (256, 4000)]),
+        partial(plot_schedules, our_rate, [(512, 4000), (256, 4000)]),
         {"step", "learning rate"},
     ),
     "plot_scores": (partial(plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),

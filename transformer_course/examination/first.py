@@ -133,7 +133,7 @@ def translation_map(rng: Random) -> Drawn:
     return Drawn(given, keys, (torch.tensor(weights), rows, columns))
 
 
-def add_and_norm(rng: Random) -> Drawn:
+def sublayer(rng: Random) -> Drawn:
     """Post-norm, pre-norm, and what a norm takes away."""
     vector = added = [0]
     while len(set(vector)) < 3 or len(set(added)) < 3:
@@ -153,4 +153,4 @@ def _normalized(vector: list[int]) -> list[float]:
     return [(x - mean) / spread for x in vector]
 
 
-FIRST = (attention, masks, shapes, broken_class, positions, translation_map, add_and_norm)
+FIRST = (attention, masks, shapes, broken_class, positions, translation_map, sublayer)

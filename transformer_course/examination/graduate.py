@@ -41,7 +41,7 @@ def blocks(rng: Random) -> Drawn:
     return Drawn(given, [first, math.exp(first[0] - last[0]), last, last[2] / last[1]])
 
 
-def cost(rng: Random) -> Drawn:
+def cost_of_length(rng: Random) -> Drawn:
     """A cache, two products of attention, and the time of a training."""
     layers, groups, d_head = rng.randint(10, 60), rng.choice([1, 2, 4]), rng.choice([64, 96, 128])
     heads, length = groups * rng.choice([2, 4, 8]), rng.randint(2, 60) * 1000
@@ -93,4 +93,4 @@ def features(rng: Random) -> Drawn:
     return Drawn(given, [before, [n + 1 for n in kept], rebuilt, explained])
 
 
-GRADUATE = (rotary, blocks, cost, circuit, features)
+GRADUATE = (rotary, blocks, cost_of_length, circuit, features)

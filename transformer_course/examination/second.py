@@ -65,7 +65,7 @@ def _percentages(rng: Random) -> list[int]:
             return parts
 
 
-def bleu(rng: Random) -> Drawn:
+def bleu_counts(rng: Random) -> Drawn:
     """The parts of BLEU for one sentence."""
     words = rng.sample(["the", "a", "cat", "dog", "sees", "and", "on", "near", "old"], 4)
     one = two = 0
@@ -168,4 +168,4 @@ def ablation(rng: Random) -> Drawn:
     return Drawn(given, [falls, [n + 1 for n in special], ratio])
 
 
-SECOND = (loss, search, bleu, patient, head_map, ablation)
+SECOND = (loss, search, bleu_counts, patient, head_map, ablation)

@@ -155,7 +155,7 @@ def solve_translation_map(weights, rows, columns, values, mixed, place, **given)
     return [rows[wrong], columns[weights[place - 1].argmax()], float(output)]
 
 
-def solve_add_and_norm(vector, other, factor, size, shift):
+def solve_sublayer(vector, other, factor, size, shift):
     x, added = floats(vector), floats(vector) + floats(other)
     norm = nn.LayerNorm(4, eps=0, elementwise_affine=False)
     return [norm(x), norm(size * x + shift), norm(added), x + factor * norm(x)]
@@ -181,7 +181,7 @@ def solve_search(start, then, correct, **given):
     return [greedy, beam, names[int(joint.argmax())], float(joint.max()), kind]
 
 
-def solve_bleu(output_text, reference_text, **given):
+def solve_bleu_counts(output_text, reference_text, **given):
     metric = sacrebleu.BLEU(max_ngram_order=2, tokenize="none", smooth_method="none")
     metric.effective_order = True
     score = metric.sentence_score(output_text, [reference_text])
@@ -246,7 +246,7 @@ def solve_blocks(scores, values, **given):
     return [states[0], factor, states[1], output]
 
 
-def solve_cost(layers, groups, heads, d_head, d_ff, length, d_model, **given):
+def solve_cost_of_length(layers, groups, heads, d_head, d_ff, length, d_model, **given):
     kept = torch.empty(2, layers, groups, length, d_head, dtype=torch.bfloat16, device="meta")
     full = torch.empty(2, layers, heads, length, d_head, dtype=torch.bfloat16, device="meta")
 
