@@ -74,7 +74,7 @@ def _sheets(path: Path) -> Iterator[Sheet]:
 
 def _from_table(path: Path) -> Iterator[Sheet]:
     """A sheet for each line with an answer. What was typed into a wrong place is refused."""
-    rows = csv.reader(io.StringIO("\n".join(read_lines(path))))
+    rows = csv.reader(io.StringIO("\n".join(read_lines(path)).replace("\r", "\n")))
     try:
         head, *table = [[cell.strip() for cell in row] for row in rows if row] or [[]]
     except csv.Error as error:

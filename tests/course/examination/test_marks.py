@@ -116,6 +116,14 @@ def test_sheets_of_another_secret_are_told_and_not_marked_wrong(desk):
         assert judged.problem == problem
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_a_table_of_any_system_is_read(tmp_path, ending):
+    table = ending.join(["sheet,student,1a", "first,Bob,1", "first,Ada,2", ""])
+    (tmp_path / "typed.csv").write_bytes(table.encode())
+    sheets = read_sheets([tmp_path / "typed.csv"])
+    assert [(it.student, it.answers) for it in sheets] == [("Bob", {"1a": 1}), ("Ada", {"1a": 2})]
+
+
 def test_a_line_without_answers_is_no_sheet(desk):
     command(desk, "sheets", "first")
     assert read_sheets([desk / "out" / "first-answers.csv"]) == []
