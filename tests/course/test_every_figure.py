@@ -76,6 +76,7 @@ from transformer_course.positional_encoding.position_scores import Reading
 from transformer_course.speed_and_scale.stacked_bars import plot_stacked_bars
 from transformer_course.start_here import history
 from transformer_course.tokenization import pieces
+from transformer_course.training.checks import our_rate
 from transformer_course.training.loss_charts import plot_losses, plot_runs, plot_schedules
 from transformer_course.translation import ngrams
 from transformer_course.translation.progress import plot_progress
@@ -343,7 +344,7 @@ FIGURES = {
     "plot_clocks": (partial(plot_clocks, WORDS, d_model=4), set()),
     "plot_turning_hands": (partial(plot_turning_hands, 3, 2, d_model=4), set()),
     "plot_schedules": (
-        partial(plot_schedules, [(512, 4000), (256, 4000)]),
+        partial(plot_schedules, our_rate, [(512, 4000), (256, 4000)]),
         {"step", "learning rate"},
     ),
     "plot_scores": (partial(plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
