@@ -42,6 +42,8 @@ from transformer_course.drawing import course_map as architecture
 from transformer_course.drawing import marked_links as attention_flow
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
 from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
+from transformer_course.examination import gain
+from transformer_course.examination.marks import plot_marks
 from transformer_course.feed_forward_add_and_norm import unit_charts as units
 from transformer_course.feed_forward_add_and_norm.layer_order import plot_layer_order
 from transformer_course.feed_forward_add_and_norm.live_stream import plot_stream
@@ -172,6 +174,10 @@ FIGURES = {
         {QUERY_AXIS, KEY_AXIS},
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_concepts": (
+        partial(gain.plot_concepts, [NAME, "b"], np.eye(2), np.ones((2, 2))),
+        {"fraction of right answers"},
+    ),
     "plot_differences": (
         partial(
             plot_differences,
@@ -271,6 +277,10 @@ FIGURES = {
         partial(plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
         {"fraction right"},
     ),
+    "plot_marks": (
+        partial(plot_marks, [{NAME: 2, "b": 0}, {NAME: 2, "b": 1}], {NAME: 2, "b": 1}),
+        {"points, of 3", "students", "fraction of students with a right answer"},
+    ),
     "plot_mask_row": (
         partial(plot_mask_row, {"mask": MASK}, **TOKENS),
         {QUERY_AXIS, KEY_AXIS},
@@ -323,6 +333,10 @@ FIGURES = {
         partial(plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
         {"token and its id", "number within the vector", "value"},
     ),
+    "plot_items": (
+        partial(gain.plot_items, np.eye(3), [0.1, 0.5, 0.6]),
+        {"fraction of right answers after", "correlation with the rest"},
+    ),
     "plot_jumps": (
         partial(plot_jumps, {NAME: [JUMP], "b": [JUMP, JUMP]}),
         {"training steps", "accuracy on words that come again"},
@@ -367,6 +381,10 @@ FIGURES = {
         partial(plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
         {"after sub-layer (0: the input)", "length"},
     ),
+    "plot_students": (
+        partial(gain.plot_students, np.array([0.2, 0.5]), np.array([0.4, 0.6])),
+        {"right answers before", "right answers after"},
+    ),
     "plot_stacked_bars": (
         partial(plot_stacked_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
         {"width"},
@@ -398,10 +416,12 @@ FIGURES = {
 }
 WITHOUT_NAMES = {
     "plot_architecture",
+    "plot_items",
     "plot_layer_order",
     "plot_schedules",
     "plot_shape_walk",
     "plot_slope",
+    "plot_students",
     "plot_today",
     "plot_turning_hands",
 }

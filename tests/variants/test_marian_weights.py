@@ -254,7 +254,7 @@ SUPPORTED = {
     | {"activation_dropout": 0.5, "decoder_layerdrop": 0.5, "init_std": 3.0},
 }
 LEARNED = {"prelu", "xielu"}  # activations with weights of their own
-SUPPORTED |= {name: {"activation_function": name} for name in {*ACT2FN} - LEARNED}
+SUPPORTED |= {name: {"activation_function": name} for name in sorted({*ACT2FN} - LEARNED)}
 
 
 @torch.no_grad()

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from transformer_course.drawing.style import BLUE, GRAY, VERMILION, styled
+from transformer_course.drawing.style import BLUE, GRAY, VERMILION, literal, styled
 from transformer_course.examination.answers import numbers_of, read_sheets
 from transformer_course.examination.inventory import (
     FORMS,
@@ -181,7 +181,9 @@ def plot_concepts(names: Sequence[str], before: np.ndarray, after: np.ndarray) -
     axes.plot(old, range(len(order)), "o", color=VERMILION, mfc="white", label="before")
     axes.plot(new, range(len(order)), "s", color=BLUE, label="after")
     axes.axvline(WEAK, color=GRAY, linestyle=":")
-    axes.set_yticks(range(len(order)), [names[n] for n in order], fontsize=10)
+    axes.set_yticks(
+        range(len(order)), [literal(names[n], longest=None) for n in order], fontsize=10
+    )
     axes.set(xlabel="fraction of right answers", xlim=(-0.02, 1.02))
     axes.legend(loc="lower right")
     axes.set_title(f"{int((new < WEAK).sum())} of {len(order)} concepts are to be taught again")

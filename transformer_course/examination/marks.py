@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from transformer_course.drawing.style import BLUE, styled
+from transformer_course.drawing.style import BLUE, literal, styled
 from transformer_course.examination.answers import Sheet
 from transformer_course.examination.examinations import (
     TITLES,
@@ -90,7 +90,7 @@ def plot_marks(judged: Sequence[dict[str, int]], worth: dict[str, int]) -> Figur
     bars = right.barh(list(worth), shares, color=BLUE)
     right.bar_label(
         bars,
-        [f"{part}: {share:.0%}" for part, share in zip(worth, shares, strict=True)],
+        [f"{literal(part)}: {share:.0%}" for part, share in zip(worth, shares, strict=True)],
         padding=3,
         fontsize=10,
     )
