@@ -132,11 +132,11 @@ def with_live_view(notebook: NotebookNode, lesson: str) -> NotebookNode:
     """
     if lesson in LIVE_VIEWS:
         section, offer, place = LIVE_VIEWS[lesson]
-        heads = [cell.source.partition("\n")[0] for cell in notebook.cells]
         address = html.escape(f"../{LIVE}/index.html#{urlencode(place)}")
         view = LIVE_VIEW.format(offer=html.escape(offer), address=address)
-        at = heads.index(f"## {section}")
-        notebook.cells.insert(at, nbformat.v4.new_markdown_cell(view, id="live-page"))
+        heading = re.compile(rf"(?m)^## {section}$")
+        cell = next(each for each in notebook.cells if heading.search(each.source))
+        cell.source = heading.sub(lambda found: f"{view}\n\n{found[0]}", cell.source)
     return notebook
 
 

@@ -248,7 +248,7 @@ def test_layers_heads_positions_and_keys_are_chosen(open_live, way):
     expect(page.locator("#panel-title")).to_contain_text("layer 2")
     expect(page.locator("#panel h4").first).to_contain_text("bought")
     expect(page.locator("#panel h4").nth(1)).to_contain_text("car")
-    assert page.url.endswith("box=encoder.self_attention&layer=1&head=3&word=2&key=5")
+    page.wait_for_url(re.compile("box=encoder.self_attention&layer=1&head=3&word=2&key=5$"))
     press(page, way, page.locator(".german button").nth(0))
     expect(page.locator("#chosen")).to_contain_text("Gestern")
     press(page, way, page.locator(".english button").nth(4))
@@ -463,6 +463,7 @@ def test_an_address_keeps_sentence_and_place(open_live):
     page.locator(".german button").nth(1).click()
     expect(page.locator("#changes")).to_be_visible()
     expect(page.locator("#chosen")).to_contain_text("How it chose")
+    page.wait_for_url(re.compile("at=1&.*off=encoder"))
     kept = [page.locator(each).inner_text() for each in ("#spoken", "#chosen", "#panel-title")]
     again = open_live(page.url.split("#")[1])
     writes(again, kept[0])
@@ -556,6 +557,15 @@ def test_other_weights_are_put_in_by_one_file(open_live, translator, tmp_path):
     expect(page.locator("#message")).to_contain_text("could not be loaded")
     page.locator("#text").fill(BOOK)
     writes(page, greedy(translator, BOOK))
+
+
+def test_a_translator_that_does_not_come_is_told(chromium, address):
+    page = chromium.new_page()
+    page.route("**/translator.bin", lambda route: route.abort())
+    page.goto(f"{address}index.html")
+    expect(page.locator("#message")).to_contain_text("could not be loaded")
+    expect(page.locator("#loading")).to_be_hidden()
+    page.close()
 
 
 # ---- for everybody -------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ def wrong(question):
 def opened_review(opened, monkeypatch, tmp_path):
     """Open the review on some day, in a browser that keeps these texts."""
     published = caught_bundles(monkeypatch, module)
+    monkeypatch.setattr(module, "get_ipython", lambda: None)  # the test has a field of its own
     monkeypatch.chdir(tmp_path)
 
     def open_it(kept, *, days=0, file=None):

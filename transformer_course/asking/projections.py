@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations, product
 
 import torch
 import torch.nn.functional as F
@@ -47,10 +47,10 @@ def built_attention(answer: object) -> nn.Module:
     return attention
 
 
-def projected_inputs(attention: nn.Module) -> list[Tensor]:
-    """Query, key and value as the module's own projections make them."""
+def projected_inputs(attention: nn.Module, inputs: Sequence[Tensor] | None = None) -> list[Tensor]:
+    """Query, key and value, the check's own when None, as the module's projections make them."""
     layers = [attention.get_submodule(name) for name in PROJECTIONS]
-    return [layer(x).detach() for layer, x in zip(layers, random_inputs(), strict=True)]
+    return [layer(x).detach() for layer, x in zip(layers, inputs or random_inputs(), strict=True)]
 
 
 def given(kind: type[nn.Module], w_query: Tensor, w_key: Tensor, w_value: Tensor) -> nn.Module:
@@ -132,6 +132,7 @@ def require_attention(attention: nn.Module) -> None:
     right = (scores / math.sqrt(D_HEAD)).softmax(dim=-1)
     if isinstance(received, Tensor) and close(received, right @ value):
         require_gradients(attention, received)
+        _require_other_sizes(attention)
         return
     if isinstance(received, Tensor) and received.shape == (BATCH, QUERIES, KEYS):
         raise AnswerError("That is a table of weights, or of scores: multiply weights by values.")
@@ -143,6 +144,23 @@ def require_attention(attention: nn.Module) -> None:
     if not close(weights, right):
         raise AnswerError(_weights_hint(weights, scores))
     raise AnswerError("The weights are right, their average of the values is not.")
+
+
+def _require_other_sizes(attention: nn.Module) -> None:
+    """Refuse a class that is right with the sizes of the check only."""
+    one = [x[:1, :1] for x in random_inputs()]
+    shape = tuple(require_module(attention, *one).shape)
+    if shape != (1, 1, D_HEAD):
+        raise AnswerError(
+            f"One query of one sentence must give the shape (1, 1, {D_HEAD}); yours gives {shape}."
+        )
+    other = type(attention)(D_HEAD, D_MODEL)
+    inputs = [x[..., :D_HEAD] for x in random_inputs()]
+    if not _is_attention(other(*inputs), projected_inputs(other, inputs)):
+        raise AnswerError(
+            f"Right with d_model {D_MODEL} and d_head {D_HEAD}, wrong with d_model {D_HEAD} and "
+            f"d_head {D_MODEL}: a size is written as a number."
+        )
 
 
 def _refuse_other_projections(attention: nn.Module, received: object) -> None:
@@ -184,3 +202,6 @@ def require_projections(attention: nn.Module) -> None:
         if (projection.in_features, projection.out_features) != (D_MODEL, D_HEAD):
             got = f"nn.Linear({projection.in_features}, {projection.out_features})"
             raise AnswerError(f"{name} must go from d_model to d_head numbers; yours is {got}.")
+    for one, other in combinations(PROJECTIONS, 2):
+        if getattr(attention, one) is getattr(attention, other):
+            raise AnswerError(f"{one} and {other} are the same layer: each needs a matrix.")

@@ -21,8 +21,6 @@ from transformer_course.drawing.style import (
 )
 from transformer_course.viewer.live import show_live
 
-BEHIND = "#F3F6F9"  # words in any color stand out from it
-
 # What the reader finds in the plane: hand-made vectors, as in the lesson.
 PLANE_WORDS, PLANE_FEATURES = ("animal", "street", "tired", "cross"), ("alive", "does not move")
 PLANE_QUERY = [1.2, 0.6]
@@ -118,7 +116,7 @@ def _draw_mix(
 ) -> None:
     """The values as corners, and the output where the weights put it."""
     for corners in combinations(value.tolist(), 3):  # all triangles together are what they can mix
-        axes.fill(*zip(*corners, strict=True), color=BEHIND, zorder=0)
+        axes.fill(*zip(*corners, strict=True), color=PALE, zorder=0)
     for place, weight, word in zip(value.tolist(), weights.tolist(), words, strict=True):
         ends = zip(place, output.tolist(), strict=True)
         axes.plot(*ends, color=BLACK, marker="", linewidth=0.5 + 6 * weight)

@@ -26,7 +26,7 @@ LITTLE = 1e-6  # of probability
 LONGEST = 6  # tokens of a sentence in the languages that try out a beam search
 
 
-@exercise("12.1")
+@exercise("12.2")
 def check_top_p(answer: object) -> None:
     """A function that cuts the unlikely tail off and rescales the rest."""
     probabilities = torch.tensor(PROBABILITIES)
@@ -68,7 +68,7 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
     return f"{of} the {right} likeliest stay, in their own proportions."
 
 
-@exercise("12.2")
+@exercise("12.1")
 def check_misleading_table(answer: object) -> None:
     """A table whose most probable sentence a beam of 3 does not find."""
     if not isinstance(answer, Mapping) or not all(isinstance(x, Mapping) for x in answer.values()):
@@ -82,8 +82,8 @@ def check_misleading_table(answer: object) -> None:
     found = _found_by_3(model)
     if math.isclose(sentences[found], sentences[best], abs_tol=1e-6):
         raise AnswerError(
-            f"A beam of 3 finds “{found}”, and no sentence is more probable. Give the best "
-            "sentence a first word that is less probable than three others."
+            f"A beam of 3 finds “{found}”, and no sentence is more probable. The best "
+            "sentence must lose its beginning at some step. When does a beam drop a beginning?"
         )
     if _found_by_3(TableModel(_favored(answer, best))) == best:
         raise AnswerError(
@@ -128,6 +128,8 @@ MISTAKES = {
     "divide by the penalty.",
     "short": "The end token counts in the length, too.",
     "bare": "That divides by the bare length; the paper's penalty is ((5 + length) / 6)^α.",
+    "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
+    "only that of the last one.",
     "endless": "A hypothesis that has `longest` tokens and no end competes with its score, too.",
 }
 
@@ -216,7 +218,7 @@ def _search(
     complete: list[tuple[list[int], float]] = []
     for _ in range(longest):
         longer = [
-            ([*ids, token], total + p)
+            ([*ids, token], p if mistake == "forgetful" else total + p)
             for ids, total in living
             for token, p in enumerate(language([START_ID, *ids]).tolist())
             if p > -math.inf

@@ -51,13 +51,11 @@ def check_decoder_mask(answer: Callable[[Tensor], Tensor]) -> None:
         mask = require_shape(mask, tuple(expected.shape), "(batch, query, key)")
         refuse_mistakes(mask, _mistaken_masks(ids), same=torch.equal)
         if not mask.equal(expected):
-            *_, query, key = (mask != expected).nonzero()[0].tolist()
-            is_hidden = (
-                "may not attend to it" if mask[..., query, key].any() else "may attend to it"
-            )
+            row, query, key = (mask != expected).nonzero()[0].tolist()
+            may = "may" if expected[row, query, key] else "may not"
             raise AnswerError(
-                f"Look at query {query} and key {key}, counted from 0: with ids {ids[0].tolist()} "
-                f"the query {is_hidden}."
+                f"With the ids {ids[row].tolist()}, query {query} {may} attend to key {key}, "
+                "counted from 0; in your mask it is the opposite."
             )
 
 
@@ -97,6 +95,8 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
     weights = weights_of(attention, *inputs[:2], mask)
     if not close(weights, (plain * mask) / (plain * mask).sum(dim=-1, keepdim=True)):
         raise AnswerError(_mask_hint(weights, mask, plain))
+    if (weights_of(attention, 10 * inputs[0], inputs[1], mask).masked_fill(mask, 0) > 0).any():
+        raise AnswerError("Where scores are large, hidden keys get some weight: hide them lower.")
     if not close(masked, weights @ projected_inputs(attention)[-1]):
         raise AnswerError("With a mask, the weights are right, their average is not.")
     nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys

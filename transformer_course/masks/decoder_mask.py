@@ -11,7 +11,7 @@ from transformer_edu.data.toy_tasks import Task, reverse_task
 from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.config import TrainingConfig
-from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.evaluation import Evaluation, evaluate
 from transformer_edu.training.loop import fit
 
 TRIAL = torch.tensor([[1, 7, 9, 0], [1, 4, 5, 6]])
@@ -61,9 +61,10 @@ def train_to_reverse(
     torch.manual_seed(0)
     task = reversing()
     model = kind(small_config(task)).to(device)
-    run = fit(model, task, TrainingConfig(steps=STEPS, evaluate_every=20, progress=True))
+    run = fit(model, task, TrainingConfig(steps=STEPS, evaluate_every=STEPS, progress=True))
     if run.interrupted:
         print("The training was interrupted: run this cell again, to its end.")
+        return model, evaluate(model, task.validation[:100])
     return model, run.evaluations[-1]
 
 

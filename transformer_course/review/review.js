@@ -50,23 +50,23 @@ const wrong = DATA.questions.filter((q) => answers[q.group] && answers[q.group] 
 for (const { group } of wrong) cards[group] ??= [0, today, 0];
 
 function save() {
-  const text = JSON.stringify({ answers, cards });
   try {
     window.localStorage.setItem(CARDS, JSON.stringify(cards));
   } catch {
     // the file may still keep it
   }
-  if (DATA.file) toKernel(text, 40);
+  if (DATA.file) tellKernel(40);
 }
 
-/* With a kernel, a hidden field stands below this page: what it holds, Python writes into the file. */
-function toKernel(text, tries) {
+/* With a kernel, a hidden field comes below this page: what it holds, Python writes into the file. A
+   late field gets what is true by then. */
+function tellKernel(tries) {
   const field = ROOT.closest(".jp-OutputArea, .output_area")?.querySelector("textarea");
   if (field) {
-    field.value = text;
+    field.value = JSON.stringify({ answers, cards });
     for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, { bubbles: true }));
   } else if (tries) {
-    setTimeout(() => toKernel(text, tries - 1), 250);
+    setTimeout(() => tellKernel(tries - 1), 250);
   }
 }
 

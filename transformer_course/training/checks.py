@@ -311,9 +311,13 @@ def _path(batches: list[Batch], mistakes: Collection[str] = ()) -> list[list[Ten
     return path
 
 
-def finished_step(answer: object) -> Callable[..., object]:
-    """The reader's training step, or the course's where it is not right: this is printed."""
-    return _yours_or_ours(answer, our_step, check_repaired_step, "training step")
+def finished_step(answer: object) -> Callable[..., float]:
+    """The reader's training step, or the course's where it is not right: this is printed.
+
+    What is returned takes the same and gives the loss as a plain number.
+    """
+    step = _yours_or_ours(answer, our_step, check_repaired_step, "training step")
+    return lambda *given: torch.as_tensor(step(*given)).item()
 
 
 def finished_rate(answer: object) -> Callable[..., float]:

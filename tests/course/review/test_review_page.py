@@ -17,6 +17,7 @@ def folder(tmp_path, monkeypatch):
     """An empty folder, in which a reader's classes would be kept."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(SWITCH, raising=False)
+    monkeypatch.setattr(module, "get_ipython", lambda: None)  # no field for a kernel
     return tmp_path
 
 

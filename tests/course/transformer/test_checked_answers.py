@@ -254,7 +254,7 @@ ANSWERS = {
         right=[
             "knows().train()",
             "knows(wrong=SHORT[:6])",
-            "knows(wrong=LONG[:25])",
+            "knows(wrong=LONG[:50])",
             "knows(wrong=SHORT[:1] + LONG[:20])",
             "nn.ModuleList([knows()])[0]",
         ],
@@ -264,7 +264,7 @@ ANSWERS = {
             "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 1])": "80% of the short numbers",
             "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 2])": "How many of the 32,000",
             "knows(wrong=LONG)": "The model has lost the long numbers",
-            "knows(wrong=LONG[:26])": "The model has lost the long numbers",
+            "knows(wrong=LONG[:51])": "The model has lost the long numbers",
             "knows(wrong=SHORT + LONG)": "Has this model been trained, to the end?",
             "PARTS['Transformer']": "The answer is a trained Transformer; yours is type.",
             "len(SHORT)": "The answer is a trained Transformer; yours is int.",

@@ -43,7 +43,7 @@ const number = (value, digits = 3) =>
     .replace(/^/, value < 0 && Math.abs(value) >= 0.5 / 10 ** digits ? "−" : "");
 const percent = (value) => `${(100 * value).toFixed(value > 0.0995 || value < 5e-5 ? 0 : 1)} %`;
 const shown = (token) => token.replace(/^▁/, "") || "␣";
-const lengthOf = (vector) => Math.hypot(...vector);
+const lengthOf = (vector) => Math.sqrt(vector.reduce((sum, each) => sum + each * each, 0));
 const sumOf = (numbers) => numbers.reduce((sum, each) => sum + each, 0);
 const times = (a, b) => a.map((each, at) => each * b[at]);
 
@@ -59,27 +59,33 @@ function rowOf({ shape, data }, ...at) {
 const hex = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
   .match(/\w\w/g).map((part) => parseInt(part, 16));
 
-// From the paper's color to orange (negative) or purple; limit is the strongest.
+const STEPS = 127;
+
+// From one color to another, each as the number that a pixel of a canvas holds.
+const ramp = (from, to) => Uint32Array.from({ length: STEPS + 1 }, (_, step) => from.reduce(
+  (color, part, at) => color + Math.round(part + (to[at] - part) * step / STEPS) * 256 ** at,
+  0xff000000));
+
+// Orange is negative, purple is positive, and the strongest from this limit on.
 function signedColors(limit) {
   const [paper, minus, plus] = ["--cell", "--minus", "--plus"].map(hex);
-  return (value) => {
-    const strength = Math.min(1, Math.abs(value) / limit), end = value < 0 ? minus : plus;
-    return paper.map((part, at) => part + (end[at] - part) * strength);
-  };
+  const below = ramp(paper, minus), above = ramp(paper, plus);
+  return (value) => (value < 0 ? below : above)[
+    Math.min(STEPS, Math.round(Math.abs(value) / limit * STEPS))];
 }
 
 function weightColors() {
   const [paper, blue, hidden] = ["--cell", "--blue", "--hidden"].map(hex);
-  return (weight) => weight === null ? hidden
-    : paper.map((part, at) => part + (blue[at] - part) * Math.min(1, weight));
+  const colors = ramp(paper, blue), [gray] = ramp(hidden, hidden);
+  return (weight) => weight === null ? gray : colors[Math.round(Math.min(1, weight) * STEPS)];
 }
 
 // A picture with one pixel a number, which the style stretches.
 function cellsOf(rows, columns, values, colorOf) {
   const canvas = h("canvas", { width: columns, height: rows, "aria-hidden": "true" });
   const drawing = canvas.getContext("2d"), image = drawing.createImageData(columns, rows);
-  for (let at = 0; at < rows * columns; at++)
-    image.data.set([...colorOf(values[at]), 255], 4 * at);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let at = 0; at < pixels.length; at++) pixels[at] = colorOf(values[at]);
   drawing.putImageData(image, 0, 0);
   return canvas;
 }

@@ -78,9 +78,14 @@ class Page {
     const scaled = logits.map((logit) => logit / this.place.temperature);
     const most = scaled.reduce((a, b) => Math.max(a, b));
     const total = scaled.reduce((sum, each) => sum + Math.exp(each - most), 0);
-    return [...logits.keys()].sort((a, b) => logits[b] - logits[a]).slice(0, count)
-      .map((id) => ({ id, token: this.engine.tokens[id], logit: logits[id],
-        probability: Math.exp(scaled[id] - most) / total }));
+    const ids = [], rest = logits.slice();
+    while (ids.length < count) {
+      const id = rest.reduce((best, each, at) => each > rest[best] ? at : best, 0);
+      ids.push(id);
+      rest[id] = -Infinity;
+    }
+    return ids.map((id) => ({ id, token: this.engine.tokens[id], logit: logits[id],
+      probability: Math.exp(scaled[id] - most) / total }));
   }
 
   // Another next token: what is written before stays, and the sentence goes on from there.
@@ -107,7 +112,8 @@ class Page {
   async go(changes) {
     this.place = { ...this.place, ...changes };
     this.place.text = wellFormed(this.place.text);
-    history.replaceState(null, "", addressOf(this.place));
+    clearTimeout(this.keeping); // browsers refuse an address for every key
+    this.keeping = setTimeout(() => history.replaceState(null, "", addressOf(this.place)), 200);
     this.tour.show();
     if (!this.engine) return;
     this.place.off = this.place.off.filter((name) => this.engine.switches.includes(name));
@@ -262,7 +268,7 @@ const refuse = (error) => {
     ? "A page on a disk may not load the translator. Use the folder for a USB stick."
     : `The translator could not be loaded: ${error.message}`;
 };
-page.loaded = loadTranslator().then((buffer) => page.start(readTranslator(buffer))).catch(refuse);
+loadTranslator().then((buffer) => page.start(readTranslator(buffer))).catch(refuse);
 find("other").addEventListener("change", async ({ target: { files } }) => {
   if (files.length) await files[0].arrayBuffer().then((buffer) =>
     page.start(readTranslator(buffer))).catch(refuse);
