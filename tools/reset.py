@@ -56,19 +56,21 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
         notebook = nbformat.reads(before.decode(), as_version=4)
         indices = [i for i in exercise_indices(notebook) if number_of(notebook, i) == number]
         cells = [stored["cells"][index] for index in indices]
+        sources = ["".join(cell["source"]) for cell in cells]
     except Exception as error:  # whatever a damaged file holds
         raise ResetError(f"{copy.name} is damaged ({type(error).__name__})") from None
     if len(cells) != 1:
         raise ResetError(f"{copy.name} must hold exercise {number} once, got {len(cells)} times")
-    if "".join(cells[0]["source"]) == original:
+    if sources[0] == original:
         return NOTHING.format(name=copy.name, **said)
     cells[0] |= {"source": original.splitlines(keepends=True), "outputs": []}
     cells[0]["execution_count"] = None
+    # Half an emoji cannot be written as text: JSON writes it with a backslash.
     after = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
+    content = after.encode(errors="backslashreplace")
     kept, trusted = back_up(copy), is_trusted(before)
     if copy.read_bytes() != before:
         raise ResetError(f"{copy.name} was saved at this very moment: try again")
-    content = after.encode(errors="surrogatepass")
     replace_file(copy.resolve(), [content])
     if trusted:
         sign(content)

@@ -118,7 +118,7 @@ def keep(cls: type) -> None:
         return
     try:
         source = source_of(cls)
-        with _one_at_a_time():
+        with one_at_a_time():
             said = _write(cls.__name__, source)
     except Exception as error:  # a right answer stays right
         print(f"Your {cls.__name__} could not be written to {FILE}: {_reason(error)}.")
@@ -281,8 +281,8 @@ def back_up(path: Path = Path(FILE)) -> str:
 
 
 @contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Let one kernel at a time read and write the file; a killed one does not stop the others.
+def one_at_a_time() -> Iterator[None]:
+    """Let one kernel at a time read and write here; a killed one does not stop the others.
 
     Raises:
         OSError: If the lock cannot be made, or another kernel keeps it for too long.

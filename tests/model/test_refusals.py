@@ -93,7 +93,7 @@ CONFIGS = [
     ({"tie_embeddings": None}, "tie_embeddings must be True or False, got None"),
 ]
 WIDE, SIZED, nan = {"d_model": 16, "num_heads": 3}, {"d_model": 4, "num_heads": 2}, float("nan")
-VECTORS = "x must be floats of width 12, got"
+VECTORS = "x must be floats (batch, position, 12), got"
 FLOATING = "must be of a floating-point type, got"
 AXES = "must have the same leading axes, got"
 LENGTH = "key and value must have the same length, at least 1, got"
@@ -152,6 +152,7 @@ PARTS = [
     (lambda: box(query, lambda x: x[:, :1]), "sublayer must return (2, 4, 12), got (2, 1, 12)"),
     (lambda: positions(query[..., :1]), f"{VECTORS} torch.float32 (2, 4, 1)"),
     (lambda: positions(query.long()), f"{VECTORS} torch.int64 (2, 4, 12)"),
+    (lambda: positions(query[:, None]), f"{VECTORS} torch.float32 (2, 1, 4, 12)"),
     (lambda: positions(key.repeat(1, 2, 1)), "sequence length must be at most 7, got 10"),
     (lambda: positions(query, offset=4), "sequence length must be at most 7, got 8"),
     (lambda: positions(query[:, :1], offset=-1), "offset must be at least 0, got -1"),

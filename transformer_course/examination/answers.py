@@ -7,9 +7,14 @@ does not stop the others.
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from transformer_course.examination.examinations import EXAMINATIONS, tasks_and_keys, variant
+from transformer_course.examination.inventory import concepts_of
+from transformer_edu.data.parallel_text import read_lines
 
 LARGEST = 200_000  # bytes of a student's file
 
@@ -42,9 +47,18 @@ def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
 
     Raises:
         OSError: If there is no such file.
-        ValueError: If a table has no columns sheet and student.
+        ValueError: If a table has no columns sheet and student, others than its sheet has parts, or
+            a list that is not in quotes.
     """
     return [sheet for path in paths for sheet in _sheets(path)]
+
+
+def numbers_of(name: str) -> list[str]:
+    """The numbers of all parts of a sheet, as an examination or a form; none of anything else."""
+    examination = name.partition("-")[0]
+    if examination in EXAMINATIONS:
+        return [number for number, *_ in tasks_and_keys(variant(examination, "", b""))]
+    return [str(number) for number in range(1, len(concepts_of(name)) + 1)]
 
 
 def _sheets(path: Path) -> Iterator[Sheet]:
@@ -53,16 +67,37 @@ def _sheets(path: Path) -> Iterator[Sheet]:
             if each.suffix == ".json" and each.is_file():
                 yield _from_json(each)
     elif path.suffix == ".csv":
-        rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
-        if not {"sheet", "student"} <= set(rows.fieldnames or ()):
-            raise ValueError(f"a table must have the columns sheet and student, got {path}")
-        for row in rows:
-            name, student = (str(row.pop(column) or "").strip() for column in ("sheet", "student"))
-            cells = {str(part): _value(cell) for part, cell in row.items() if isinstance(cell, str)}
-            if any(cell != "" for cell in cells.values()):
-                yield Sheet(str(path), name, student, cells)
+        yield from _from_table(path)
     else:
         yield _from_json(path)
+
+
+def _from_table(path: Path) -> Iterator[Sheet]:
+    """A sheet for each line with an answer. What was typed into a wrong place is refused."""
+    rows = csv.reader(io.StringIO("\n".join(read_lines(path)).replace("\r", "\n")))
+    try:
+        head, *table = [[cell.strip() for cell in row] for row in rows if row] or [[]]
+    except csv.Error as error:
+        raise ValueError(f"{path} must be a table, got one with an error: {error}") from None
+    if not {"sheet", "student"} <= set(head):
+        raise ValueError(f"a table must have the columns sheet and student, got {path}")
+    for number, row in enumerate(table, start=2):
+        cells = dict(zip(head, row, strict=False))
+        name, student = (cells.pop(column, "") for column in ("sheet", "student"))
+        if len(row) > len(head) or any(c.count("[") != c.count("]") for c in cells.values()):
+            got = f"other ones in row {number}"
+            raise ValueError(
+                f"{path} must have a cell for each column, a list in quotes, got {got}"
+            )
+        known = numbers_of(name)
+        wrong = [c for c in head if head.count(c) > 1 or c not in ("sheet", "student", *known)]
+        if known and wrong:
+            wanted = f"no other columns than sheet, student, {', '.join(known)}"
+            raise ValueError(f"{path} must have {wanted}, got {', '.join(wrong)}")
+        if any(cells.values()):
+            student = re.sub(r"^'(?=[=+@-])", "", student)  # as as_csv wrote it
+            values = {part: _value(cell) for part, cell in cells.items()}
+            yield Sheet(str(path), name, student, values)
 
 
 def _from_json(path: Path) -> Sheet:
@@ -70,7 +105,7 @@ def _from_json(path: Path) -> Sheet:
     if path.stat().st_size > LARGEST:
         return Sheet(str(path), problem=f"The file is larger than {LARGEST} bytes.")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
         name, student, answers = (content[key] for key in ("sheet", "student", "answers"))
         if not isinstance(answers, dict) or not isinstance(name, str):
             raise TypeError

@@ -10,10 +10,12 @@ from transformer_course.examination.examinations import (
     EXAMINATIONS,
     TITLES,
     read_secret,
+    sheet_name,
     tasks_and_keys,
     variant,
 )
 from transformer_course.examination.sheets import as_article, as_notebook, as_page, tasks_of
+from transformer_edu.data.parallel_text import read_lines
 from transformer_edu.training.machine.atomic_files import replace_file
 
 ABOUT = """\
@@ -65,9 +67,10 @@ def examination_command(arguments: Sequence[str]) -> int:
     parser.add_argument("--students", type=Path, required=True, help="a text file, a name a line")
     parser.add_argument("--secret", type=Path, required=True, help="a file; sheets makes it")
     chosen = _with_folder(parser, arguments)
-    lines = chosen.students.read_text(encoding="utf-8-sig").splitlines()
-    students = [line.strip() for line in lines if line.strip()]
-    if not students or len({_file_name(student) for student in students}) < len(students):
+    students = [line for line in read_lines(chosen.students) if line]
+    if not students:
+        raise ValueError(f"students must hold a name a line, got none in {chosen.students}")
+    if len({_file_name(student).casefold() for student in students}) < len(students):
         raise ValueError(f"students must have different names, got {', '.join(students)}")
     secret = read_secret(chosen.secret, new=chosen.what == "sheets")
     if chosen.what == "sheets":
@@ -82,7 +85,7 @@ def examination_command(arguments: Sequence[str]) -> int:
 
 def _sheets(name: str, students: Sequence[str], secret: bytes) -> dict[str, str]:
     """A notebook for each student, all sheets on paper, and a table for answers from paper."""
-    files, articles = {}, []
+    files, articles, sheet = {}, [], sheet_name(name, secret)
     for student in students:
         questions = variant(name, student, secret)
         tasks, title = tasks_of(questions), TITLES[name]
@@ -91,10 +94,10 @@ def _sheets(name: str, students: Sequence[str], secret: bytes) -> dict[str, str]
             points=sum(question.points for question in questions),
         )
         file = f"{name}-{_file_name(student)}.ipynb"
-        files[file] = as_notebook(title, about + IN_NOTEBOOK, name, student, tasks)
+        files[file] = as_notebook(title, about + IN_NOTEBOOK, sheet, student, tasks)
         articles.append(as_article(title, about, student, tasks))
     numbers = [number for number, *_ in tasks_and_keys(questions)]
-    typed = [[name, student, *[""] * len(numbers)] for student in students]
+    typed = [[sheet, student, *[""] * len(numbers)] for student in students]
     files[f"{name}-paper.html"] = as_page(TITLES[name], "\n".join(articles))
     files[f"{name}-answers.csv"] = inventory.as_csv([["sheet", "student", *numbers], *typed])
     return files

@@ -38,6 +38,11 @@ def variant(name: str, student: str, secret: bytes) -> list[Question]:
     ]
 
 
+def sheet_name(name: str, secret: bytes) -> str:
+    """What the sheets of an examination are called: its name, and a mark of their secret."""
+    return f"{name}-{hmac.new(secret, name.encode(), hashlib.sha256).hexdigest()[:6]}"
+
+
 def tasks_and_keys(questions: Sequence[Question]) -> list[tuple[str, int, str, Key]]:
     """The number of every part, such as 3a, its points, its task and its right answer."""
     return [
@@ -60,8 +65,14 @@ def read_secret(path: Path, *, new: bool = False) -> bytes:
     """
     if new and not path.exists():
         path.touch(mode=0o600, exist_ok=False)
-        path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
+        try:
+            path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
+        except OSError as error:  # such as a full disk: no half secret stays
+            path.unlink()
+            raise OSError(error.errno, error.strerror, str(path)) from None
     secret = path.read_bytes().strip()
     if len(secret) < SHORTEST:
-        raise ValueError(f"a secret must have {SHORTEST} characters or more, got {len(secret)}")
+        raise ValueError(
+            f"a secret must have {SHORTEST} characters or more, got {len(secret)} in {path}"
+        )
     return secret

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from transformer_course.drawing.style import BLUE, GRAY, VERMILION, styled
-from transformer_course.examination.answers import read_sheets
+from transformer_course.examination.answers import numbers_of, read_sheets
 from transformer_course.examination.inventory import (
     FORMS,
     LETTERS,
@@ -56,7 +56,10 @@ def read_collection(path: Path) -> Collection:
     if twice:
         raise ValueError(f"{path} must hold each student once, got twice: {', '.join(twice)}")
     (form,) = forms
-    numbers = [str(number) for number in range(1, len(concepts_of(form)) + 1)]
+    numbers = numbers_of(form)
+    typed = [it for each in collected for it in each.answers.values() if it not in ("", [], None)]
+    if path.suffix == ".csv" and (wrong := [it for it in typed if not _letter(it)]):
+        raise ValueError(f"{path} must hold letters from a to d, got {wrong[0]}")
     return Collection(
         form,
         {

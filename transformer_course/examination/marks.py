@@ -8,7 +8,12 @@ from matplotlib.figure import Figure
 
 from transformer_course.drawing.style import BLUE, styled
 from transformer_course.examination.answers import Sheet
-from transformer_course.examination.examinations import TITLES, tasks_and_keys, variant
+from transformer_course.examination.examinations import (
+    TITLES,
+    sheet_name,
+    tasks_and_keys,
+    variant,
+)
 from transformer_course.examination.inventory import as_csv
 from transformer_course.examination.question import is_right
 from transformer_course.examination.sheets import as_page, as_table, picture, png
@@ -22,14 +27,17 @@ def mark(
     """Judge every sheet by the key of its student's own variant.
 
     A sheet gets no points, and a problem, if its student is not on the list, has handed in twice,
-    or has answered another examination.
+    or has answered another examination, or one that was drawn with another secret.
     """
-    count = Counter(sheet.student for sheet in sheets)
+    names = (name, sheet_name(name, secret))
+    count = Counter(sheet.student for sheet in sheets if sheet.name in names)
     marked = []
     for sheet in sheets:
         problem = sheet.problem
-        if not problem and sheet.name != name:
+        if not problem and sheet.name not in names:
             problem = f"This is not the examination {name}."
+            if sheet.name.startswith(f"{name}-"):
+                problem = "This sheet was drawn with another secret."
         if not problem and sheet.student not in students:
             problem = "The student is not on the list."
         if not problem and count[sheet.student] > 1:

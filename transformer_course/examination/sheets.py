@@ -43,8 +43,12 @@ import json
 
 name = f"answers-{sheet}-{student}.json".replace("/", "-")
 content = {"sheet": sheet, "student": student, "answers": answers}
+text = json.dumps(
+    content,
+    default=lambda it: None if it is ... else it.tolist() if hasattr(it, "tolist") else str(it),
+)
 with open(name, "w", encoding="utf-8") as file:
-    json.dump(content, file, default=lambda value: getattr(value, "tolist", lambda: None)())
+    file.write(text)
 print(f"Hand in the file {name}: {sum(a is not ... for a in answers.values())} answers")"""
 markdown = mistune.create_markdown(plugins=["table"])
 

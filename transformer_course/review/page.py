@@ -14,9 +14,9 @@ import ipywidgets
 from IPython import get_ipython
 from IPython.display import display
 
-from transformer_course.my_transformer import SWITCH, back_up
+from transformer_course.my_transformer import SWITCH, back_up, one_at_a_time
 from transformer_course.review.questions import course_questions
-from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_edu.training.machine.atomic_files import read_json, write_json
 
 FILE = "my_answers.json"
 SCRIPT = Path(__file__).with_name("review.js")
@@ -57,37 +57,48 @@ def review() -> None:
 
 
 def read_answers() -> tuple[dict[str, dict], str]:
-    """What the file keeps; and what to say if it could not be read, and so was copied."""
+    """What the file keeps; and what to say if it could not be read."""
     try:
-        return _checked(Path(FILE).read_text(encoding="utf-8")), ""
+        return _read_or_copied()
+    except OSError as error:
+        return {}, f"{FILE} could be neither read nor copied ({error.strerror}), so it stays."
+
+
+def _read_or_copied() -> tuple[dict[str, dict], str]:
+    """What the file keeps; and what to say if it holds something else, and so was copied.
+
+    Raises:
+        OSError: If it can be neither read nor copied.
+    """
+    try:
+        return _checked(read_json(Path(FILE))), ""
     except FileNotFoundError:
         return {}, ""
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         problem = f"{FILE} could not be read ({type(error).__name__})"
-        with suppress(OSError):
-            return {}, f"{problem} and is kept as {back_up(Path(FILE))}."
-        return {}, f"{problem}."
+        return {}, f"{problem} and is kept as {back_up(Path(FILE))}."
 
 
 def keep_answers(text: str) -> None:
     """Write what the page says into the file, joined with what other pages have written there.
 
     Args:
-        text: JSON with PARTS. Anything else is not written.
+        text: JSON with PARTS. Anything else is not written; and what cannot be copied stays.
     """
-    with suppress(ValueError, OSError):
-        new, old = _checked(text), read_answers()[0]
-        for part in PARTS:
-            new[part] = old.get(part, {}) | new[part]
-        for group, card in old.get("cards", {}).items():
-            if card[2] > new["cards"][group][2]:  # another page has asked it since
-                new["cards"][group] = card
-        replace_file(Path(FILE), [json.dumps(new, ensure_ascii=False, indent=1).encode()])
+    with suppress(ValueError, RecursionError, OSError):
+        new = _checked(json.loads(text))
+        with one_at_a_time():
+            old = _read_or_copied()[0]
+            for part in PARTS:
+                new[part] = old.get(part, {}) | new[part]
+            for group, card in old.get("cards", {}).items():
+                if card[2] > new["cards"][group][2]:  # another page has asked it since
+                    new["cards"][group] = card
+            write_json(Path(os.path.realpath(FILE)), new)  # a link stays a link
 
 
-def _checked(text: str) -> dict[str, dict]:
-    """The parts of a JSON text. Raises ValueError if it has another form."""
-    found = json.loads(text)
+def _checked(found: object) -> dict[str, dict]:
+    """The parts of what JSON holds. Raises ValueError if it has another form."""
     if not isinstance(found, dict) or not all(isinstance(found.get(p), dict) for p in PARTS):
         raise ValueError("it must hold answers and cards")
     answers, cards = (found[part] for part in PARTS)

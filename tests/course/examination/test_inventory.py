@@ -179,12 +179,24 @@ def test_invented_answers_are_marked_in_the_report(tmp_path):
         ("sheet,student,1\nD,x,a\n", "one form"),
         ("sheet,student,1\nA,x,a\nA,x,b\n", "each student once"),
         ("form,name\nA,x\n", "columns sheet and student"),
+        ("sheet,student,Q1\nA,x,a\n", "no other columns than sheet, student, 1, 2.*, got Q1"),
+        ("sheet,student,1,1\nA,x,a,b\n", "no other columns .* got 1, 1"),
+        ("sheet,student,1\nA,x,a,b\n", "a cell for each column.* in row 2"),
+        ("sheet,student,1\nA,x,(a)\n", r"letters from a to d, got \(a\)"),
+        ("sheet,student,1\nA,x," + "a" * 200_000, "must be a table, got one with an error"),
     ],
 )
 def test_a_table_that_is_no_collection_is_refused(table, message, tmp_path: Path):
     path = tmp_path / "answers.csv"
     path.write_text(table, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
+        gain.read_collection(path)
+
+
+def test_a_table_of_another_encoding_is_refused_with_its_name_and_line(tmp_path: Path):
+    path = tmp_path / "answers.csv"
+    path.write_bytes("sheet,student,1\nA,Jürgen,a\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"answers.csv must be text in UTF-8, got .* in line 2"):
         gain.read_collection(path)
 
 

@@ -1,6 +1,7 @@
 """Sheets are written, answered, and marked as data; a class of thirty invented sheets is drawn."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -19,7 +20,7 @@ from transformer_course.examination.examinations import (
     tasks_and_keys,
     variant,
 )
-from transformer_course.examination.sheets import png
+from transformer_course.examination.sheets import SAVE, png
 from transformer_course.grading.__main__ import main
 
 SECRET = b"only for these tests"
@@ -104,6 +105,71 @@ def test_the_key_typed_from_paper_gets_all_points(desk):
     assert [row["points"] for row in marked] == [str(most)] * 2
 
 
+def test_sheets_of_another_secret_are_told_and_not_marked_wrong(desk):
+    command(desk, "sheets", "first")
+    rows = rows_of((desk / "out" / "first-answers.csv").read_text(encoding="utf-8-sig"))
+    typed = desk / "typed.csv"
+    for secret, problem in ((SECRET, ""), (b"x" * 32, "This sheet was drawn with another secret.")):
+        sheet = f"sheet,student,1a\n{rows[1]['sheet']},Bob,1\n"
+        typed.write_text(sheet, encoding="utf-8")
+        ((judged, _),) = marks.mark("first", read_sheets([typed]), ["Bob"], secret)
+        assert judged.problem == problem
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_a_table_of_any_system_is_read(tmp_path, ending):
+    table = ending.join(["sheet,student,1a", "first,Bob,1", "first,Ada,2", ""])
+    (tmp_path / "typed.csv").write_bytes(table.encode())
+    sheets = read_sheets([tmp_path / "typed.csv"])
+    assert [(it.student, it.answers) for it in sheets] == [("Bob", {"1a": 1}), ("Ada", {"1a": 2})]
+
+
+def test_a_line_without_answers_is_no_sheet(desk):
+    command(desk, "sheets", "first")
+    assert read_sheets([desk / "out" / "first-answers.csv"]) == []
+
+
+def test_a_sheet_of_another_examination_is_no_second_one(tmp_path):
+    for name in ("first", "second"):
+        hand_in(tmp_path, name, "Ada", key_of(name, "Ada"))
+    (_, points), (other, _) = marks.mark("first", read_sheets([tmp_path]), ["Ada"], SECRET)
+    assert all(points.values()) and other.problem == "This is not the examination first."
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1A\nfirst,Bob,1", "no other columns than sheet, student, 1a, .*, got 1A"),
+        ("1a,1b,1c,1d\nfirst,Bob,[1, 0.5],[2, 3]", "a list in quotes, got other ones in row 2"),
+        ("1a\nfirst,Bob,[1, 0.5]", "a cell for each column"),
+    ],
+)
+def test_an_answer_in_a_wrong_place_is_refused_and_not_marked_wrong(tmp_path, line, message):
+    (tmp_path / "typed.csv").write_text(f"sheet,student,{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_sheets([tmp_path / "typed.csv"])
+
+
+def test_a_student_whose_name_looks_like_a_formula_is_found_again(desk):
+    (desk / "students.txt").write_text("=Bob\n", encoding="utf-8")
+    command(desk, "sheets", "first")
+    text = (desk / "out" / "first-answers.csv").read_text(encoding="utf-8-sig")
+    (desk / "typed.csv").write_text(text.replace("'=Bob,", "'=Bob,1", 1), encoding="utf-8")
+    assert [sheet.student for sheet in read_sheets([desk / "typed.csv"])] == ["=Bob"]
+
+
+def test_what_a_notebook_cannot_write_leaves_the_file_that_was_written(tmp_path):
+    answers = 'sheet, student = "first", "Bob"\nfrom fractions import Fraction\nanswers = {}\n'
+    good = f"{answers}answers['1a'], answers['1b'] = Fraction(1, 2), ...\n{SAVE}"
+    subprocess.run([sys.executable, "-c", good], cwd=tmp_path, check=True)
+    (path,) = tmp_path.iterdir()
+    before = path.read_bytes()
+    assert json.loads(before)["answers"] == {"1a": "1/2", "1b": None}
+    bad = f"{answers}answers['1a'] = 1; answers['1b'] = answers\n{SAVE}"
+    assert subprocess.run([sys.executable, "-c", bad], cwd=tmp_path, capture_output=True).returncode
+    assert path.read_bytes() == before
+
+
 def test_thirty_invented_sheets_are_marked_and_drawn(tmp_path):
     """Each invented student knows every part with a probability of his or her own."""
     rng, known = random.Random(0), {}
@@ -148,6 +214,7 @@ def test_thirty_invented_sheets_are_marked_and_drawn(tmp_path):
         (" " * (LARGEST + 1), "larger than"),
         ('{"sheet": "second", "student": "Bob", "answers": {}}', "not the examination first"),
         ('{"sheet": "first", "student": "Eve", "answers": {}}', "not on the list"),
+        ('\ufeff{"sheet": "first", "student": "Eve", "answers": {}}', "not on the list"),
         ("\udcff", "does not hold"),
         ('{"sheet": "first", "student": "\\ud800", "answers": {}}', "not on the list"),
     ],
@@ -202,6 +269,16 @@ def test_the_secret_is_made_once_and_is_long(desk):
     assert command(desk, "sheets", "first") == 0  # the same again
     (desk / "secret").write_text("short", encoding="utf-8")
     assert command(desk, "key", "first") == 1
+
+
+def test_a_full_disk_leaves_no_half_secret(tmp_path, monkeypatch):
+    def refuse(path, text, encoding):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(OSError, match=r"No space left on device: '.*secret'"):
+        read_secret(tmp_path / "secret", new=True)
+    assert not (tmp_path / "secret").exists()
 
 
 def test_no_file_is_lost_and_students_have_different_names(desk, capsys):

@@ -1,7 +1,10 @@
 """What a reader chose is kept in a file next to the classes, and no page can spoil it."""
 
+import errno
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -36,7 +39,7 @@ def test_what_one_page_says_is_joined_with_what_another_has_said():
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{", "{}", said([], {}), said({"a": 1}, {}), said({}, {"a": [1, 2]})]
-    + [said({}, {"a": [1, 2, "3"]}), said({}, {"a": [True, 2, 3]})],
+    + [said({}, {"a": [1, 2, "3"]}), said({}, {"a": [True, 2, 3]}), "[" * 100_000],
 )
 def test_what_is_no_answer_is_not_written(text, folder):
     keep_answers(text)
@@ -52,6 +55,40 @@ def test_a_damaged_file_is_kept_under_another_name_before_it_is_written(folder):
     keep_answers(said({"a": "1"}, {}))
     assert (folder / "my_answers.bak").read_text() == "damaged"
     assert read_answers()[0]["answers"] == {"a": "1"}
+
+
+def test_a_file_that_is_nested_too_deeply_is_kept_too(folder):
+    (folder / FILE).write_text("[" * 100_000)
+    keep_answers(said({"a": "1"}, {}))
+    assert (folder / "my_answers.bak").read_text() == "[" * 100_000
+    assert read_answers() == ({"answers": {"a": "1"}, "cards": {}}, "")
+
+
+def test_half_an_emoji_stops_no_later_answer():
+    keep_answers(said({"a": "\ud83d"}, {}))
+    keep_answers(said({"b": "1"}, {}))
+    assert read_answers() == ({"answers": {"a": "\ud83d", "b": "1"}, "cards": {}}, "")
+
+
+def test_what_cannot_be_copied_is_not_replaced(folder, monkeypatch):
+    def refuse(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (folder / FILE).write_text("damaged")
+    monkeypatch.setattr(module, "back_up", refuse)
+    keep_answers(said({"a": "1"}, {}))
+    assert (folder / FILE).read_text() == "damaged"
+    said_of_it = f"{FILE} could be neither read nor copied (No space left on device), so it stays."
+    assert read_answers() == ({}, said_of_it)
+
+
+def test_two_kernels_at_once_keep_the_answers_of_both():
+    code = "import sys; from transformer_course.review.page import keep_answers as keep\n"
+    code += 'for n in range(20): keep(\'{"answers": {"%s-%d": "x"}, "cards": {}}\' '
+    code += "% (sys.argv[1], n))"
+    kernels = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "ab"]
+    assert [kernel.wait() for kernel in kernels] == [0, 0]
+    assert len(read_answers()[0]["answers"]) == 40
 
 
 def test_the_page_has_every_question_and_what_the_file_keeps(monkeypatch):
