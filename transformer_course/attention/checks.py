@@ -47,7 +47,9 @@ def check_unnoticed_order(
         raise AnswerError("You moved the numbers inside each vector. Move whole rows: dim 0.")
     same = (new_key.unsqueeze(1) == key).all(dim=-1)  # (new place, old place)
     if not (same.any(dim=0).all() and same.any(dim=1).all()):
-        raise AnswerError("Some keys are missing, or new: every row of key only changes its place.")
+        raise AnswerError(
+            "The first of the pair is not key in a new order: some rows are missing, or new."
+        )
     if not close(received, expected):
         raise AnswerError(
             "The outputs have changed. Use one order for both, so that a key keeps its value."

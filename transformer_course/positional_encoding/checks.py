@@ -23,7 +23,7 @@ from transformer_course.my_transformer import keep
 from transformer_edu.model.embeddings import sinusoidal_positions
 
 NEAREST, LAST = 44, 50
-TURNS = ((3, 0.4), (1, 1.0), (10, 0.05))  # shift, frequency
+TURNS = ((3, 0.5), (1, 1.0), (10, 0.05))  # shift, frequency
 BATCH, LENGTH, D_MODEL = 3, 5, 8
 LONGEST, DEFAULT_LENGTH = 20, 5000  # positions in the tables of exercise 5.1
 
@@ -91,7 +91,8 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
         "All sines come first, then all cosines. In the formula they alternate: stack the two "
         "along a new last axis, then flatten the last two axes.": torch.cat([sine, cosine], -1),
         "Sine and cosine are exchanged: the sine comes first.": _alternate(cosine, sine),
-        "even is already 2i: do not multiply it by 2 again.": _encode(lambda even: 2 * even),
+        "Your exponent is 4i / d_model. The numbers 0, 2, 4, … are already 2i: do not double them "
+        "again.": _encode(lambda even: 2 * even),
         "Your angles are divided by 10000^(i / d_model): the base is 10000, and the exponent is "
         "2i / d_model.": _encode(lambda even: even / 2),
         "The exponent is missing its minus, or you multiplied: divide the position by "
@@ -163,7 +164,7 @@ def check_nearest_position(answer: int) -> None:
 def check_turn(answer: Callable[[int, float], Tensor]) -> None:
     """Exercise 5.3: a function (k, frequency) → the matrix that shifts a pair by k positions."""
     for k, frequency in TURNS:
-        matrix = require_shape(ask(answer, k, frequency), (2, 2), "(2, 2)").double()
+        matrix = require_shape(ask(answer, k, frequency), (2, 2), "(row, column)").double()
         known_mistakes = {
             "Your pair rotates backwards, to the position k before. Which of the two sines is "
             "negative?": -k * frequency,

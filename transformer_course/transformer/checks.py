@@ -53,7 +53,6 @@ def check_transformer(answer: type[nn.Module]) -> None:
         torch.manual_seed(9)
         model = answer(*SIZES.values(), dropout=DROPOUT)
         _require_written(model)
-        _require_sizes(model)
         _require_tied(model)
         _require_dropout(model)
         _require_start(answer)
@@ -98,7 +97,8 @@ def _stage_hint(model: nn.Module, package: Transformer, other: str) -> str:
     }
     for name, (mine, theirs) in stages.items():
         if not close(mine, theirs):
-            return f"The shapes are right, but {other} computes different logits: {name} differs."
+            hint = {"decode": " Is its target mask .tril() of ones, for real tokens?"}.get(name, "")
+            return f"The shapes are right, but {other} gives other logits: {name} differs.{hint}"
     return f"{other} computes different logits, although each method is right: look at forward."
 
 
@@ -109,6 +109,7 @@ def _require_written(model: nn.Module) -> None:
     for name, what in PARTS.items():
         if not isinstance(getattr(model, name, None), nn.Module):
             raise AnswerError(f"__init__ must set self.{name} to {what}.")
+    _require_sizes(model)
     for name in ("source_mask", "embed", "encode", "decode", "project"):
         if not callable(getattr(model, name, None)):
             raise AnswerError(f"The method {name} is missing: generation needs it.")
