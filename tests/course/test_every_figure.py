@@ -207,7 +207,7 @@ FIGURES = {
         {"word", "change"},
     ),
     "plot_candidates": (
-        partial(plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        partial(plot_candidates, torch.tensor([4.0] + 9 * [0.0]), tokens=[NAME, *"bcdefghij"]),
         {"probability"},
     ),
     "plot_removals": (
