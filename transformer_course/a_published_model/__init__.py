@@ -8,7 +8,7 @@ from transformer_course.a_published_model.checks import (
 )
 from transformer_course.a_published_model.fetching import fetch_marian
 from transformer_course.a_published_model.figures import plot_twins
-from transformer_course.a_published_model.own_transformer import check_my_marian
+from transformer_course.a_published_model.own_transformer_checks import check_my_marian
 from transformer_course.a_published_model.small_marian import (
     PAIRS,
     damaged_folders,

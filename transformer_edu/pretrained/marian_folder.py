@@ -69,6 +69,7 @@ class MarianTokenizer:
                 if name not in names:
                     raise ValueError(f"{file} must hold {name}, got none")
         self.names = sorted(self.vocabulary, key=self.vocabulary.get)
+        self.pieces = [name.replace(SPACE, " ").encode() for name in self.names]  # as bytes
         self._target_names = sorted(self.target_vocabulary, key=self.target_vocabulary.get)
         self._cutters = [library.SentencePieceProcessor() for _ in CUTTERS]
         for name, cutter, content in zip(CUTTERS, self._cutters, cutters, strict=True):

@@ -74,7 +74,7 @@ ANSWERS = {
             f"{START} → nn.init.zeros_(self.table.weight)": "The standard deviation at the start should",
             f"{START} → nn.init.uniform_(self.table.weight, -((3 / d_model) ** 0.5), (3 / d_model) ** 0.5)": "but N is *normal*",
             f"{START} → self.table.weight.data = (torch.randn(1, d_model) / d_model**0.5).repeat(vocabulary_size, 1)": "Several tokens start with the same row:",
-            f"{TABLE} → nn.Embedding(vocabulary_size, d_model, max_norm=1.0)": "These are not the rows of the table",
+            f"{TABLE} → nn.Embedding(vocabulary_size, d_model, max_norm=0.5)": "These are not the rows of the table",
             f"{LOOKUP} → self.table(token_ids[:1]).expand(len(token_ids), -1, -1) * self.scale": "These are not the rows of the table",
             "self.scale = math.sqrt(d_model) → self.scale = 4": "Right for one width, wrong for another:",
             f"{TABLE} → nn.Embedding(d_model, vocabulary_size)": "The table is turned around: a row for each",

@@ -12,7 +12,7 @@ from tests.random_marian import random_marian, transformers
 from tools.exercises import exercise_indices, number_of, solution_of
 from tools.notebooks import lesson_paths, read
 from transformer_course import our_transformer
-from transformer_course.a_published_model.own_transformer import check_my_marian
+from transformer_course.a_published_model.own_transformer_checks import check_my_marian
 from transformer_course.a_published_model.small_marian import PAIRS, train_marian, untrained_marian
 from transformer_course.asking.answer import AnswerError
 from transformer_edu.generation.translator import Translator
