@@ -13,6 +13,7 @@ import torch
 import transformer_course
 from tests.exercise_answers import calls_its_answer, checks_of
 from transformer_course import our_transformer
+from transformer_course.a_published_model.small_marian import untrained_marian
 from transformer_course.asking.answer import AnswerError
 from transformer_course.circuits.repeats import copying_model
 from transformer_course.my_transformer import FILE, OURS, SWITCH
@@ -30,6 +31,7 @@ GIVEN = {
     "2.2": {name: torch.randn(5, 4) for name in ("query", "key", "value")},
     "4.3": {"w_o": torch.randn(48, 48)},
     "14.3": {"tokenizer": Tokenizer([])},
+    "20.4": {"translator": untrained_marian(seed=0)},
     "21.3": {"behavior": lambda: 1.0, "model": copying_model()},
     "22.3": {"activity": torch.rand(6), "tokens": ["a", "b", "c", "d", "e", "f"]},
 }
