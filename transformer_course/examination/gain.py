@@ -185,7 +185,7 @@ def plot_concepts(names: Sequence[str], before: np.ndarray, after: np.ndarray) -
         range(len(order)), [literal(names[n], longest=None) for n in order], fontsize=10
     )
     axes.set(xlabel="fraction of right answers", xlim=(-0.02, 1.02))
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     axes.set_title(f"{int((new < WEAK).sum())} of {len(order)} concepts are to be taught again")
     return figure
 
