@@ -387,7 +387,7 @@ def test_a_handout_has_numbered_a4_pages_and_everything_but_solutions(site, chro
             longest = max(cell.source.splitlines(), key=len)
             assert re.sub(r"\s", "", longest) in text
     solutions = re.findall(r"<details>.*?</details>", "".join(c.source for c in cells), re.DOTALL)
-    (line,) = re.findall(r"        return weights @ value\n", "".join(solutions))
+    (line,) = re.findall(r"        return scores\.softmax\(dim=-1\) @ value\n", "".join(solutions))
     assert re.sub(r"\s", "", line) not in text and "Solution" not in text
 
 
