@@ -25,6 +25,9 @@ MISTAKES_IN_PYTHON = {
     "super(type, obj)": "Before Python 3.12, super() does not work inside a comprehension: write a "
     "for loop.",
     "found element of type float": "A size is a whole number: divide with //, not with /.",
+    "with more than one value is ambiguous": "Python's if, and, or, not and max decide by one "
+    "value; a tensor has many. Use & | ~ or a method of the tensor.",
+    "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
 }
 
 

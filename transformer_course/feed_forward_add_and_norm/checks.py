@@ -225,6 +225,12 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
                 x + norm(sublayer(x))
             ),
             "The norm is missing: the sub-layer should get norm(x).": x + sublayer(x),
+            "One norm is too many: the output of the sub-layer goes to the sum as it is.": (
+                x + norm(sublayer(norm(x)))
+            ),
+            "One norm is too many: there is none after the addition.": (
+                norm(x + sublayer(norm(x)))
+            ),
         }
         refuse_mistakes(result, known_mistakes)
         if not close(result, x + sublayer(norm(x))):

@@ -119,7 +119,9 @@ def _require_mask_argument(attention: nn.Module, inputs: Sequence[Tensor], mask:
     except RuntimeError as error:
         if "ambiguous" not in str(error):
             raise
-        raise AnswerError("A mask has many values: ask `if mask is not None:`.") from None
+        raise AnswerError(
+            "A mask has many values: ask `if mask is not None:`. Write `~mask` for its opposite."
+        ) from None
 
 
 def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
@@ -138,8 +140,8 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
         return "Adding a boolean mask adds 1 to the allowed scores, and hides nothing."
     if hidden > 0:
         return (
-            f"Hidden keys still get up to {hidden:.0%} of the weight: their scores are not low "
-            "enough. (e⁰ is 1, and finfo.tiny is almost 0.)"
+            f"Hidden keys still get up to {100 * hidden:.2g}% of the weight: their scores are not "
+            "low enough. (e⁰ is 1, and finfo.tiny is almost 0.)"
         )
     return "Hidden keys get no weight, but the weights of the allowed ones are wrong."
 

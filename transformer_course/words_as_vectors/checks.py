@@ -105,7 +105,8 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
         embedding.load_state_dict(package.state_dict())
     except RuntimeError:
         raise AnswerError(
-            "The only parameter is the table, named table.weight: remove the others."
+            "Only the table, table.weight, belongs into the module: remove the other parameters "
+            "and buffers."
         ) from None
     shape = (*token_ids.shape, D_MODEL)
     received = require_module(embedding, token_ids)
@@ -135,7 +136,11 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
 def check_most_similar(answer: Callable[[Tensor, int], int]) -> None:
     """Exercise 1.2: a function (table, token_id) → the other row with the largest cosine."""
     table = TABLE.clone()
-    found = require_number(ask(answer, table, 0), whole=True)
+    given = ask(answer, table, 0)
+    value = given.item() if isinstance(given, Tensor) and given.numel() == 1 else given
+    if isinstance(value, float) and abs(value) < 1.01:  # a cosine, and its rounding
+        raise AnswerError("That is a cosine, not an id: argmax gives the place of the largest.")
+    found = require_number(given, whole=True)
     require_untouched([table], [TABLE])
     hints = {
         0: "That is the word itself; the exercise asks for another row.",

@@ -64,6 +64,7 @@ ANSWERS = {
         ],
         wrong={
             f"{NET} → self.narrow(self.widen(x))": "The ReLU is missing between the two layers.",
+            f"{NET} → self.narrow(max(0, self.widen(x)))": "Python's if, and, or, not and max",
             f"{NET} → F.relu(self.narrow(F.relu(self.widen(x))))": "There is one ReLU only, between the two",
             f"{NET} → F.relu(self.narrow(self.widen(x)))": "The ReLU belongs between the two layers,",
             f"{NET} → x + {NET}": "The feed-forward network does not add x:",
@@ -206,7 +207,8 @@ ANSWERS = {
             "x + sublayer(norm(x)) → sublayer(norm(x))": "The residual connection is missing: add x",
             "x + sublayer(norm(x)) → x + sublayer(x)": "The norm is missing: the sub-layer should",
             "x + sublayer(norm(x)) → norm(x) + sublayer(x)": "If the sub-layer returns zeros, x must come",
-            "x + sublayer(norm(x)) → norm(x + sublayer(norm(x)))": "If the sub-layer returns zeros, x must come",
+            "x + sublayer(norm(x)) → norm(x + sublayer(norm(x)))": "One norm is too many: there is none after",
+            "x + sublayer(norm(x)) → x + norm(sublayer(norm(x)))": "One norm is too many: the output",
             "x + sublayer(norm(x)) → x + norm(x)": "If the sub-layer returns zeros, x must come",
             "return x + sublayer(norm(x)) → x += sublayer(norm(x)); return x": "Your code changes the tensor that it gets,",
             "return x + → x +": "Your function returns nothing: end it with",

@@ -52,12 +52,14 @@ ANSWERS = {
             '"SIEBEN UND SIEBZIG"',
             '" ".join(["sieben", "und", "siebzig"])',
             '"sieben und siebzig</s>"',
+            '"Sieben und siebzig."',
         ],
         wrong={
             '"drei hundert zwei und vierzig"': "never sees the English words",
             '"siebzig sieben"': "German says the units first",
             '"siebzig und sieben"': "German says the units first",
             '"siebenundsiebzig"': "Separate the words",
+            '"sieben siebzig"': "a word is missing",
             '"zwei und vierzig"': "Which sentence does the memory come from",
             '"seventy seven"': "Which sentence does the memory come from",
             '["sieben", "und", "siebzig"]': "as one text",
@@ -72,6 +74,7 @@ ANSWERS = {
             '"TWO HUNDRED FORTY THREE"',
             '" ".join(["two", "hundred", "forty", "three"])',
             '"two-hundred-forty-three"',
+            '"Two hundred forty-three."',
         ],
         wrong={
             '"three hundred forty two"': "the number must change",
