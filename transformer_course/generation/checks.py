@@ -145,6 +145,10 @@ def check_beam_search(answer: object) -> None:
             right_ids, right_score = _search(language, width, alpha, longest)
             if ids == right_ids and math.isclose(score, right_score, rel_tol=1e-4):
                 continue
+            if ids == right_ids[:-1] and math.isclose(score, right_score, rel_tol=1e-4):
+                raise AnswerError(
+                    "The ids lack their last token: return the end token with the others."
+                )
             for mistake, hint in MISTAKES.items():
                 wrong_ids, wrong_score = _search(language, width, alpha, longest, mistake)
                 if ids == wrong_ids and math.isclose(score, wrong_score, rel_tol=1e-4):

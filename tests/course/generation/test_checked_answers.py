@@ -176,6 +176,8 @@ ANSWERS = {
             "            else:\n →             if True:\n": "has ended",
             "ids[1:])) → ids))": "Leave the start token",
             "return ids, score → return ids": "Return two things",
+            "return ids, score → return ids[:-1], score": "lack their last token",
+            "return ids, score → return [n for n in ids if n != 2], score": "lack their last token",
             "return ids, score → return score, ids": "ids first",
             "next_log_p(ids) → next_log_p(ids[1:])": "the first is START_ID",
             "longest + 1 → longest + 2 && == longest → == longest + 1": "more than `longest`",
