@@ -166,6 +166,7 @@ ANSWERS = {
         ],
         wrong={
             "[:width] → [:1]": "greedy search writes",
+            "[:width] → [: width - len(complete)]": "also after one has ended",
             "-pair[1])[:width] → pair[1])[:width]": "you found",
             f"{KEPT} → {KEPT.removesuffix('[:width]')}": "continue more than",
             f"{SCORE} → total": "divided by",
