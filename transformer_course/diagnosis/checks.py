@@ -24,7 +24,8 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 SIZES = {"d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 192, "max_length": 64}
 VOCABULARY = 20
-SAMPLE = [([4, 5, 6, 7], [7, 6, 5, 4]), ([8, 9], [9, 8]), ([4, 4, 11], [11, 4, 4])]
+# The logits that move most are neither in the first row nor in the last.
+SAMPLE = [([8, 9], [9, 8]), ([4, 5, 6, 7], [7, 6, 5, 4]), ([4, 4, 11], [11, 4, 4])]
 PADDING = 3  # columns that a reader's probe appends
 SAME = 1e-5
 NARROW, WIDE = 12, 20  # d_model and d_ff of a class that is checked alone
@@ -39,6 +40,8 @@ HINTS = {
     "the end token is not trained": "The end token's label still has no gradient: a model trained "
     "with this loss never learns to stop.",
     "labels are not shifted": "The decoder reads the tokens that it has to predict.",
+    "parameters get no gradient": "forward does not use all of them (a layer norm needs its "
+    "gain and its bias), or detach() or no_grad() stops the gradient.",
     "the loss is not the cross-entropy": "The loss wants logits, not probabilities.",
 }
 
@@ -119,6 +122,11 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
             raise AnswerError("Without dropout it should compute narrow(relu(widen(x))).")
         network.train()
         calls = torch.stack([_asked(network, x) for _ in range(400)])
+        if close(calls[0], calls[1]) and not close(calls[0], out):
+            raise AnswerError(
+                "In training the output is always the same, and not that of evaluation. The second "
+                "argument of F.dropout is the rate."
+            )
         if close(calls[0], calls[1]):
             raise AnswerError("In training nothing is dropped any more: repair it, and keep it.")
         mean, full = calls.mean(dim=0) - narrow.bias, out - narrow.bias

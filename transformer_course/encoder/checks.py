@@ -97,7 +97,8 @@ def check_layers_needed(answer: object) -> None:
         WORDS: "Count steps, not words: from word 1 to word 10 there are nine, and each layer "
         "carries two.",
         steps
-        // NEIGHBORS: "After four layers word 1 depends on words 1 to 9: one step is missing.",
+        // NEIGHBORS: "How far do four layers reach? Word 1 depends on word 3 after one layer, "
+        "and on word 5 after two.",
     }
     refuse_numbers(answer, hints)
     if answer != math.ceil(steps / NEIGHBORS):

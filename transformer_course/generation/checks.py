@@ -117,7 +117,8 @@ NextLogP = Callable[[list[int]], Tensor]
 # Seed of the language, width, alpha. The first two tell all MISTAKES from each other.
 SEARCHES = ((114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0))
 MISTAKES = {
-    "greedy": "That is what greedy search writes: at every step keep `width` hypotheses.",
+    "greedy": "That is what greedy search writes: at every step keep `width` hypotheses, also "
+    "after one has ended.",
     "worst": "You keep the least probable ones: sort with the largest sum first.",
     "refilled": "Pick the `width` most probable of all continuations first, with those that end; "
     "then take those that end out of the beam.",
@@ -145,6 +146,10 @@ def check_beam_search(answer: object) -> None:
             right_ids, right_score = _search(language, width, alpha, longest)
             if ids == right_ids and math.isclose(score, right_score, rel_tol=1e-4):
                 continue
+            if ids == right_ids[:-1] and math.isclose(score, right_score, rel_tol=1e-4):
+                raise AnswerError(
+                    "The ids lack their last token: return the end token with the others."
+                )
             for mistake, hint in MISTAKES.items():
                 wrong_ids, wrong_score = _search(language, width, alpha, longest, mistake)
                 if ids == wrong_ids and math.isclose(score, wrong_score, rel_tol=1e-4):

@@ -126,6 +126,8 @@ def check_smoothing_floor(answer: float) -> None:
         -right: "A probability has a negative logarithm, and the loss is minus that.",
         -math.log(true): "That is the cost of the correct token. Weigh it by the probability that "
         "is wanted for it, and add the other tokens.",
+        right - (1 - true) * math.log(true): "The correct token's cost counts in full: weigh it, "
+        "too, by the probability that is wanted for it.",
         -true * math.log(true): "That is the correct token's part. All other tokens add theirs.",
         right + true * math.log(true): "The correct token's part is missing.",
         math.log(VOCABULARY_SIZE): "That is the loss of a model that knows nothing.",

@@ -180,7 +180,7 @@ ANSWERS = {
             "1": "One layer is enough only when every word",
             "9": "That would be right for one neighbor to",
             "10": "Count steps, not words: from word 1 to word",
-            "4": "After four layers word 1 depends on words 1",
+            "4": "How far do four layers reach? Word 1",
             "4.5": "The answer is a whole number; yours is 4.5.",
             "2": "Count the steps from word 1 to word 10;",
             "3": "Count the steps from word 1 to word 10;",

@@ -166,6 +166,7 @@ ANSWERS = {
         ],
         wrong={
             "[:width] → [:1]": "greedy search writes",
+            "[:width] → [: width - len(complete)]": "also after one has ended",
             "-pair[1])[:width] → pair[1])[:width]": "you found",
             f"{KEPT} → {KEPT.removesuffix('[:width]')}": "continue more than",
             f"{SCORE} → total": "divided by",
@@ -176,6 +177,8 @@ ANSWERS = {
             "            else:\n →             if True:\n": "has ended",
             "ids[1:])) → ids))": "Leave the start token",
             "return ids, score → return ids": "Return two things",
+            "return ids, score → return ids[:-1], score": "lack their last token",
+            "return ids, score → return [n for n in ids if n != 2], score": "lack their last token",
             "return ids, score → return score, ids": "ids first",
             "next_log_p(ids) → next_log_p(ids[1:])": "the first is START_ID",
             "longest + 1 → longest + 2 && == longest → == longest + 1": "more than `longest`",
