@@ -7,7 +7,7 @@ import pytest
 
 from tests.published import caught_bundles
 from tools import facts
-from tools.notebooks import BEFORE, NAMES, lesson_paths, read
+from tools.notebooks import BEFORE, NAMES, REVIEW, lesson_paths, read
 from transformer_course.asking import predict as module
 from transformer_course.asking.predict import predict
 from transformer_course.review.__main__ import HEAD, anki_deck, main
@@ -20,6 +20,12 @@ def test_every_predict_of_the_course_is_there_once_with_its_right_answer():
     assert [(q.question, q.answers) for q in questions] == [(p.question, p.answers) for p in asked]
     assert all(q.right in q.answers for q in questions)
     assert len({q.group for q in questions}) == len(questions) > 100
+
+
+def test_the_stored_review_asks_what_the_lessons_ask_today():
+    outputs = [output for cell in read(REVIEW).cells for output in cell.get("outputs", [])]
+    stored = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
+    assert all(each.group in stored for each in course_questions()), "run notebooks/review.ipynb"
 
 
 def test_a_question_has_the_name_under_which_a_page_keeps_its_answer(monkeypatch):
