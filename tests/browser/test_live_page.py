@@ -8,15 +8,13 @@ import threading
 from contextlib import ExitStack
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
-from importlib.util import find_spec
 from urllib.parse import quote, urlencode
 
 import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.conftest import no_browser
+from tests.browser.conftest import violations
 from tools.site import write_live_page
 from transformer_course.live_translator.page.live_page import (
     main,
@@ -569,15 +567,6 @@ def test_a_translator_that_does_not_come_is_told(chromium, address):
 
 
 # ---- for everybody -------------------------------------------------------------------------------
-
-
-def violations(page) -> list[str]:
-    if find_spec("axe_playwright_python") is None:
-        no_browser("axe-playwright-python is not installed")
-    script = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-    page.evaluate(f"() => {{ if (!window.axe) {{ {script} }} }}")
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES)
