@@ -31,8 +31,8 @@ def describe_sureness(
         low, high = np.percentile(draw_bleu(rows[-1:])[0], MIDDLE)
         chrf = import_extra("sacrebleu").CHRF().corpus_score(written, [references]).score
         lines.append(
-            f"- test, beam {width}, cased: chrF **{chrf:.1f}**, BLEU {low:.1f} to {high:.1f} in the "
-            f"middle 95% of {DRAWS:,} bootstrap draws"
+            f"- test, beam {width}, cased: chrF **{chrf:.1f}**, BLEU {low:.1f} to {high:.1f} in "
+            f"the middle 95% of {DRAWS:,} bootstrap draws"
         )
     if len(rows) > 1:
         drawn = draw_bleu(rows)
@@ -73,4 +73,3 @@ def bleu_of(sums: np.ndarray) -> float:
     matches, ngrams, (ours, theirs) = np.split(sums, [4, 8])
     compute = import_extra("sacrebleu").BLEU.compute_bleu
     return compute([*matches], [*ngrams], ours, theirs, smooth_method="exp").score
-
