@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from experiments.publishing.bootstrap import describe_sureness
 from experiments.publishing.card import Findings, checksum_of, describe_run
 from experiments.publishing.choosing import ALPHAS, WIDTHS, Chooser, Trial, best_of
 from experiments.publishing.everyday_scores import score_unseen
@@ -186,8 +187,9 @@ def _write_draft(
         trials.append(replace(trial, scores=chooser.scores(translator, trial)))
     chosen = best_of([trial for trial in trials if trial.weights == first.weights])
     texts, *_ = corpora.values()  # scored by BLEU
+    widths = (1, chosen.width)
     searched = [
-        *((part, width) for part in ("validation", "test") for width in (1, chosen.width)),
+        *((part, width) for part in ("validation", "test") for width in widths),
         *((f"test {form}", chosen.width) for form in TYPED),
     ]
     scores = {
@@ -196,12 +198,18 @@ def _write_draft(
         )
         for part, width in searched
     }
+    sureness = describe_sureness(translator, texts.test, widths=widths, alpha=chosen.alpha)
     unseen = {}
     if EVERYDAY in corpora:
-        unseen = score_unseen(translator, corpora, (1, chosen.width), chosen.alpha)
+        unseen = score_unseen(translator, corpora, widths, chosen.alpha)
     checksums = {name: checksum_of(texts) for name, texts in corpora.items()}
     findings = Findings(
-        trials=trials, chosen=chosen, scores=scores, everyday=unseen, checksums=checksums
+        trials=trials,
+        chosen=chosen,
+        scores=scores,
+        sureness=sureness,
+        everyday=unseen,
+        checksums=checksums,
     )
     card = describe_run(run, settings, findings, machine)
     write_json(draft.path / HISTORY, history_of(run, settings))

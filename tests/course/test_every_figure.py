@@ -83,6 +83,7 @@ from transformer_course.training.loss_charts import plot_losses, plot_runs, plot
 from transformer_course.translation import ngrams
 from transformer_course.translation.progress import plot_progress
 from transformer_course.viewer import page
+from transformer_course.what_can_be_removed.remains import plot_remains
 from transformer_course.what_can_be_removed.removals import plot_removals
 from transformer_course.words_as_vectors.vector_pictures import (
     Neighbors,
@@ -209,6 +210,10 @@ FIGURES = {
     "plot_candidates": (
         partial(plot_candidates, torch.tensor([4.0] + 9 * [0.0]), tokens=[NAME, *"bcdefghij"]),
         {"probability"},
+    ),
+    "plot_remains": (
+        partial(plot_remains, {NAME: WEIGHTS[0], "b": WEIGHTS[0] / 8}),
+        {"fraction of the probability of a correct token that remains"},
     ),
     "plot_removals": (
         partial(plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
