@@ -176,9 +176,9 @@ ANSWERS = {
             "return -x → return -1.0 * x + 3",
         ],
         wrong={
-            "return -x → return 0 * x": "Zeros change nothing: x + 0 is x. That is",
-            "return -x → return x": "x + x is 2x, and the norm makes it the same",
-            "return -x → return torch.zeros(x.shape)": "Zeros change nothing: x + 0 is x. That is",
+            "return -x → return 0 * x": "and the norm of x is not zero.",
+            "return -x → return x": "x + x is 2x, and the norm of 2x is that of x.",
+            "return -x → return torch.zeros(x.shape)": "and the norm of x is not zero.",
             "return -x → return -2 * x": "Something of x is left after the norm.",
             "return -x → return -x.mean()": "The shape must be (batch, position,",
             "return -x → return 1 / x": "Something of x is left after the norm.",

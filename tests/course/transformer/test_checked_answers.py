@@ -223,6 +223,7 @@ ANSWERS = {
             "losses.append(loss.item()) → losses.append(loss.item()); nn.utils.clip_grad_norm_(model.parameters(), 1e9)",
             "losses = [] → losses = []; model.train()",
             "for batch in batches → for i, batch in enumerate(batches)",
+            "    return losses → \n    model.eval()\n    return losses",
         ],
         wrong={
             "        optimizer.zero_grad()\n → ": "Gradients of all batches add up: call",
@@ -237,6 +238,8 @@ ANSWERS = {
             "lr=1e-3 → lr=1": "The first loss is right, later ones are",
             "lr=1e-3 → lr=-1e-3": "Python stops at `optimizer = torch.optim.Adam",
             "Adam → SGD": "That is SGD: use torch.optim.Adam with",
+            "losses = [] → losses = []; model.eval()": "trains in evaluation mode: model.eval()",
+            "losses.append(loss.item()) → losses.append(loss.item()); model.eval()": "trains in evaluation mode",
             "logits.transpose(1, 2) → logits.softmax(-1).transpose(1, 2)": "cross_entropy takes logits and applies a",
             "losses.append(loss.item()) → losses.append(loss)": "Keep loss.item(), a plain number: a tensor",
             "    return losses → ": "Your function returns nothing: end it with",
