@@ -18,7 +18,6 @@ from matplotlib.cbook import is_math_text
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from torch import nn
 
 import transformer_course
 from tests.contrast import contrast

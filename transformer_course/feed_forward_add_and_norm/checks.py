@@ -187,8 +187,8 @@ def _require_amount(answer: type[nn.Module]) -> None:
 @exercise("6.3")
 def check_erased(answer: Callable[[Tensor], Tensor]) -> None:
     """Exercise 6.3: a sub-layer after which a fresh Add & Norm gives only zeros."""
-    x = 3 * _random_input()
-    around = AddAndNorm(d_model=D_MODEL).eval()
+    x = 3 * _random_input().double()  # in 32 bits, a huge number would erase x by rounding
+    around = AddAndNorm(d_model=D_MODEL).double().eval()
     with torch.no_grad():
         given = x.clone()
         removed = require_shape(ask(answer, given), SHAPE, AXES)

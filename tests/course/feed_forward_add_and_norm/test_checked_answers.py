@@ -188,6 +188,7 @@ ANSWERS = {
             "return -x → -x": "Your function returns nothing: end it with",
             "return -x → return torch.zeros(3)": "The shape must be (batch, position,",
             "return -x → x *= -1; return x": "Your code changes the tensor that it gets,",
+            "return -x → return torch.full_like(x, -1e9)": "Something of x is left after the norm.",
             "return -x → return -x * 0.5": "Something of x is left after the norm.",
         },
     ),
