@@ -77,6 +77,20 @@ def test_only_what_was_answered_wrongly_is_asked(opened_review):
     assert "Nothing more is due today. Waiting: 1" in page.inner_text("body")
 
 
+def test_what_was_certain_and_wrong_comes_first(opened_review):
+    kept = {each.group: wrong(each) for each in (FIRST, SECOND, THIRD)}
+    page = opened_review(
+        kept | {f"{SECOND.group}-sure": " fairly sure", f"{THIRD.group}-sure": " certain"}
+    )
+    review = page.locator(".transformer-review")
+    assert "Found 3 answers in this browser; 3 Predicts answered wrongly." in review.inner_text()
+    for question, is_certain in ((THIRD, True), (FIRST, False), (SECOND, False)):
+        assert question.question in review.inner_text()
+        assert ("you were certain of a wrong answer" in review.inner_text()) == is_certain
+        answer(page, question.right)
+        page.get_by_role("button", name="Continue").click()
+
+
 def test_without_answers_it_says_what_to_do(opened_review):
     page = opened_review({})
     assert "There is nothing to review: choose answers in the lessons" in page.inner_text("body")

@@ -138,7 +138,27 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
         still = _built(answer, NARROW, WIDE, 0.0).train()
         if not close(_asked(still, x), _asked(still, x)):
             raise AnswerError("With dropout=0.0 numbers are dropped: use the rate that is given.")
+        _refuse_other_dropout(_built(answer, NARROW, NARROW, 0.5), x)
     _refuse_illness("FeedForward", answer)
+
+
+def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
+    """Refuse a network, as wide inside as outside, that drops anything but its hidden numbers."""
+    widen, narrow = (each for each in network.modules() if isinstance(each, nn.Linear))
+    nn.init.orthogonal_(narrow.weight)  # so hidden numbers can be read back from the output
+    out, whole = _asked(network.train(), x), _asked(network.eval(), x)
+    hidden = (out - narrow.bias) @ narrow.weight
+    if not _is_dropped(hidden, widen(x).relu()):
+        if _is_dropped(out, whole):
+            raise AnswerError(
+                "Your dropout is behind narrow, so numbers of the output are dropped."
+            )
+        raise AnswerError("What is dropped in training is not a number of hidden.")
+
+
+def _is_dropped(numbers: Tensor, whole: Tensor) -> bool:
+    """Whether each number is 0 or, as after a dropout of one half, twice as large."""
+    return bool((torch.minimum(numbers.abs(), (numbers - 2 * whole).abs()) < 1e-4).all())
 
 
 @exercise("11.4", sizes="2 rows, 4 labels in each, and a vocabulary of 20")

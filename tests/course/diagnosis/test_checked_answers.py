@@ -56,6 +56,7 @@ class RepairedFeedForward(FriendsFeedForward):
         dropped = F.dropout(hidden, self.dropout, training=self.training)
         return self.narrow(dropped)
 """
+BEHIND = "F.dropout(self.narrow(dropped), self.dropout, self.training)"
 DROPPED = "dropped = F.dropout(hidden, self.dropout, training=self.training)"
 WITH_MODULE = f"""
 {FEED_FORWARD}
@@ -173,6 +174,10 @@ ANSWERS = {
             f"{DROPPED} → {BY_HAND.replace(' / (1 - self.dropout)', '')}": "divided by",
             ".relu() →": "narrow(relu(widen(x)))",
             f"{DROPPED} → dropped = nn.Dropout(self.dropout)(hidden)": "two calls still differ",
+            f"{DROPPED} → dropped = hidden && return self.narrow(dropped) → "
+            f"return {BEHIND}": "Your dropout is behind narrow",
+            f"{DROPPED} → dropped = hidden && self.widen(x) → "
+            "self.widen(F.dropout(x, self.dropout, self.training))": "is not a number of hidden",
         },
     ),
     "11.4": Answers(
