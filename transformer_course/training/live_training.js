@@ -1,4 +1,4 @@
-// A tiny Transformer learns to write digits in reverse, as often and with the settings as one likes.
+// A tiny Transformer learns to write digits in reverse, with settings that the reader chooses.
 
 const DIGITS = 5, SHOWN = 6, SLICE = 12, EVERY = 20, MEAN = 5; // milliseconds, then steps
 const LOOKS = [["--blue", ""], ["--orange", "9 5"], ["--purple", "2 4"]];

@@ -64,7 +64,8 @@ class LayerNorm {
   }
 
   forward(x) {
-    const g = this.gain.value, b = this.bias.value, width = g.length, y = new Float64Array(x.length);
+    const g = this.gain.value, b = this.bias.value, width = g.length;
+    const y = new Float64Array(x.length);
     this.normed = new Float64Array(x.length);
     this.deviation = new Float64Array(x.length / width);
     for (let row = 0; row < this.deviation.length; row++) {
@@ -82,7 +83,8 @@ class LayerNorm {
   }
 
   backward(dy) {
-    const g = this.gain.value, width = g.length, { normed } = this, dx = new Float64Array(dy.length);
+    const g = this.gain.value, width = g.length, { normed } = this;
+    const dx = new Float64Array(dy.length);
     for (let row = 0; row < this.deviation.length; row++) {
       const at = row * width;
       let mean = 0, along = 0; // of the gradient, and of its part along the normed vector

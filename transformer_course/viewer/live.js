@@ -18,7 +18,7 @@
 //   place(element, x, y)                 moves an element that is drawn around (0, 0)
 //   shade(weight), inkOn(weight)         color of a weight from 0 to 1; of text on it
 //   softmax(scores)                      -Infinity for what a mask hides; all hidden gives NaN
-//   luckOf(seed)                         a function that draws numbers from 0 to 1, the same for a seed
+//   luckOf(seed)                         a function that draws numbers from 0 to 1
 //   fixed(number, digits), percent(weight)       how numbers are said
 //   bold(said);  named(texts, index)             nodes for say(): “cat”, or “cat” (no. 2)
 //   listed(texts, indices, said)                 likewise: “the” 61%, “cat” 39%; said(index): 61%
