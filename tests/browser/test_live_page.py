@@ -434,6 +434,13 @@ def test_what_the_tour_says_is_what_the_translator_does(open_live):
     expect(page.locator("#spoken")).to_have_text(re.compile("^Die Lehrerin"))
 
 
+def test_an_address_of_a_step_of_the_tour_shows_what_the_step_tells_of(open_live):
+    page = open_live(place(text=BOOK, box="logits", at=0, tour=9))
+    boxes(page)
+    expect(page.locator("#panel .bars.next button").first).to_be_in_viewport()
+    expect(page.locator("#tour .count")).to_have_text(f"{STEPS} of {STEPS}")
+
+
 def test_an_address_keeps_sentence_and_place(open_live):
     page = open_live(place(text=BOOK, box="encoder.feed_forward", layer=0, word=4))
     boxes(page)
