@@ -503,6 +503,25 @@ def test_the_folder_opens_from_a_disk(open_live, disk, translator):
     assert page.locator("a[href^='http'], a[href^='..']").count() == 0
 
 
+def test_the_command_replaces_a_page_of_before_and_nothing_else(tmp_path, capsys):
+    folder, own, page = (tmp_path / name for name in ("translator", "own", "page"))
+    folder.mkdir(), own.mkdir()
+    for name in ("tokenizer.json", "model.safetensors"):
+        (folder / name).write_text("{}")
+    (folder / "README.md").write_text("## Data\nTerms\n")
+    (own / "index.html").write_text("mine")
+    assert [main([str(to), str(folder)]) for to in (page, page, own)] == [0, 0, 1]
+    assert (own / "index.html").read_text() == "mine" and len(list(own.iterdir())) == 1
+    said = f"error: the folder must be new, or hold a page of before, got index.html in {own}\n"
+    assert capsys.readouterr().err == said
+    wrong = ["", "a\0b", str(own / "index.html"), "/dev/full"]
+    assert [main([to, str(folder)]) for to in wrong] == [1] * 4
+    assert [main([str(page), str(other)]) for other in (own, tmp_path / "none", "")] == [1] * 3
+    assert capsys.readouterr().err.count("\n") == 7
+    with pytest.raises(SystemExit):
+        main(["--help"])
+
+
 def test_the_policy_is_strict(site, disk):
     for folder in (site / "live", disk):
         text = (folder / "index.html").read_text(encoding="utf-8")

@@ -135,6 +135,25 @@ def test_the_file_and_the_browser_are_joined_and_the_kernel_is_told(opened_revie
     assert told["cards"][SECOND.group][0] == 3 and told["cards"][THIRD.group][0] == 0
 
 
+@pytest.mark.parametrize("card", ["null", '"x"', "[1]", "[-5, 0, 0]", "[1.5, 0, 0]"])
+def test_a_damaged_card_is_left_out_and_stops_no_other(opened_review, card):
+    kept = {FIRST.group: wrong(FIRST), "transformer-edu-review": f'{{"{FIRST.group}": {card}}}'}
+    page = opened_review(kept, file={"answers": {}, "cards": {}})
+    answer(page, FIRST.right)
+    told = json.loads(page.locator("textarea").input_value())
+    assert told["cards"][FIRST.group][0] == 1
+
+
+@pytest.mark.parametrize("card", [[1, 40_001, 40_000], [0, 40_000, 0]])
+def test_a_clock_that_was_ahead_puts_no_card_off(opened_review, card):
+    file = {"answers": {FIRST.group: wrong(FIRST)}, "cards": {FIRST.group: card}}
+    page = opened_review({}, file=file)
+    assert "Due today: 1" in page.locator(".transformer-review").inner_text()
+    answer(page, FIRST.right)
+    box, due, last = json.loads(page.locator("textarea").input_value())["cards"][FIRST.group]
+    assert box == card[0] + 1 and last < due < 40_000
+
+
 def test_in_jupyterlab_an_answer_of_a_lesson_comes_again_and_the_kernel_keeps_it(
     chromium, tmp_path, monkeypatch
 ):

@@ -29,6 +29,19 @@ function parsed(text) {
   }
 }
 
+/* The cards among what was stored; one that a clock that was ahead has put off is due today. */
+function cardsOf(stored) {
+  const found = {};
+  for (const [group, card] of Object.entries(stored)) {
+    if (!Array.isArray(card) || card.length !== 3 || !card.every(Number.isSafeInteger)) continue;
+    const [box, due, last] = card;
+    if (box < 0) continue;
+    const isLate = last > today + 1 || (box < LEARNED && due > today + WAITS.at(-1) + 1);
+    found[group] = isLate ? [box, today, Math.min(last, today)] : card;
+  }
+  return found;
+}
+
 function element(name, text = "", attributes = {}) {
   const made = document.createElement(name);
   made.textContent = text;
@@ -43,8 +56,8 @@ for (const name of DATA.questions.flatMap(({ group }) => [group, group + SURE]))
   if (answer) here[name] = answer;
 }
 const answers = { ...filed.answers, ...here };
-const cards = { ...filed.cards };
-for (const [group, card] of Object.entries(parsed(stored(CARDS)))) {
+const cards = cardsOf(filed.cards);
+for (const [group, card] of Object.entries(cardsOf(parsed(stored(CARDS))))) {
   if (!(cards[group]?.[2] > card[2])) cards[group] = card;
 }
 const wrong = DATA.questions.filter((q) => answers[q.group] && answers[q.group] !== q.right);

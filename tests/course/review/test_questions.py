@@ -51,6 +51,11 @@ def test_the_command_writes_a_card_for_each_question_and_replaces_only_a_deck(tm
     deck, other = tmp_path / "deck.txt", tmp_path / "other.txt"
     other.write_text("mine")
     assert main(["--to", str(deck)]) == main(["--to", str(deck)]) == 0
+    assert list(tmp_path.glob("*.bak")) == []
+    mine = f"{deck.read_text(encoding='utf-8')}my front\tmy back\tmine\n"
+    deck.write_text(mine, encoding="utf-8")
+    assert main(["--to", str(deck)]) == 0
+    assert (tmp_path / "deck.bak").read_text(encoding="utf-8") == mine
     lines = deck.read_text(encoding="utf-8").removeprefix(HEAD).splitlines()
     assert [line.count("\t") for line in lines] == [2] * len(course_questions())
     for line, each in zip(lines, course_questions(), strict=True):
