@@ -65,7 +65,7 @@ def test_the_outcome_takes_up_how_sure_the_reader_was_and_the_browser_keeps_it(o
         page.locator(":focus").press(key)
         for answer, words in ((right, if_right), ("not right", if_wrong)):
             page.get_by_role("radio", name=answer, exact=True).evaluate("e => { e.checked = true }")
-            assert verdict.evaluate(said) == f'"\\\\a {words}"'
+            assert verdict.evaluate(said) == f'"\\a {words}"'
     kept = page.evaluate("() => ({...localStorage})")
     assert [kept[name].strip() for name in sorted(kept)] == [right, "certain"]
     page.locator("summary").click()

@@ -184,7 +184,7 @@ def _verdict(group: str, question: str, answers: tuple[str, ...]) -> str:
         chosen += "".join(
             f"fieldset:has([name={group}]{which}:checked):has([name={group}{SURE}]"
             f'[value="{place}"]:checked) .{group}::after '
-            f'{{ content: "\\a{_in_css(words)}"; white-space: pre-wrap }}\n'
+            f'{{ content: "\\a {_in_css(words)}"; white-space: pre-wrap }}\n'
             for place, said in enumerate(SAID.values())
             for which, words in zip((is_right, f":not({is_right})"), said, strict=True)
         )

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.asking.answer import (
+    NOTHING_ALLOWED,
     AnswerError,
     ask,
     close,
@@ -103,9 +104,7 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
         raise AnswerError("With a mask, the weights are right, their average is not.")
     nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
     if not ask(attention, *inputs, nothing).isfinite().all():
-        raise AnswerError(
-            "A query without allowed keys gets NaN: from -inf in all its scores, or from 0 / 0."
-        )
+        raise AnswerError(NOTHING_ALLOWED)
     keep(answer)
 
 
