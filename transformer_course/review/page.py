@@ -97,7 +97,7 @@ def keep_answers(text: str) -> None:
             for group, card in old.get("cards", {}).items():
                 if new["cards"][group][2] < card[2] <= tomorrow:  # another page has asked it since
                     new["cards"][group] = card
-            write_json(Path(os.path.realpath(FILE)), new)  # a link stays a link
+            write_json(Path(os.path.realpath(FILE)), old | new)  # a link stays a link
 
 
 def _checked(found: object) -> dict[str, dict]:
@@ -110,4 +110,4 @@ def _checked(found: object) -> dict[str, dict]:
         for each in cards.values()
     ):
         raise ValueError("an answer must be a text, and a card three whole numbers")
-    return {"answers": answers, "cards": cards}
+    return found

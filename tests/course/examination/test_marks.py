@@ -345,6 +345,22 @@ def test_no_file_is_lost_and_students_have_different_names(desk, capsys):
     assert command(desk, "sheets", "first") == 1
 
 
+@pytest.mark.parametrize("text", ["Ada\rBob\rEve\r", "Ada\t1.3\nBob\t2.0\n", "A\0da\n"])
+def test_what_is_no_list_of_names_is_no_student(desk, text, capsys):
+    (desk / "students.txt").write_bytes(text.encode())
+    assert command(desk, "sheets", "first") == 1 and not (desk / "out").exists()
+    assert "students must hold a name a line, got 'A" in capsys.readouterr().err
+
+
+def test_no_answers_make_no_marks(desk, capsys):
+    (desk / "in").mkdir()
+    assert command(desk, "mark", "first") == command(desk, "mark", "first", str(desk / "in")) == 1
+    assert (
+        capsys.readouterr().err.count("error: mark takes files or folders with answers, got") == 2
+    )
+    assert not (desk / "out").exists()
+
+
 def test_the_inventory_is_written_invented_and_compared_by_commands(tmp_path, capsys):
     for what in ("sheets", "key", "example"):
         assert main(["inventory", what, "--to", str(tmp_path)]) == 0

@@ -70,6 +70,12 @@ def test_half_an_emoji_stops_no_later_answer():
     assert read_answers() == ({"answers": {"a": "\ud83d", "b": "1"}, "cards": {}}, "")
 
 
+def test_what_else_the_file_holds_stays(folder):
+    (folder / FILE).write_text('{"answers": {}, "cards": {}, "notes": "mine"}')
+    keep_answers(said({"a": "1"}, {}))
+    assert read_answers()[0] == {"answers": {"a": "1"}, "cards": {}, "notes": "mine"}
+
+
 def test_a_day_that_has_not_come_does_not_stay(folder):
     (folder / FILE).write_text(said({}, {"a": [1, 40_001, 40_000]}))  # a clock was ahead
     keep_answers(said({}, {"a": [2, 20_003, 20_000]}))
