@@ -46,9 +46,8 @@ def test_the_outcome_takes_up_how_sure_the_reader_was_and_the_browser_keeps_it(o
     )
     with predict(question, "not right", right):
         print("printed")
-    page = opened(
-        f"<title>A lesson</title><main><h1>A lesson</h1>{published[0]['data']['text/html']}</main>"
-    )
+    shown = published[0]["data"]["text/html"]
+    page = opened(f"<html lang='en'><title>A</title><main><h1>A lesson</h1>{shown}</main>")
     sure, verdict = (
         page.get_by_role("radiogroup", name="How sure are you?"),
         page.locator("details p"),
