@@ -247,6 +247,8 @@ def test_a_lesson_holds_the_live_page_which_loads_when_it_is_opened(open_site):
     frame.locator("#panel h4").first.wait_for()
     assert frame.locator("#text").input_value() == BANK
     assert not frame.locator("h1").is_visible()
+    tops = [frame.locator(part).bounding_box()["y"] for part in ("#text", "#panel", "#figure")]
+    assert tops == sorted(tops)
 
 
 @pages

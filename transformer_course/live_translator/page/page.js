@@ -260,6 +260,9 @@ async function loadTranslator() {
 }
 
 document.documentElement.classList.toggle("framed", window !== top);
+// In a lesson, the box that it opens stands under the sentence, not under all other boxes.
+if (window !== top && matchMedia("(max-width: 900px)").matches)
+  find("panel").after(find("figure"));
 const page = new Page();
 const refuse = (error) => {
   find("loading").hidden = true;
