@@ -15,11 +15,12 @@ from transformer_edu.model.embeddings import sinusoidal_positions
 
 WIDE, PHONE = {"width": 800, "height": 560}, {"width": 390, "height": 830}
 DIGITS, SIZES, ARROW = 4, {"width": 6, "inner": 10, "layers": 2}, 10
-CLAIMS = [  # rate, warm-up, the least and the most correct numbers of 20
-    (0.03, 0, 0, 1),
-    (0.03, 100, 3, 20),
-    (0.01, 100, 16, 20),
-    (0.0003, 0, 0, 1),
+CLAIMS = [  # rate, warm-up; the least and the most loss, and correct numbers of 20
+    (0.03, 0, (1.9, 3), (0, 1)),
+    (0.03, 100, (0, 1.8), (0, 20)),
+    (0.03, 200, (0, 1.8), (0, 20)),
+    (0.01, 100, (0, 0.5), (14, 20)),
+    (0.0003, 0, (1.6, 3), (0, 1)),
 ]
 GIVEN = [[3, 1, 4, 1], [5, 9, 2, 6], [0, 8, 8, 7]]
 LABELS = torch.tensor(GIVEN).flip(1)
@@ -292,9 +293,11 @@ def test_every_wrong_digit_has_a_frame(opened):
 @pytest.mark.slow
 def test_what_lesson_10_says_of_rate_and_warm_up_holds_for_three_seeds(opened):
     page = opened(figure())
-    for rate, warm_up, least, most in CLAIMS:
+    for rate, warm_up, (lowest, highest), (least, most) in CLAIMS:
         set_to(page, "highest rate", rate)
         set_to(page, "warm-up steps", warm_up)
         for name in ("Start", "New seed", "New seed"):
             press(page, name)
             assert least <= trained(page) <= most
+            (loss,) = re.findall(r"The loss is ([\d.]+)\. ", readout(page).inner_text())
+            assert lowest <= float(loss) <= highest
