@@ -195,12 +195,14 @@ def require_wired(
         raise own.output
     if not _same(own.output, x):
         raise AnswerError(f"forward must return {whence}.")
-    for around in flow:
+    other = -inputs["x"]
+    for around, (part, wanted) in flow.items():
         function = found[around].given[1]
-        if _same(function(x), function(-x)):
+        given = [other if name == "x" else inputs[name] for name in wanted]
+        if not _same(function(other), getattr(layer, part)(*given)):
             raise AnswerError(
-                f"The function that {around} gets ignores its argument. With the norms first "
-                "(pre-norm), the sub-layer must get norm(x), not x."
+                f"The function that {around} gets must use its argument everywhere, not the x "
+                "outside. With the norms first (pre-norm), the sub-layer gets norm(x)."
             )
 
 
@@ -243,6 +245,8 @@ def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:
     if isinstance(own.output, Exception):
         raise own.output
     if order != list(range(1, len(names) + 1)):
+        if not order:
+            raise AnswerError("forward runs none of self.layers.")
         inside = " Is the return inside the loop?" if order == [1] else ""
         raise AnswerError(f"Each layer must run once, in order; yours run {order}.{inside}")
     if not _same(own.output, x):
@@ -262,7 +266,10 @@ def _name_of(given: object, inputs: Mapping[str, object]) -> str:
     """Which of the inputs this is, in words."""
     if given is None:
         return "nothing"
-    return next((name for name in inputs if _same(given, inputs[name])), "something else")
+    names = [name for name in inputs if _same(given, inputs[name])]
+    if isinstance(given, Tensor) and given.dtype == torch.bool:
+        names += [f"~{name}" for name in inputs if _same(~given, inputs[name])]
+    return names[0] if names else "something else"
 
 
 def _same(one: object, other: object) -> bool:
