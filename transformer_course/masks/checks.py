@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -141,6 +142,8 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
         return "The polarity is inverted: where mask is True, a query *may attend*."
     if close(weights, added / added.sum(dim=-1, keepdim=True)):
         return "Adding a boolean mask adds 1 to the allowed scores, and hides nothing."
+    if not weights[mask.expand_as(weights)].all():
+        return "Some keys that the mask allows get no weight: hide where mask is False, only there."
     if hidden > 0:
         return (
             f"Hidden keys still get up to {100 * hidden:.2g}% of the weight: their scores are not "
@@ -161,7 +164,9 @@ def _causal_and_padding() -> Tensor:
 def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) -> None:
     """Exercise 3.3: a test that tells a model without causal mask from one with it."""
     models = [_model(hides_the_future=hides) for hides in (True, False)]
-    verdicts = tuple(_verdict(answer, model, SOURCE_IDS, TARGET_IDS) for model in models)
+    (first, calls), (second, _) = (
+        _watched_verdict(answer, model, SOURCE_IDS, TARGET_IDS) for model in models
+    )
     hints = {
         (True, True): "It reports a model with a causal mask. At the changed position and after it "
         "the logits may move: compare only those before it.",
@@ -169,16 +174,17 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
         "different one, and compare the earlier logits.",
         (True, False): "It is the other way round: True means that the model sees the future.",
     }
-    if (hint := hints.get(verdicts)) is not None:
-        if any(_is_new(source, SOURCE_IDS) for source, _ in _read_by(answer, models[0])):
+    if (hint := hints.get((first, second))) is not None:
+        if any(_is_new(source, SOURCE_IDS) for source, _ in calls):
             hint = "Your test changes the source, on which all logits depend."
         raise AnswerError(hint)
-    for symbol in range(FIRST_SYMBOL, VOCABULARY_SIZE):  # a fixed new token equals one of them
-        repeated = torch.full_like(TARGET_IDS, symbol)
+    # One row: a new token that is fixed, or drawn, equals one of these in some call.
+    for symbol in [*range(FIRST_SYMBOL, VOCABULARY_SIZE)] * 4:
+        repeated = torch.full_like(TARGET_IDS[:1], symbol)
         repeated[:, 0] = 1
-        if not _verdict(answer, models[1], SOURCE_IDS, repeated):
+        verdict, calls = _watched_verdict(answer, models[1], SOURCE_IDS[:1], repeated)
+        if not verdict:
             missed = f"It misses the broken model when the target ends in {symbol}"
-            calls = _read_by(answer, models[1], repeated)
             if any(_is_new(target, repeated) for _, target in calls):
                 raise AnswerError(f"{missed}. Do you compare all logits, or the largest ones only?")
             raise AnswerError(
@@ -187,17 +193,18 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
             )
 
 
-def _read_by(
+def _watched_verdict(
     answer: Callable[[nn.Module, Tensor, Tensor], bool],
     model: nn.Module,
-    target_ids: Tensor = TARGET_IDS,
-) -> list[tuple[Tensor, ...]]:
-    """What a model gets from a reader's test, call by call."""
+    source_ids: Tensor,
+    target_ids: Tensor,
+) -> tuple[bool, list[tuple[Tensor, ...]]]:
+    """What a reader's test says of a model, and what the model gets from it, call by call."""
     calls: list[tuple[Tensor, ...]] = []
     hook = model.register_forward_pre_hook(lambda _, given: calls.append(given))
-    _verdict(answer, model, SOURCE_IDS, target_ids)
+    verdict = _verdict(answer, model, source_ids, target_ids)
     hook.remove()
-    return [call for call in calls if len(call) == 2]
+    return verdict, [call for call in calls if len(call) == 2]
 
 
 def _is_new(ids: Tensor, known: Tensor) -> bool:
@@ -224,6 +231,8 @@ def _verdict(
             f"{FIRST_SYMBOL} to {VOCABULARY_SIZE - 1}."
         ) from None
     if isinstance(verdict, Tensor) and verdict.numel() == 1 and verdict.dtype == torch.bool:
+        verdict = bool(verdict)
+    if isinstance(verdict, np.bool_):
         verdict = bool(verdict)
     if not isinstance(verdict, bool):
         raise AnswerError(f"Return True or False; yours is {type(verdict).__name__}.")
