@@ -43,6 +43,15 @@ def count_used_layers(encoder, x):
     encoder.layers = layers
     return used
 """
+CALLS = """
+def count_used_layers(encoder, x):
+    calls = []
+    hooks = [layer.register_forward_hook(lambda *_: calls.append(1)) for layer in encoder.layers]
+    encoder(x)
+    for hook in hooks:
+        hook.remove()
+    return len(calls)
+"""
 ANSWERS = {
     "7.1": Answers(
         LAYER,
@@ -105,7 +114,8 @@ ANSWERS = {
             f"{INNER} → lambda y: y + self.self_attention(y, y, y, mask)": "adds its argument; around_self_attention adds it, too.",
             f"{SECOND} → self.around_feed_forward(x, lambda y: self.feed_forward(y).relu())": "must return what feed_forward returns",
             "mask=None → mask": "Your answer could not be used: its",
-            "y, mask) → y, ~mask if mask is not None else None)": "self_attention gets something else as its",
+            "y, y, y, mask) → y, x, x, mask)": "must use its argument everywhere",
+            "y, mask) → y, ~mask if mask is not None else None)": "self_attention gets ~mask as its",
             "super().__init__() → pass": "Begin __init__ with super().__init__().",
             "self.feed_forward = FeedForward(d_model, d_ff) → pass": "__init__ must set self.feed_forward to a",
         },
@@ -155,6 +165,7 @@ ANSWERS = {
             "x = layer(x, mask) → layer(x, mask)": "Layer 2 must get what layer 1 returns; not",
             "x = layer(x, mask) → x = x + layer(x, mask)": "Layer 2 must get what layer 1 returns, unchanged.",
             "in self.layers → in reversed(self.layers)": "Each layer must run once, in order; yours",
+            "in self.layers → in []": "forward runs none of self.layers",
             "in self.layers → in self.layers[1:]": "Each layer must run once, in order; yours",
             "in self.layers → in self.layers[:-1]": "Each layer must run once, in order; yours",
             "in self.layers → in [self.layers[0]] * len(self.layers)": "Each layer must run once, in order; yours",
@@ -239,11 +250,12 @@ def count_used_layers(encoder, x):
             "return used → return used > 0": "The answer is a whole number; yours is True.",
             "    return used → ": "Your function returns nothing: end it with",
             "in range(len(layers)) → in range(1, len(layers))": "In a healthy encoder all 4 layers count;",
-            "*layers[:index], *layers[index + 1 :] → *layers[:index]": "Python stops at `used += not torch.allclose(e",
+            "*layers[:index], *layers[index + 1 :] → *layers[:index]": "whose every layer starts again",
             "*layers[:index], *layers[index + 1 :] → layers[index]": "For an encoder of 4 layers whose every",
             "encoder.layers = nn.ModuleList([*layers[:index], *layers[index + 1 :]]) → del encoder.layers[index]": "Python stops at `del encoder.layers[index]`: ",
             "return used → return sum(p.requires_grad for p in encoder.parameters())": "In a healthy encoder all 4 layers count;",
             "nn.ModuleList([*layers[:index], *layers[index + 1 :]]) → [*layers[:index], *layers[index + 1 :]]": "Python stops at `encoder.layers = [*layers[:i",
+            CALLS: "or their calls, do not show",
             "return used → return [used]": "The answer is a whole number; yours is [4].",
             "encoder.layers = nn.ModuleList([*layers[:index], *layers[index + 1 :]]) → for p in layers[index].parameters(): p.data.zero_()": "Your test leaves the encoder changed: put",
         },
