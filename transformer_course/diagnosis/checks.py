@@ -53,8 +53,10 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(11)
         x, added = torch.randn(2, 3, 5, NARROW)
-        whole = _built(answer, NARROW, 0.0).eval()
-        out = _asked(whole, x, lambda y: added + 0 * y)
+        whole, calls = _built(answer, NARROW, 0.0).eval(), []
+        out = _asked(whole, x, lambda y: calls.append(y) or added + 0 * y)
+        if len(calls) > 1:
+            raise AnswerError(f"The sub-layer runs {len(calls)} times: call it once.")
         vectors = _centered(x + added)
         if _off(out, vectors / vectors.std(-1, keepdim=True)) > 0.1:
             _refuse_norms(out, x, added)
@@ -68,9 +70,18 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
             raise AnswerError("The sub-layer's output is no longer dropped in training.")
         if not close(_asked(drops, x, torch.zeros_like), _asked(whole, x, torch.zeros_like)):
             raise AnswerError("Dropout removes x, too: it is for the sub-layer's output.")
-    if sum(weight.numel() for weight in whole.parameters()) < 2 * NARROW:
-        raise AnswerError("A layer norm has a gain and a bias, which training changes: keep them.")
+        learned = [each for each in whole.parameters() if each.numel() == NARROW]
+        if len(learned) < 2:
+            raise AnswerError(
+                "A layer norm has a gain and a bias, which training changes: keep them."
+            )
     _refuse_illness("AddAndNorm", answer)
+    gain, bias = sorted(learned[:2], key=lambda each: each.sum().item(), reverse=True)
+    with torch.no_grad():
+        gain.copy_(torch.linspace(1, 2, NARROW).reshape(gain.shape))
+        bias.copy_(torch.linspace(2, 3, NARROW).reshape(bias.shape))
+    if not close(_asked(whole, x, lambda y: added), (gain * out + bias).detach()):
+        raise AnswerError("The gain multiplies the normalized numbers; the bias comes after.")
 
 
 def _refuse_norms(out: Tensor, x: Tensor, added: Tensor) -> None:
@@ -114,10 +125,12 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
         widen, narrow = linear
         out = _asked(network, x)
         if not close(_asked(network, x), out):
+            if network.training:
+                raise AnswerError("Your forward changes the mode of the module, which eval() set.")
             if _makes_dropout(network, x):
                 raise AnswerError(
-                    "In evaluation mode two calls still differ. Your forward makes a new "
-                    "nn.Dropout in every call, and a new module is in training mode."
+                    "In evaluation mode two calls still differ. A new nn.Dropout is in training "
+                    "mode, and eval() does not reach one that forward makes."
                 )
             raise AnswerError(
                 "In evaluation mode two calls still differ. F.dropout does not know the mode of "
@@ -141,20 +154,19 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
                 "1 − p, as nn.Dropout and F.dropout do."
             )
         still = _built(answer, NARROW, WIDE, 0.0).train()
-        if not close(_asked(still, x), _asked(still, x)):
+        if not close(_asked(still, x), _asked(still.eval(), x)):
             raise AnswerError("With dropout=0.0 numbers are dropped: use the rate that is given.")
         _refuse_other_dropout(_built(answer, NARROW, NARROW, 0.5), x)
     _refuse_illness("FeedForward", answer)
 
 
 def _makes_dropout(network: nn.Module, x: Tensor) -> bool:
-    """Whether forward calls an nn.Dropout that the network does not hold."""
+    """Whether forward calls an nn.Dropout in training mode, although the network is not."""
     called: list[nn.Module] = []
     watch = nn.modules.module.register_module_forward_pre_hook
     with watch(lambda part, _: called.append(part)):
         _asked(network, x)
-    held = {*network.modules()}
-    return any(isinstance(part, nn.Dropout) and part not in held for part in called)
+    return any(isinstance(part, nn.Dropout) and part.training for part in called)
 
 
 def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
@@ -184,13 +196,18 @@ def check_repaired_loss(answer: Loss) -> None:
         logits = torch.randn(2, 5, VOCABULARY, requires_grad=True)
     model = _Scripted(logits)
     target_ids = torch.tensor([[START_ID, 4, 5, 6, END_ID], [START_ID, 7, END_ID, 0, 0]])
-    loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), target_ids)
+    given = target_ids.clone()
+    loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), given)
+    require_untouched([given], [target_ids])
     if not isinstance(loss, Tensor) or loss.dim() or not loss.requires_grad:
         raise AnswerError("The loss is a tensor with a single number, and knows its gradient.")
     labels = target_ids[:, 1:]
     right = F.cross_entropy(logits[:, :4].transpose(1, 2), labels, ignore_index=PADDING_ID)
     if close(loss.detach(), -right.detach()):
         raise AnswerError("Your loss is negative: a training would make the labels less probable.")
+    mixed = logits[:, :4].reshape(2, VOCABULARY, 4)
+    if close(loss.detach(), F.cross_entropy(mixed, labels, ignore_index=PADDING_ID).detach()):
+        raise AnswerError("A reshape is no transpose: it mixes the logits of different positions.")
     _refuse_illness(LOSS, answer)
     real = int((labels != PADDING_ID).sum())
     if not any(close(loss.detach(), each.detach()) for each in (right, right * real)):
@@ -224,8 +241,10 @@ def _asked(module: nn.Module, *given: Tensor | Callable[[Tensor], Tensor]) -> Te
     try:
         answer = ask(module, copy, *others)
     except RuntimeError as error:
+        if not others or "must match the size" not in str(error):
+            raise
         raise AnswerError(
-            f"forward stops: {error}. A mean over the last axis keeps its place with keepdim=True."
+            f"forward stops: {error}. Does a mean lose its axis? keepdim=True keeps it."
         ) from None
     require_untouched([copy], [x])
     return require_shape(answer, tuple(x.shape), AXES).detach()
@@ -254,9 +273,15 @@ def check_padding_probe(answer: Callable[[nn.Module, Tensor, Tensor], float]) ->
         right = _moved(model, *sample)
         model.register_forward_pre_hook(lambda _, given, seen=calls: seen.append(given))
         got = require_number(ask(answer, model, *(ids.clone() for ids in sample)))
+        widths = {ids.size(1) for given in calls for ids in given[1:]}
         if not _near(got, right):
+            if got < SAME and widths <= {sample[1].size(1)}:
+                raise AnswerError(
+                    "Your probe finds nothing in a model whose source padding is visible. Does the "
+                    "model get the longer source once, and the old one once?"
+                )
             raise AnswerError(_hint(model, sample, got, right))
-        if any(len(given) > 1 and given[1].shape != sample[1].shape for given in calls):
+        if not widths <= {sample[1].size(1)}:
             raise AnswerError("You pad the target, too: a probe changes one thing only.")
         if model.training:
             raise AnswerError("Your probe leaves the model in training mode, with its dropout on.")
@@ -279,11 +304,13 @@ def _moved(
     left: bool = False,
     value: int = 0,
     measure: Callable[[Tensor], Tensor] = lambda change: change.abs().max(),
+    answer: Callable[[Tensor], Tensor] = lambda logits: logits,
 ) -> float:
     """The largest change of a logit; every argument that is set is a mistake."""
     padding = (PADDING, 0) if left else (0, PADDING)
-    before = model(source_ids, target_ids)
-    return measure(model(F.pad(source_ids, padding, value=value), target_ids) - before).item()
+    before = answer(model(source_ids, target_ids))
+    after = answer(model(F.pad(source_ids, padding, value=value), target_ids))
+    return measure(after - before).item()
 
 
 def _near(first: float, second: float) -> bool:
@@ -302,6 +329,13 @@ def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: fl
         "You took the mean. A single logit that moves hides in it.": {
             "measure": lambda change: change.abs().mean()
         },
+        "You added up the changes: the largest one is asked for.": {
+            "measure": lambda change: change.abs().sum()
+        },
+        "You squared the changes: the absolute change is asked for.": {
+            "measure": lambda change: change.square().max()
+        },
+        "You compared probabilities: compare logits.": {"answer": lambda x: x.softmax(dim=-1)},
         "A logit that falls has a negative change: your number leaves it out.": {
             "measure": Tensor.max
         },

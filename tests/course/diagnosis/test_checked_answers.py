@@ -47,6 +47,14 @@ def padding_probe(model, source_ids, target_ids):
     return (after - before).abs().max().item()
 """
 APPENDED, LARGEST = "F.pad(source_ids, (0, 3))", "(after - before).abs().max().item()"
+ROW_BY_ROW = """
+@torch.no_grad()
+def padding_probe(model, source_ids, target_ids):
+    changes = []
+    for source, target in zip(source_ids.split(1), target_ids.split(1)):
+        changes.append(model(F.pad(source, (0, 3)), target) - model(source, target))
+    return torch.stack(changes).abs().max().item()
+"""
 NETWORK = f"""
 {FEED_FORWARD}
 
@@ -122,6 +130,8 @@ ANSWERS = {
             f"{RETURNED} → return away / (spread + 1e-5).sqrt()": "get no gradient",
             f"{RETURNED} → return self.gain * away / (spread + 1e-5).sqrt()": "its gain and its bias",
             f"{MEAN} → away = total": "the mean 0",
+            f"{RETURNED} → return self.gain * (away / (spread + 1e-5).sqrt() + self.bias)": "the bias comes after",
+            "sublayer(x) → sublayer(sublayer(x))": "runs 2 times",
         },
     ),
     "11.2": Answers(
@@ -130,6 +140,8 @@ ANSWERS = {
             "abs().max().item() → abs().amax()",
             f"{APPENDED} → torch.cat([source_ids, torch.zeros_like(source_ids[:, :3])], dim=1)",
             f"{APPENDED} → torch.cat([source_ids, source_ids.new_zeros(len(source_ids), 3)], 1)",
+            ROW_BY_ROW,
+            "model(source_ids, target_ids) → model(source_ids=source_ids, target_ids=target_ids)",
             f"{LARGEST} → max((after - before).max(), (before - after).max()).item()",
             f"{LARGEST} → (before - after).flatten().norm(p=math.inf).item()",
             "F.pad(source_ids, (0, 3)) → nn.functional.pad(source_ids, (0, 3), value=0)",
@@ -144,6 +156,10 @@ ANSWERS = {
             f"{LARGEST} → (after - before).max().item()": "a negative change",
             f"{LARGEST} → (after - before).abs().mean().item()": "mean",
             f"{LARGEST} → (after - before).mean().item()": "mean",
+            f"{LARGEST} → (after - before).abs().sum().item()": "added up the changes",
+            f"{LARGEST} → (after - before).square().max().item()": "squared the changes",
+            f"{LARGEST} → (after.softmax(-1) - before.softmax(-1)).abs().max().item()": "compare logits",
+            f"{APPENDED} → source_ids": "Does the model get the longer source once",
             f"{LARGEST} → (after - before).abs()": "The answer is a number",
             f"{LARGEST} → (after - before).abs()[0, -1].max().item()": "is not the largest",
             f"{LARGEST} → (after - before).abs()[0].max().item()": "is not the largest",
@@ -175,7 +191,11 @@ ANSWERS = {
             "self.dropout, training → 0.1, training": "the rate that is given",
             f"{DROPPED} → {BY_HAND.replace(' / (1 - self.dropout)', '')}": "divided by",
             ".relu() →": "narrow(relu(widen(x)))",
-            f"{DROPPED} → dropped = nn.Dropout(self.dropout)(hidden)": "Your forward makes a new nn.Dropout",
+            f"{DROPPED} → if not hasattr(self, 'drop'):\n            self.drop = nn.Dropout(self.dropout)\n        dropped = self.drop(hidden)": "A new nn.Dropout is in training",
+            "hidden = → self.train(); hidden =": "changes the mode of the module",
+            "self.dropout, training → 1 - self.dropout, training": "the rate that is given",
+            "self.widen(x) → self.widen(self.widen(x))": "Python stops at",
+            f"{DROPPED} → dropped = nn.Dropout(self.dropout)(hidden)": "A new nn.Dropout is in training",
             f"{DROPPED} → dropped = hidden && return self.narrow(dropped) → "
             f"return {BEHIND}": "Your dropout is behind narrow",
             f"{DROPPED} → dropped = hidden && self.widen(x) → "
@@ -208,6 +228,8 @@ ANSWERS = {
             f"return {CROSS_ENTROPY} → {LOG_P}\n    return -(log_p * (labels != 0)).mean()": "mean",
             f"return {CROSS_ENTROPY} → {LOG_P}\n    return log_p[labels != 0].mean()": "is negative",
             "logits.transpose(1, 2) → logits": "a vocabulary of 20",
+            "logits.transpose(1, 2) → logits.reshape(len(logits), -1, labels.size(1))": "no transpose",
+            "logits = → labels[labels == 0] = -100; logits = && , ignore_index=0 →": "change a clone",
         },
     ),
 }  # fmt: skip
