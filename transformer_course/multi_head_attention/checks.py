@@ -76,10 +76,8 @@ def _require_narrow_heads(listed: nn.Module) -> None:
     for value in (value for name, value in vars(listed).items() if not name.startswith("_")):
         held = value.values() if isinstance(value, dict) else value
         if isinstance(value, list | tuple | dict) and any(isinstance(x, nn.Module) for x in held):
-            raise AnswerError(
-                f"In a plain {type(value).__name__}, PyTorch does not find the heads: use "
-                "nn.ModuleList."
-            )
+            hint = "In a plain list, PyTorch does not find the heads: use nn.ModuleList."
+            raise AnswerError(hint.replace("list", type(value).__name__))
     if any(each.in_features != D_MODEL for each in narrow):
         raise AnswerError(
             "A head reads the whole vector of a word: its matrices go from d_model to d_head."
