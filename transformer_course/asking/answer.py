@@ -144,7 +144,7 @@ def require_module(module: nn.Module, *inputs: object) -> Tensor:
     given = [x.clone() if isinstance(x, Tensor) else x for x in inputs]
     output = ask(module, *given)
     require_untouched(given, inputs)
-    if isinstance(output, Tensor) and not close(ask(module, *inputs), output):
+    if isinstance(output, Tensor) and not close(ask(module, *inputs), output, equal_nan=True):
         raise AnswerError(
             "Two calls with the same input differ: something in forward is random, or changes the "
             "module."
@@ -204,7 +204,9 @@ def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:
     if tuple(answer.shape) != shape:
         raise AnswerError(f"The shape must be {axes} = {shape}; yours is {tuple(answer.shape)}.")
     if answer.is_floating_point() and answer.isnan().any():
-        raise AnswerError("Some numbers are NaN, not a number: look for 0/0 or a row of -inf.")
+        raise AnswerError(
+            "Some numbers are NaN, not a number: look for 0/0, inf, or a row of -inf."
+        )
     return answer.cpu()
 
 
@@ -258,8 +260,8 @@ def refuse_numbers(answer: float, hints: Mapping[float, str], *, within: float =
             raise AnswerError(hint)
 
 
-def close(answer: Tensor, expected: Tensor) -> bool:
+def close(answer: Tensor, expected: Tensor, *, equal_nan: bool = False) -> bool:
     """Whether two tensors hold the same numbers, up to rounding."""
     return answer.shape == expected.shape and torch.allclose(
-        answer.to(expected.dtype), expected, rtol=1e-4, atol=1e-5
+        answer.to(expected.dtype), expected, rtol=1e-4, atol=1e-5, equal_nan=equal_nan
     )

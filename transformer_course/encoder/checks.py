@@ -121,8 +121,11 @@ def check_used_layers(answer: object) -> None:
     """Exercise 7.4: a function that counts the layers that an encoder's output depends on."""
     x, _ = _inputs()
     stacks = {
-        "whose every layer starts again from the first x": (1, lambda x, all_: all_[-1](x)),
-        "that returns inside the loop": (1, lambda x, all_: all_[0](x)),
+        "whose every layer starts again from the first x": (
+            1,
+            lambda x, all_: _through(x, list(all_)[-1:], None),
+        ),
+        "that returns inside the loop": (1, lambda x, all_: _through(x, list(all_)[:1], None)),
         "that runs only three": (3, lambda x, all_: _through(x, list(all_)[:3], None)),
     }
     healthy = _Stack(lambda x, all_: _through(x, list(all_), None))
@@ -134,8 +137,8 @@ def check_used_layers(answer: object) -> None:
         if found == LAYERS:
             raise AnswerError(
                 f"For an encoder of {LAYERS} layers {words}, you found {found}: that is the number "
-                "of layers that it holds. Leave out one layer, and compare what encoder(x) gives: "
-                "a loop of your own over the layers does not show what the encoder does."
+                "of layers that it holds. Leave out a single layer, and compare what encoder(x) "
+                "gives: a loop of your own over the layers does not show what the encoder does."
             )
         if found != expected:
             raise AnswerError(
