@@ -41,6 +41,8 @@ HINTS = {
     "padding has a loss": "The labels that are padding still have a gradient.",
     "the end token is not trained": "The end token's label still has no gradient: a model trained "
     "with this loss never learns to stop.",
+    "labels come from elsewhere": "By its gradient, this loss does not train the words of a row: "
+    "look at the labels, and at what becomes of the logits.",
     "labels are not shifted": "The decoder reads the tokens that it has to predict.",
     "parameters get no gradient": "forward does not use all of them (a layer norm needs its "
     "gain and its bias), or detach() or no_grad() stops the gradient.",
@@ -211,8 +213,8 @@ def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
     rate = (calls[:, widen(x) > 1e-3].abs() < 1e-4).float().mean().item()
     if abs(rate - RATE) > 0.03:
         raise AnswerError(
-            f"With dropout={RATE}, about {rate:.0%} of the hidden numbers are dropped in training: use "
-            "the rate that is given."
+            f"With dropout={RATE}, about {rate:.0%} of the hidden numbers are dropped in "
+            "training: use the rate that is given."
         )
 
 
@@ -253,10 +255,12 @@ def check_repaired_loss(answer: Loss) -> None:
 def _refuse_other_order(loss: Tensor, right: Tensor, logits: Tensor) -> None:
     """Refuse a loss that does not bring each position together with its own label."""
     (wanted,) = torch.autograd.grad(right, logits, retain_graph=True)
-    (found,) = torch.autograd.grad(loss, logits, retain_graph=True, allow_unused=True)
-    if found is None:
-        return  # an illness: nothing is trained
-    if not close(found.sum(-1), torch.zeros(found.shape[:-1])):
+    (found,) = torch.autograd.grad(loss, logits, create_graph=True, allow_unused=True)
+    if found is None or not found.requires_grad:
+        return  # an illness: nothing is trained, or there is no softmax
+    first = found[0, 0] @ torch.arange(1.0, 1 + VOCABULARY)
+    (joined,) = torch.autograd.grad(first, logits, retain_graph=True)
+    if joined.flatten(0, 1)[1:].abs().max() > SAME:
         raise AnswerError(
             "The softmax must run over the vocabulary of a single position; yours joins logits of "
             "several positions. (A reshape is no transpose.)"

@@ -220,6 +220,8 @@ ANSWERS = {
             f"return {CROSS_ENTROPY} → return nn.CrossEntropyLoss(ignore_index=0)("
             "logits.reshape(-1, logits.size(-1)), labels.reshape(-1))",
             f"return {CROSS_ENTROPY} → {LOG_P}\n    return -log_p[labels != 0].mean()",
+            f"{CROSS_ENTROPY} → sum(logits[i, j].logsumexp(0) - logits[i, j, labels[i, j]] "
+            "for i, j in (labels != 0).nonzero()) / (labels != 0).sum()",
             f"return {CROSS_ENTROPY} → {LOG_P}\n    real = (labels != 0).float()\n"
             "    return -(log_p * real).sum() / real.sum()",
             f"{CROSS_ENTROPY} → F.nll_loss("
@@ -244,6 +246,10 @@ ANSWERS = {
             "logits.transpose(1, 2) → logits.reshape(len(logits), logits.size(2), -1)": "joins logits of several",
             f"{CROSS_ENTROPY} → F.cross_entropy("
             "logits.transpose(0, 1).flatten(0, 1), labels.flatten(), ignore_index=0)": "at each other's positions",
+            f"{CROSS_ENTROPY} → F.mse_loss("
+            "logits, F.one_hot(labels, logits.size(-1)).float())": "at what becomes of the logits",
+            f"{CROSS_ENTROPY} → F.nll_loss("
+            "logits.transpose(1, 2), labels, ignore_index=0)": "should be the mean",
             "logits = → with torch.no_grad():\n        logits =": "has no gradient",
             "reads) → reads).detach()": "has no gradient",
             "target_ids[:, 1:] → target_ids[:, 1:]; labels[labels == 0] = -100 && , ignore_index=0 →": "change a clone",
