@@ -306,8 +306,8 @@ def refuse_numbers(answer: float, hints: Mapping[float, str], *, within: float =
             raise AnswerError(hint)
 
 
-def close(answer: Tensor, expected: Tensor) -> bool:
+def close(answer: Tensor, expected: Tensor, *, equal_nan: bool = False) -> bool:
     """Whether two tensors hold the same numbers, up to rounding."""
     return answer.shape == expected.shape and torch.allclose(
-        answer.to(expected.dtype), expected, rtol=1e-4, atol=1e-5
+        answer.to(expected.dtype), expected, rtol=1e-4, atol=1e-5, equal_nan=equal_nan
     )

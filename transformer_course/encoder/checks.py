@@ -137,9 +137,9 @@ def check_used_layers(answer: object) -> None:
         if found == LAYERS:
             raise AnswerError(
                 f"For an encoder of {LAYERS} layers {words}, you found {found}: that is the number "
-                "of layers that it holds. Leave out one layer at a time, and compare what "
-                "encoder(x) gives with what it gave before: a loop of your own over the layers, or "
-                "their calls, do not show what the output depends on."
+                "of layers that it holds. Leave out a single layer, and compare what encoder(x) "
+                "gives: a loop of your own over the layers, or their calls, do not show what the "
+                "output depends on."
             )
         if found != expected:
             raise AnswerError(
