@@ -2,7 +2,7 @@
 
 from tests.course.diagnosis.friends import ADD_AND_NORM, FEED_FORWARD
 from tests.exercise_answers import Answers, checks_of, told_apart
-from transformer_course.diagnosis import checks
+from transformer_course.diagnosis import checks, probe_checks
 
 NORM = f"""
 {ADD_AND_NORM}
@@ -278,5 +278,5 @@ ANSWERS = {
 }  # fmt: skip
 
 test_a_right_answer_is_correct, test_a_wrong_answer_gets_its_own_hint = told_apart(
-    checks_of(checks), ANSWERS
+    checks_of(checks) | checks_of(probe_checks), ANSWERS
 )

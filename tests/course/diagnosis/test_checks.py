@@ -13,11 +13,11 @@ from tests.course.diagnosis.friends import (
 from tests.exercise_answers import checks_of
 from tools.exercises import with_answer
 from transformer_course.asking.answer import AnswerError
-from transformer_course.diagnosis import checks as lesson_11
+from transformer_course.diagnosis import checks, probe_checks
 from transformer_course.diagnosis.patients import sheet
 from transformer_course.our_transformer import AddAndNorm, FeedForward
 
-CHECKS = checks_of(lesson_11)
+CHECKS = checks_of(checks) | checks_of(probe_checks)
 
 
 def as_forward(base, forward):
