@@ -137,13 +137,13 @@ SEARCHES = (
 )
 MISTAKES = {
     "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
-    "greedy": "That is what greedy search writes: at every step keep `width` hypotheses, also "
-    "after one has ended.",
+    "greedy": "That is what greedy search writes. Keep `width` hypotheses at every step, also "
+    "after one has ended, and compare all that have ended.",
     "worst": "You keep the least probable ones: sort with the largest sum first.",
     "refilled": "Pick the `width` most probable of all continuations first, with those that end; "
     "then take those that end out of the beam.",
-    "first": "You return the first hypothesis that ends: continue with the others, and compare "
-    "all of them at the end.",
+    "first": "A better hypothesis ends later: go on with the others, up to `longest` tokens, and "
+    "compare all of them at the end.",
     "enough": "You stop once `width` hypotheses have ended: a longer one can still win.",
     "likeliest": "You compare the hypotheses by their log-probability: compare their scores.",
     "lowest": "You take the lowest score. Scores are negative, and the best is nearest to 0.",
