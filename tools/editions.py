@@ -7,12 +7,12 @@ ends in one sentence on the standard error, and in the status 1.
 import argparse
 import os
 import re
-import sys
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from tools.notebooks import lesson_paths
+from tools.notebooks import lesson_paths, read
 from transformer_edu.training.machine.atomic_files import read_json, write_json
+from transformer_edu.training.machine.failures import INTERRUPTED, report
 
 WRITTEN = ".written.json"  # the names of what the editions have written into a folder
 INDEX = "index.html"
@@ -38,7 +38,7 @@ def edition_command(
         to: The folder that is written if none is named.
 
     Returns:
-        The exit status: 0, or 1 after an error, which is told in one line.
+        The exit status: 0, 1 after an error, which is told in one line, or 130 after Ctrl-C.
     """
     parser = argparse.ArgumentParser(description=about)
     lessons = "numbers, such as 02, or notebooks; all lessons when none"
@@ -52,10 +52,18 @@ def edition_command(
         is_taken = os.path.lexists(folder) and not folder.is_dir()
         if is_taken or "\0" in str(folder):
             raise EditionError(f"to must be a folder or a new name, got {str(folder)!r}")
-        print(write([named_lesson(name) for name in options.lessons], folder))
+        named = map(named_lesson, options.lessons)
+        lessons = list({path.resolve(): path for path in named}.values())
+        if len({path.stem for path in lessons}) < len(lessons):
+            got = ", ".join(map(str, lessons))
+            raise EditionError(f"lessons must have different names, got {got}")
+        print(write(lessons, folder))
     except (EditionError, OSError) as error:
-        print(error, file=sys.stderr)
+        report(str(error))
         return 1
+    except KeyboardInterrupt:
+        report("Interrupted.")
+        return INTERRUPTED
     return 0
 
 
@@ -72,6 +80,11 @@ def named_lesson(name: str) -> Path:
     if name and name.zfill(2) in numbered:
         return numbered[name.zfill(2)]
     if (path := Path(name)).suffix == ".ipynb" and path.is_file():
+        try:
+            read(path)
+        except Exception as error:  # whatever a damaged file holds
+            got = f"the file {path} ({type(error).__name__})"
+            raise EditionError(f"a lesson must be a notebook, got {got}") from None
         return path
     numbers = f"{min(numbered)} to {max(numbered)}"
     raise EditionError(f"a lesson must be a number from {numbers} or a notebook, got {name}")

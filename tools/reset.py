@@ -17,8 +17,7 @@ from nbformat import NotebookNode
 from tools.exercises import exercise_indices, number_of
 from tools.notebooks import lesson_paths, read
 from tools.working_copies import ROOT, is_trusted, sign
-from transformer_course.my_transformer import back_up
-from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
 
 DONE = (
     "Exercise {number} in {folder}/{name} waits again. The copy as it was is kept as {kept}. If "
@@ -69,13 +68,14 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
     # Half an emoji cannot be written as text: JSON writes it with a backslash.
     after = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
     content = after.encode(errors="backslashreplace")
-    kept, trusted = back_up(copy), is_trusted(before)
-    if copy.read_bytes() != before:
-        raise ResetError(f"{copy.name} was saved at this very moment: try again")
-    replace_file(copy.resolve(), [content])
+    trusted = is_trusted(before)
+    try:
+        kept = replace_unchanged(copy, before, content)
+    except SavedMeanwhileError:
+        raise ResetError(f"{copy.name} was saved at this very moment: try again") from None
     if trusted:
         sign(content)
-    return DONE.format(name=copy.name, kept=kept, **said)
+    return DONE.format(name=copy.name, kept=kept.name, **said)
 
 
 def _original(number: str, root: Path) -> tuple[Path, str]:

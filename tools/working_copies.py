@@ -19,6 +19,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from transformer_course.kept_files import replace_unchanged
 from transformer_edu.training.machine.atomic_files import read_json, replace_file, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -124,7 +125,8 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     if not _cells(content):
         raise OSError("the lesson is damaged")
     now, known = fingerprint(content), made_of.setdefault(lesson.name, [])
-    own = _fingerprint_of(copy)
+    there = _content_of(copy)
+    own = None if there is None else fingerprint(there)
     if own not in (None, now, *known):
         done.newer += [lesson.name] * (now not in known)
         return
@@ -134,19 +136,20 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
         # What is remembered first cannot be taken for the reader's own, whatever happens next.
         write_json(copy.with_name(MEMORY), made_of)
         done.signed &= sign(content)
-        if _fingerprint_of(copy) != own:
-            raise OSError("it was saved at this very moment")
-        replace_file(Path(os.path.realpath(copy)), [content])
+        if there is None:
+            replace_file(Path(os.path.realpath(copy)), [content])
+        else:
+            replace_unchanged(copy, there, content).unlink()
         done.copied.append(lesson.name)
 
 
-def _fingerprint_of(copy: Path) -> str | None:
-    """A copy's fingerprint; None if there is no copy. An OSError if it cannot be read."""
+def _content_of(copy: Path) -> bytes | None:
+    """What a copy holds; None if there is no copy. An OSError if it cannot be read."""
     if not os.path.lexists(copy):
         return None
     if not copy.is_file():
         raise OSError(TAKEN)
-    return fingerprint(copy.read_bytes())
+    return copy.read_bytes()
 
 
 def sign(content: bytes) -> bool:
