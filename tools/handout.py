@@ -4,8 +4,12 @@ A handout is a lesson's page of the site without solutions and folded code, as a
 the stored outputs, and every figure as its still picture. The outcomes of the Predicts come last.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.handout")
+
 import html
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,7 +125,3 @@ def main(arguments: list[str] | None = None) -> int:
     """The command: print the named lessons, or all."""
     about = "Print lessons as PDF files for A4 paper."
     return edition_command(print_lessons, arguments, about=about, to=HANDOUTS)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

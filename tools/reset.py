@@ -5,10 +5,14 @@ it is. The copy as it was is kept next to it first, under a name that ends in ``
 ``my_transformer.py`` keeps stays there.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.reset")
+
 import argparse
 import json
 import re
-import sys
 from pathlib import Path
 
 import nbformat
@@ -18,6 +22,7 @@ from tools.exercises import exercise_indices, number_of
 from tools.notebooks import lesson_paths, read
 from tools.working_copies import ROOT, is_trusted, sign
 from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
+from transformer_edu.training.machine.failures import FAILED, one_line_errors, report
 
 DONE = (
     "Exercise {number} in {folder}/{name} waits again. The copy as it was is kept as {kept}. If "
@@ -90,6 +95,7 @@ def _original(number: str, root: Path) -> tuple[Path, str]:
     raise ResetError(f"exercise must be the number of one, such as 2.1, got {number!r}")
 
 
+@one_line_errors
 def main(arguments: list[str] | None = None) -> int:
     """The command. Returns the exit status: 1 if nothing was reset."""
     about = "Set one exercise in work/ back to its three dots; the copy as it was is kept."
@@ -97,11 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("exercise", help="its number, such as 2.1")
     try:
         print(reset(parser.parse_args(arguments).exercise, ROOT / "work"))
-    except (ResetError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    except ResetError as error:
+        report(f"error: {error}")
+        return FAILED
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,6 +5,11 @@ from the docstrings of both packages. docs/ holds the front page, the look and S
 The live page, in which the translator computes, is copied beside them.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.site")
+
 import html
 import os
 import re
@@ -407,7 +412,3 @@ def main(arguments: list[str] | None = None) -> int:
     """The command: build the site with the named lessons, or all."""
     about = "Build the website from the stored notebooks."
     return edition_command(_build, arguments, about=about, to=SITE)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

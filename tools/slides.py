@@ -4,9 +4,13 @@ A deck is one HTML file that loads nothing: it contains reveal.js (from the pack
 sphinx-revealjs), the pictures and the drawn formulas. No cell is run.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.slides")
+
 import html
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
@@ -196,7 +200,3 @@ def main(arguments: list[str] | None = None) -> int:
     """The command: write the slides of the named lessons, or of all."""
     about = "Write the lessons as slides."
     return edition_command(_write, arguments, about=about, to=ROOT / "slides")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,18 +9,25 @@ written, and only then: JupyterLab shows live figures only in notebooks that it 
 other notebooks are relative, also where those of the lessons lead to Colab.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.working_copies")
+
 import hashlib
 import json
 import os
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from transformer_course.kept_files import replace_unchanged
 from transformer_edu.training.machine.atomic_files import read_json, replace_file, write_json
+from transformer_edu.training.machine.failures import one_line_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = ".copied.json"  # the fingerprints of the lessons that each copy was made of
@@ -199,7 +206,8 @@ def _remembered(copies: Path) -> dict[str, list[str]]:
     }
 
 
-def main() -> int:
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command: bring the folder ``work`` up to date."""
     copies = ROOT / "work"
     if os.path.lexists(copies) and not copies.is_dir():
@@ -227,7 +235,3 @@ def main() -> int:
     if not done.failed:
         print("notebooks/ must hold the lessons, got none.", file=sys.stderr)
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

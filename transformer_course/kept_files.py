@@ -80,9 +80,11 @@ def _free_copy(path: Path, content: bytes) -> Path:
             break
     try:
         replace_file(copy, [content])
-    except OSError as error:
+    except BaseException as error:  # also Ctrl-C
         copy.unlink()
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     return copy
 
 
