@@ -2,13 +2,16 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools import handout, site, slides, student
-from tools.editions import WRITTEN
+from tools import editions, handout, site, slides, student
+from tools.editions import WRITTEN, EditionError, claim, put
 from tools.notebooks import ROOT, lesson_paths
 
 COMMANDS = {module.__name__.split(".")[1]: module for module in (site, slides, student, handout)}
@@ -84,17 +87,77 @@ def test_a_full_disk_leaves_the_deck_that_was_there(tmp_path, capsys, monkeypatc
     assert slides.main(["02", "--to", str(tmp_path)]) == 0
     deck = (tmp_path / "02_attention.html").read_bytes()
 
-    def refuse(file):
-        raise OSError(28, "No space left on device")
+    def refuse(path, parts):
+        raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(os, "fsync", refuse)
+    monkeypatch.setattr(editions, "replace_file", refuse)
     (tmp_path / "02_attention.ipynb").write_bytes(
         (ROOT / "notebooks" / "02_attention.ipynb").read_bytes().replace(b"Attention", b"Other")
     )
-    monkeypatch.setattr(slides, "claim", lambda folder, names: [])
     assert slides.main([str(tmp_path / "02_attention.ipynb"), "--to", str(tmp_path)]) == 1
     assert (tmp_path / "02_attention.html").read_bytes() == deck
     assert "02_attention.html" in capsys.readouterr().err
+
+
+def test_a_deck_or_a_handout_that_somebody_has_changed_stays(tmp_path, capsys):
+    assert slides.main(["02", "03", "--to", str(tmp_path)]) == 0
+    assert slides.main(["02", "03", "--to", str(tmp_path)]) == 0
+    deck = tmp_path / "03_masks.html"
+    deck.write_text("with notes of mine")
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    assert slides.main(["03", "--to", str(tmp_path)]) == 1
+    wanted = f"{tmp_path} must hold no file of others that would be lost, got {deck.name}"
+    assert capsys.readouterr().err.startswith(wanted) and deck.read_text() == "with notes of mine"
+    put(tmp_path / "02_attention.pdf", b"printed")
+    assert claim(tmp_path, ["02_attention.pdf"])
+    (tmp_path / "02_attention.pdf").write_bytes(b"printed, with notes")
+    with pytest.raises(EditionError, match="got 02_attention.pdf: write elsewhere"):
+        claim(tmp_path, ["02_attention.pdf"])
+
+
+def test_a_deck_of_a_lesson_with_another_name_stays_if_somebody_has_changed_it(tmp_path):
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    for name in ("99_gone.html", "98_gone.html"):
+        put(tmp_path / name, b"<title>gone</title>")
+    (tmp_path / "98_gone.html").write_text("with notes")
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    assert not (tmp_path / "99_gone.html").exists() and (tmp_path / "98_gone.html").exists()
+    assert "gone" not in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.parametrize("step", ["write_json", "replace_file"])
+def test_slides_that_were_killed_are_written_again(step, tmp_path, monkeypatch):
+    def killed(*given):
+        raise KeyboardInterrupt
+
+    for lessons in (["02"], ["02", "03"]):
+        with monkeypatch.context() as patch:
+            patch.setattr(editions, step, killed)
+            assert slides.main([*lessons, "--to", str(tmp_path)]) == 130
+        assert slides.main([*lessons, "--to", str(tmp_path)]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal")
+@pytest.mark.parametrize("name", [*COMMANDS, "reset", "working_copies"])
+def test_an_interrupt_while_a_command_is_imported_is_one_word(name):
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", f"tools.{name}", "--help"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    for line in process.stderr:
+        if line.rstrip().endswith("transformer_edu.training.machine.failures"):
+            break
+    process.stderr.readline()
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    said = [line for line in errors.splitlines() if not line.startswith("import time:")]
+    assert process.returncode == 130 and said[-1] == "Interrupted."
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.chromium import launch
-from tools.editions import EditionError, claim, edition_command
+from tools.editions import EditionError, claim, edition_command, put
 from tools.notebooks import ROOT, lesson_paths
 from tools.site import build
 
@@ -116,7 +116,9 @@ def print_lessons(lessons: list[Path], to: Path) -> str:
         build(Path(place) / "site", lessons=lessons, shown=[])
         handouts = [to / f"{path.stem}.pdf" for path in lessons]
         for path, handout in zip(lessons, handouts, strict=True):
-            print_page(browser, Path(place) / f"site/notebooks/{path.stem}.html", handout)
+            printed = Path(place) / handout.name
+            print_page(browser, Path(place) / f"site/notebooks/{path.stem}.html", printed)
+            put(handout, printed.read_bytes())
         browser.close()
     return "\n".join(map(str, handouts))
 

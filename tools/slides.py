@@ -18,10 +18,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
-from tools.editions import INDEX, EditionError, claim, edition_command
+from tools.editions import INDEX, EditionError, claim, edition_command, put
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.slide_blocks import Block, blocks_of, room_below
-from transformer_edu.training.machine.atomic_files import replace_file
 
 REVEAL = "sphinx_revealjs/_static/revealjs"
 HERE = Path(__file__).resolve().parent
@@ -179,10 +178,10 @@ def write(paths: Sequence[Path], folder: Path) -> list[Path]:
             raise EditionError(f"{wanted}, got {path} ({type(error).__name__})") from error
     claimed = claim(folder, [INDEX, *(page.name for page in written)])
     for page, content in written.items():
-        replace_file(page, [content])
+        put(page, content)
     decks = [folder / name for name in claimed if name != INDEX and (folder / name).is_file()]
     items = [f'<li><a href="{each.name}">{_title_of(each)}</a></li>' for each in decks]
-    replace_file(folder / INDEX, [_INDEX.format(items="\n".join(items)).encode()])
+    put(folder / INDEX, _INDEX.format(items="\n".join(items)).encode())
     return list(written)
 
 
