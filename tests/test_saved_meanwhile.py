@@ -141,7 +141,9 @@ ACTIONS = {
 
 
 @pytest.mark.parametrize("how", ["in place", "by rename", "slowly"])
-@pytest.mark.parametrize("name", ACTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "keep")) for name in ACTIONS]
+)
 def test_what_is_saved_at_any_line_of_a_command_is_there_afterwards(
     name, how, tmp_path, monkeypatch
 ):

@@ -13,6 +13,7 @@ if __name__ == "__main__":  # before the imports that take seconds
 import argparse
 import json
 import re
+import warnings
 from pathlib import Path
 
 import nbformat
@@ -21,7 +22,7 @@ from nbformat import NotebookNode
 from tools.exercises import exercise_indices, number_of
 from tools.notebooks import lesson_paths, read
 from tools.working_copies import ROOT, is_trusted, sign
-from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
+from transformer_course.kept_files import SavedMeanwhileError, name_from, replace_unchanged
 from transformer_edu.training.machine.failures import FAILED, one_line_errors, report
 
 DONE = (
@@ -57,7 +58,8 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
     before = copy.read_bytes()
     try:
         stored = json.loads(before)
-        notebook = nbformat.reads(before.decode(), as_version=4)
+        with warnings.catch_warnings(action="ignore"):  # two cells with one id, perhaps
+            notebook = nbformat.reads(before.decode(), as_version=4)
         indices = [i for i in exercise_indices(notebook) if number_of(notebook, i) == number]
         cells = [stored["cells"][index] for index in indices]
         sources = ["".join(cell["source"]) for cell in cells]
@@ -80,7 +82,7 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
         raise ResetError(f"{copy.name} was saved at this very moment: try again") from None
     if trusted:
         sign(content)
-    return DONE.format(name=copy.name, kept=kept.name, **said)
+    return DONE.format(name=copy.name, kept=name_from(copies, kept), **said)
 
 
 def _original(number: str, root: Path) -> tuple[Path, str]:

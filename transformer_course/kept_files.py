@@ -56,6 +56,11 @@ def replace_unchanged(path: Path, before: bytes, content: bytes) -> Path:
     return old
 
 
+def name_from(folder: Path, copy: Path) -> str:
+    """The name of a copy for whoever looks into a folder: the whole path if it is elsewhere."""
+    return copy.name if copy.parent == folder.resolve() else str(copy)
+
+
 def back_up(path: Path) -> str:
     """Copy a file to a name that is free, and return that name; a copy that is there will do."""
     content = path.read_bytes()

@@ -33,7 +33,7 @@ from transformer_course.class_source import (
     source_of,
     with_class,
 )
-from transformer_course.kept_files import replace_unchanged
+from transformer_course.kept_files import name_from, replace_unchanged
 from transformer_edu.training.machine.atomic_files import lock, replace_file
 
 FILE = "my_transformer.py"
@@ -264,7 +264,7 @@ def _write(name: str, source: str) -> str:
     elif said or text != before:
         old = replace_unchanged(Path(FILE), there, content)
         if said:
-            return f"{said} {old.name}. "
+            return f"{said} {name_from(Path(), old)}. "
         old.unlink()
     return ""
 

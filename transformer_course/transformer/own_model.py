@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transformer_course import our_transformer
 from transformer_course.asking.answer import close
-from transformer_course.kept_files import replace_unchanged
+from transformer_course.kept_files import name_from, replace_unchanged
 from transformer_course.looking.recording import removed_at_the_end
 from transformer_course.my_transformer import COURSE, OURS, SWITCH, YOURS
 from transformer_edu.training.machine.atomic_files import replace_file
@@ -147,7 +147,7 @@ def keep_weights(model: nn.Module) -> None:
             replace_file(Path(os.path.realpath(path)), [content])
         elif (before := path.read_bytes()) != content:
             old = replace_unchanged(path, before, content)
-            said = f"The weights that were there are kept as {old.name}. "
+            said = f"The weights that were there are kept as {name_from(Path(), old)}. "
     except OSError as error:
         print(f"The weights could not be written to {WEIGHTS}: {error.strerror}.")
         return
