@@ -378,7 +378,7 @@ def _write_pages(
 ) -> None:
     """Write all pages but the live page into an empty folder."""
     with tempfile.TemporaryDirectory() as place:
-        sources, kept = Path(place) / "sources", Path(place) / "kept"
+        sources, kept, pages = (Path(place) / name for name in ("sources", "kept", "pages"))
         try:
             write_sources(sources, lessons, shown)
         except (LookupError, ValueError, TypeError, StopIteration) as error:
@@ -387,9 +387,10 @@ def _write_pages(
         options = ["-b", "html", "-q", "-W", "--keep-going", "-c", DOCS, "-d", kept]
         if partial:
             options += ["-D", f"suppress_warnings={','.join(PARTIAL)}"]
-        command = [sys.executable, "-m", "sphinx", *options, sources, to.resolve()]
+        command = [sys.executable, "-m", "sphinx", *options, sources, pages]
         if subprocess.run(command, cwd=ROOT).returncode:
             raise EditionError("The site could not be built: Sphinx has said why.")
+        shutil.copytree(pages, to, dirs_exist_ok=True)  # beside them are files of Sphinx's own
     for page in to.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         names = ICONS if page.name == "search.html" else (*ICONS, *WORDS)
