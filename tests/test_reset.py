@@ -2,6 +2,7 @@
 
 import json
 import random
+import warnings
 
 import nbformat
 import pytest
@@ -89,6 +90,27 @@ def test_a_copy_that_is_reset_whole_follows_its_lesson_again(copies, tmp_path):
     assert update(lessons, copies).newer == [LESSON]
     reset("2.1", copies)
     assert update(lessons, copies).copied == [LESSON]
+
+
+def test_a_copy_that_is_a_link_says_where_the_copy_as_it_was_is(copies, tmp_path):
+    disk = tmp_path / "disk" / "mine.ipynb"
+    disk.parent.mkdir()
+    (copies / LESSON).rename(disk)
+    (copies / LESSON).symlink_to(disk)
+    answer(disk, "2.1")
+    before = disk.read_bytes()
+    assert f"kept as {disk.with_suffix('.bak')}. " in reset("2.1", copies)
+    assert disk.with_suffix(".bak").read_bytes() == before and (copies / LESSON).is_symlink()
+
+
+def test_two_cells_with_one_id_are_no_warning(copies):
+    stored = json.loads((copies / LESSON).read_bytes())
+    stored["cells"][-1]["id"] = stored["cells"][0]["id"]
+    (copies / LESSON).write_text(json.dumps(stored))
+    answered = (copies / LESSON).read_text().replace("check_", "mine = 1; check_", 1)
+    (copies / LESSON).write_text(answered)
+    with warnings.catch_warnings(action="error"):
+        reset("2.1", copies)
 
 
 @pytest.mark.parametrize("trusted", [True, False])

@@ -4,14 +4,18 @@ A handout is a lesson's page of the site without solutions and folded code, as a
 the stored outputs, and every figure as its still picture. The outcomes of the Predicts come last.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.handout")
+
 import html
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.chromium import launch
-from tools.editions import EditionError, claim, edition_command
+from tools.editions import EditionError, claim, edition_command, put
 from tools.notebooks import ROOT, lesson_paths
 from tools.site import build
 
@@ -112,7 +116,9 @@ def print_lessons(lessons: list[Path], to: Path) -> str:
         build(Path(place) / "site", lessons=lessons, shown=[])
         handouts = [to / f"{path.stem}.pdf" for path in lessons]
         for path, handout in zip(lessons, handouts, strict=True):
-            print_page(browser, Path(place) / f"site/notebooks/{path.stem}.html", handout)
+            printed = Path(place) / handout.name
+            print_page(browser, Path(place) / f"site/notebooks/{path.stem}.html", printed)
+            put(handout, printed.read_bytes())
         browser.close()
     return "\n".join(map(str, handouts))
 
@@ -121,7 +127,3 @@ def main(arguments: list[str] | None = None) -> int:
     """The command: print the named lessons, or all."""
     about = "Print lessons as PDF files for A4 paper."
     return edition_command(print_lessons, arguments, about=about, to=HANDOUTS)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

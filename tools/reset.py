@@ -5,10 +5,15 @@ it is. The copy as it was is kept next to it first, under a name that ends in ``
 ``my_transformer.py`` keeps stays there.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.reset")
+
 import argparse
 import json
 import re
-import sys
+import warnings
 from pathlib import Path
 
 import nbformat
@@ -17,8 +22,8 @@ from nbformat import NotebookNode
 from tools.exercises import exercise_indices, number_of
 from tools.notebooks import lesson_paths, read
 from tools.working_copies import ROOT, is_trusted, sign
-from transformer_course.my_transformer import back_up
-from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_course.kept_files import SavedMeanwhileError, name_from, replace_unchanged
+from transformer_edu.training.machine.failures import FAILED, one_line_errors, report
 
 DONE = (
     "Exercise {number} in {folder}/{name} waits again. The copy as it was is kept as {kept}. If "
@@ -53,7 +58,8 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
     before = copy.read_bytes()
     try:
         stored = json.loads(before)
-        notebook = nbformat.reads(before.decode(), as_version=4)
+        with warnings.catch_warnings(action="ignore"):  # two cells with one id, perhaps
+            notebook = nbformat.reads(before.decode(), as_version=4)
         indices = [i for i in exercise_indices(notebook) if number_of(notebook, i) == number]
         cells = [stored["cells"][index] for index in indices]
         sources = ["".join(cell["source"]) for cell in cells]
@@ -69,13 +75,14 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
     # Half an emoji cannot be written as text: JSON writes it with a backslash.
     after = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
     content = after.encode(errors="backslashreplace")
-    kept, trusted = back_up(copy), is_trusted(before)
-    if copy.read_bytes() != before:
-        raise ResetError(f"{copy.name} was saved at this very moment: try again")
-    replace_file(copy.resolve(), [content])
+    trusted = is_trusted(before)
+    try:
+        kept = replace_unchanged(copy, before, content)
+    except SavedMeanwhileError:
+        raise ResetError(f"{copy.name} was saved at this very moment: try again") from None
     if trusted:
         sign(content)
-    return DONE.format(name=copy.name, kept=kept, **said)
+    return DONE.format(name=copy.name, kept=name_from(copies, kept), **said)
 
 
 def _original(number: str, root: Path) -> tuple[Path, str]:
@@ -90,6 +97,7 @@ def _original(number: str, root: Path) -> tuple[Path, str]:
     raise ResetError(f"exercise must be the number of one, such as 2.1, got {number!r}")
 
 
+@one_line_errors
 def main(arguments: list[str] | None = None) -> int:
     """The command. Returns the exit status: 1 if nothing was reset."""
     about = "Set one exercise in work/ back to its three dots; the copy as it was is kept."
@@ -97,11 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("exercise", help="its number, such as 2.1")
     try:
         print(reset(parser.parse_args(arguments).exercise, ROOT / "work"))
-    except (ResetError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    except ResetError as error:
+        report(f"error: {error}")
+        return FAILED
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

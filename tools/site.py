@@ -5,7 +5,13 @@ from the docstrings of both packages. docs/ holds the front page, the look and S
 The live page, in which the translator computes, is copied beside them.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.site")
+
 import html
+import os
 import re
 import shutil
 import subprocess
@@ -21,7 +27,7 @@ from nbformat import NotebookNode
 
 from tools import facts
 from tools.colab import with_badges
-from tools.editions import EditionError, edition_command
+from tools.editions import WRITTEN, EditionError, edition_command
 from tools.notebooks import AFTERWARDS, BEFORE, NAMES, PROBLEMS, REVIEW, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
@@ -33,6 +39,7 @@ from transformer_course.live_translator.page.live_page import (
     translator_file,
     write_files,
 )
+from transformer_edu.training.machine.atomic_files import read_json, write_json
 
 DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
@@ -320,28 +327,70 @@ def build(
     """Build the site.
 
     Args:
-        to: The folder for the pages; what is there is removed.
+        to: The folder for the pages; a site that is there is replaced when the new one is whole.
         lessons: The notebooks that get a page; None for all.
         shown: The rooms of the packages that get a page; None for all.
 
     Raises:
-        EditionError: If the folder holds anything but a site, if Sphinx fails, or if it warns of
-            anything but a link to a page that was left out.
+        EditionError: If the folder holds what no site has, if a notebook is no lesson, if Sphinx
+            fails, or if it warns of anything but a link to a page that was left out.
     """
     partial = lessons is not None or shown is not None
     lessons, shown = lessons or lesson_paths(), rooms() if shown is None else shown
-    if to.exists() and any(to.iterdir()) and not (to / ".buildinfo").exists():
-        raise EditionError(f"The folder must be empty or hold a site of before, got {to}")
-    shutil.rmtree(to, ignore_errors=True)
+    names = {path.name for path in lesson_paths()}
+    if strangers := [str(path) for path in lessons if path.name not in names]:
+        raise EditionError(f"The site must be of lessons, got {', '.join(strangers)}")
+    to = Path(os.path.realpath(to))
+    _refuse_files_of_others(to)
+    new, old = (to.with_name(f".{to.name}.{os.getpid()}.{which}") for which in ("new", "old"))
+    new.mkdir(parents=True)
+    try:
+        _write_pages(new, lessons, shown, partial=partial)
+        write_live_page(new / LIVE)
+        write_json(new / WRITTEN, _files_in(new))
+        if to.exists():
+            to.rename(old)
+        new.rename(to)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _files_in(folder: Path) -> list[str]:
+    """The names of all files below a folder."""
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+def _refuse_files_of_others(folder: Path) -> None:
+    """Refuse a folder with a file that no site has written, because it would be lost."""
+    try:
+        written = {WRITTEN, *read_json(folder / WRITTEN)}
+    except (OSError, ValueError, TypeError):
+        written = set()
+    if others := [name for name in _files_in(folder) if name not in written]:
+        wanted = f"{folder} must be empty, or hold nothing but a site of this command"
+        raise EditionError(f"{wanted}, got {others[0]}: write elsewhere with --to")
+
+
+def _write_pages(
+    to: Path, lessons: Sequence[Path], shown: Sequence[Path], *, partial: bool
+) -> None:
+    """Write all pages but the live page into an empty folder."""
     with tempfile.TemporaryDirectory() as place:
-        sources, kept = Path(place) / "sources", Path(place) / "kept"
-        write_sources(sources, lessons, shown)
+        sources, kept, pages = (Path(place) / name for name in ("sources", "kept", "pages"))
+        try:
+            write_sources(sources, lessons, shown)
+        except (LookupError, ValueError, TypeError, StopIteration) as error:
+            got = f"others ({type(error).__name__} {error})"
+            raise EditionError(f"Lessons must have what their pages need, got {got}") from error
         options = ["-b", "html", "-q", "-W", "--keep-going", "-c", DOCS, "-d", kept]
         if partial:
             options += ["-D", f"suppress_warnings={','.join(PARTIAL)}"]
-        command = [sys.executable, "-m", "sphinx", *options, sources, to.resolve()]
+        command = [sys.executable, "-m", "sphinx", *options, sources, pages]
         if subprocess.run(command, cwd=ROOT).returncode:
             raise EditionError("The site could not be built: Sphinx has said why.")
+        shutil.copytree(pages, to, dirs_exist_ok=True)  # beside them are files of Sphinx's own
     for page in to.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         names = ICONS if page.name == "search.html" else (*ICONS, *WORDS)
@@ -353,7 +402,6 @@ def build(
         shutil.copyfile(path, to / "_static" / path.name)
     for path in (BEFORE, *lessons, *AFTERWARDS):  # what a reader downloads is as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
-    write_live_page(to / LIVE)
 
 
 def _build(lessons: Sequence[Path], to: Path) -> str:
@@ -365,7 +413,3 @@ def main(arguments: list[str] | None = None) -> int:
     """The command: build the site with the named lessons, or all."""
     about = "Build the website from the stored notebooks."
     return edition_command(_build, arguments, about=about, to=SITE)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,9 +4,13 @@ A deck is one HTML file that loads nothing: it contains reveal.js (from the pack
 sphinx-revealjs), the pictures and the drawn formulas. No cell is run.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.slides")
+
 import html
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
@@ -14,7 +18,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
-from tools.editions import INDEX, claim, edition_command
+from tools.editions import INDEX, EditionError, claim, edition_command, put
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.slide_blocks import Block, blocks_of, room_below
 
@@ -163,19 +167,28 @@ def write(paths: Sequence[Path], folder: Path) -> list[Path]:
         The files of the decks.
 
     Raises:
-        EditionError: If a file would be lost that is no deck.
+        EditionError: If a file would be lost that is no deck, or a lesson cannot be drawn.
     """
-    written = [folder / f"{path.stem}.html" for path in paths]
+    written = {}
+    for path in paths:
+        try:  # half a character becomes a question mark
+            written[folder / f"{path.stem}.html"] = deck(read(path)).encode(errors="replace")
+        except Exception as error:
+            wanted = "a lesson must have a title, and formulas that can be drawn, for slides"
+            raise EditionError(f"{wanted}, got {path} ({type(error).__name__})") from error
     claimed = claim(folder, [INDEX, *(page.name for page in written)])
-    for path, page in zip(paths, written, strict=True):
-        page.write_text(deck(read(path)), encoding="utf-8")
-    decks = [folder / name for name in claimed if name != INDEX and (folder / name).exists()]
-    items = [
-        f'<li><a href="{each.name}">{_TITLE.search(each.read_text(encoding="utf-8"))[1]}</a></li>'
-        for each in decks
-    ]
-    (folder / INDEX).write_text(_INDEX.format(items="\n".join(items)), encoding="utf-8")
-    return written
+    for page, content in written.items():
+        put(page, content)
+    decks = [folder / name for name in claimed if name != INDEX and (folder / name).is_file()]
+    items = [f'<li><a href="{each.name}">{_title_of(each)}</a></li>' for each in decks]
+    put(folder / INDEX, _INDEX.format(items="\n".join(items)).encode())
+    return list(written)
+
+
+def _title_of(page: Path) -> str:
+    """The title of a deck, or its name if it has none."""
+    title = _TITLE.search(page.read_text(encoding="utf-8", errors="replace"))
+    return title[1] if title else page.stem
 
 
 def _write(lessons: Sequence[Path], folder: Path) -> str:
@@ -186,7 +199,3 @@ def main(arguments: list[str] | None = None) -> int:
     """The command: write the slides of the named lessons, or of all."""
     about = "Write the lessons as slides."
     return edition_command(_write, arguments, about=about, to=ROOT / "slides")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,11 +6,15 @@ is missing the package's stands in. The package itself is open: whoever opens it
 solutions there.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.student")
+
 import ast
 import copy
 import os
 import re
-import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -148,7 +152,3 @@ def main(arguments: list[str] | None = None) -> int:
     """The command: write the student edition of the named lessons, or of all and the glossary."""
     about = "Write the lessons without outputs and solutions."
     return edition_command(_write, arguments, about=about, to=ROOT / "student")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

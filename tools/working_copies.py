@@ -9,17 +9,25 @@ written, and only then: JupyterLab shows live figures only in notebooks that it 
 other notebooks are relative, also where those of the lessons lead to Colab.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("tools.working_copies")
+
 import hashlib
 import json
 import os
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from transformer_course.kept_files import replace_unchanged
 from transformer_edu.training.machine.atomic_files import read_json, replace_file, write_json
+from transformer_edu.training.machine.failures import one_line_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = ".copied.json"  # the fingerprints of the lessons that each copy was made of
@@ -124,7 +132,8 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     if not _cells(content):
         raise OSError("the lesson is damaged")
     now, known = fingerprint(content), made_of.setdefault(lesson.name, [])
-    own = _fingerprint_of(copy)
+    there = _content_of(copy)
+    own = None if there is None else fingerprint(there)
     if own not in (None, now, *known):
         done.newer += [lesson.name] * (now not in known)
         return
@@ -134,19 +143,20 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
         # What is remembered first cannot be taken for the reader's own, whatever happens next.
         write_json(copy.with_name(MEMORY), made_of)
         done.signed &= sign(content)
-        if _fingerprint_of(copy) != own:
-            raise OSError("it was saved at this very moment")
-        replace_file(Path(os.path.realpath(copy)), [content])
+        if there is None:
+            replace_file(Path(os.path.realpath(copy)), [content])
+        else:
+            replace_unchanged(copy, there, content).unlink()
         done.copied.append(lesson.name)
 
 
-def _fingerprint_of(copy: Path) -> str | None:
-    """A copy's fingerprint; None if there is no copy. An OSError if it cannot be read."""
+def _content_of(copy: Path) -> bytes | None:
+    """What a copy holds; None if there is no copy. An OSError if it cannot be read."""
     if not os.path.lexists(copy):
         return None
     if not copy.is_file():
         raise OSError(TAKEN)
-    return fingerprint(copy.read_bytes())
+    return copy.read_bytes()
 
 
 def sign(content: bytes) -> bool:
@@ -196,7 +206,8 @@ def _remembered(copies: Path) -> dict[str, list[str]]:
     }
 
 
-def main() -> int:
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command: bring the folder ``work`` up to date."""
     copies = ROOT / "work"
     if os.path.lexists(copies) and not copies.is_dir():
@@ -224,7 +235,3 @@ def main() -> int:
     if not done.failed:
         print("notebooks/ must hold the lessons, got none.", file=sys.stderr)
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,6 +3,7 @@
 our_transformer  the classes that lessons 01 to 09 ask for, on one page: open this file first
 my_transformer   the file with the reader's own classes, and what stands in for missing ones
 colab_runtime    where that file is kept when Colab ends a runtime
+kept_files       a file is replaced, and nothing that was saved in it is lost
 class_source     the source of a class: found, compared, put in place of another
 small_models     sizes that a laptop trains in seconds
 

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from types import ModuleType
 
-from transformer_course.my_transformer import FILE, back_up
+from transformer_course.kept_files import back_up
+from transformer_course.my_transformer import FILE
 from transformer_edu.training.machine.atomic_files import replace_file
 
 MOUNT, DRIVE, FOLDER = "drive", "MyDrive", "transformer-edu"  # where Colab shows Google Drive
@@ -94,6 +95,6 @@ def _upload(files: ModuleType) -> str:
     content = uploaded.read_bytes()
     uploaded.unlink()
     if Path(FILE).is_file() and Path(FILE).read_bytes() != content:
-        said = f" The one that was here is kept as {back_up()}."
+        said = f" The one that was here is kept as {back_up(Path(FILE))}."
     replace_file(Path(FILE), [content])
     return f"{FILE} is uploaded.{said} Colab deletes it with this runtime."

@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 
@@ -34,6 +33,7 @@ from transformer_course.class_source import (
     source_of,
     with_class,
 )
+from transformer_course.kept_files import name_from, replace_unchanged
 from transformer_edu.training.machine.atomic_files import lock, replace_file
 
 FILE = "my_transformer.py"
@@ -235,8 +235,9 @@ def _write(name: str, source: str) -> str:
     Returns:
         What to say of the file as it was, if a copy of it had to be kept.
     """
-    page, said = Page(), ""
+    page, said, there = Page(), "", None
     try:
+        there = Path(FILE).read_bytes() if Path(FILE).is_file() else None
         page = _read()
         if page.edited:
             said = f"{FILE} had changed since a lesson wrote it, so a copy is kept as"
@@ -258,28 +259,18 @@ def _write(name: str, source: str) -> str:
     text = page.text()
     ast.parse(text)  # it can be read again
     content = f"{text}# Checksum of what a lesson wrote last: {_checksum(text)}\n".encode()
-    if said:
-        said += f" {back_up()}. "
-    if said or text != before:
+    if there is None:
         replace_file(Path(os.path.realpath(FILE)), [content])  # a link stays a link
-    return said
+    elif said or text != before:
+        old = replace_unchanged(Path(FILE), there, content)
+        if said:
+            return f"{said} {name_from(Path(), old)}. "
+        old.unlink()
+    return ""
 
 
 def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def back_up(path: Path = Path(FILE)) -> str:
-    """Copy a file to a name that is free, and return that name; a copy that is there will do."""
-    content = path.read_bytes()
-    copies = (path.with_suffix(f".{number}.bak" if number else ".bak") for number in count())
-    for copy in copies:
-        if copy.is_file() and copy.read_bytes() == content:
-            break
-        if not os.path.lexists(copy):
-            replace_file(copy, [content])
-            break
-    return copy.name
 
 
 @contextmanager

@@ -386,9 +386,14 @@ def test_a_handouts_figures_are_there_with_their_words(site, chromium, tmp_path)
     assert addresses and all(each.startswith("http") for each in addresses)
 
 
+def test_nothing_is_written_beside_a_site(site):
+    beside = {path.name for path in site.parent.iterdir()}
+    assert beside == {site.name, *(path.name for path in CHOSEN)}
+
+
 def test_a_folder_that_holds_no_site_is_refused_and_kept(tmp_path):
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(EditionError, match="must be empty or hold a site of before"):
+    with pytest.raises(EditionError, match="must be empty, or hold nothing but a site"):
         build(tmp_path)
     assert (tmp_path / "thesis.txt").exists()
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -318,17 +319,18 @@ def test_a_command_that_was_killed_again_and_again_may_write_its_files(
     folder_of_answers, capsys, monkeypatch
 ):
     folder_of_answers(capsys, "q1.ipynb")
-    whole = command.replace_file
+    writing = {name: getattr(command, name) for name in ("replace_file", "replace_unchanged")}
     for stopped_at in (0, 1, 1, 2, 3, 3):
         steps = count()
 
-        def killed(path, parts, steps=steps, stopped_at=stopped_at):
+        def killed(whole, *given, steps=steps, stopped_at=stopped_at):
             if next(steps) == stopped_at:
                 raise KeyboardInterrupt
-            whole(path, parts)
+            return whole(*given)
 
         with monkeypatch.context() as patch:
-            patch.setattr(command, "replace_file", killed)
+            for name, whole in writing.items():
+                patch.setattr(command, name, partial(killed, whole))
             assert folder_of_answers(capsys, f"q{stopped_at}.ipynb")[0] == 130
     assert "no exercise" in folder_of_answers(capsys, "q2.ipynb")[1]
     assert sorted(path.name for path in Path().glob("grades*")) == ["grades.csv", "grades.html"]

@@ -64,9 +64,9 @@ def examination_command(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("what", choices=["sheets", "key", "mark"])
     parser.add_argument("name", choices=list(EXAMINATIONS), help="which examination")
-    parser.add_argument("answers", nargs="*", type=Path, help="to mark: files and folders")
-    parser.add_argument("--students", type=Path, required=True, help="a text file, a name a line")
-    parser.add_argument("--secret", type=Path, required=True, help="a file; sheets makes it")
+    parser.add_argument("answers", nargs="*", type=_path, help="to mark: files and folders")
+    parser.add_argument("--students", type=_path, required=True, help="a text file, a name a line")
+    parser.add_argument("--secret", type=_path, required=True, help="a file; sheets makes it")
     chosen = _with_folder(parser, arguments)
     students = [line for line in read_lines(chosen.students) if line]
     if not students:
@@ -132,8 +132,15 @@ def _file_name(student: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in student).strip(".")
 
 
+def _path(text: str) -> Path:
+    """A path; Path would take an empty text for the present folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("it must be a path, got an empty text")
+    return Path(text)
+
+
 def _with_folder(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    parser.add_argument("--to", type=Path, default=Path(), help="the folder to write (this one)")
+    parser.add_argument("--to", type=_path, default=Path(), help="the folder to write (this one)")
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
     return parser.parse_args(arguments)
 

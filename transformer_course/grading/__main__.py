@@ -35,6 +35,7 @@ from transformer_course.grading.outcomes import (
     course_exercises,
     grade_notebook,
 )
+from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
 from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.machine.atomic_files import replace_file, require_writable
 from transformer_edu.training.machine.failures import one_line_errors
@@ -123,14 +124,22 @@ def _is_same(path: Path, other: Path) -> bool:
 
 def _write(path: Path, content: bytes) -> None:
     """Replace a file of this command's; what somebody has changed while it runs is kept."""
-    present, digest = _digest(path), hashlib.sha256(content).hexdigest()
+    before = path.read_bytes() if path.is_file() else b""
+    present, digest = (hashlib.sha256(each).hexdigest() for each in (before, content))
     if path.exists() and present not in _written(path):
         names = (path.with_stem(f"{path.stem}.{number}") for number in count(1))
         kept = next(name for name in names if not os.path.lexists(name))
         path.rename(kept)
+        present = ""
         print(f"{path} was changed while it was written, and is kept as {kept}", flush=True)
     _remember(path, present, digest)  # first: a command that is killed has still written its file
-    replace_file(path, [content])
+    if not path.exists():
+        replace_file(path, [content])
+        return
+    try:
+        replace_unchanged(path, before, content).unlink()
+    except SavedMeanwhileError:  # now it is kept
+        _write(path, content)
 
 
 def _remember(path: Path, *digests: str) -> None:

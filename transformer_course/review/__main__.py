@@ -10,7 +10,7 @@ import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from transformer_course.my_transformer import back_up
+from transformer_course.kept_files import back_up
 from transformer_course.review.questions import Question, course_questions
 from transformer_edu.training.machine.atomic_files import replace_file, require_writable
 from transformer_edu.training.machine.failures import one_line_errors

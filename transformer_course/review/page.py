@@ -15,7 +15,8 @@ import ipywidgets
 from IPython import get_ipython
 from IPython.display import display
 
-from transformer_course.my_transformer import SWITCH, back_up, one_at_a_time
+from transformer_course.kept_files import back_up
+from transformer_course.my_transformer import SWITCH, one_at_a_time
 from transformer_course.review.questions import course_questions
 from transformer_edu.training.machine.atomic_files import read_json, write_json
 

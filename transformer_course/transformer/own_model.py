@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from transformer_course import our_transformer
 from transformer_course.asking.answer import close
+from transformer_course.kept_files import name_from, replace_unchanged
 from transformer_course.looking.recording import removed_at_the_end
-from transformer_course.my_transformer import COURSE, OURS, SWITCH, YOURS, back_up
+from transformer_course.my_transformer import COURSE, OURS, SWITCH, YOURS
 from transformer_edu.training.machine.atomic_files import replace_file
 
 WEIGHTS = "my_number_translator.pt"
@@ -140,11 +141,13 @@ def keep_weights(model: nn.Module) -> None:
         return
     buffer = io.BytesIO()
     torch.save({name: weight.cpu() for name, weight in model.state_dict().items()}, buffer)
-    said = ""
+    path, content, said = Path(WEIGHTS), buffer.getvalue(), ""
     try:
-        if Path(WEIGHTS).exists() and Path(WEIGHTS).read_bytes() != buffer.getvalue():
-            said = f"The weights that were there are kept as {back_up(Path(WEIGHTS))}. "
-        replace_file(Path(os.path.realpath(WEIGHTS)), [buffer.getvalue()])
+        if not path.exists():
+            replace_file(Path(os.path.realpath(path)), [content])
+        elif (before := path.read_bytes()) != content:
+            old = replace_unchanged(path, before, content)
+            said = f"The weights that were there are kept as {name_from(Path(), old)}. "
     except OSError as error:
         print(f"The weights could not be written to {WEIGHTS}: {error.strerror}.")
         return

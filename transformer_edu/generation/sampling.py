@@ -120,7 +120,7 @@ def _likeliest(scaled: Tensor, top_k: int | None, top_p: float | None) -> Tensor
     candidates, token_ids = best_first(scaled, scaled.size(-1) if top_k is None else top_k)
     probabilities = candidates.softmax(dim=-1)
     if top_p is not None and top_p < 1:
-        before = F.pad(probabilities.cumsum(dim=-1)[..., :-1], (1, 0))
+        before = F.pad(probabilities.cumsum(dim=-1)[..., :-1], (1, 0), value=-1)
         # A sum that misses top_p by a rounding error has reached it.
         reached = before >= top_p * (1 - 8 * torch.finfo(scaled.dtype).eps)
         probabilities = probabilities.masked_fill(reached, 0.0)

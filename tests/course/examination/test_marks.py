@@ -352,6 +352,18 @@ def test_what_is_no_list_of_names_is_no_student(desk, text, capsys):
     assert "students must hold a name a line, got 'A" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--students", "--secret", "--to"])
+def test_an_empty_path_is_not_the_present_folder(option, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("names").write_text("Anna\n")
+    given = {"--students": "names", "--secret": "secret", "--to": "out"} | {option: ""}
+    with pytest.raises(SystemExit):
+        main(["examination", "sheets", "first", *(word for pair in given.items() for word in pair)])
+    wanted = f"error: argument {option}: it must be a path, got an empty text"
+    assert wanted in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["names"]
+
+
 def test_no_answers_make_no_marks(desk, capsys):
     (desk / "in").mkdir()
     assert command(desk, "mark", "first") == command(desk, "mark", "first", str(desk / "in")) == 1

@@ -1,0 +1,245 @@
+"""What the editions refuse, and that an edition that fails leaves the one that was there."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tools import editions, handout, site, slides, student
+from tools.editions import WRITTEN, EditionError, claim, put
+from tools.notebooks import ROOT, lesson_paths
+
+COMMANDS = {module.__name__.split(".")[1]: module for module in (site, slides, student, handout)}
+DAMAGED = {
+    "cut": b'{"cells": [',
+    "empty": b"",
+    "list": b"[]",
+    "binary": bytes(range(256)),
+    "nested": b"[" * 100_000,
+}
+UNDRAWN = {
+    "no cells": new_notebook(),
+    "no title": new_notebook(cells=[new_code_cell("x = 1")]),
+    "a formula": new_notebook(cells=[new_markdown_cell("# T"), new_markdown_cell("$\\frac{$")]),
+}
+
+
+@pytest.fixture
+def quick_site(monkeypatch):
+    """A site without Sphinx: one page, and the live page."""
+
+    def write_pages(to, lessons, shown, *, partial):
+        (to / "notebooks").mkdir()
+        (to / "notebooks" / f"{lessons[0].stem}.html").write_text("a lesson")
+        (to / "index.html").write_text("new")
+
+    monkeypatch.setattr(site, "_write_pages", write_pages)
+    monkeypatch.setattr(site, "write_live_page", lambda to: to.mkdir())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_notebook_is_told_in_one_sentence(command, name, tmp_path, capsys):
+    path = tmp_path / "02_attention.ipynb"
+    path.write_bytes(DAMAGED[name])
+    assert COMMANDS[command].main([str(path), "--to", str(tmp_path / "to")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"a lesson must be a notebook, got the file {path} (")
+    assert said.count("\n") == 1 and not (tmp_path / "to").exists()
+
+
+@pytest.mark.parametrize("name", UNDRAWN)
+def test_what_cannot_be_a_slide_is_told_and_the_decks_stay(name, tmp_path, capsys):
+    path, to = tmp_path / "own.ipynb", tmp_path / "slides"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine")]), path)
+    assert slides.main([str(path), "--to", str(to)]) == 0
+    deck = (to / "own.html").read_bytes()
+    nbformat.write(UNDRAWN[name], path)
+    assert slides.main([str(path), "--to", str(to)]) == 1
+    said = capsys.readouterr().err
+    assert "a lesson must have a title, and formulas that can be drawn" in said
+    assert said.count("\n") == 1 and (to / "own.html").read_bytes() == deck
+
+
+def test_half_a_character_is_a_question_mark_on_a_slide(tmp_path):
+    path = tmp_path / "own.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine HALF")]), path)
+    path.write_text(path.read_text().replace("HALF", "\\ud83d"))
+    assert slides.main([str(path), "--to", str(tmp_path / "to")]) == 0
+    assert "<title>Mine ?</title>" in (tmp_path / "to" / "own.html").read_text()
+
+
+@pytest.mark.parametrize("content", [b"<!DOCTYPE", b"\xff\xfe\x00", b""])
+def test_half_a_deck_in_the_folder_stops_nobody(content, tmp_path):
+    to = tmp_path / "to"
+    assert slides.main(["03", "--to", str(to)]) == 0
+    (to / "03_masks.html").write_bytes(content)
+    assert slides.main(["02", "--to", str(to)]) == 0
+    assert ">03_masks</a>" in (to / "index.html").read_text()
+
+
+def test_a_full_disk_leaves_the_deck_that_was_there(tmp_path, capsys, monkeypatch):
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    deck = (tmp_path / "02_attention.html").read_bytes()
+
+    def refuse(path, parts):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(editions, "replace_file", refuse)
+    (tmp_path / "02_attention.ipynb").write_bytes(
+        (ROOT / "notebooks" / "02_attention.ipynb").read_bytes().replace(b"Attention", b"Other")
+    )
+    assert slides.main([str(tmp_path / "02_attention.ipynb"), "--to", str(tmp_path)]) == 1
+    assert (tmp_path / "02_attention.html").read_bytes() == deck
+    assert "02_attention.html" in capsys.readouterr().err
+
+
+def test_a_deck_or_a_handout_that_somebody_has_changed_stays(tmp_path, capsys):
+    assert slides.main(["02", "03", "--to", str(tmp_path)]) == 0
+    assert slides.main(["02", "03", "--to", str(tmp_path)]) == 0
+    deck = tmp_path / "03_masks.html"
+    deck.write_text("with notes of mine")
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    assert slides.main(["03", "--to", str(tmp_path)]) == 1
+    wanted = f"{tmp_path} must hold no file of others that would be lost, got {deck.name}"
+    assert capsys.readouterr().err.startswith(wanted) and deck.read_text() == "with notes of mine"
+    put(tmp_path / "02_attention.pdf", b"printed")
+    assert claim(tmp_path, ["02_attention.pdf"])
+    (tmp_path / "02_attention.pdf").write_bytes(b"printed, with notes")
+    with pytest.raises(EditionError, match="got 02_attention.pdf: write elsewhere"):
+        claim(tmp_path, ["02_attention.pdf"])
+
+
+def test_a_deck_of_a_lesson_with_another_name_stays_if_somebody_has_changed_it(tmp_path):
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    for name in ("99_gone.html", "98_gone.html"):
+        put(tmp_path / name, b"<title>gone</title>")
+    (tmp_path / "98_gone.html").write_text("with notes")
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    assert not (tmp_path / "99_gone.html").exists() and (tmp_path / "98_gone.html").exists()
+    assert "gone" not in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.parametrize("step", ["write_json", "replace_file"])
+def test_slides_that_were_killed_are_written_again(step, tmp_path, monkeypatch):
+    def killed(*given):
+        raise KeyboardInterrupt
+
+    for lessons in (["02"], ["02", "03"]):
+        with monkeypatch.context() as patch:
+            patch.setattr(editions, step, killed)
+            assert slides.main([*lessons, "--to", str(tmp_path)]) == 130
+        assert slides.main([*lessons, "--to", str(tmp_path)]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal")
+@pytest.mark.parametrize("name", [*COMMANDS, "reset", "working_copies"])
+def test_an_interrupt_while_a_command_is_imported_is_one_word(name):
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", f"tools.{name}", "--help"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    for line in process.stderr:
+        if line.rstrip().endswith("transformer_edu.training.machine.failures"):
+            break
+    process.stderr.readline()
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    said = [line for line in errors.splitlines() if not line.startswith("import time:")]
+    assert process.returncode == 130 and said[-1] == "Interrupted."
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_two_notebooks_of_one_name_are_refused(command, tmp_path, capsys):
+    paths = [tmp_path / folder / "02_attention.ipynb" for folder in "ab"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes(lesson_paths()[2].read_bytes())
+    assert COMMANDS[command].main([*map(str, paths), "--to", str(tmp_path / "to")]) == 1
+    assert "lessons must have different names, got" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["site", "slides", "student"])
+def test_an_interrupt_is_told_in_one_word(command, tmp_path, capsys, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(COMMANDS[command], "read", interrupt)
+    assert COMMANDS[command].main(["02", "--to", str(tmp_path / "to")]) == 130
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
+def build(to):
+    return site.main(["02", "--to", str(to)])
+
+
+def test_a_site_takes_the_place_of_a_site_and_nothing_else_is_left(tmp_path, quick_site):
+    to = tmp_path / "ü site"
+    assert build(to) == 0
+    (to / "index.html").write_text("old")
+    (to / WRITTEN).write_text(json.dumps([*json.loads((to / WRITTEN).read_text()), "gone.html"]))
+    (to / "gone.html").write_text("of a lesson that is no more")
+    assert build(to) == 0
+    assert (to / "index.html").read_text() == "new" and not (to / "gone.html").exists()
+    assert list(tmp_path.iterdir()) == [to]
+
+
+def test_a_link_to_a_site_stays_a_link_and_no_old_page_stays(tmp_path, quick_site):
+    to, link = tmp_path / "site", tmp_path / "link"
+    assert build(to) == 0
+    link.symlink_to(to)
+    (to / "index.html").write_text("old")
+    assert build(link) == 0
+    assert link.is_symlink() and (to / "index.html").read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["CNAME", "notebooks/mine.txt", ".buildinfo"])
+def test_files_of_others_stay(name, tmp_path, quick_site, capsys):
+    if name != ".buildinfo":  # Sphinx writes one into every site
+        assert build(tmp_path) == 0
+    (tmp_path / name).write_text("mine")
+    assert build(tmp_path) == 1
+    assert f"got {name}: write elsewhere with --to\n" in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space"), KeyboardInterrupt()])
+def test_a_site_that_could_not_be_built_leaves_the_old_one(
+    error, tmp_path, quick_site, monkeypatch
+):
+    to = tmp_path / "site"
+    assert build(to) == 0
+    (to / "index.html").write_text("old")
+
+    def fail(live):
+        raise error
+
+    monkeypatch.setattr(site, "write_live_page", fail)
+    assert build(to) in (1, 130)
+    assert (to / "index.html").read_text() == "old" and list(tmp_path.iterdir()) == [to]
+
+
+@pytest.mark.parametrize("name", ["glossary.ipynb", "02_mine.ipynb", "my.ipynb"])
+def test_a_site_is_of_lessons(name, tmp_path, capsys):
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine")]), tmp_path / name)
+    assert site.main([str(tmp_path / name), "--to", str(tmp_path / "to")]) == 1
+    assert capsys.readouterr().err.startswith("The site must be of lessons, got")
+
+
+def test_a_lesson_that_lacks_a_part_has_no_page(tmp_path, capsys):
+    path = tmp_path / "02_attention.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine")]), path)
+    assert site.main([str(path), "--to", str(tmp_path / "to")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Lessons must have what their pages need") and said.count("\n") == 1

@@ -1,0 +1,209 @@
+"""An editor saves a file at the very moment at which a command replaces it: nothing is lost."""
+
+import ctypes
+import hashlib
+import io
+import json
+import os
+import sys
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+import pytest
+import torch
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tests.killed_actions import keep_class
+from tools import reset, working_copies
+from transformer_course import kept_files
+from transformer_course.grading import __main__ as grading
+from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
+from transformer_course.my_transformer import FILE
+from transformer_course.transformer.own_model import WEIGHTS, keep_weights
+
+LESSON = "02_attention.ipynb"
+WATCHED = ("reset", "working_copies", "kept_files", "my_transformer", "own_model", "__main__")
+IDEA = b"an idea"
+
+
+class Editor:
+    """Saves a file at one line of what another function runs.
+
+    Args:
+        path: The file.
+        how: "in place", as JupyterLab and VS Code; "by rename", as PyCharm and vim; or "slowly":
+            in place, and begun some lines earlier.
+    """
+
+    def __init__(self, path, how):
+        self.path, self.how, self.file, self.lines = path, how, None, 0
+
+    def run(self, action, at):
+        """Run the action, and save at that line of it."""
+        self.file, self.lines = None, 0
+
+        def trace(frame, event, _):
+            if Path(frame.f_code.co_filename).stem not in WATCHED:
+                return None
+            self.lines += 1
+            if self.lines == at:
+                self.begin()
+            if self.lines == at + 5:
+                self.end()
+            return trace
+
+        sys.settrace(trace)
+        try:
+            action()
+        finally:
+            sys.settrace(None)
+            self.end()
+
+    def begin(self):
+        content = self.content()
+        if self.how == "by rename":
+            (self.path.with_name(".editor")).write_bytes(content)
+            os.replace(self.path.with_name(".editor"), self.path)
+        elif self.how == "in place":
+            self.path.write_bytes(content)
+        else:
+            self.file = self.path.open("wb")
+
+    def end(self):
+        if self.file is not None:
+            self.file.write(self.content())
+            self.file.close()
+            self.file = None
+
+    def content(self):
+        """What the file held when the editor opened it, and an idea; a notebook stays JSON."""
+        return self.opened.replace(b"import", IDEA + b" import", 1)
+
+
+def prepared_reset(folder, monkeypatch):
+    monkeypatch.setattr(reset, "is_trusted", lambda content: False)
+    exercise = new_code_cell("import mine", metadata={"tags": ["exercise"]})
+    cells = [new_markdown_cell("### Exercise 2.1 · Build"), exercise]
+    answered = json.dumps(new_notebook(cells=cells)).encode()
+    monkeypatch.setattr(reset, "_original", lambda number, root: (folder / LESSON, "..."))
+    return folder / LESSON, answered, lambda: reset.reset("2.1", folder)
+
+
+def prepared_update(folder, monkeypatch):
+    monkeypatch.setattr(working_copies, "sign", lambda content: True)
+    lessons = folder.parent / "lessons"
+    lessons.mkdir(exist_ok=True)
+    lesson = json.dumps(new_notebook(cells=[new_code_cell("import torch")])).encode()
+    (lessons / LESSON).write_bytes(lesson)
+    working_copies.update(lessons, folder)
+    copied = (folder / LESSON).read_bytes()
+    (lessons / LESSON).write_bytes(lesson.replace(b"import", b"newer import", 1))
+    memory = (folder / working_copies.MEMORY).read_bytes()
+
+    def update():
+        (folder / working_copies.MEMORY).write_bytes(memory)
+        done = working_copies.update(lessons, folder)
+        assert done.failed.keys() <= {LESSON}
+
+    return folder / LESSON, copied, update
+
+
+def prepared_keep(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("TRANSFORMER_EDU_KEEP", "1")
+    keep_class("FeedForward", "first")
+    return folder / FILE, (folder / FILE).read_bytes(), lambda: keep_class("FeedForward", "second")
+
+
+def prepared_weights(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("TRANSFORMER_EDU_KEEP", "1")
+    return folder / WEIGHTS, b"import", lambda: keep_weights(torch.nn.Linear(2, 2))
+
+
+def prepared_grades(folder, monkeypatch):
+    path, graded = folder / "grades.csv", b"import graded"
+
+    def write():
+        grading._remember(path, hashlib.sha256(graded).hexdigest())
+        grading._write(path, b"import more")
+
+    return path, graded, write
+
+
+ACTIONS = {
+    "reset": prepared_reset,
+    "update": prepared_update,
+    "keep": prepared_keep,
+    "weights": prepared_weights,
+    "grades": prepared_grades,
+}
+
+
+@pytest.mark.parametrize("how", ["in place", "by rename", "slowly"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "keep")) for name in ACTIONS]
+)
+def test_what_is_saved_at_any_line_of_a_command_is_there_afterwards(
+    name, how, tmp_path, monkeypatch
+):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    path, before, action = ACTIONS[name](folder, monkeypatch)
+    editor, at = Editor(path, how), 0
+    editor.opened = before
+    while at <= editor.lines:
+        at += 1
+        for each in folder.iterdir():
+            if each.suffix == ".bak" or each.name.startswith("grades."):
+                each.unlink()
+        path.write_bytes(before)
+        with redirect_stdout(io.StringIO()), suppress(reset.ResetError):
+            editor.run(action, at)
+        files = [each for each in folder.iterdir() if not each.name.startswith(".")]
+        assert at > editor.lines or any(IDEA in each.read_bytes() for each in files), at
+    assert at > 20  # lines
+
+
+@pytest.fixture(params=["at once", "no such disk", "no such system"])
+def system(request, monkeypatch):
+    """A system that lets two files change names at once, or not."""
+    if request.param == "no such disk":
+        monkeypatch.setattr(kept_files, "EXCHANGE", 1 << 30)  # an unknown flag
+    if request.param == "no such system":
+        monkeypatch.setattr(ctypes, "CDLL", _no_library)
+
+
+def _no_library(name, **options):
+    raise TypeError("Windows")
+
+
+def test_a_file_is_replaced_and_stays_under_a_free_name(system, tmp_path):
+    path, taken = tmp_path / "mine.txt", tmp_path / "mine.bak"
+    path.write_bytes(b"old")
+    taken.write_bytes(b"older")
+    old = replace_unchanged(path, b"old", b"new")
+    assert old.name == "mine.1.bak" and old.read_bytes() == b"old"
+    assert path.read_bytes() == b"new" and taken.read_bytes() == b"older"
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_file_that_was_saved_since_it_was_read_stays(system, tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(b"saved")
+    with pytest.raises(SavedMeanwhileError, match="it was saved at this very moment"):
+        replace_unchanged(path, b"old", b"new")
+    assert path.read_bytes() == b"saved" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link_and_a_file_that_is_gone_is_told(system, tmp_path):
+    link, path = tmp_path / "link", tmp_path / "there" / "mine.txt"
+    path.parent.mkdir()
+    path.write_bytes(b"old")
+    link.symlink_to(path)
+    replace_unchanged(link, b"old", b"new")
+    assert link.is_symlink() and path.read_bytes() == b"new"
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        replace_unchanged(link, b"new", b"newer")
+    assert [each.name for each in path.parent.iterdir()] == ["mine.bak"]
