@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import count
 from types import ModuleType, SimpleNamespace
 
@@ -23,6 +24,7 @@ from transformer_course.my_transformer import OURS, SWITCH, my_parts
 Check = Callable[..., None]
 PARTS = {name: getattr(our_transformer, name) for name in OURS}
 KNOWN = {"copy": copy, "functools": functools, "math": math, "torch": torch, "F": F, "nn": nn}
+KNOWN |= {"Fraction": Fraction}
 FILES = count()
 
 

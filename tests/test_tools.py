@@ -254,8 +254,9 @@ def test_an_address_of_another_form_is_refused(given, capsys):
 # Exercises
 
 
-def test_a_solution_replaces_the_stub_and_nothing_else():
-    cell = "import x\n\n# Your answer: the mask\nmask = ...\n\ncheck_mask(\n    mask\n)"
+@pytest.mark.parametrize("printed", ["", "print(sheet(mask))\n"])
+def test_a_solution_replaces_the_stub_and_nothing_else(printed):
+    cell = f"import x\n\n# Your answer: the mask\nmask = ...\n\n{printed}check_mask(\n    mask\n)"
     answered = exercises.with_answer(cell, "def mask():\n\n    return 1\n")
     assert answered == cell.replace("mask = ...", "def mask():\n\n    return 1")
 

@@ -1,7 +1,8 @@
 """Exercises: a code cell with a stub, and below it a Markdown cell with the solution.
 
 The cell is tagged ``exercise``. Its answer stands between the comment ``# Your answer:`` and the
-first line after it that begins with ``check_``. Everything else in the cell stays as it is:
+first line after it that begins with ``check_``, or a ``print`` right above that line. Everything
+else in the cell stays as it is:
 
     from transformer_course.attention.checks import check_hides_one_word
 
@@ -23,7 +24,7 @@ HEADING = re.compile(
     r"(?m)^### Exercise (?P<lesson>\d+)\.(?P<number>\d+) · "
     r"(?P<kind>Predict|Build|Break|Debug) \((?P<minutes>\d+) minutes?\)"
 )
-STUB = re.compile(r"(?m)^(# Your answer:[^\n]*\n)(.*?)(?=^check_)", re.DOTALL)
+STUB = re.compile(r"(?m)^(# Your answer:[^\n]*\n)(.*?)(?=^(?:print\([^\n]*\n)?check_)", re.DOTALL)
 SOLUTION = re.compile(r"<details>.*?^```python\n(.*?)^```.*?</details>", re.DOTALL | re.MULTILINE)
 
 

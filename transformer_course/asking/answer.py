@@ -1,6 +1,8 @@
 """The three outcomes of an exercise: waiting, a hint for the mistake, correct."""
 
+import dis
 import functools
+import inspect
 import os
 import sysconfig
 import traceback
@@ -8,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from numbers import Real
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import torch
 from torch import Tensor, nn
@@ -20,15 +23,19 @@ NOT_THE_READERS = (
     str(Path(torch.__file__).parent),
     *(str(Path(__file__).parents[2] / name) for name in ("transformer_course", "transformer_edu")),
 )
+WHOLE = "A size is a whole number: divide with //, not with /."
 MISTAKES_IN_PYTHON = {
     "Module.__init__() call": "Begin __init__ with super().__init__().",
     "super(type, obj)": "Before Python 3.12, super() does not work inside a comprehension: write a "
     "for loop.",
-    "found element of type float": "A size is a whole number: divide with //, not with /.",
+    "found element of type float": WHOLE,
+    "tuple of ints,but got float": WHOLE,
     "with more than one value is ambiguous": "Python's if, and, or, not and max decide by one "
     "value; a tensor has many. Use & | ~ or a method of the tensor.",
     "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
+    "selected index k out of range": "topk(k) needs at least k numbers, and here there are fewer.",
 }
+NAN = "Some numbers are NaN, not a number: look for 0/0, 0 · inf or a row of -inf."
 NOTHING_ALLOWED = (  # lessons 3 and 4
     "A query without allowed keys gets NaN: from -inf in all its scores, or from 0 / 0."
 )
@@ -70,12 +77,12 @@ def exercise(
             except _StillWaitingError:
                 print(f"Exercise {number} is waiting for you: replace the three dots.")
                 return
-            except AnswerError:
-                raise
+            except AnswerError as error:
+                raise AnswerError(_with_outside(str(error), answer)) from None
             except Exception as error:
                 is_of_torch = sizes and isinstance(error, RuntimeError)
                 told = f" (The check has {sizes}.)" if is_of_torch else ""
-                raise AnswerError(_told(error) + told) from None
+                raise AnswerError(_with_outside(_told(error) + told, answer)) from None
             print(f"Exercise {number} is correct.")
 
         checked.exercise = number
@@ -102,6 +109,45 @@ def _told(error: Exception) -> str:
     if isinstance(error, TypeError) and "argument" in words:
         return f"Your answer could not be used: its arguments are not the scaffold's. {words}"
     return f"Your answer could not be used as the exercise uses it. Python says {said}"
+
+
+def _with_outside(hint: str, answer: object) -> str:
+    """A hint, and what the wrong answer reads from the notebook around it.
+
+    A function, a class or a constant (in capitals) of the notebook may well be meant; a tensor, a
+    module or a number is mostly a name that the answer should have got otherwise.
+    """
+    for function in _functions_of(answer):
+        for name in _global_names(function.__code__):
+            value = function.__globals__.get(name, ...)
+            if name.isupper() or not isinstance(value, Tensor | nn.Module | Real | None):
+                continue
+            shown = value if isinstance(value, Real | None) else f"a {type(value).__name__}"
+            shape = f" {tuple(value.shape)}" if isinstance(value, Tensor) else ""
+            stop = "" if hint.endswith((".", ")", "?")) else "."
+            found = f"takes {name} from the notebook around it, where it is {shown}{shape}"
+            return f"{hint}{stop} Your code {found}."
+    return hint
+
+
+def _functions_of(answer: object) -> list[FunctionType]:
+    """The reader's functions in an answer: itself, or the methods of a class and of its bases."""
+    kinds = answer.mro() if isinstance(answer, type) else []
+    methods = [each for kind in kinds for each in vars(kind).values()]
+    functions = [inspect.unwrap(each) for each in (answer, *methods) if callable(each)]
+    return [
+        each
+        for each in functions
+        if isinstance(each, FunctionType)
+        and not os.path.abspath(each.__code__.co_filename).startswith(NOT_THE_READERS)
+    ]
+
+
+def _global_names(code: CodeType) -> list[str]:
+    """The names that code, and what is defined inside it, looks up outside of all functions."""
+    inside = [each for each in code.co_consts if isinstance(each, CodeType)]
+    names = [each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"]
+    return [*names, *(name for each in inside for name in _global_names(each))]
 
 
 def _on_cpu(given: object) -> object:
@@ -144,6 +190,8 @@ def require_module(module: nn.Module, *inputs: object) -> Tensor:
     given = [x.clone() if isinstance(x, Tensor) else x for x in inputs]
     output = ask(module, *given)
     require_untouched(given, inputs)
+    if isinstance(output, Tensor) and output.isnan().any():
+        raise AnswerError(NAN)
     if isinstance(output, Tensor) and not close(ask(module, *inputs), output):
         raise AnswerError(
             "Two calls with the same input differ: something in forward is random, or changes the "
@@ -204,7 +252,7 @@ def require_shape(answer: object, shape: tuple[int, ...], axes: str) -> Tensor:
     if tuple(answer.shape) != shape:
         raise AnswerError(f"The shape must be {axes} = {shape}; yours is {tuple(answer.shape)}.")
     if answer.is_floating_point() and answer.isnan().any():
-        raise AnswerError("Some numbers are NaN, not a number: look for 0/0 or a row of -inf.")
+        raise AnswerError(NAN)
     return answer.cpu()
 
 
@@ -258,8 +306,8 @@ def refuse_numbers(answer: float, hints: Mapping[float, str], *, within: float =
             raise AnswerError(hint)
 
 
-def close(answer: Tensor, expected: Tensor) -> bool:
+def close(answer: Tensor, expected: Tensor, *, equal_nan: bool = False) -> bool:
     """Whether two tensors hold the same numbers, up to rounding."""
     return answer.shape == expected.shape and torch.allclose(
-        answer.to(expected.dtype), expected, rtol=1e-4, atol=1e-5
+        answer.to(expected.dtype), expected, rtol=1e-4, atol=1e-5, equal_nan=equal_nan
     )

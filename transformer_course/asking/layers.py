@@ -160,10 +160,13 @@ def require_wired(
             if count != 1:
                 times = "never called" if count == 0 else f"called {count} times"
                 raise AnswerError(f"self.{name} is {times}; the layer must call it once.")
-    for kind in (list(flow), [part for part, _ in flow.values()]):
+    for who, kind, told in (
+        ("sub-layers", [part for part, _ in flow.values()], "The paper's order is different."),
+        ("Add & Norms", list(flow), "Each belongs around the sub-layer of its name."),
+    ):
         order = [call.name for call in calls if call.name in kind]
         if order != kind[: len(order)]:
-            raise AnswerError(f"The paper has another order than yours: {', '.join(order)}.")
+            raise AnswerError(f"Your {who} run in the order {', '.join(order)}. {told}")
     x, whence = inputs["x"], "x"
     for around, (part, wanted) in flow.items():
         if around not in found or part not in found:
@@ -191,27 +194,31 @@ def require_wired(
     if isinstance(own.output, Exception):
         for around, (part, _) in flow.items():
             if around in found and found[around].output is None:
-                _require_function(around, found[around].given[1], getattr(layer, part), part)
+                _require_function(around, found[around].given, getattr(layer, part), part)
         raise own.output
     if not _same(own.output, x):
         raise AnswerError(f"forward must return {whence}.")
-    for around in flow:
+    other = -inputs["x"]
+    for around, (part, wanted) in flow.items():
         function = found[around].given[1]
-        if _same(function(x), function(-x)):
+        given = [other if name == "x" else inputs[name] for name in wanted]
+        if not _same(function(other), getattr(layer, part)(*given)):
             raise AnswerError(
-                f"The function that {around} gets ignores its argument. With the norms first "
-                "(pre-norm), the sub-layer must get norm(x), not x."
+                f"The function that {around} gets must use its argument everywhere, not the x "
+                "outside. With the norms first (pre-norm), the sub-layer gets norm(x)."
             )
 
 
-def _require_function(around: str, given: object, part: nn.Module, name: str) -> None:
+def _require_function(around: str, given: Sequence[object], part: nn.Module, name: str) -> None:
     """Refuse what an Add & Norm cannot call with one argument, after it has stopped."""
-    if isinstance(given, Tensor):
+    x, sublayer = given[:2]
+    if callable(x):
+        raise AnswerError(f"{around} gets x first, then the function; yours gets a function first.")
+    if isinstance(sublayer, Tensor):
         raise AnswerError(
-            f"{around} gets a tensor, the result of {name}. It calls its sub-layer itself, so it "
-            "needs a function."
+            f"{around} gets a tensor in the place of a function. It calls its sub-layer itself."
         )
-    if given is part and "attention" in name:
+    if sublayer is part and "attention" in name:
         raise AnswerError(
             f"{around} calls its sub-layer with one argument, x. {name} needs query, key, value "
             "and mask: write a function of one argument around it."
@@ -243,6 +250,8 @@ def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:
     if isinstance(own.output, Exception):
         raise own.output
     if order != list(range(1, len(names) + 1)):
+        if not order:
+            raise AnswerError("forward runs none of self.layers.")
         inside = " Is the return inside the loop?" if order == [1] else ""
         raise AnswerError(f"Each layer must run once, in order; yours run {order}.{inside}")
     if not _same(own.output, x):
@@ -262,7 +271,10 @@ def _name_of(given: object, inputs: Mapping[str, object]) -> str:
     """Which of the inputs this is, in words."""
     if given is None:
         return "nothing"
-    return next((name for name in inputs if _same(given, inputs[name])), "something else")
+    names = [name for name in inputs if _same(given, inputs[name])]
+    if isinstance(given, Tensor) and given.dtype == torch.bool:
+        names += [f"~{name}" for name in inputs if _same(~given, inputs[name])]
+    return names[0] if names else "something else"
 
 
 def _same(one: object, other: object) -> bool:

@@ -95,6 +95,11 @@ def _shift_hint(read: list[int], labels: list[int], target: list[int]) -> str:
         return "The start token is an input and never a label."
     if END_ID in read:
         return "There is no prediction after the end token: it is not an input."
+    if len(labels) != len(target) + 1:
+        return (
+            f"{len(target)} tokens and the end token make {len(target) + 1} labels; you give "
+            f"{len(labels)}: {labels}."
+        )
     return f"For the target {target} you give {read} and {labels}: keep its order."
 
 

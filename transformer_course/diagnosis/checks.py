@@ -1,4 +1,4 @@
-"""Checks of lesson 11: diagnosis. Three patients are repaired, and a probe is written."""
+"""Checks of lesson 11: diagnosis. Three patients are repaired."""
 
 from collections.abc import Callable
 
@@ -12,23 +12,16 @@ from transformer_course.asking.answer import (
     close,
     exercise,
     require_class,
-    require_number,
     require_shape,
     require_untouched,
 )
-from transformer_course.breaking.faults import FAULTS
 from transformer_course.diagnosis.patients import LOSS, Loss, findings_of
-from transformer_edu.data.batches import make_batch
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
-from transformer_edu.model.transformer import Transformer, TransformerConfig
 
-SIZES = {"d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 192, "max_length": 64}
 VOCABULARY = 20
-# The logits that move most are neither in the first row nor in the last.
-SAMPLE = [([8, 9], [9, 8]), ([4, 5, 6, 7], [7, 6, 5, 4]), ([4, 4, 11], [11, 4, 4])]
-PADDING = 3  # columns that a reader's probe appends
 SAME = 1e-5
 NARROW, WIDE = 12, 20  # d_model and d_ff of a class that is checked alone
+RATE = 0.1  # of dropout; with one half, numbers that are kept and dropped would not differ
 AXES = "(batch, position, d_model)"
 # What to think about when a repair leaves an illness, or brings one.
 HINTS = {
@@ -39,6 +32,8 @@ HINTS = {
     "padding has a loss": "The labels that are padding still have a gradient.",
     "the end token is not trained": "The end token's label still has no gradient: a model trained "
     "with this loss never learns to stop.",
+    "labels come from elsewhere": "By its gradient, this loss does not train the words of a row: "
+    "look at the labels, and at what becomes of the logits.",
     "labels are not shifted": "The decoder reads the tokens that it has to predict.",
     "parameters get no gradient": "forward does not use all of them (a layer norm needs its "
     "gain and its bias), or detach() or no_grad() stops the gradient.",
@@ -53,15 +48,21 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(11)
         x, added = torch.randn(2, 3, 5, NARROW)
-        whole = _built(answer, NARROW, 0.0).eval()
-        out = _asked(whole, x, lambda y: added + 0 * y)
+        x += 3  # a mean that is not 0
+        whole, calls = _built(answer, NARROW, 0.0).eval(), []
+        out = _asked(whole, x, lambda y: calls.append(y) or added + 0 * y)
+        if len(calls) > 1:
+            raise AnswerError(f"The sub-layer runs {len(calls)} times: call it once.")
         vectors = _centered(x + added)
         if _off(out, vectors / vectors.std(-1, keepdim=True)) > 0.1:
             _refuse_norms(out, x, added)
-            _refuse_illness("AddAndNorm", answer)
+            _refuse_illness("AddAndNorm", answer, explained=True)
+            raise AnswerError(_statistics_hint(out))
+        small = _asked(whole, x / 10, lambda y: added / 10 + 0 * y)
+        if _off(small, out) > 0.1:
             raise AnswerError(
-                "A vector of the output should have the mean 0 and the standard deviation 1 at "
-                "first, over its own d_model numbers."
+                "Numbers a tenth as large should give nearly the same output; yours has the "
+                f"standard deviation {small.std(-1).mean():.2f}, not 1. Is your epsilon small?"
             )
         drops = _built(answer, NARROW, 0.5).train()
         if all(close(_asked(drops, x, lambda y: added), out) for _ in range(3)):
@@ -71,6 +72,30 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
     if sum(weight.numel() for weight in whole.parameters()) < 2 * NARROW:
         raise AnswerError("A layer norm has a gain and a bias, which training changes: keep them.")
     _refuse_illness("AddAndNorm", answer)
+    gain, bias = ([p for p in whole.parameters() if (p == start).all()] for start in (1, 0))
+    if len(gain) == len(bias) == 1:
+        with torch.no_grad():
+            gain[0].copy_(torch.linspace(0.5, 2, NARROW).view_as(gain[0]))
+            bias[0].copy_(torch.linspace(3, 1, NARROW).view_as(bias[0]))
+        expected = F.layer_norm(x + added, (NARROW,), gain[0].flatten(), bias[0].flatten())
+        if _off(_asked(whole, x, lambda y: added + 0 * y), expected.detach()) > 0.1:
+            raise AnswerError(
+                "After training, when the gain is not 1 and the bias is not 0, the output is not "
+                "gain times the normalized vector, plus bias."
+            )
+
+
+def _statistics_hint(out: Tensor) -> str:
+    """What is said of vectors that are not those of a fresh norm(x + sublayer(x))."""
+    means, spreads = out.mean(-1).flatten(), out.std(-1).flatten()
+    worst = (means.abs() + (spreads - 1).abs()).argmax()
+    mean, spread = round(means[worst].item(), 2) + 0.0, spreads[worst].item()  # + 0: no -0
+    if abs(mean) + abs(spread - 1) < 0.1:
+        return "The output is normalized, but its vectors are not those of x + sublayer(x)."
+    return (
+        "A vector of the output should have the mean 0 and the standard deviation 1 at first, over "
+        f"its own d_model numbers; one of yours has {mean:.2f} and {spread:.2f}."
+    )
 
 
 def _refuse_norms(out: Tensor, x: Tensor, added: Tensor) -> None:
@@ -114,10 +139,18 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
         widen, narrow = linear
         out = _asked(network, x)
         if not close(_asked(network, x), out):
+            if network.training:
+                raise AnswerError("Your forward changes the mode of the module, which eval() set.")
             if _makes_dropout(network, x):
                 raise AnswerError(
-                    "In evaluation mode two calls still differ. Your forward makes a new "
-                    "nn.Dropout in every call, and a new module is in training mode."
+                    "In evaluation mode two calls still differ. A new nn.Dropout is in training "
+                    "mode, and eval() does not reach one that forward makes."
+                )
+            network.train()
+            if close(_asked(network, x), _asked(network, x)):
+                raise AnswerError(
+                    "It is the other way round: numbers are dropped in evaluation, and in training "
+                    "two calls agree."
                 )
             raise AnswerError(
                 "In evaluation mode two calls still differ. F.dropout does not know the mode of "
@@ -140,25 +173,24 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
                 "In training the output is too small on average: what remains must be divided by "
                 "1 − p, as nn.Dropout and F.dropout do."
             )
-        still = _built(answer, NARROW, WIDE, 0.0).train()
-        if not close(_asked(still, x), _asked(still, x)):
+        _refuse_other_dropout(_built(answer, NARROW, NARROW, RATE), x)
+        still = _built(answer, NARROW, WIDE, 0.0)
+        if not close(_asked(still.train(), x), _asked(still.eval(), x)):
             raise AnswerError("With dropout=0.0 numbers are dropped: use the rate that is given.")
-        _refuse_other_dropout(_built(answer, NARROW, NARROW, 0.5), x)
     _refuse_illness("FeedForward", answer)
 
 
 def _makes_dropout(network: nn.Module, x: Tensor) -> bool:
-    """Whether forward calls an nn.Dropout that the network does not hold."""
+    """Whether forward calls an nn.Dropout in training mode, although the network is not."""
     called: list[nn.Module] = []
     watch = nn.modules.module.register_module_forward_pre_hook
     with watch(lambda part, _: called.append(part)):
         _asked(network, x)
-    held = {*network.modules()}
-    return any(isinstance(part, nn.Dropout) and part not in held for part in called)
+    return any(isinstance(part, nn.Dropout) and part.training for part in called)
 
 
 def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
-    """Refuse a network, as wide inside as outside, that drops anything but its hidden numbers."""
+    """Refuse a network, as wide inside as outside, that drops other numbers or another rate."""
     widen, narrow = (each for each in network.modules() if isinstance(each, nn.Linear))
     nn.init.orthogonal_(narrow.weight)  # so hidden numbers can be read back from the output
     out, whole = _asked(network.train(), x), _asked(network.eval(), x)
@@ -169,11 +201,21 @@ def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
                 "Your dropout is behind narrow, so numbers of the output are dropped."
             )
         raise AnswerError("What is dropped in training is not a number of hidden.")
+    network.train()
+    calls = torch.stack([(_asked(network, x) - narrow.bias) @ narrow.weight for _ in range(100)])
+    rate = (calls[:, widen(x) > 1e-3].abs() < 1e-4).float().mean().item()
+    if abs(rate - RATE) > 0.03:
+        raise AnswerError(
+            f"With dropout={RATE}, about {rate:.0%} of the hidden numbers are dropped in "
+            "training: use the rate that is given."
+        )
 
 
 def _is_dropped(numbers: Tensor, whole: Tensor) -> bool:
-    """Whether each number is 0 or, as after a dropout of one half, twice as large."""
-    return bool((torch.minimum(numbers.abs(), (numbers - 2 * whole).abs()) < 1e-4).all())
+    """Whether each number is 0, or larger by a factor that all of them share."""
+    kept = numbers.abs() > 1e-4
+    factor = (numbers * whole)[kept].sum() / whole[kept].square().sum()
+    return bool((torch.minimum(numbers.abs(), (numbers - factor * whole).abs()) < 1e-3).all())
 
 
 @exercise("11.4", sizes="2 rows, 4 labels in each, and a vocabulary of 20")
@@ -184,19 +226,42 @@ def check_repaired_loss(answer: Loss) -> None:
         logits = torch.randn(2, 5, VOCABULARY, requires_grad=True)
     model = _Scripted(logits)
     target_ids = torch.tensor([[START_ID, 4, 5, 6, END_ID], [START_ID, 7, END_ID, 0, 0]])
-    loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), target_ids)
-    if not isinstance(loss, Tensor) or loss.dim() or not loss.requires_grad:
-        raise AnswerError("The loss is a tensor with a single number, and knows its gradient.")
+    given = target_ids.clone()
+    loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), given)
+    require_untouched([given], [target_ids])
+    if not isinstance(loss, Tensor) or loss.dim():
+        raise AnswerError("The loss is a tensor with a single number.")
+    if not loss.requires_grad:
+        raise AnswerError("Your loss has no gradient (requires_grad is False): nothing is trained.")
     labels = target_ids[:, 1:]
     right = F.cross_entropy(logits[:, :4].transpose(1, 2), labels, ignore_index=PADDING_ID)
     if close(loss.detach(), -right.detach()):
         raise AnswerError("Your loss is negative: a training would make the labels less probable.")
+    _refuse_other_order(loss, right, logits)
     _refuse_illness(LOSS, answer)
-    real = int((labels != PADDING_ID).sum())
-    if not any(close(loss.detach(), each.detach()) for each in (right, right * real)):
+    if not close(loss.detach(), right.detach()):
         raise AnswerError(
             "The loss should be the mean of the cross-entropy over all labels but padding."
         )
+
+
+def _refuse_other_order(loss: Tensor, right: Tensor, logits: Tensor) -> None:
+    """Refuse a loss that does not bring each position together with its own label."""
+    (wanted,) = torch.autograd.grad(right, logits, retain_graph=True)
+    (found,) = torch.autograd.grad(loss, logits, create_graph=True, allow_unused=True)
+    if found is None or not found.requires_grad:
+        return  # an illness: nothing is trained, or there is no softmax
+    first = found[0, 0] @ torch.arange(1.0, 1 + VOCABULARY)
+    (joined,) = torch.autograd.grad(first, logits, retain_graph=True)
+    if joined.flatten(0, 1)[1:].abs().max() > SAME:
+        raise AnswerError(
+            "The softmax must run over the vocabulary of a single position; yours joins logits of "
+            "several positions. (A reshape is no transpose.)"
+        )
+    raised, right_ones = ((gradient < 0).nonzero() for gradient in (found, wanted))
+    tokens, right_tokens = (places[:, 2].sort().values for places in (raised, right_ones))
+    if tokens.equal(right_tokens) and not raised.equal(right_ones):
+        raise AnswerError("The right tokens are trained, but at each other's positions.")
 
 
 class _Scripted(nn.Module):
@@ -207,7 +272,7 @@ class _Scripted(nn.Module):
         self.logits = logits
 
     def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
-        return self.logits[:, : target_ids.size(1)]
+        return 1 * self.logits[:, : target_ids.size(1)]
 
 
 def _built(answer: type[nn.Module], *sizes: float) -> nn.Module:
@@ -224,8 +289,10 @@ def _asked(module: nn.Module, *given: Tensor | Callable[[Tensor], Tensor]) -> Te
     try:
         answer = ask(module, copy, *others)
     except RuntimeError as error:
+        if not others or "must match the size" not in str(error):
+            raise
         raise AnswerError(
-            f"forward stops: {error}. A mean over the last axis keeps its place with keepdim=True."
+            f"forward stops: {error}. Does a mean lose its axis? keepdim=True keeps it."
         ) from None
     require_untouched([copy], [x])
     return require_shape(answer, tuple(x.shape), AXES).detach()
@@ -236,85 +303,9 @@ def _off(out: Tensor, expected: Tensor) -> float:
     return ((out - expected).norm() / expected.norm()).item()
 
 
-def _refuse_illness(kind: str, answer: type[nn.Module] | Loss) -> None:
-    """Raise a hint if a check-up of the repaired patient finds an illness."""
+def _refuse_illness(kind: str, answer: type[nn.Module] | Loss, *, explained: bool = False) -> None:
+    """Raise a hint if a check-up of the repaired patient finds an illness, or one of HINTS."""
     for found in findings_of(kind, answer):
-        if found.illness:
+        if found.illness and (not explained or found.illness in HINTS):
             hint = HINTS.get(found.illness, found.cause)
             raise AnswerError(f"The check-up finds: {found.illness}. {hint}")
-
-
-@exercise("11.2")
-def check_padding_probe(answer: Callable[[nn.Module, Tensor, Tensor], float]) -> None:
-    """Exercise 11.2: how far more padding in the source moves the logits."""
-    batch = make_batch(SAMPLE)
-    sample = (batch.source_ids, batch.decoder_input_ids)
-    for name in ("source padding visible", "padding hidden as queries", None):
-        model, calls = _probed(name), []
-        right = _moved(model, *sample)
-        model.register_forward_pre_hook(lambda _, given, seen=calls: seen.append(given))
-        got = require_number(ask(answer, model, *(ids.clone() for ids in sample)))
-        if not _near(got, right):
-            raise AnswerError(_hint(model, sample, got, right))
-        if any(len(given) > 1 and given[1].shape != sample[1].shape for given in calls):
-            raise AnswerError("You pad the target, too: a probe changes one thing only.")
-        if model.training:
-            raise AnswerError("Your probe leaves the model in training mode, with its dropout on.")
-
-
-def _probed(fault: str | None) -> Transformer:
-    """A small model in evaluation mode, with this fault or none."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(5)
-        kind = Transformer if fault is None else FAULTS[fault]
-        return kind(TransformerConfig(vocabulary_size=VOCABULARY, **SIZES, dropout=0.0)).eval()
-
-
-@torch.no_grad()
-def _moved(
-    model: nn.Module,
-    source_ids: Tensor,
-    target_ids: Tensor,
-    *,
-    left: bool = False,
-    value: int = 0,
-    measure: Callable[[Tensor], Tensor] = lambda change: change.abs().max(),
-) -> float:
-    """The largest change of a logit; every argument that is set is a mistake."""
-    padding = (PADDING, 0) if left else (0, PADDING)
-    before = model(source_ids, target_ids)
-    return measure(model(F.pad(source_ids, padding, value=value), target_ids) - before).item()
-
-
-def _near(first: float, second: float) -> bool:
-    return abs(first - second) < max(SAME, 1e-3 * abs(second))
-
-
-def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: float) -> str:
-    """What is wrong with an answer."""
-    mistakes = {
-        "You put the padding before the words, so their positions changed: append it.": {
-            "left": True
-        },
-        "You appended the start token. Padding has the id 0.": {"value": 1},
-        "You appended the end token. Padding has the id 0.": {"value": 2},
-        "You took the mean, in which changes cancel out.": {"measure": Tensor.mean},
-        "You took the mean. A single logit that moves hides in it.": {
-            "measure": lambda change: change.abs().mean()
-        },
-        "A logit that falls has a negative change: your number leaves it out.": {
-            "measure": Tensor.max
-        },
-    }
-    for hint, how in mistakes.items():
-        if _near(got, _moved(model, *sample, **how)) and not _near(right, got):
-            return hint
-    if got < SAME:
-        return (
-            "Your probe finds nothing in a model whose source padding is visible: pad the source, "
-            "not the target."
-        )
-    return (
-        f"Your number, {got:.4g}, is not the largest absolute change of a logit: compare the "
-        f"model's logits before and after {PADDING} columns of padding were appended."
-    )

@@ -121,8 +121,11 @@ def check_used_layers(answer: object) -> None:
     """Exercise 7.4: a function that counts the layers that an encoder's output depends on."""
     x, _ = _inputs()
     stacks = {
-        "whose every layer starts again from the first x": (1, lambda x, all_: all_[-1](x)),
-        "that returns inside the loop": (1, lambda x, all_: all_[0](x)),
+        "whose every layer starts again from the first x": (
+            1,
+            lambda x, all_: [x, *(layer(x) for layer in all_)][-1],
+        ),
+        "that returns inside the loop": (1, lambda x, all_: next((each(x) for each in all_), x)),
         "that runs only three": (3, lambda x, all_: _through(x, list(all_)[:3], None)),
     }
     healthy = _Stack(lambda x, all_: _through(x, list(all_), None))
@@ -134,8 +137,9 @@ def check_used_layers(answer: object) -> None:
         if found == LAYERS:
             raise AnswerError(
                 f"For an encoder of {LAYERS} layers {words}, you found {found}: that is the number "
-                "of layers that it holds. Leave out one layer, and compare what encoder(x) gives: "
-                "a loop of your own over the layers does not show what the encoder does."
+                "of layers that it holds. Leave out a single layer, and compare what encoder(x) "
+                "gives: a loop of your own over the layers, or their calls, do not show what the "
+                "output depends on."
             )
         if found != expected:
             raise AnswerError(

@@ -18,7 +18,7 @@ from transformer_course.asking.answer import (
 )
 from transformer_course.generation.table_model import END_TOKEN, TableModel
 from transformer_edu.generation.beam import beam_search
-from transformer_edu.model.special_ids import END_ID, START_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 
 PROBABILITIES = (0.1, 0.42, 0.05, 0.28, 0.15)
 SHARES = (0.6, 0.3, 0.9, 0.75)  # no sum of the likeliest: rounding decides nothing
@@ -36,6 +36,11 @@ def check_top_p(answer: object) -> None:
         found = ask(answer, given, p)
         if not given.equal(probabilities):
             raise AnswerError("Your function changes the tensor that it was given: make a new one.")
+        if isinstance(found, Tensor) and found.isnan().all():
+            raise AnswerError(
+                f"For p = {p} and {list(PROBABILITIES)} all numbers are NaN, as in a division by "
+                "a sum of 0. Is any token kept? p is what the kept ones sum to."
+            )
         found = require_shape(found, tuple(probabilities.shape), "(vocabulary,)")
         expected = _top_p(probabilities, p)
         if not close(found, expected):
@@ -54,21 +59,27 @@ def _top_p(probabilities: Tensor, p: float) -> Tensor:
 
 def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: float) -> str:
     """What is wrong with a filter's answer."""
+    of = f"For p = {p} and {list(PROBABILITIES)}"
     if found.dtype == torch.bool:
         return "That says which tokens are kept; give their probabilities."
-    if close(found, probabilities * (expected > 0)):
+    if not found.any():
+        return f"{of} you keep no token. No single token has p: p is what the kept ones sum to."
+    if close(found / found.sum(), expected):
         return "The right tokens, but the rest must sum to 1 again: divide by the sum."
     if close(found.sort().values, expected.sort().values):
         return "The right numbers at the wrong places: each token must keep its id."
-    count, right = int((found > 0).sum()), int((expected > 0).sum())
-    of = f"For p = {p} and {list(PROBABILITIES)}"
+    kept = (found > 0).nonzero().flatten().tolist()
+    count, right = len(kept), int((expected > 0).sum())
     if count < right:
         return (
             f"{of} {right} tokens are needed to reach p, you keep {count}: the one that "
             "reaches p is kept."
         )
     if count > right:
-        return f"{of} {right} tokens reach p already, you keep {count}."
+        enough = "1 token reaches" if right == 1 else f"{right} tokens reach"
+        return f"{of} {enough} p already, you keep {count}."
+    if kept != (expected > 0).nonzero().flatten().tolist():
+        return f"{of} you keep the tokens {kept}: the most probable ones stay."
     return f"{of} the {right} likeliest stay, in their own proportions."
 
 
@@ -118,10 +129,11 @@ def _favored(table: Mapping[str, Mapping[str, float]], best: str) -> dict[str, d
 
 
 NextLogP = Callable[[list[int]], Tensor]
-# Seed of the language, width, alpha. The first four tell all MISTAKES from each other.
+# Seed of the language, width, alpha. The first four tell all MISTAKES from each other. In 1646 a
+# beam that is filled up from what ends wins; 8 is wider than the vocabulary.
 SEARCHES = (
-    *((497, 3, 2.0), (245, 2, 0.0), (234, 3, 1.0), (3234, 3, 1.0)),
-    *((393, 2, 1.0), (114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0)),
+    *((497, 3, 2.0), (245, 2, 0.0), (234, 3, 1.0), (3234, 3, 1.0), (393, 2, 1.0)),
+    *((114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0), (1646, 3, 1.0), (16, 8, 0.6)),
 )
 MISTAKES = {
     "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
@@ -147,7 +159,7 @@ MISTAKES = {
 }
 
 
-@exercise("12.3")
+@exercise("12.3", sizes="6 tokens, and beams of a width up to 8")
 def check_beam_search(answer: object) -> None:
     """A whole beam search, tried out in languages of six tokens."""
     for seed, width, alpha in SEARCHES:
@@ -166,10 +178,21 @@ def check_beam_search(answer: object) -> None:
                 wrong_ids, wrong_score = _search(language, width, alpha, longest, mistake)
                 if ids == wrong_ids and math.isclose(score, wrong_score, rel_tol=1e-4):
                     raise AnswerError(hint)
+            if score > 0:
+                raise AnswerError(f"A score is a sum of ln p, never above 0; yours is {score:.2f}.")
+            if ids and ids[-1] != END_ID and len(ids) < longest:
+                raise AnswerError(
+                    f"You return {ids}, without an end and with fewer than {longest} tokens: "
+                    "continue it."
+                )
+            tried = f"With width {width}, α = {alpha} and at most {longest} tokens"
+            if ids == right_ids:
+                raise AnswerError(
+                    f"{tried}, {ids} is right; its score is {right_score:.2f}, not {score:.2f}."
+                )
             raise AnswerError(
-                f"With width {width}, α = {alpha} and at most {longest} tokens, {right_ids} with "
-                f"a score of {right_score:.2f} is the best that a beam finds; you found {ids} "
-                f"with {score:.2f}."
+                f"{tried}, {right_ids} with a score of {right_score:.2f} is the best that a beam "
+                f"finds; you found {ids} with {score:.2f}."
             )
 
 
@@ -194,6 +217,13 @@ def _watched(language: NextLogP, width: int, longest: int) -> NextLogP:
         ids = [int(each) for each in ids]
         if ids[:1] != [START_ID]:
             raise AnswerError("next_log_p takes all ids so far, and the first is START_ID.")
+        if END_ID in ids[:-1]:
+            raise AnswerError(
+                f"You ask what follows {ids}. Do several hypotheses share one list? append changes "
+                "it for all of them: make a new list."
+            )
+        if {PADDING_ID, START_ID} & {*ids[1:]}:
+            raise AnswerError("You continue a hypothesis whose ln p is −∞: skip such tokens.")
         if END_ID in ids:
             raise AnswerError("You continue a hypothesis that has ended: take it out of the beam.")
         if len(ids) > longest:
@@ -222,6 +252,8 @@ def _as_hypothesis(found: object) -> tuple[list[int], float]:
         ids = ids.tolist()
     if not isinstance(ids, list | tuple):
         raise AnswerError(f"The ids are a list; yours are {type(ids).__name__}.")
+    if any(isinstance(each, list | tuple) for each in ids):
+        raise AnswerError("The ids are one list of numbers; yours holds lists.")
     if START_ID in ids:
         raise AnswerError("Leave the start token out of the ids that you return.")
     return list(ids), require_number(score)

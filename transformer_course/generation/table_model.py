@@ -6,6 +6,7 @@ notebooks/12_generation.ipynb.
 
 import math
 from collections.abc import Mapping
+from numbers import Real
 
 import torch
 from torch import Tensor, nn
@@ -120,14 +121,17 @@ def _require_table(table: Mapping[str, Mapping[str, float]]) -> None:
             f"table must say what comes first, under the empty text, got {list(table)}"
         )
     for beginning, row in table.items():
-        numbers = [each for each in row.values() if isinstance(each, int | float)]
+        if not isinstance(beginning, str):
+            raise ValueError(f"table must have a text for each beginning, got {beginning!r}")
+        numbers = [each for each in row.values() if isinstance(each, Real)]
         are_probabilities = len(numbers) == len(row) and all(0 < each <= 1 for each in numbers)
         if not are_probabilities or not math.isclose(sum(numbers), 1, abs_tol=1e-9):
             raise ValueError(
-                f"table must give probabilities that sum to 1 after {beginning!r}, got {dict(row)}"
+                f"table must give probabilities above 0 that sum to 1 after {beginning!r}, "
+                f"got {dict(row)}"
             )
         for word in row:
-            if word.split() != [word]:
+            if not isinstance(word, str) or word.split() != [word]:
                 raise ValueError(f"table must have single words after {beginning!r}, got {word!r}")
         *before, last = ["", *beginning.split()]
         if beginning and last not in table.get(" ".join(before).strip(), {}):

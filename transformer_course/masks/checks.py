@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -33,6 +34,7 @@ from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.3
+TRIES = 8  # for each symbol: a random new token equals the old one in 1 of 16
 SOURCE_IDS = torch.tensor([[4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4]])
 TARGET_IDS = torch.tensor([[1, 4, 5, 6, 4], [1, 9, 8, 7, 6]])
 BATCHES = [
@@ -73,7 +75,9 @@ def _mistaken_masks(ids: Tensor) -> dict[str, Tensor]:
         "The padding is hidden, the later words are not.": padding,
         "You hide earlier words: a row may attend to columns up to its own.": padding & causal.T,
         "A row may attend to its own word, too.": padding & causal.tril(-1),
-        "You hide the rows of padding. It is hidden as a key: hide its columns.": real[:, :, None]
+        "You hide the rows of padding. It is hidden as a key: hide only its columns.": real[
+            :, :, None
+        ]
         & causal,
         "A query may attend to a key if *both* masks allow it; yours asks for one of them.": padding
         | causal,
@@ -137,10 +141,14 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
     if not close(sums, torch.ones_like(sums)):
         return "You hide after the softmax, so the rows do not sum to 1: mask the scores before it."
     rows = ~mask.all(dim=-1)  # of queries that may not attend to everything
-    if not weights.masked_fill(~mask, 0)[rows].any():
+    if close(weights[rows], (plain * ~mask / (plain * ~mask).sum(dim=-1, keepdim=True))[rows]):
         return "The polarity is inverted: where mask is True, a query *may attend*."
+    if not weights.masked_fill(~mask, 0)[rows].any():
+        return "Hidden keys get all of the weight: their scores are the highest, not the lowest."
     if close(weights, added / added.sum(dim=-1, keepdim=True)):
         return "Adding a boolean mask adds 1 to the allowed scores, and hides nothing."
+    if not weights[mask.expand_as(weights)].all():
+        return "Some keys that the mask allows get no weight: hide where mask is False, only there."
     if hidden > 0:
         return (
             f"Hidden keys still get up to {100 * hidden:.2g}% of the weight: their scores are not "
@@ -161,7 +169,8 @@ def _causal_and_padding() -> Tensor:
 def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) -> None:
     """Exercise 3.3: a test that tells a model without causal mask from one with it."""
     models = [_model(hides_the_future=hides) for hides in (True, False)]
-    verdicts = tuple(_verdict(answer, model, SOURCE_IDS, TARGET_IDS) for model in models)
+    asked = [_verdict(answer, model, TARGET_IDS) for model in models]
+    verdicts = tuple(verdict for verdict, _ in asked)
     hints = {
         (True, True): "It reports a model with a causal mask. At the changed position and after it "
         "the logits may move: compare only those before it.",
@@ -170,52 +179,45 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
         (True, False): "It is the other way round: True means that the model sees the future.",
     }
     if (hint := hints.get(verdicts)) is not None:
-        if any(_is_new(source, SOURCE_IDS) for source, _ in _read_by(answer, models[0])):
-            hint = "Your test changes the source, on which all logits depend."
+        if any(_is_new(source, SOURCE_IDS) for _, calls in asked for source, _ in calls):
+            hint = (
+                "A call of the model gets something other than source_ids as its first argument, "
+                "on which all logits depend: change the target only."
+            )
         raise AnswerError(hint)
-    for symbol in range(FIRST_SYMBOL, VOCABULARY_SIZE):  # a fixed new token equals one of them
-        repeated = torch.full_like(TARGET_IDS, symbol)
+    for symbol in [*range(FIRST_SYMBOL, VOCABULARY_SIZE)] * TRIES:  # a new token may equal it
+        repeated = torch.full_like(TARGET_IDS[:1], symbol)
         repeated[:, 0] = 1
-        if not _verdict(answer, models[1], SOURCE_IDS, repeated):
+        verdict, calls = _verdict(answer, models[1], repeated)
+        if not verdict:
             missed = f"It misses the broken model when the target ends in {symbol}"
-            calls = _read_by(answer, models[1], repeated)
             if any(_is_new(target, repeated) for _, target in calls):
                 raise AnswerError(f"{missed}. Do you compare all logits, or the largest ones only?")
             raise AnswerError(
                 f"{missed}: the new token is the old one, so nothing changes. Choose a token that "
-                "differs from the old one."
+                "always differs from the old one."
             )
 
 
-def _read_by(
-    answer: Callable[[nn.Module, Tensor, Tensor], bool],
-    model: nn.Module,
-    target_ids: Tensor = TARGET_IDS,
-) -> list[tuple[Tensor, ...]]:
-    """What a model gets from a reader's test, call by call."""
-    calls: list[tuple[Tensor, ...]] = []
-    hook = model.register_forward_pre_hook(lambda _, given: calls.append(given))
-    _verdict(answer, model, SOURCE_IDS, target_ids)
-    hook.remove()
-    return [call for call in calls if len(call) == 2]
-
-
 def _is_new(ids: Tensor, known: Tensor) -> bool:
-    """Whether token ids, as wide as known ones, have a row that is none of theirs."""
-    return ids.size(-1) == known.size(-1) and not (ids[:, None] == known).all(-1).any(-1).all()
+    """Whether token ids have another width than known ones, or a row that is none of theirs."""
+    return ids.size(-1) != known.size(-1) or not (ids[:, None] == known).all(-1).any(-1).all()
 
 
 def _verdict(
     answer: Callable[[nn.Module, Tensor, Tensor], bool],
     model: nn.Module,
-    source_ids: Tensor,
     target_ids: Tensor,
-) -> bool:
-    """What a reader's test says of a model; usual errors become hints."""
-    given = target_ids.clone()
+) -> tuple[bool, list[tuple[Tensor, Tensor]]]:
+    """What a reader's test says of a model, and what the model gets, call by call."""
+    given, calls, names = target_ids.clone(), [], ("source_ids", "target_ids")
+    hook = model.register_forward_pre_hook(
+        lambda _, ids, named: calls.append((*ids, *map(named.get, names[len(ids) :]))[:2]),
+        with_kwargs=True,
+    )
     try:
         with torch.no_grad():
-            verdict = ask(answer, model, source_ids.clone(), given)
+            verdict = ask(answer, model, SOURCE_IDS[: len(given)].clone(), given)
     except ValueError as error:
         if "must be from 0 to" not in str(error):
             raise
@@ -223,7 +225,11 @@ def _verdict(
             f"Your new token is no symbol when the target ends in {target_ids[0, -1]}: symbols are "
             f"{FIRST_SYMBOL} to {VOCABULARY_SIZE - 1}."
         ) from None
+    finally:
+        hook.remove()
     if isinstance(verdict, Tensor) and verdict.numel() == 1 and verdict.dtype == torch.bool:
+        verdict = bool(verdict)
+    if isinstance(verdict, np.bool_):
         verdict = bool(verdict)
     if not isinstance(verdict, bool):
         raise AnswerError(f"Return True or False; yours is {type(verdict).__name__}.")
@@ -232,7 +238,7 @@ def _verdict(
             "Your test changes the caller's target_ids, and compares them with themselves: "
             "change a clone."
         )
-    return verdict
+    return verdict, calls
 
 
 def _model(*, hides_the_future: bool) -> nn.Module:

@@ -73,14 +73,11 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
 def _require_narrow_heads(listed: nn.Module) -> None:
     """Refuse heads that PyTorch does not see, that are one head, or that are too wide."""
     narrow, wide = narrow_and_wide(listed, D_MODEL)
-    in_a_list = any(
-        isinstance(each, nn.Module)
-        for value in vars(listed).values()
-        if isinstance(value, list | tuple)
-        for each in value
-    )
-    if in_a_list:
-        raise AnswerError("In a plain list, PyTorch does not find the heads: use nn.ModuleList.")
+    for value in (value for name, value in vars(listed).items() if not name.startswith("_")):
+        held = value.values() if isinstance(value, dict) else value
+        if isinstance(value, list | tuple | dict) and any(isinstance(x, nn.Module) for x in held):
+            hint = "In a plain list, PyTorch does not find the heads: use nn.ModuleList."
+            raise AnswerError(hint.replace("list", type(value).__name__))
     if any(each.in_features != D_MODEL for each in narrow):
         raise AnswerError(
             "A head reads the whole vector of a word: its matrices go from d_model to d_head."
@@ -96,7 +93,8 @@ def _require_narrow_heads(listed: nn.Module) -> None:
         raise AnswerError("All heads are one and the same: each needs matrices of its own.")
     if len(narrow) != 3 * NUM_HEADS:
         raise AnswerError(
-            f"{NUM_HEADS} heads have {3 * NUM_HEADS} narrow projections; yours have {len(narrow)}."
+            f"{NUM_HEADS} heads have {3 * NUM_HEADS} narrow projections; PyTorch finds "
+            f"{len(narrow)} in yours."
         )
     if any(each.out_features != D_MODEL // NUM_HEADS for each in narrow):
         raise AnswerError(
@@ -115,10 +113,17 @@ def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) ->
     heads: list[Head] = [tuple(narrow[at : at + 3]) for at in range(0, len(narrow), 3)]
     outputs, (query, key, value) = outputs_of(heads, inputs), inputs
     parts = outputs.unflatten(-1, (NUM_HEADS, -1))
+    own = "a row needs its own numbers of every head."
     mistakes = {
         "The output projection is missing: multiply the joined heads by W_O.": outputs,
         "The heads are joined number by number: each head must stay in one piece.": project(
             parts.transpose(-2, -1).flatten(-2)
+        ),
+        f"The reshape after stack mixes positions: {own}": project(
+            parts.transpose(1, 2).reshape(outputs.shape)
+        ),
+        f"The reshape after stack mixes sentences: {own}": project(
+            parts.permute(2, 0, 1, 3).reshape(outputs.shape)
         ),
         "The same head stands there several times: join the outputs of all heads.": project(
             parts[:, :, :1].expand_as(parts).flatten(-2)
@@ -192,14 +197,30 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
             )
     if not ask(attention, *inputs, torch.zeros_like(mask)).isfinite().all():
         raise AnswerError(NOTHING_ALLOWED)
+    _require_other_sizes(answer)
     keep(answer)
 
 
-def _package(num_heads: int) -> MultiHeadAttention:
+def _require_other_sizes(answer: type[nn.Module]) -> None:
+    """Refuse a class that is right with the sizes of the check only."""
+    d_model, num_heads = 20, 5
+    inputs = [x[:1, 1:, :d_model] for x in _inputs_and_mask()[0]]
+    with suppress(Exception):  # a fixed size often stops
+        other, package = answer(d_model, num_heads), _package(num_heads, d_model)
+        other.load_state_dict(package.state_dict())
+        if close(other(*inputs), package(*inputs)):
+            return
+    raise AnswerError(
+        f"Right with d_model {D_MODEL} and {NUM_HEADS} heads, wrong with d_model {d_model}, "
+        f"{num_heads} heads and other lengths: some size in your code is fixed."
+    )
+
+
+def _package(num_heads: int, d_model: int = D_MODEL) -> MultiHeadAttention:
     """The package's module, with the same weights every time."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
-        return MultiHeadAttention(d_model=D_MODEL, num_heads=num_heads)
+        return MultiHeadAttention(d_model=d_model, num_heads=num_heads)
 
 
 def _inputs_and_mask() -> tuple[list[Tensor], Tensor]:
@@ -287,6 +308,9 @@ def _numbers_hint(
     for read in product(inputs, repeat=3):
         if read[1].size(1) == read[2].size(1) and close(received, package(*read)):
             return "A projection reads the wrong input: query, key and value have one each."
+    for heads in (2, 4, 6, 8, 12):
+        if close(received, _package(heads)(*inputs)):
+            return f"With num_heads={NUM_HEADS} your class cuts {heads} heads."
     one, ours = answer(D_MODEL, 1), _package(1)
     one.load_state_dict(ours.state_dict())
     if close(one(*inputs), ours(*inputs)):
@@ -313,14 +337,18 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
     columns = torch.arange(w_o.size(1))
     one_swap = columns.clone()
     one_swap[:2] = torch.tensor([1, 0])
+    lost = (
+        "If you assign in place, the first assignment overwrites what the second one reads: a "
+        "slice of a tensor is not a copy."
+    )
     known_mistakes = {
         "This is w_o as the check gets it. If you have changed it in place, change a clone, and "
         "run the cell again.": w_o,
         "You swapped rows. Stored as (out, in), a head is read by columns of W_O.": torch.cat(
             [w_o[D_HEAD : 2 * D_HEAD], w_o[:D_HEAD], w_o[2 * D_HEAD :]]
         ),
-        "The first assignment overwrites the columns that the second one reads: a slice of a "
-        "tensor is not a copy.": torch.cat([second, second, rest], dim=1),
+        f"The columns of head 1 are lost. {lost}": torch.cat([second, second, rest], dim=1),
+        f"The columns of head 2 are lost. {lost}": torch.cat([first, first, rest], dim=1),
         "A head is 16 columns wide, not one.": w_o[:, one_swap],
         "That swaps heads 1 and 3: the order must be 2, 1, 3.": torch.cat(
             [w_o[:, 2 * D_HEAD :], second, first], dim=1

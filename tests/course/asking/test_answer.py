@@ -5,7 +5,14 @@ import runpy
 import pytest
 import torch
 
-from transformer_course.asking.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_course.asking.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    require_module,
+    require_shape,
+)
 from transformer_course.my_transformer import FILE
 
 
@@ -52,6 +59,25 @@ def test_the_hint_shows_the_new_line_that_calls_an_earlier_class(tmp_path):
 
     with pytest.raises(AnswerError, match=r"Python stops at `return 4 \* halves\(0\)`"):
         check_double(double, number=3)
+
+
+factor, FACTOR = 4, 4
+
+
+def test_a_wrong_answer_that_reads_a_variable_of_the_notebook_is_told_so():
+    def nested(number):
+        return [factor * each for each in [number]][0]
+
+    for answer in (nested, lambda number: 1 / 0 + factor):
+        with pytest.raises(AnswerError, match=r"\. Your code takes factor .* where it is 4\.$"):
+            check_double(answer, number=3)
+    with pytest.raises(AnswerError, match=r"^Twice the number\.$"):
+        check_double(lambda number: FACTOR * number, number=3)  # a constant may be meant
+
+
+def test_an_output_that_is_not_a_number_is_not_called_random():
+    with pytest.raises(AnswerError, match="Some numbers are NaN"):
+        require_module(torch.nn.Softmax(dim=-1), torch.full((2, 3), -torch.inf))
 
 
 @pytest.mark.parametrize("answer", [None, 3, "text", float("nan")])

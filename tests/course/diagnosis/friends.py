@@ -8,12 +8,12 @@ from tools.notebooks import lesson_paths, read
 from transformer_edu.model.special_ids import END_ID
 
 (_LESSON,) = (path for path in lesson_paths() if path.name.startswith("11"))
-_CELLS = {cell.id: cell.source for cell in read(_LESSON).cells}
-ADD_AND_NORM, FEED_FORWARD = _CELLS["norm-class"], _CELLS["feed-class"]
-_NAMES = {"torch": torch, "nn": nn, "F": F, "END_ID": END_ID}
-for _source in (ADD_AND_NORM, FEED_FORWARD, _CELLS["loss-code"]):
-    exec(_source, _NAMES)
+CELLS = {cell.id: cell.source for cell in read(_LESSON).cells}
+ADD_AND_NORM, FEED_FORWARD = CELLS["norm-class"], CELLS["feed-class"]
+NAMES = {"torch": torch, "nn": nn, "F": F, "END_ID": END_ID}
+for _source in (ADD_AND_NORM, FEED_FORWARD, CELLS["loss-code"]):
+    exec(_source, NAMES)
 
-FriendsAddAndNorm: type[nn.Module] = _NAMES["FriendsAddAndNorm"]
-FriendsFeedForward: type[nn.Module] = _NAMES["FriendsFeedForward"]
-friends_loss = _NAMES["friends_loss"]
+FriendsAddAndNorm: type[nn.Module] = NAMES["FriendsAddAndNorm"]
+FriendsFeedForward: type[nn.Module] = NAMES["FriendsFeedForward"]
+friends_loss = NAMES["friends_loss"]

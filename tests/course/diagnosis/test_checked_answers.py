@@ -2,7 +2,7 @@
 
 from tests.course.diagnosis.friends import ADD_AND_NORM, FEED_FORWARD
 from tests.exercise_answers import Answers, checks_of, told_apart
-from transformer_course.diagnosis import checks
+from transformer_course.diagnosis import checks, probe_checks
 
 NORM = f"""
 {ADD_AND_NORM}
@@ -47,6 +47,14 @@ def padding_probe(model, source_ids, target_ids):
     return (after - before).abs().max().item()
 """
 APPENDED, LARGEST = "F.pad(source_ids, (0, 3))", "(after - before).abs().max().item()"
+ROW_BY_ROW = """
+@torch.no_grad()
+def padding_probe(model, source_ids, target_ids):
+    changes = []
+    for source, target in zip(source_ids.split(1), target_ids.split(1)):
+        changes.append(model(F.pad(source, (0, 3)), target) - model(source, target))
+    return torch.stack(changes).abs().max().item()
+"""
 NETWORK = f"""
 {FEED_FORWARD}
 
@@ -83,6 +91,15 @@ BY_HAND = """if self.training:
             kept = torch.rand_like(hidden) >= self.dropout
             hidden = hidden * kept / (1 - self.dropout)
         dropped = hidden"""
+ROW_BY_ROW = """
+def padding_probe(model, source_ids, target_ids):
+    worst = 0.0
+    for i in range(source_ids.size(0)):
+        source, target = source_ids[i : i + 1], target_ids[i : i + 1]
+        change = model(F.pad(source, (0, 3)), target) - model(source, target)
+        worst = max(worst, change.abs().max().item())
+    return worst
+"""
 LOSS = """
 def repaired_loss(model, source_ids, target_ids):
     reads, labels = target_ids[:, :-1], target_ids[:, 1:]
@@ -121,7 +138,16 @@ ANSWERS = {
             f"{ADDED} → x += self.dropout(sublayer(x)) && {MEAN} → total = x\n        {MEAN}": "change a clone",
             f"{RETURNED} → return away / (spread + 1e-5).sqrt()": "get no gradient",
             f"{RETURNED} → return self.gain * away / (spread + 1e-5).sqrt()": "its gain and its bias",
-            f"{MEAN} → away = total": "the mean 0",
+            f"{MEAN} → away = total": "one of yours has",
+            f"{SPREAD} → spread = total.square().mean(dim=-1, keepdim=True)": "one of yours has",
+            f"{RETURNED} → return self.gain * away + self.bias": "one of yours has",
+            f"{MEAN} → mean = total.mean(dim=-1, keepdim=True); away = total - mean && {RETURNED} → "
+            "return self.gain * total - mean / (spread + 1e-5).sqrt() + self.bias": "one of yours has",
+            f"{ADDED} → total = x - self.dropout(sublayer(x))": "its vectors are not those of x +",
+            f"{ADDED} → x = x + self.dropout(sublayer(x))\n        {ADDED}": "runs 2 times",
+            f"{RETURNED} → {RETURNED.replace('1e-5', '1e-2')}": "Is your epsilon small?",
+            f"{RETURNED} → return self.gain * (away / (spread + 1e-5).sqrt() + self.bias)": "gain times",
+            "sublayer(x) → sublayer(sublayer(x))": "runs 2 times",
         },
     ),
     "11.2": Answers(
@@ -130,20 +156,34 @@ ANSWERS = {
             "abs().max().item() → abs().amax()",
             f"{APPENDED} → torch.cat([source_ids, torch.zeros_like(source_ids[:, :3])], dim=1)",
             f"{APPENDED} → torch.cat([source_ids, source_ids.new_zeros(len(source_ids), 3)], 1)",
+            ROW_BY_ROW,
+            "model(source_ids, target_ids) → model(source_ids=source_ids, target_ids=target_ids)",
             f"{LARGEST} → max((after - before).max(), (before - after).max()).item()",
             f"{LARGEST} → (before - after).flatten().norm(p=math.inf).item()",
             "F.pad(source_ids, (0, 3)) → nn.functional.pad(source_ids, (0, 3), value=0)",
             "with torch.no_grad(): → if True: && .item() → .detach().numpy().max()",
+            ROW_BY_ROW,
         ],
         wrong={
             f"{APPENDED} → F.pad(source_ids, (3, 0))": "so their positions changed",
             f"{APPENDED} → F.pad(source_ids, (0, 3), value=2)": "Padding has the id 0",
             f"{APPENDED} → F.pad(source_ids, (0, 3), value=1)": "Padding has the id 0",
             f"{APPENDED} → source_ids && target_ids)\n    return → "
-            "F.pad(target_ids, (0, 3)))[:, :-3]\n    return": "not the target",
+            "F.pad(target_ids, (0, 3)))[:, :-3]\n    return": "gets the same source",
+            f"after = model({APPENDED}, → {APPENDED}; after = model(source_ids,": "gets the same source",
+            "def padding_probe(model, source_ids, target_ids): → def padding_probe(model, source_ids, target_ids):\n"
+            f"    source_ids = {APPENDED} && model({APPENDED} → model(source_ids": "gets the same source",
+            "model(source_ids, target_ids) → model(target_ids, source_ids) && "
+            f"model({APPENDED}, target_ids) → model(target_ids, {APPENDED})[:, :-3]": "gets the same source",
+            f"{APPENDED}, target_ids) → F.pad(source_ids, (0, 0, 0, 3)), F.pad(target_ids, (0, 0, 0, 3)))[:3]": "finds nothing in a model whose source padding is visible: compare",
+            "    with torch →     source_ids[:, -1:] = 0\n    with torch": "change a clone",
             f"{LARGEST} → (after - before).max().item()": "a negative change",
             f"{LARGEST} → (after - before).abs().mean().item()": "mean",
             f"{LARGEST} → (after - before).mean().item()": "mean",
+            f"{LARGEST} → (after - before).abs().sum().item()": "added up the changes",
+            f"{LARGEST} → (after - before).square().max().item()": "squared the changes",
+            f"{LARGEST} → (after.softmax(-1) - before.softmax(-1)).abs().max().item()": "compare logits",
+            f"{APPENDED} → source_ids": "every call of the model gets the same source",
             f"{LARGEST} → (after - before).abs()": "The answer is a number",
             f"{LARGEST} → (after - before).abs()[0, -1].max().item()": "is not the largest",
             f"{LARGEST} → (after - before).abs()[0].max().item()": "is not the largest",
@@ -168,14 +208,23 @@ ANSWERS = {
         wrong={
             FEED_FORWARD: "two calls still differ",
             f"{DROPPED} → {DROPPED.replace('=self.training', '=True')}": "two calls still differ",
-            f"{DROPPED} → {DROPPED.replace('self.training', 'not self.training')}": "two calls",
+            f"{DROPPED} → {DROPPED.replace('self.training', 'not self.training')}": "the other way round",
+            f"{DROPPED} → dropped = hidden if self.training else F.dropout(hidden, self.dropout)": "the other way round",
+            f"{DROPPED} → {DROPPED.replace('self.dropout', '1 - self.dropout')}": "of the hidden numbers are dropped",
+            f"{DROPPED} → {DROPPED.replace('self.dropout', 'self.dropout / 2')}": "about 5% of the hidden numbers",
+            f"{DROPPED} → {BY_HAND.replace('>=', '<')}": "of the hidden numbers are dropped",
+            f"{DROPPED} → {BY_HAND.replace('(1 - self.dropout)', 'self.dropout')}": "NaN",
             f"{DROPPED} → {DROPPED.replace('self.training', 'False')}": "nothing is dropped",
             f"{DROPPED} → dropped = hidden": "nothing is dropped",
             f"{DROPPED} → dropped = F.dropout(hidden, self.training)": "The second argument",
             "self.dropout, training → 0.1, training": "the rate that is given",
             f"{DROPPED} → {BY_HAND.replace(' / (1 - self.dropout)', '')}": "divided by",
             ".relu() →": "narrow(relu(widen(x)))",
-            f"{DROPPED} → dropped = nn.Dropout(self.dropout)(hidden)": "Your forward makes a new nn.Dropout",
+            f"{DROPPED} → if not hasattr(self, 'drop'):\n            self.drop = nn.Dropout(self.dropout)\n        dropped = self.drop(hidden)": "A new nn.Dropout is in training",
+            "hidden = → self.train(); hidden =": "changes the mode of the module",
+            "self.dropout, training → 1 - self.dropout, training": "the rate that is given",
+            "self.widen(x) → self.widen(self.widen(x))": "Python stops at",
+            f"{DROPPED} → dropped = nn.Dropout(self.dropout)(hidden)": "A new nn.Dropout is in training",
             f"{DROPPED} → dropped = hidden && return self.narrow(dropped) → "
             f"return {BEHIND}": "Your dropout is behind narrow",
             f"{DROPPED} → dropped = hidden && self.widen(x) → "
@@ -190,11 +239,14 @@ ANSWERS = {
             f"return {CROSS_ENTROPY} → return nn.CrossEntropyLoss(ignore_index=0)("
             "logits.reshape(-1, logits.size(-1)), labels.reshape(-1))",
             f"return {CROSS_ENTROPY} → {LOG_P}\n    return -log_p[labels != 0].mean()",
+            f"{CROSS_ENTROPY} → sum(logits[i, j].logsumexp(0) - logits[i, j, labels[i, j]] "
+            "for i, j in (labels != 0).nonzero()) / (labels != 0).sum()",
             f"return {CROSS_ENTROPY} → {LOG_P}\n    real = (labels != 0).float()\n"
             "    return -(log_p * real).sum() / real.sum()",
             f"{CROSS_ENTROPY} → F.nll_loss("
             "logits.log_softmax(-1).transpose(1, 2), labels, ignore_index=0)",
             "target_ids[:, :-1] → target_ids[:, : target_ids.size(1) - 1]",
+            "target_ids[:, 1:] → target_ids[:, 1:].clone(); labels[labels == 0] = -100 && , ignore_index=0 →",
         ],
         wrong={
             "=0) → =2)": "never learns to stop",
@@ -208,10 +260,23 @@ ANSWERS = {
             f"return {CROSS_ENTROPY} → {LOG_P}\n    return -(log_p * (labels != 0)).mean()": "mean",
             f"return {CROSS_ENTROPY} → {LOG_P}\n    return log_p[labels != 0].mean()": "is negative",
             "logits.transpose(1, 2) → logits": "a vocabulary of 20",
+            f"{CROSS_ENTROPY} → F.cross_entropy(logits.transpose(1, 2).reshape(-1, logits.size(-1)), "
+            "labels.reshape(-1), ignore_index=0)": "joins logits of several positions",
+            "logits.transpose(1, 2) → logits.reshape(len(logits), logits.size(2), -1)": "joins logits of several",
+            f"{CROSS_ENTROPY} → F.cross_entropy("
+            "logits.transpose(0, 1).flatten(0, 1), labels.flatten(), ignore_index=0)": "at each other's positions",
+            f"{CROSS_ENTROPY} → F.mse_loss("
+            "logits, F.one_hot(labels, logits.size(-1)).float())": "at what becomes of the logits",
+            f"{CROSS_ENTROPY} → F.nll_loss("
+            "logits.transpose(1, 2), labels, ignore_index=0)": "should be the mean",
+            "logits = → with torch.no_grad():\n        logits =": "has no gradient",
+            "reads) → reads).detach()": "has no gradient",
+            "target_ids[:, 1:] → target_ids[:, 1:]; labels[labels == 0] = -100 && , ignore_index=0 →": "change a clone",
+            "ignore_index=0) → ignore_index=0, reduction='sum')": "should be the mean",
         },
     ),
 }  # fmt: skip
 
 test_a_right_answer_is_correct, test_a_wrong_answer_gets_its_own_hint = told_apart(
-    checks_of(checks), ANSWERS
+    checks_of(checks) | checks_of(probe_checks), ANSWERS
 )

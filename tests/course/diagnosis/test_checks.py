@@ -4,13 +4,20 @@ import pytest
 import torch.nn.functional as F
 from torch import nn
 
-from tests.course.diagnosis.friends import FriendsAddAndNorm, FriendsFeedForward
+from tests.course.diagnosis.friends import (
+    CELLS,
+    NAMES,
+    FriendsAddAndNorm,
+    FriendsFeedForward,
+)
 from tests.exercise_answers import checks_of
+from tools.exercises import with_answer
 from transformer_course.asking.answer import AnswerError
-from transformer_course.diagnosis import checks as lesson_11
+from transformer_course.diagnosis import checks, probe_checks
+from transformer_course.diagnosis.patients import sheet
 from transformer_course.our_transformer import AddAndNorm, FeedForward
 
-CHECKS = checks_of(lesson_11)
+CHECKS = checks_of(checks) | checks_of(probe_checks)
 
 
 def as_forward(base, forward):
@@ -59,3 +66,18 @@ def test_a_repair_that_is_not_written_waits(number, capsys):
     }
     CHECKS[number](waiting[number])
     assert capsys.readouterr().out.startswith(f"Exercise {number} is waiting for you")
+
+
+@pytest.mark.parametrize(
+    ("check", "answer"),
+    [
+        ("check_repaired_norm", "RepairedAddAndNorm = FriendsAddAndNorm"),
+        ("check_repaired_feed_forward", "RepairedFeedForward = FriendsFeedForward"),
+        ("check_repaired_loss", "repaired_loss = friends_loss"),
+    ],
+)
+def test_the_sheet_of_a_refused_repair_is_shown(check, answer, capsys):
+    (cell,) = (source for source in CELLS.values() if f"\n{check}(" in source)
+    with pytest.raises(AnswerError):
+        exec(with_answer(cell, answer), NAMES | {"sheet": sheet})
+    assert "yours" in capsys.readouterr().out

@@ -43,6 +43,15 @@ def count_used_layers(encoder, x):
     encoder.layers = layers
     return used
 """
+CALLS = """
+def count_used_layers(encoder, x):
+    calls = []
+    hooks = [layer.register_forward_hook(lambda *_: calls.append(1)) for layer in encoder.layers]
+    encoder(x)
+    for hook in hooks:
+        hook.remove()
+    return len(calls)
+"""
 ANSWERS = {
     "7.1": Answers(
         LAYER,
@@ -72,17 +81,20 @@ ANSWERS = {
             f"x = {FIRST} → pass": "self.around_self_attention is never called;",
             f"return {SECOND} → return x": "self.around_feed_forward is never called;",
             f"return {SECOND} → {SECOND}": "Your function returns nothing: end it with",
-            f"{BOTH} → x = self.around_feed_forward(x, self.feed_forward); return {FIRST}": "The paper has another order than yours:",
+            f"{BOTH} → x = self.around_feed_forward(x, self.feed_forward); return {FIRST}": "run in the order feed_forward, self_attention. The paper's",
             f"{BOTH} → return self.feed_forward(self.self_attention(x, x, x, mask))": "self.around_self_attention is never called;",
             f"{BOTH} → x = x + self.self_attention(x, x, x, mask); return x + self.feed_forward(x)": "self.around_self_attention is never called;",
             f"{FIRST} → self.self_attention(x, x, x, mask)": "self.around_self_attention is never called;",
             f"{SECOND} → self.feed_forward(x)": "self.around_feed_forward is never called;",
-            f"{FIRST} → self.around_feed_forward(x, {INNER}) && return {SECOND} → return self.around_self_attention(x, self.feed_forward)": "The paper has another order than yours:",
+            f"{FIRST} → self.around_feed_forward(x, {INNER}) && return {SECOND} → return self.around_self_attention(x, self.feed_forward)": "Each belongs around the sub-layer of its name.",
             f"{SECOND} → self.around_self_attention(x, self.feed_forward)": "self.around_self_attention is called 2",
             f"x = {FIRST} → y = {FIRST}": "around_feed_forward must get what",
             f"{FIRST} → self.around_self_attention(x, self.self_attention)": "around_self_attention calls its sub-layer with one argument",
-            f"{FIRST} → self.around_self_attention(x, self.self_attention(x, x, x, mask))": "around_self_attention gets a tensor, the result of",
-            f"{SECOND} → self.around_feed_forward(x, self.feed_forward(x))": "around_feed_forward gets a tensor, the result of feed",
+            f"{FIRST} → self.around_self_attention({INNER}, x)": "around_self_attention gets x first, then",
+            f"{SECOND} → self.around_feed_forward(self.feed_forward, x)": "around_feed_forward gets x first, then",
+            f"{FIRST} → self.around_self_attention(x, x)": "around_self_attention gets a tensor in the place of a",
+            f"{FIRST} → self.around_self_attention(x, self.self_attention(x, x, x, mask))": "around_self_attention gets a tensor in the place of a",
+            f"{SECOND} → self.around_feed_forward(x, self.feed_forward(x))": "around_feed_forward gets a tensor in the place of a",
             f"{BOTH} → n = self.around_self_attention.norm(x); x = x + self.self_attention(n, n, n, mask); return x + self.feed_forward(self.around_feed_forward.norm(x))": "self.around_self_attention is never called;",
             f"{BOTH} → x = x + self.around_self_attention.norm(self.self_attention(x, x, x, mask)); return x + self.around_feed_forward.norm(self.feed_forward(x))": "self.around_self_attention is never called;",
             f"{BOTH} → a, f = self.around_self_attention, self.around_feed_forward\n        x = a.norm(x + self.self_attention(x, x, x, mask))\n        return f.norm(x + self.feed_forward(x))": "self.around_self_attention is never called;",
@@ -105,7 +117,8 @@ ANSWERS = {
             f"{INNER} → lambda y: y + self.self_attention(y, y, y, mask)": "adds its argument; around_self_attention adds it, too.",
             f"{SECOND} → self.around_feed_forward(x, lambda y: self.feed_forward(y).relu())": "must return what feed_forward returns",
             "mask=None → mask": "Your answer could not be used: its",
-            "y, mask) → y, ~mask if mask is not None else None)": "self_attention gets something else as its",
+            "y, y, y, mask) → y, x, x, mask)": "must use its argument everywhere",
+            "y, mask) → y, ~mask if mask is not None else None)": "self_attention gets ~mask as its",
             "super().__init__() → pass": "Begin __init__ with super().__init__().",
             "self.feed_forward = FeedForward(d_model, d_ff) → pass": "__init__ must set self.feed_forward to a",
         },
@@ -155,6 +168,7 @@ ANSWERS = {
             "x = layer(x, mask) → layer(x, mask)": "Layer 2 must get what layer 1 returns; not",
             "x = layer(x, mask) → x = x + layer(x, mask)": "Layer 2 must get what layer 1 returns, unchanged.",
             "in self.layers → in reversed(self.layers)": "Each layer must run once, in order; yours",
+            "in self.layers → in []": "forward runs none of self.layers",
             "in self.layers → in self.layers[1:]": "Each layer must run once, in order; yours",
             "in self.layers → in self.layers[:-1]": "Each layer must run once, in order; yours",
             "in self.layers → in [self.layers[0]] * len(self.layers)": "Each layer must run once, in order; yours",
@@ -239,11 +253,15 @@ def count_used_layers(encoder, x):
             "return used → return used > 0": "The answer is a whole number; yours is True.",
             "    return used → ": "Your function returns nothing: end it with",
             "in range(len(layers)) → in range(1, len(layers))": "In a healthy encoder all 4 layers count;",
-            "*layers[:index], *layers[index + 1 :] → *layers[:index]": "Python stops at `used += not torch.allclose(e",
+            "*layers[:index], *layers[index + 1 :] → *layers[:index]": "Leave out a single layer, and compare",
+            "*layers[:index], *layers[index + 1 :] → *layers[index + 1 :]": "Leave out a single layer, and compare",
+            "*layers[:index], *layers[index + 1 :] → *encoder.layers[1:]": "Leave out a single layer, and compare",
+            "*layers[:index], *layers[index + 1 :] → *encoder.layers[1:] &&     encoder.layers = layers\n → ": "Your test leaves the encoder changed: put",
             "*layers[:index], *layers[index + 1 :] → layers[index]": "For an encoder of 4 layers whose every",
             "encoder.layers = nn.ModuleList([*layers[:index], *layers[index + 1 :]]) → del encoder.layers[index]": "Python stops at `del encoder.layers[index]`: ",
             "return used → return sum(p.requires_grad for p in encoder.parameters())": "In a healthy encoder all 4 layers count;",
             "nn.ModuleList([*layers[:index], *layers[index + 1 :]]) → [*layers[:index], *layers[index + 1 :]]": "Python stops at `encoder.layers = [*layers[:i",
+            CALLS: "or their calls, do not show",
             "return used → return [used]": "The answer is a whole number; yours is [4].",
             "encoder.layers = nn.ModuleList([*layers[:index], *layers[index + 1 :]]) → for p in layers[index].parameters(): p.data.zero_()": "Your test leaves the encoder changed: put",
         },

@@ -102,6 +102,10 @@ def my_beam_search(next_log_p, width, alpha=0.0, longest=20):
     score, ids = max(best_of([(0.0, [1])], 1))
     return ids, score
 """
+FILLED_UP = SEARCH.replace("[:width]", "").replace(
+    "            if ids[-1] == 2",
+    "            if len(beam) == width:\n                break\n            if ids[-1] == 2",
+)
 KEPT = "longer = sorted(longer, key=lambda pair: -pair[1])[:width]"
 SCORE = "total / ((5 + length) / 6) ** alpha"
 
@@ -113,6 +117,9 @@ ANSWERS = {
             LONG,
             "0.27 → 0.3 && 0.22 → 0.19",
             '"black": 0.22} → "black": 0.22}, "black": {"cat": 0.9, "dog": 0.1}',
+            "{b: {w: Fraction(str(p)) for w, p in row.items()} for b, row in "
+            + TABLE
+            + ".items()}",
             '{"": {w: p for w, p in zip("abcde", (0.24, 0.23, 0.22, 0.21, 0.1))}, '
             '**{w: dict.fromkeys("xyz", 1 / 3) for w in "abce"}}',
         ],
@@ -126,6 +133,8 @@ ANSWERS = {
             '{"": ["red", "green"]}': "The answer is a table",
             '{"": {"red": "0.5", "green": "0.5"}}': "must give probabilities",
             '{"red": {"cat": 1.0}}': "what comes first",
+            '{"": {"red": 0.5, "green": 0.5, "blue": 0.0}}': "probabilities above 0",
+            '{"": {1: 0.5, 2: 0.5}}': "single words",
         },
     ),
     "12.2": Answers(
@@ -152,6 +161,13 @@ ANSWERS = {
             "torch.zeros_like(probabilities) → probabilities": "changes the tensor",
             "ordered * (before < p) → (before < p).float()": "in their own proportions",
             "kept / kept.sum() → kept[kept > 0]": "The shape must be",
+            "before < p → ordered >= p": "Is any token kept?",
+            "before < p → ordered >= p && kept.sum() → kept.sum().clamp(min=0.1)": "keep no token",
+            "before < p → ordered >= p * ordered.max()": "1 token reaches p already, you keep 3",
+            "kept / kept.sum() → kept / p": "must sum to 1 again",
+            "kept[token_ids] = ordered * (before < p) → kept = probabilities * (probabilities.cumsum(0) >= p)": (
+                "keep the tokens [3, 4]: the most probable"
+            ),
         },
     ),
     "12.3": Answers(
@@ -184,6 +200,16 @@ ANSWERS = {
             "next_log_p(ids) → next_log_p(ids[1:])": "the first is START_ID",
             "longest + 1 → longest + 2 && == longest → == longest + 1": "more than `longest`",
             "total + p)) → p))": "of all its tokens",
+            FILLED_UP: "Pick the `width` most probable of all continuations first",
+            "min(width, len(log_p)) → width": "topk(k) needs at least k numbers",
+            "if p > -math.inf → if True": "whose ln p is −∞",
+            "[*ids, token] → ids.append(token) or ids": "share one list",
+            "return ids, score → return [ids], score": "one list of numbers",
+            "return ids, score → return ids, -score": "never above 0",
+            "** alpha → * alpha": "is right; its score is",
+            "        if not beam:\n →         if complete:\n            complete += [(t / ((5 + length) / 6) ** alpha, i[1:]) for i, t in beam]\n": (
+                "without an end and with fewer than 6 tokens"
+            ),
         },
     ),
 }

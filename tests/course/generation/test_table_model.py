@@ -75,11 +75,13 @@ def test_what_is_drawn_is_possible(model):
     [
         (
             {"": {"up": 0.5, "down": 0.4}},
-            "table must give probabilities that sum to 1 after '', got {'up': 0.5, 'down': 0.4}",
+            "table must give probabilities above 0 that sum to 1 after '', "
+            "got {'up': 0.5, 'down': 0.4}",
         ),
         (
             {"": {"up": 1.5, "down": -0.5}},
-            "table must give probabilities that sum to 1 after '', got {'up': 1.5, 'down': -0.5}",
+            "table must give probabilities above 0 that sum to 1 after '', "
+            "got {'up': 1.5, 'down': -0.5}",
         ),
         (
             {"": {"up": 1.0}, "down": {"up": 1.0}},
@@ -94,8 +96,13 @@ def test_what_is_drawn_is_possible(model):
             {"": {"up there": 1.0}},
             "table must have single words after '', got 'up there'",
         ),
+        ({"": {7: 1.0}}, "table must have single words after '', got 7"),
+        ({"": {"up": 1.0}, 7: {"up": 1.0}}, "table must have a text for each beginning, got 7"),
     ],
-    ids=["below 1", "negative", "nothing leads", "one word missing", "empty", "two words"],
+    ids=[
+        *("below 1", "negative", "nothing leads", "one word missing", "empty", "two words"),
+        *("a number as a word", "a number as a beginning"),
+    ],
 )
 def test_a_table_that_is_no_language_is_refused(table, sentence):
     with pytest.raises(ValueError) as caught:

@@ -148,6 +148,9 @@ ANSWERS = {
             f"{CAT} → torch.cat(outputs, dim=1)": "Python stops at `return self.output_projection",
             f"{CAT} → torch.cat(outputs)": "(The check has batch 2, 4 queries,",
             f"{CAT} → sum(outputs)": "Python stops at `return self.output_projection",
+            f"{CAT} → torch.stack(outputs, dim=1).reshape(query.shape)": "mixes positions",
+            f"{CAT} → torch.stack(outputs).reshape(query.shape)": "mixes sentences",
+            f"{MODULES} → {{i: Attention(d_model, d_model // num_heads) for i in range(num_heads)}} && in self.heads → in self.heads.values()": "In a plain dict",
             f"{CAT} → torch.stack(outputs, dim=-1).flatten(-2)": "The heads are joined number by number",
             f"{CAT} → torch.cat([sum(outputs) / 3] * 3, dim=-1)": "An average mixes the heads again",
             f"{CAT} → torch.cat([sum(outputs)] * 3, dim=-1)": "A sum mixes the heads again",
@@ -197,7 +200,28 @@ ANSWERS = {
         wrong={
             f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1)": "view and reshape cut between words here",
             f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1))": "Python stops at `scores = query @ key.transpo",
-            f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).transpose(1, 2)": "Already with num_heads=1 the numbers are",
+            f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).transpose(1, 2)": "your class cuts 8 heads.",
+            "h = 4\n"
+            + HEADS.replace(
+                "(self.num_heads, -1)", "(h, -1)"
+            ): "takes h from the notebook around it, where it is 4",
+            "x = torch.ones(10, 128)\n"
+            + HEADS.replace(
+                "_projection(query)", "_projection(x)"
+            ): "takes x from the notebook around it, where it is a Tensor (10, 128)",
+            "d_head = 32\n"
+            + HEADS.replace(
+                "query.size(-1)", "d_head"
+            ): "takes d_head from the notebook around it, where it is 32",
+            "mask = None\n"
+            + HEADS.replace(
+                "mask=None", "hidden=None"
+            ): "takes mask from the notebook around it, where it is None",
+            "(self.num_heads, -1) → (4, -1)": "With num_heads=3 your class cuts 4 heads.",
+            "(self.num_heads, -1) → (3, -1)": "some size in your code is fixed",
+            "math.sqrt(query.size(-1)) → math.sqrt(8)": "some size in your code is fixed",
+            f"{JOIN} → heads.transpose(1, 2).reshape(heads.size(0), -1, 24)": "some size in your code is fixed",
+            "self.num_heads = num_heads → self.num_heads, self.d_head = num_heads, d_model / num_heads && (self.num_heads, -1) → (self.num_heads, self.d_head)": "divide with //",
             f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)": "A head must be one piece of d_head numbers;",
             f"{JOIN} → heads.flatten(1, 2)": "Python stops at `return self.output_projectio",
             f"{JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "The heads are joined without moving them",
@@ -278,6 +302,7 @@ ANSWERS = {
             "w_o.T": "Columns 0 to 47 have changed. Which columns",
             "torch.cat([w_o[:, 16:32], w_o[:, :16]], dim=1)": "The shape must be (out, in) = (48, 48);",
             "torch.cat([w_o[:, 16:32], w_o[:, 16:32], w_o[:, 32:]], dim=1)": "a slice of a tensor is not a copy",
+            "torch.cat([w_o[:, :16], w_o[:, :16], w_o[:, 32:]], dim=1)": "The columns of head 2 are lost.",
             "torch.linalg.inv(w_o)": "Columns 0 to 47 have changed. Which columns",
             "w_o.roll(16, dims=1)": "All heads moved by one; head 3 must stay in",
             "[1, 0, 2]": "The answer is a tensor (out, in); yours is",
