@@ -93,6 +93,7 @@ def report_page(rounds: int | None = None) -> Iterator[str]:
         browser.close()
         browser = launch(playwright)
         page = browser.new_page()
+        page.wait_for_timeout(1000)  # until it is there
         empty = renderer().memory_info().rss
         with TemporaryDirectory() as folder:
             write_files(Path(folder), folder_files())
@@ -101,6 +102,5 @@ def report_page(rounds: int | None = None) -> Iterator[str]:
                 page.locator("#text").fill(text)
                 expect(page.locator("#bar span")).to_have_text(f"{text} → ", timeout=60_000)
             used = (renderer().memory_info().rss - empty) / 2**20
-        yield f"\nMemory of the live page, when it has shown {len(texts)} sentences: {used:.0f} MiB"
-        yield "more than an empty page."
+        yield f"\nThe live page after {len(texts)} sentences: {used:.0f} MiB above an empty one."
         browser.close()
