@@ -7,9 +7,12 @@ a machine that has other work.
 import base64
 import statistics
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from experiments.benchmark.timing import machine, markdown_table
 from transformer_course.live_translator.engine import engine_script
+from transformer_course.live_translator.page.live_page import folder_files, write_files
 from transformer_edu.data.everyday import everyday_pairs
 from transformer_edu.pretrained.loading import FOLDER
 
@@ -47,7 +50,7 @@ def report_page(rounds: int | None = None) -> Iterator[str]:
         playwright.sync_api.Error: If no browser can be started.
     """
     import psutil
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     from tools.chromium import launch
 
@@ -67,7 +70,6 @@ def report_page(rounds: int | None = None) -> Iterator[str]:
         browser = launch(playwright)
         page = browser.new_page()
         page.add_script_tag(content=engine_script())
-        empty = renderer().memory_info().rss
         weights = base64.b64encode((FOLDER / "model.safetensors").read_bytes()).decode()
         tokenizer = (FOLDER / "tokenizer.json").read_text("utf-8")
         before = cpu_milliseconds()
@@ -88,6 +90,17 @@ def report_page(rounds: int | None = None) -> Iterator[str]:
             numbers = (statistics.median(times), max(times), used)
             rows.append([name, str(len(asked)), *(f"{number:.0f}" for number in numbers)])
         yield markdown_table(["", "count", "median, ms", "most, ms", "CPU, mean, ms"], rows)
-        used = (renderer().memory_info().rss - empty) / 2**20
-        yield f"\nMemory of the page: {used:.0f} MiB more than when it was empty."
+        browser.close()
+        browser = launch(playwright)
+        page = browser.new_page()
+        page.wait_for_timeout(1000)  # until it is there
+        empty = renderer().memory_info().rss
+        with TemporaryDirectory() as folder:
+            write_files(Path(folder), folder_files())
+            page.goto((Path(folder) / "index.html").as_uri())
+            for text in texts:
+                page.locator("#text").fill(text)
+                expect(page.locator("#bar span")).to_have_text(f"{text} → ", timeout=60_000)
+            used = (renderer().memory_info().rss - empty) / 2**20
+        yield f"\nThe live page after {len(texts)} sentences: {used:.0f} MiB above an empty one."
         browser.close()

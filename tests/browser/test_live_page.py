@@ -3,6 +3,7 @@
 It shows what PyTorch computes, loads nothing but its own files, and runs nothing but its script.
 """
 
+import json
 import re
 from contextlib import ExitStack
 from urllib.parse import quote, urlencode
@@ -19,6 +20,7 @@ from transformer_course.live_translator.page.live_page import (
     translator_file,
 )
 from transformer_course.looking.recording import record_attention
+from transformer_edu.data.everyday import everyday_pairs
 from transformer_edu.pretrained.loading import load_pretrained
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -501,6 +503,55 @@ def test_the_folder_opens_from_a_disk(open_live, disk, translator):
     page.locator(".german button").first.click()
     page.wait_for_url(re.compile("#at=0"))
     assert page.locator("a[href^='http'], a[href^='..']").count() == 0
+
+
+def held(page) -> float:
+    """MiB that the page and its worker hold when all garbage is collected."""
+    session, waiting, targets = page.context.new_cdp_session(page), {}, []
+    session.on("Target.attachedToTarget", lambda event: targets.append(event["sessionId"]))
+
+    def hear(event: dict) -> None:
+        answer = json.loads(event["message"])
+        waiting[answer.get("id")] = answer
+
+    def of_worker(method: str) -> dict:
+        number = len(waiting)
+        message = json.dumps({"id": number, "method": method})
+        session.send("Target.sendMessageToTarget", {"sessionId": targets[0], "message": message})
+        while number not in waiting:
+            page.wait_for_timeout(10)
+        return waiting[number]["result"]
+
+    session.on("Target.receivedMessageFromTarget", hear)
+    session.send(
+        "Target.setAutoAttach",
+        {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": False},
+    )
+    while not targets:
+        page.wait_for_timeout(10)
+    total = 0
+    for send in (session.send, of_worker):
+        send("HeapProfiler.collectGarbage")
+        send("HeapProfiler.collectGarbage")
+        usage = send("Runtime.getHeapUsage")
+        total += sum(size for kind, size in usage.items() if kind != "totalSize")
+    session.detach()
+    return total / 2**20
+
+
+@pytest.mark.parametrize("of", ["site", "disk"])
+def test_no_earlier_sentence_is_kept_in_memory(open_live, request, translator, of):
+    folder = request.getfixturevalue(of)
+    page = open_live(**{"at": f"{folder.as_uri()}/"} if of == "disk" else {})
+    texts = [text for text, _ in everyday_pairs().test[:20]]
+    sizes = []
+    for number, text in enumerate(texts):
+        page.locator("#text").fill(text)
+        writes(page, greedy(translator, text))
+        if number in (4, len(texts) - 1):
+            sizes.append(held(page))
+    # All values of one sentence are about 2 MiB, the weights 15; as text, they would be 10 more.
+    assert sizes[1] < sizes[0] + 5 and sizes[1] < 30
 
 
 def test_the_command_replaces_a_page_of_before_and_nothing_else(tmp_path, capsys):

@@ -25,14 +25,13 @@ function step() {
 
 // ---- drawing ----------------------------------------------------------------------------------
 
-const path = (d, style) => svg("path", { d, style: `fill:none;${style}` });
 
 function drawAxes({ width, height }) {
   const ticks = span(most - least + 1).map((i) => least + i).flatMap((each) => [
-    path(`M${x(each)} ${y(0)}v6`, "stroke:var(--quiet)"),
+    trace(`M${x(each)} ${y(0)}v6`, "stroke:var(--quiet)"),
     heading(x(each), y(0) + 20, "middle", fixed(each, 0))]);
   const lines = [0, 5, 10, 15].flatMap((each) => [
-    path(`M${x(least)} ${y(each)}H${x(most)}`, `stroke:var(--${each ? "pale" : "rule"})`),
+    trace(`M${x(least)} ${y(each)}H${x(most)}`, `stroke:var(--${each ? "pale" : "rule"})`),
     heading(x(least) - 8, y(each) + 4, "end", each)]);
   return [...lines, ...ticks, heading(x(least), y(16) - 12, "start", "loss"),
     heading((x(least) + x(most)) / 2, height - 6, "middle", "weight w")];
@@ -44,11 +43,11 @@ function drawStep() {
   const reach = 1.2 / Math.hypot(1, g / 4);
   const ends = [-reach, reach].map((dw) => `${x(w + dw)} ${y(loss(w) + g * dw)}`);
   const arrow = Math.abs(x(next) - x(w)) > 8
-    ? [path(`M${x(w)} ${y(0)}H${x(next)}`, "stroke:var(--green);stroke-width:4"),
-      path(`M${x(next)} ${y(0)}l${next < w ? 9 : -9} -7m0 14l${next < w ? -9 : 9} -7`,
+    ? [trace(`M${x(w)} ${y(0)}H${x(next)}`, "stroke:var(--green);stroke-width:4"),
+      trace(`M${x(next)} ${y(0)}l${next < w ? 9 : -9} -7m0 14l${next < w ? -9 : 9} -7`,
         "stroke:var(--green);stroke-width:3")] : [];
-  return [path(`M${ends.join("L")}`, "stroke:var(--orange);stroke-width:3"),
-    path(`M${x(w)} ${y(loss(w))}V${y(0)}`, "stroke:var(--orange);stroke-dasharray:3 4"), ...arrow];
+  return [trace(`M${ends.join("L")}`, "stroke:var(--orange);stroke-width:3"),
+    trace(`M${x(w)} ${y(loss(w))}V${y(0)}`, "stroke:var(--orange);stroke-dasharray:3 4"), ...arrow];
 }
 
 function draw(layout) {
@@ -58,8 +57,8 @@ function draw(layout) {
     .filter((each) => loss(each) <= 16).map((each) => `${x(each)} ${y(loss(each))}`);
   const trail = [...steps, w].map((each) => `${x(each)} ${y(loss(each))}`);
   under.replaceChildren(...drawAxes(layout),
-    path(`M${curve.join("L")}`, "stroke:var(--blue);stroke-width:2.5"),
-    path(`M${trail.join("L")}`, "stroke:var(--quiet);stroke-width:1.5"),
+    trace(`M${curve.join("L")}`, "stroke:var(--blue);stroke-width:2.5"),
+    trace(`M${trail.join("L")}`, "stroke:var(--quiet);stroke-width:1.5"),
     ...steps.map((each) => svg("circle", { cx: x(each), cy: y(loss(each)), r: 5,
       fill: "var(--quiet)" })), ...drawStep());
   place(ball, x(w), y(loss(w)));

@@ -8,7 +8,6 @@ const lineOf = (i) => `stroke:${colors[i]};stroke-width:2.5;stroke-dasharray:${d
 let at = data.first;
 
 const under = svg("g");
-const path = (d, style) => svg("path", { d, style: `fill:none;${style}` });
 const places = ({ isNarrow }) => isNarrow
   ? { chart: { x: 46, y: 26, wide: 334, high: 150 }, cell: 13.4, label: 37,
     at: [[0, 284], [200, 284]] }
@@ -18,18 +17,18 @@ const places = ({ isNarrow }) => isNarrow
 function drawChart({ x: left, y: top, wide, high }) {
   const x = scale([0, last], [left, left + wide]), y = scale([0, 1], [top + high, top]);
   const grid = [0, 0.5, 1].flatMap((each) => [
-    path(`M${left} ${y(each)}h${wide}`, `stroke:var(--${each ? "pale" : "rule"})`),
+    trace(`M${left} ${y(each)}h${wide}`, `stroke:var(--${each ? "pale" : "rule"})`),
     heading(left - 6, y(each) + 4, "end", percent(each))]);
   const ticks = [0, last / 2, last].map((each) => heading(x(each), top + high + 18,
     each === last ? "end" : "middle", each === last ? `step ${last}` : each));
   const lines = curves.flatMap(({ values }, i) => [
-    path(`M${values.map((value, n) => `${x(steps[n])} ${y(value)}`).join("L")}`, lineOf(i)),
+    trace(`M${values.map((value, n) => `${x(steps[n])} ${y(value)}`).join("L")}`, lineOf(i)),
     svg("circle", { cx: x(steps[at]), cy: y(values[at]), r: 5, style: `fill:${colors[i]}` })]);
   const legend = curves.flatMap(({ name }, i) => [
-    path(`M${left} ${top + high + 36 + 19 * i}h22`, lineOf(i)),
+    trace(`M${left} ${top + high + 36 + 19 * i}h22`, lineOf(i)),
     heading(left + 28, top + high + 40 + 19 * i, "start", name)]);
   return [...grid, ...ticks, ...lines, ...legend,
-    path(`M${x(steps[at])} ${top}v${high}`, "stroke:var(--quiet);stroke-dasharray:3 4")];
+    trace(`M${x(steps[at])} ${top}v${high}`, "stroke:var(--quiet);stroke-dasharray:3 4")];
 }
 
 function drawMap({ name, role, weights }, [left, top], { cell, label, isNarrow }) {
@@ -39,7 +38,7 @@ function drawMap({ name, role, weights }, [left, top], { cell, label, isNarrow }
       style: `fill:${shade(weight / 100)}` })));
   const marks = role.map(([query, key]) => svg("rect", { x: x0 + key * cell, y: y0 + query * cell,
     width: cell - 1, height: cell - 1, style: "fill:none;stroke:var(--orange);stroke-width:1.8" }));
-  const hidden = path(`M${x0 + cell} ${y0}${span(size - 1).map((i) =>
+  const hidden = trace(`M${x0 + cell} ${y0}${span(size - 1).map((i) =>
     `M${x0 + (i + 1) * cell} ${y0 + i * cell}H${x0 + size * cell}v${cell}H${x0 + (i + 1) * cell}z`)
     .join("")}`, "fill:url(#hatch)");
   const rows = words.map((word, i) => svg("text", { x: x0 - 4, y: y0 + (i + 0.78) * cell,

@@ -58,13 +58,12 @@ function addGradient(gradient, weights, x) {
 }
 
 const under = svg("g");
-const line = (d, style) => svg("path", { d, style: `fill:none;${style}` });
 const isKept = (i) => trained.lengths[i] > data.kept;
 const inkOf = (i) => `var(--${isKept(i) ? "blue" : "quiet"})`;
 
 function drawPlane(left, top, size) {
   const middle = [left + size / 2, top + size / 2], unit = size / 3.1;
-  const cross = line(`M${left} ${middle[1]}h${size}M${middle[0]} ${top}v${size}`,
+  const cross = trace(`M${left} ${middle[1]}h${size}M${middle[0]} ${top}v${size}`,
     "stroke:var(--pale)");
   const circle = svg("circle", { cx: middle[0], cy: middle[1], r: unit,
     style: "fill:none;stroke:var(--rule);stroke-dasharray:3 4" });
@@ -72,7 +71,7 @@ function drawPlane(left, top, size) {
     const to = [middle[0] + unit * x, middle[1] - unit * y], length = trained.lengths[i];
     const name = [x, -y].map((part, axis) =>
       middle[axis] + (unit * part * (length + 0.2)) / length);
-    return [line(`M${middle}L${to}`, `stroke:${inkOf(i)};stroke-width:3`),
+    return [trace(`M${middle}L${to}`, `stroke:${inkOf(i)};stroke-width:3`),
       svg("circle", { cx: to[0], cy: to[1], r: 4.5, style: `fill:${inkOf(i)}` }),
       ...(isKept(i) ? [write(name[0], name[1] + 5, "middle", i + 1)] : [])];
   });
@@ -86,7 +85,7 @@ function drawLengths(left, top, wide) {
     svg("rect", { x: left, y: top + i * row + 2, width: Math.max(x(Math.min(length, 1.5)) - left, 1),
       height: 20, style: `fill:${inkOf(i)}` })]);
   return [heading(left, top - 10, "start", "length of its direction"), ...bars,
-    line(`M${x(data.kept)} ${top - 4}v${FEATURES * row}`,
+    trace(`M${x(data.kept)} ${top - 4}v${FEATURES * row}`,
       "stroke:var(--ink);stroke-width:1.5;stroke-dasharray:4 3"),
     heading(x(data.kept), top + FEATURES * row + 14, "middle", `kept: above ${data.kept}`)];
 }

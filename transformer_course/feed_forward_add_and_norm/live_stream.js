@@ -25,7 +25,6 @@ const places = ({ isNarrow }) => isNarrow
 
 const text = (x, y, anchor, said, kind = "heading") =>
   svg("text", { x, y, "text-anchor": anchor, class: kind }, said);
-const trace = (d, style) => svg("path", { d, style: `fill:none;${style}` });
 
 // The distance of ticks: at most five up to a value.
 function tick(value) {

@@ -40,9 +40,25 @@ function stacked(tensors) {
 }
 
 const zerosLike = ({ shape }) => new Tensor(shape);
-const add = (x, y) => new Tensor(x.shape, x.data.map((number, at) => number + y.data[at]));
-const scale = (x, factor) => new Tensor(x.shape, x.data.map((number) => number * factor));
-const relu = (x) => new Tensor(x.shape, x.data.map((number) => (number > 0 ? number : 0)));
+
+// Written as loops: a callback for every number would leave a heap of garbage.
+function add(x, y) {
+  const result = zerosLike(x);
+  for (let at = 0; at < result.data.length; at++) result.data[at] = x.data[at] + y.data[at];
+  return result;
+}
+
+function scale(x, factor) {
+  const result = zerosLike(x);
+  for (let at = 0; at < result.data.length; at++) result.data[at] = x.data[at] * factor;
+  return result;
+}
+
+function relu(x) {
+  const result = zerosLike(x);
+  for (let at = 0; at < result.data.length; at++) result.data[at] = Math.max(0, x.data[at]);
+  return result;
+}
 
 // x Wᵀ: x of shape (row, input), W of shape (output, input); both may have a first axis of heads.
 // Nearly all of the time is spent here, so two rows meet four outputs at once: each number that is

@@ -133,7 +133,6 @@ function comparison() {
       : [" instead of ", bold(before.correct), "."])];
 }
 
-const line = (d, style) => svg("path", { d, style: `fill:none;${style}` });
 const styleOf = ([color, dashes]) =>
   `stroke:var(${color});stroke-width:2.2;stroke-dasharray:${dashes}`;
 
@@ -141,23 +140,23 @@ function drawCurves(left, top, wide, high) {
   const x = scale([0, data.steps], [left, left + wide]), y = scale([0, 3], [top + high, top]);
   const equal = Math.log(10);
   const axes = [0, 1, 2, 3].flatMap((loss) => [
-    line(`M${left} ${y(loss)}h${wide}`, "stroke:var(--pale)"),
+    trace(`M${left} ${y(loss)}h${wide}`, "stroke:var(--pale)"),
     heading(left - 6, y(loss) + 4, "end", loss)]);
   const steps = span(5).map((at) => heading(x(at * data.steps / 4), top + high + 16, "middle",
     at * data.steps / 4));
   const curves = [...kept].reverse().filter(({ curve }) => curve.length).map(({ curve, look }) =>
-    line(`M${curve.map(([step, loss]) => [x(step), y(Math.min(loss, 3))]).join("L")}`,
+    trace(`M${curve.map(([step, loss]) => [x(step), y(Math.min(loss, 3))]).join("L")}`,
       styleOf(look)));
   return [heading(left, top - 8, "start", "loss (nats per digit)"), ...axes, ...steps,
     heading(left + wide, top + high + 32, "end", "training step"),
-    line(`M${left} ${y(equal)}h${wide}`, "stroke:var(--quiet);stroke-dasharray:4 3"), ...curves,
+    trace(`M${left} ${y(equal)}h${wide}`, "stroke:var(--quiet);stroke-dasharray:4 3"), ...curves,
     heading(left + wide + 6, y(equal) + 4, "start", "ln 10")];
 }
 
 function drawNames(left, top, put) {
   return kept.flatMap((training, row) => {
     const y = top + 22 * row;
-    return [line(`M${left} ${y - 5}h30`, styleOf(training.look)),
+    return [trace(`M${left} ${y - 5}h30`, styleOf(training.look)),
       put(left + 38, y, "start", `${described(training.settings)}: ${scoreOf(training)}`)];
   });
 }
@@ -167,7 +166,7 @@ function drawWritten(left, top) {
   const digitsAt = (digits, from, y, isRight = () => true) => digits.flatMap((digit, i) => {
     const x = from + cell * i, fill = isRight(digit, i) ? "--ink" : "--orange";
     return [write(x, y, "middle", digit, { style: `fill:var(${fill})` }),
-      ...(isRight(digit, i) ? [] : [line(`M${x - 8} ${y - 15}h16v20h-16z`,
+      ...(isRight(digit, i) ? [] : [trace(`M${x - 8} ${y - 15}h16v20h-16z`,
         "stroke:var(--orange);stroke-width:1.5")])];
   });
   return [heading(left, top, "start", "it reads"), heading(left + 150, top, "start", "it writes"),
@@ -184,8 +183,8 @@ function drawRate(left, top, wide, high) {
   const x = scale([0, data.steps], [left, left + wide]), bottom = top + high, { warmUp } = chosen;
   return [heading(left, top - 38, "start", "the next training’s"),
     heading(left, top - 22, "start", "learning rate"),
-    line(`M${left} ${bottom}h${wide}`, "stroke:var(--rule)"),
-    line(`M${left} ${bottom}L${x(warmUp)} ${top}H${left + wide}`,
+    trace(`M${left} ${bottom}h${wide}`, "stroke:var(--rule)"),
+    trace(`M${left} ${bottom}L${x(warmUp)} ${top}H${left + wide}`,
       "stroke:var(--ink);stroke-width:2"),
     heading(left + wide, top - 5, "end", chosen.rate),
     ...(warmUp ? [heading(x(warmUp), bottom + 16, "middle", `step ${warmUp}`)] : [])];

@@ -14,6 +14,7 @@
 //               with { width, height, isNarrow, picture } at first and when the layout changes,
 //               and it returns nothing. Call redraw() of what is returned after every change.
 //               14 units of a letter are 14 px where the stage is as wide as the coordinates.
+//   trace(d, style)                      a line along a path, without a filling
 //   scale([a, b], [from, to])            a function from values to coordinates, with .back(at)
 //   place(element, x, y)                 moves an element that is drawn around (0, 0)
 //   shade(weight), inkOn(weight)         color of a weight from 0 to 1; of text on it
@@ -171,6 +172,7 @@ const write = (x, y, anchor, said, more = {}) =>
   svg("text", { x, y, "text-anchor": anchor, ...more }, said);
 const heading = (x, y, anchor, said, kind = "") =>
   write(x, y, anchor, said, { class: `heading ${kind}` });
+const trace = (d, style) => svg("path", { d, style: `fill:none;${style}` });
 
 // Where a pointer is, in coordinates of the picture around an element.
 function point(element, event) {

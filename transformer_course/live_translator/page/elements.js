@@ -24,6 +24,7 @@ const find = (id) => document.getElementById(id);
 // Replaces what an element holds; what had the focus and is still there keeps it.
 function fill(element, ...children) {
   const had = element.contains(document.activeElement) && document.activeElement.dataset.key;
+  spare.push(...element.querySelectorAll("canvas"));
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
   if (had) element.querySelector(`[data-key="${CSS.escape(had)}"]`)
     ?.focus({ preventScroll: true });
@@ -62,9 +63,14 @@ const hex = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const STEPS = 127;
 
 // From one color to another, each as the number that a pixel of a canvas holds.
-const ramp = (from, to) => Uint32Array.from({ length: STEPS + 1 }, (_, step) => from.reduce(
-  (color, part, at) => color + Math.round(part + (to[at] - part) * step / STEPS) * 256 ** at,
-  0xff000000));
+const ramps = new Map();
+function ramp(from, to) {
+  const name = `${from} ${to}`;
+  if (!ramps.has(name)) ramps.set(name, Uint32Array.from({ length: STEPS + 1 }, (_, step) =>
+    from.reduce((color, part, at) => color
+      + Math.round(part + (to[at] - part) * step / STEPS) * 256 ** at, 0xff000000)));
+  return ramps.get(name);
+}
 
 // Orange is negative, purple is positive, and the strongest from this limit on.
 function signedColors(limit) {
@@ -80,9 +86,12 @@ function weightColors() {
   return (weight) => weight === null ? gray : colors[Math.round(Math.min(1, weight) * STEPS)];
 }
 
+const spare = []; // canvases of what was shown before: each would fill the memory for a while
+
 // A picture with one pixel a number, which the style stretches.
 function cellsOf(rows, columns, values, colorOf) {
-  const canvas = h("canvas", { width: columns, height: rows, "aria-hidden": "true" });
+  const canvas = spare.pop() ?? h("canvas", { "aria-hidden": "true" });
+  Object.assign(canvas, { width: columns, height: rows });
   const drawing = canvas.getContext("2d"), image = drawing.createImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let at = 0; at < pixels.length; at++) pixels[at] = colorOf(values[at]);

@@ -86,7 +86,7 @@ def folder_files(translator: Path = loading.FOLDER) -> dict[str, str]:
         translator: The folder of the translator.
     """
     text = base64.b64encode(translator_file(translator)).decode()
-    return {**page_files(), "translator.js": f'const TRANSLATOR = "{text}";\n'}
+    return {**page_files(), "translator.js": f'let TRANSLATOR = "{text}";\n'}
 
 
 def write_files(to: Path, files: dict[str, str]) -> None:

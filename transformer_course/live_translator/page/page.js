@@ -245,7 +245,11 @@ function readTranslator(buffer) {
 }
 
 async function loadTranslator() {
-  if (typeof TRANSLATOR !== "undefined") return bytesOfBase64(TRANSLATOR);
+  if (typeof TRANSLATOR !== "undefined") {
+    const bytes = bytesOfBase64(TRANSLATOR);
+    TRANSLATOR = undefined; // 10 MB of text
+    return bytes;
+  }
   const answer = await fetch("translator.bin");
   if (!answer.ok) throw new Error(`translator.bin: ${answer.status}`);
   const total = Number(answer.headers.get("content-length")), parts = [];

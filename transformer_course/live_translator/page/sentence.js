@@ -81,16 +81,18 @@ class Sentence {
       .map((head) => rowOf(weights, head, row)[key])) / heads;
     lines.style.width = `${Math.max(english.scrollWidth, german.scrollWidth)}px`;
     const drawn = [...german.children].slice(0, queries).flatMap((to, row) =>
-      [...english.children].slice(0, keys).map((from, key) => {
-        const weight = mean(row, key), [x, y] = middle(from, true), [u, v] = middle(to, false);
+      [...english.children].slice(0, keys).flatMap((from, key) => {
+        const weight = mean(row, key);
+        if (weight < 0.04) return [];
+        const [x, y] = middle(from, true), [u, v] = middle(to, false);
         const bend = isTall ? `${(x + u) / 2} ${y} ${(x + u) / 2} ${v}`
           : `${x} ${(y + v) / 2} ${u} ${(y + v) / 2}`;
         const line = svg("path", { d: `M${x} ${y}C${bend} ${u} ${v}` });
         line.style.strokeWidth = `${0.5 + 7 * weight}px`;
         line.style.opacity = row === at ? 0.3 + 0.7 * weight : 0.25 * weight + 0.03;
-        return weight < 0.04 ? null : line;
+        return line;
       }));
-    lines.append(...drawn.filter(Boolean));
+    lines.append(...drawn);
     [...english.children].forEach((chip, key) =>
       chip.classList.toggle("attended", at < queries && key < keys && mean(at, key) > 0.25));
   }
