@@ -11,8 +11,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools import editions, handout, site, slides, student
-from tools.editions import WRITTEN, EditionError, claim, put
+from tools.editions import EditionError, put, require_no_loss
 from tools.notebooks import ROOT, lesson_paths
+from tools.site import WRITTEN
 
 COMMANDS = {module.__name__.split(".")[1]: module for module in (site, slides, student, handout)}
 DAMAGED = {
@@ -109,30 +110,43 @@ def test_a_deck_or_a_handout_that_somebody_has_changed_stays(tmp_path, capsys):
     wanted = f"{tmp_path} must hold no file of others that would be lost, got {deck.name}"
     assert capsys.readouterr().err.startswith(wanted) and deck.read_text() == "with notes of mine"
     put(tmp_path / "02_attention.pdf", b"printed")
-    assert claim(tmp_path, ["02_attention.pdf"])
+    require_no_loss(tmp_path, ["02_attention.pdf"])
     (tmp_path / "02_attention.pdf").write_bytes(b"printed, with notes")
     with pytest.raises(EditionError, match="got 02_attention.pdf: write elsewhere"):
-        claim(tmp_path, ["02_attention.pdf"])
+        require_no_loss(tmp_path, ["02_attention.pdf"])
+    with pytest.raises(EditionError, match="got 02_attention.pdf: write elsewhere"):
+        put(tmp_path / "02_attention.pdf", b"printed again")
 
 
-def test_a_deck_of_a_lesson_with_another_name_stays_if_somebody_has_changed_it(tmp_path):
-    assert slides.main(["02", "--to", str(tmp_path)]) == 0
-    for name in ("99_gone.html", "98_gone.html"):
-        put(tmp_path / name, b"<title>gone</title>")
-    (tmp_path / "98_gone.html").write_text("with notes")
-    assert slides.main(["02", "--to", str(tmp_path)]) == 0
-    assert not (tmp_path / "99_gone.html").exists() and (tmp_path / "98_gone.html").exists()
-    assert "gone" not in (tmp_path / "index.html").read_text()
+@pytest.mark.parametrize("name", ["02_attention.html", "index.html", "02_attention.ipynb"])
+def test_a_file_of_the_readers_own_stays(name, tmp_path, capsys):
+    (tmp_path / name).write_text("mine")
+    assert slides.main(["02", "--to", str(tmp_path)]) == int(name.endswith(".html"))
+    assert slides.main(["03", "--to", str(tmp_path)]) == int(name == "index.html")
+    assert (tmp_path / name).read_text() == "mine"
 
 
-@pytest.mark.parametrize("step", ["write_json", "replace_file"])
-def test_slides_that_were_killed_are_written_again(step, tmp_path, monkeypatch):
+def test_a_deck_has_another_name_than_the_page_of_all(tmp_path, capsys):
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine")]), tmp_path / "index.ipynb")
+    assert slides.main([str(tmp_path / "index.ipynb"), "--to", str(tmp_path / "to")]) == 1
+    assert "another name than the page of all" in capsys.readouterr().err
+
+
+def test_odd_names_of_decks_are_links(tmp_path):
+    path = tmp_path / "50% <i>#1.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine")]), path)
+    assert slides.main([str(path), "--to", str(tmp_path / "to")]) == 0
+    index = (tmp_path / "to" / "index.html").read_text()
+    assert '<a href="50%25%20%3Ci%3E%231.html">Mine</a>' in index
+
+
+def test_slides_that_were_killed_are_written_again(tmp_path, monkeypatch):
     def killed(*given):
         raise KeyboardInterrupt
 
     for lessons in (["02"], ["02", "03"]):
         with monkeypatch.context() as patch:
-            patch.setattr(editions, step, killed)
+            patch.setattr(editions, "replace_file", killed)
             assert slides.main([*lessons, "--to", str(tmp_path)]) == 130
         assert slides.main([*lessons, "--to", str(tmp_path)]) == 0
 

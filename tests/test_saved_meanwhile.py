@@ -181,8 +181,10 @@ def _no_library(name, **options):
 def test_a_file_is_replaced_and_stays_under_a_free_name(system, tmp_path):
     path, taken = tmp_path / "mine.txt", tmp_path / "mine.bak"
     path.write_bytes(b"old")
+    path.chmod(0o600)
     taken.write_bytes(b"older")
     old = replace_unchanged(path, b"old", b"new")
+    assert path.stat().st_mode == old.stat().st_mode
     assert old.name == "mine.1.bak" and old.read_bytes() == b"old"
     assert path.read_bytes() == b"new" and taken.read_bytes() == b"older"
     assert len(list(tmp_path.iterdir())) == 3

@@ -1,7 +1,6 @@
 """The slides of the lessons: what is on them, what is not, and where a page ends."""
 
 import html
-import json
 import re
 from html.parser import HTMLParser
 
@@ -10,7 +9,6 @@ import pytest
 
 from tests.solution_lines import leaks, own_lines
 from tests.test_static_twins import different_figures
-from tools.editions import WRITTEN
 from tools.exercises import HEADING, exercise_indices
 from tools.lesson import FENCE, SEEN, has_tag, headings
 from tools.notebooks import lesson_paths, read
@@ -19,7 +17,6 @@ from tools.slides import deck, main, pages_of, write
 
 LESSONS = {path.stem: read(path) for path in lesson_paths()}
 SOLUTIONS = own_lines(LESSONS)
-OLD = "02_an_old_name.html"
 
 
 def every_lesson(test):
@@ -142,26 +139,23 @@ def test_a_live_figure_is_light_like_the_slides_around_it(decks):
     assert not re.search(dark, decks["16_looking_inside"])
 
 
-def test_the_page_of_a_folder_lists_all_decks_in_it_and_old_names_go(tmp_path):
+def test_the_page_of_a_folder_lists_all_decks_in_it(tmp_path):
     first, second = lesson_paths()[:2]
     own = tmp_path / "own.ipynb"
     title = nbformat.v4.new_markdown_cell("# What?")
     nbformat.write(nbformat.v4.new_notebook(cells=[title]), own)
     folder = tmp_path / "slides"
     write([second], folder)
-    (folder / OLD).write_text("<title>old</title>")
-    (folder / WRITTEN).write_text(json.dumps([*json.loads((folder / WRITTEN).read_text()), OLD]))
     write([first, own], folder)
     links = re.findall('<li><a href="(.*?)">', (folder / "index.html").read_text())
     assert links == [f"{first.stem}.html", f"{second.stem}.html", "own.html"]
-    assert {path.name for path in folder.iterdir()} == {*links, "index.html", WRITTEN}
+    assert {path.name for path in folder.iterdir()} == {*links, "index.html"}
 
 
 @pytest.mark.parametrize("name", ["index.html", "02_attention.html"])
 def test_a_page_of_somebody_elses_is_not_lost(tmp_path, capsys, name):
     for each in (name, "12_invoice.html"):
         (tmp_path / each).write_text("mine")
-    (tmp_path / WRITTEN).write_text("[]")
     assert main(["02", "--to", str(tmp_path)]) == 1
     wanted = f"{tmp_path} must hold no file of others that would be lost"
     assert capsys.readouterr().err == f"{wanted}, got {name}: write elsewhere with --to\n"

@@ -7,15 +7,13 @@ ends in one sentence on the standard error, and in the status 1.
 import argparse
 import hashlib
 import os
-import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from tools.notebooks import lesson_paths, read
-from transformer_edu.training.machine.atomic_files import read_json, replace_file, write_json
+from transformer_edu.training.machine.atomic_files import replace_file
 from transformer_edu.training.machine.failures import INTERRUPTED, report
 
-WRITTEN = ".written.json"  # what the editions have written into a folder: names and digests
 INDEX = "index.html"
 
 
@@ -91,66 +89,39 @@ def named_lesson(name: str) -> Path:
     raise EditionError(f"a lesson must be a number from {numbers} or a notebook, got {name}")
 
 
-def claim(folder: Path, names: Collection[str]) -> list[str]:
-    """Make a folder ready for an edition, and remove what one wrote of lessons with other names.
-
-    What the editions have written is remembered in the folder. If nothing is, as in a folder of an
-    earlier version, files with the names of today's lessons are theirs.
+def require_no_loss(folder: Path, names: Collection[str]) -> None:
+    """Make a folder ready for an edition.
 
     Args:
         folder: Made if it does not exist.
         names: Of the files that are about to be written.
-
-    Returns:
-        The names of all files that the editions will have written there.
 
     Raises:
         EditionError: If a file of such a name is there that no edition has written, or one that
             somebody has changed since.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    present, stems = {path.name for path in folder.iterdir()}, {p.stem for p in lesson_paths()}
-    written = _written(folder)
-    if written is None:
-        written = {name: [] for name in present if Path(name).stem in stems}
-        written |= {INDEX: []} if written else {}
-
-    def is_others(name: str) -> bool:
-        known = written.get(name)
-        return known is None or (known != [] and _digest(folder / name) not in known)
-
-    if others := sorted(filter(is_others, present.intersection(names))):
+    present = (folder / name for name in sorted(names) if os.path.lexists(folder / name))
+    if others := [path.name for path in present if not is_untouched(path)]:
         wanted = f"{folder} must hold no file of others that would be lost"
         raise EditionError(f"{wanted}, got {', '.join(others)}: write elsewhere with --to")
-    old = {name for name in written if re.match(r"\d\d_", name) and Path(name).stem not in stems}
-    for name in old & present:
-        if not is_others(name):
-            (folder / name).unlink()
-    claimed = {name: written.get(name, []) for name in sorted(written.keys() | set(names) - old)}
-    write_json(folder / WRITTEN, claimed)
-    return [name for name in claimed if name not in old]
 
 
 def put(file: Path, content: bytes) -> None:
-    """Write a file that is claimed. What it holds is remembered first, in case of a kill."""
-    written = _written(file.parent) or {}
-    written[file.name] = [_digest(file), hashlib.sha256(content).hexdigest()]
-    write_json(file.with_name(WRITTEN), written)
-    replace_file(file, [content])
+    """Write a file of an edition; its last line tells later what it held, as a digest."""
+    require_no_loss(file.parent, [file.name])
+    replace_file(file, [content, _last_line(file, content)])
 
 
-def _written(folder: Path) -> dict[str, list[str]] | None:
-    """By the names of files, digests of what they may hold: none known if an earlier version wrote
-    them. None if the folder remembers nothing.
-    """
-    try:
-        memory = read_json(folder / WRITTEN)
-        known = memory if isinstance(memory, dict) else {name: [] for name in memory}
-        return {name: list(known[name]) for name in known if Path(name).name == name}
-    except (OSError, ValueError, TypeError):
-        return None
+def is_untouched(file: Path) -> bool:
+    """Whether a file is an edition's, as it was written."""
+    content = file.read_bytes() if file.is_file() else b""
+    size = len(_last_line(file, b""))
+    return content[-size:] == _last_line(file, content[:-size])
 
 
-def _digest(file: Path) -> str:
-    """Of the content of a file; empty if there is none."""
-    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
+def _last_line(file: Path, content: bytes) -> bytes:
+    """A comment in the language of the file, with the digest of what stands before it."""
+    comment = "% {}" if file.suffix == ".pdf" else "<!-- {} -->"
+    digest = hashlib.sha256(content).hexdigest()
+    return f"\n{comment.format(f'Written by transformer-edu, SHA-256 {digest}')}\n".encode()

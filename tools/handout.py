@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.chromium import launch
-from tools.editions import EditionError, claim, edition_command, put
+from tools.editions import EditionError, edition_command, put, require_no_loss
 from tools.notebooks import ROOT, lesson_paths
 from tools.site import build
 
@@ -89,7 +89,7 @@ def print_page(browser: "Browser", page_file: Path, to: Path) -> None:
 
 
 def print_lessons(lessons: list[Path], to: Path) -> str:
-    """Print lessons. The handouts of lessons that have another name today are removed.
+    """Print lessons.
 
     Args:
         lessons: The notebooks; all lessons when none.
@@ -105,7 +105,7 @@ def print_lessons(lessons: list[Path], to: Path) -> str:
     from playwright.sync_api import Error, sync_playwright
 
     lessons = lessons or lesson_paths()
-    claim(to, [f"{path.stem}.pdf" for path in lessons])
+    require_no_loss(to, [f"{path.stem}.pdf" for path in lessons])
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         try:
             browser = launch(playwright)

@@ -27,7 +27,7 @@ from nbformat import NotebookNode
 
 from tools import facts
 from tools.colab import with_badges
-from tools.editions import WRITTEN, EditionError, edition_command
+from tools.editions import EditionError, edition_command
 from tools.notebooks import AFTERWARDS, BEFORE, NAMES, PROBLEMS, REVIEW, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
@@ -45,6 +45,7 @@ DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
 SITE = ROOT / "build" / "site"
+WRITTEN = ".written.json"  # the names of all files of a site
 LIVE = "live"  # the folder of the live page on the site
 ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
@@ -348,6 +349,7 @@ def build(
         _write_pages(new, lessons, shown, partial=partial)
         write_live_page(new / LIVE)
         write_json(new / WRITTEN, _files_in(new))
+        _refuse_files_of_others(to)  # which may have come meanwhile
         if to.exists():
             to.rename(old)
         new.rename(to)

@@ -10,15 +10,24 @@ if __name__ == "__main__":  # before the imports that take seconds
     run_command("tools.slides")
 
 import html
+import os
 import re
 from collections.abc import Iterable, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
+from urllib.parse import quote
 
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 
-from tools.editions import INDEX, EditionError, claim, edition_command, put
+from tools.editions import (
+    INDEX,
+    EditionError,
+    edition_command,
+    is_untouched,
+    put,
+    require_no_loss,
+)
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.slide_blocks import Block, blocks_of, room_below
 
@@ -157,8 +166,6 @@ def _style() -> str:
 def write(paths: Sequence[Path], folder: Path) -> list[Path]:
     """Write a deck for each lesson, and a page that lists all decks in the folder.
 
-    Decks of lessons that have another name today are removed.
-
     Args:
         paths: The lessons.
         folder: Where to; made if it does not exist.
@@ -171,24 +178,34 @@ def write(paths: Sequence[Path], folder: Path) -> list[Path]:
     """
     written = {}
     for path in paths:
+        if f"{path.stem}.html" == INDEX:
+            raise EditionError(f"a lesson must have another name than the page of all, got {path}")
         try:  # half a character becomes a question mark
             written[folder / f"{path.stem}.html"] = deck(read(path)).encode(errors="replace")
         except Exception as error:
             wanted = "a lesson must have a title, and formulas that can be drawn, for slides"
             raise EditionError(f"{wanted}, got {path} ({type(error).__name__})") from error
-    claimed = claim(folder, [INDEX, *(page.name for page in written)])
+    require_no_loss(folder, [INDEX, *(page.name for page in written)])
     for page, content in written.items():
         put(page, content)
-    decks = [folder / name for name in claimed if name != INDEX and (folder / name).is_file()]
-    items = [f'<li><a href="{each.name}">{_title_of(each)}</a></li>' for each in decks]
-    put(folder / INDEX, _INDEX.format(items="\n".join(items)).encode())
+    lessons = {path.stem for path in lesson_paths()}
+    decks = [
+        each
+        for each in sorted(folder.glob("*.html"))
+        if each.name != INDEX and (each.stem in lessons or is_untouched(each))
+    ]
+    items = [
+        f'<li><a href="{quote(os.fsencode(each.name))}">{_title_of(each)}</a></li>'
+        for each in decks
+    ]
+    put(folder / INDEX, _INDEX.format(items="\n".join(items)).encode(errors="replace"))
     return list(written)
 
 
 def _title_of(page: Path) -> str:
     """The title of a deck, or its name if it has none."""
     title = _TITLE.search(page.read_text(encoding="utf-8", errors="replace"))
-    return title[1] if title else page.stem
+    return title[1] if title else html.escape(page.stem)
 
 
 def _write(lessons: Sequence[Path], folder: Path) -> str:

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,8 +27,8 @@ class SavedMeanwhileError(OSError):
 def replace_unchanged(path: Path, before: bytes, content: bytes) -> Path:
     """Replace what a file holds, unless somebody has saved it since it was read.
 
-    The old and the new file change names at once. So whatever an editor saves, before or after, in
-    the file or in its place, is in one of the two, and between them is never nothing.
+    The old and the new file change names at once, where the system can do that. So whatever an
+    editor saves, before or after, in the file or in its place, is in one of the two.
 
     Args:
         path: The file; a link stays a link.
@@ -44,13 +45,19 @@ def replace_unchanged(path: Path, before: bytes, content: bytes) -> Path:
     path = Path(os.path.realpath(path))
     old = _free_copy(path, content)
     try:
-        _exchange(old, path)
+        shutil.copymode(path, old)
+        if not _exchange(old, path):  # this system cannot: the file is at least never missing
+            replace_file(old, [path.read_bytes()])
+            if old.read_bytes() == before:
+                replace_file(path, [content])
+                return old
     except OSError:
         old.unlink()
         raise
     if old.read_bytes() != before:  # whoever opens it for writing empties it first
-        _exchange(old, path)
-        if old.read_bytes() == content:
+        if path.read_bytes() == content:
+            _exchange(old, path)
+        if old.read_bytes() in (content, path.read_bytes()):
             old.unlink()
         raise SavedMeanwhileError(path)
     return old
@@ -93,20 +100,17 @@ def _free_copy(path: Path, content: bytes) -> Path:
     return copy
 
 
-def _exchange(one: Path, other: Path) -> None:
-    """Let two files change names, at once where the system can."""
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two files change names at once; return whether the system can."""
     names = os.fsencode(one), os.fsencode(other)
-    with suppress(TypeError, AttributeError):  # this system cannot
+    try:
         libc = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":
             failed = libc.renamex_np(*names, EXCHANGE)
         else:
             failed = libc.renameat2(HERE, names[0], HERE, names[1], EXCHANGE)
-        if not failed:
-            return
-        if (code := ctypes.get_errno()) not in NO_EXCHANGE:
-            raise OSError(code, os.strerror(code), str(other))
-    third = one.with_name(f"{one.name}.old")
-    os.rename(other, third)
-    os.rename(one, other)
-    os.rename(third, one)
+    except (TypeError, AttributeError):  # on Windows, or in an old library
+        return False
+    if failed and (code := ctypes.get_errno()) not in NO_EXCHANGE:
+        raise OSError(code, os.strerror(code), str(other))
+    return not failed

@@ -146,13 +146,15 @@ MISTAKES = {
     "compare all of them at the end.",
     "enough": "You stop once `width` hypotheses have ended: a longer one can still win.",
     "likeliest": "You compare the hypotheses by their log-probability: compare their scores.",
-    "lowest": "You take the lowest score. Scores are negative, and the best is nearest to 0.",
+    "lowest": "The hypothesis that you return has the lowest score: the best is nearest to 0. max "
+    "and min of pairs compare what stands first in a pair.",
     "unpenalized": "The score is the log-probability divided by ((5 + length) / 6)^α.",
     "multiplied": "Multiplying makes long sentences worse, because log-probabilities are negative: "
     "divide by the penalty.",
     "short": "The end token counts in the length, too.",
     "long": "The start token does not count in the length.",
-    "bare": "That divides by the bare length; the paper's penalty is ((5 + length) / 6)^α.",
+    "bare": "Your penalty is another one: the paper's is ((5 + length) / 6)^α, with these "
+    "parentheses.",
     "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
     "only that of the last one.",
     "endless": "A hypothesis that has `longest` tokens and no end competes with its score, too.",
