@@ -61,6 +61,7 @@ REFUSED = [
     ("schedule", None, ValueError, "must be one of linear, inverse-square-root, got None"),
     ("precision", "half", ValueError, "must be one of auto, .*, got 'half'"),
     ("precision", None, ValueError, "must be one of auto, .*, got None"),
+    ("progress", "yes", TypeError, "must be True or False, got"),
 ]
 
 

@@ -248,6 +248,7 @@ def test_no_progress_is_shown_unless_asked_for(capsys):
         ({"model": lambda s, t: None}, TypeError, "model must be a Module, got function"),
         ({"model": nn.ReLU()}, ValueError, "model must have parameters, got none"),
         ({"model": PADS_WITH_3}, ValueError, "padding_id must be 0 to be trained, got 3"),
+        ({"model": transformer().requires_grad_(False)}, ValueError, "requires_grad to be trained"),
         ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
         ({"config": 500}, TypeError, "config must be a TrainingConfig, got int"),
         ({"processes": None}, ValueError, "processes must be the 1 that .*, got None"),

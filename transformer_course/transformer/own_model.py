@@ -149,6 +149,6 @@ def keep_weights(model: nn.Module) -> None:
             old = replace_unchanged(path, before, content)
             said = f"The weights that were there are kept as {name_from(Path(), old)}. "
     except OSError as error:
-        print(f"The weights could not be written to {WEIGHTS}: {error.strerror}.")
+        print(f"The weights could not be written to {WEIGHTS}: {error.strerror or error}.")
         return
     print(f"{said}The weights of your model are in {WEIGHTS}, next to this lesson.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from transformer_edu.model.refusals import (
     require_choice,
+    require_flag,
     require_number,
     require_probability,
     require_whole,
@@ -76,6 +77,7 @@ class TrainingConfig:
             if value is not None or name == "learning_rate":
                 require_number(name, value, "a finite number above 0", lambda x: 0 < x < math.inf)
         require_probability("label_smoothing", self.label_smoothing, below_one=True)
+        require_flag("progress", self.progress)
 
     def is_due(self, step: int) -> bool:
         """Whether an evaluation, and a save of the state, is due after a step."""

@@ -235,3 +235,5 @@ def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> Non
     if (got := padding_id_of(model)) != PADDING_ID:  # batches are padded with it
         raise ValueError(f"model's padding_id must be {PADDING_ID} to be trained, got {got}")
     device_of(model)
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise ValueError("model must have a weight with requires_grad to be trained, got none")
