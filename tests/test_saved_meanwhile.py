@@ -17,7 +17,7 @@ from tests.killed_actions import keep_class
 from tools import reset, working_copies
 from transformer_course import kept_files
 from transformer_course.grading import __main__ as grading
-from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
+from transformer_course.kept_files import SavedMeanwhileError, create_file, replace_unchanged
 from transformer_course.my_transformer import FILE
 from transformer_course.transformer.own_model import WEIGHTS, keep_weights
 
@@ -209,3 +209,31 @@ def test_a_link_stays_a_link_and_a_file_that_is_gone_is_told(system, tmp_path):
     with pytest.raises(FileNotFoundError):
         replace_unchanged(link, b"new", b"newer")
     assert [each.name for each in path.parent.iterdir()] == ["mine.bak"]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_takes_the_place_of_nothing(links, tmp_path, monkeypatch):
+    path = tmp_path / "mine.txt"
+    if not links:
+        monkeypatch.setattr(os, "link", _no_link)
+    create_file(path, b"new")
+    assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_somebody_saves_where_there_was_none_stays(tmp_path, monkeypatch):
+    path = tmp_path / "mine.txt"
+    editor = Editor(path, "in place")
+    editor.opened = b""
+    at = 0
+    while at <= editor.lines:
+        at += 1
+        path.unlink(missing_ok=True)
+        with suppress(SavedMeanwhileError):
+            editor.run(lambda: create_file(path, b"new"), at)
+        assert at > editor.lines or IDEA in path.read_bytes(), at
+        assert list(tmp_path.iterdir()) == [path]
+    assert at > 5
+
+
+def _no_link(*names):
+    raise OSError(95, "Operation not supported")

@@ -25,8 +25,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transformer_course.kept_files import replace_unchanged
-from transformer_edu.training.machine.atomic_files import read_json, replace_file, write_json
+from transformer_course.kept_files import create_file, replace_unchanged
+from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.failures import one_line_errors
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -144,7 +144,7 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
         write_json(copy.with_name(MEMORY), made_of)
         done.signed &= sign(content)
         if there is None:
-            replace_file(Path(os.path.realpath(copy)), [content])
+            create_file(copy, content)
         else:
             replace_unchanged(copy, there, content).unlink()
         done.copied.append(lesson.name)

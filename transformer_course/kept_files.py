@@ -63,6 +63,30 @@ def replace_unchanged(path: Path, before: bytes, content: bytes) -> Path:
     return old
 
 
+def create_file(path: Path, content: bytes) -> None:
+    """Write a file that is not there, whole or not at all, unless somebody saves one meanwhile.
+
+    Args:
+        path: The file; a link that leads to nothing stays a link.
+        content: What to write.
+
+    Raises:
+        SavedMeanwhileError: If there is a file now; it stays as it is.
+        OSError: If it cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    replace_file(new, [content])
+    try:
+        os.link(new, path)  # which replaces nothing
+    except FileExistsError:
+        raise SavedMeanwhileError(path) from None
+    except OSError:  # a disk may have no second names for a file
+        replace_file(path, [content])
+    finally:
+        new.unlink()
+
+
 def name_from(folder: Path, copy: Path) -> str:
     """The name of a copy for whoever looks into a folder: the whole path if it is elsewhere."""
     return copy.name if copy.parent == folder.resolve() else str(copy)

@@ -33,8 +33,8 @@ from transformer_course.class_source import (
     source_of,
     with_class,
 )
-from transformer_course.kept_files import name_from, replace_unchanged
-from transformer_edu.training.machine.atomic_files import lock, replace_file
+from transformer_course.kept_files import create_file, name_from, replace_unchanged
+from transformer_edu.training.machine.atomic_files import lock
 
 FILE = "my_transformer.py"
 LOCK = f".{FILE}.lock"
@@ -260,7 +260,7 @@ def _write(name: str, source: str) -> str:
     ast.parse(text)  # it can be read again
     content = f"{text}# Checksum of what a lesson wrote last: {_checksum(text)}\n".encode()
     if there is None:
-        replace_file(Path(os.path.realpath(FILE)), [content])  # a link stays a link
+        create_file(Path(FILE), content)
     elif said or text != before:
         old = replace_unchanged(Path(FILE), there, content)
         if said:

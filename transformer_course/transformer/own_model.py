@@ -10,10 +10,9 @@ from torch import Tensor, nn
 
 from transformer_course import our_transformer
 from transformer_course.asking.answer import close
-from transformer_course.kept_files import name_from, replace_unchanged
+from transformer_course.kept_files import create_file, name_from, replace_unchanged
 from transformer_course.looking.recording import removed_at_the_end
 from transformer_course.my_transformer import COURSE, OURS, SWITCH, YOURS
-from transformer_edu.training.machine.atomic_files import replace_file
 
 WEIGHTS = "my_number_translator.pt"
 SIZES = (23, 12, 3, 2, 20, 0.0)  # vocabulary, d_model, heads, layers, d_ff, dropout
@@ -144,7 +143,7 @@ def keep_weights(model: nn.Module) -> None:
     path, content, said = Path(WEIGHTS), buffer.getvalue(), ""
     try:
         if not path.exists():
-            replace_file(Path(os.path.realpath(path)), [content])
+            create_file(path, content)
         elif (before := path.read_bytes()) != content:
             old = replace_unchanged(path, before, content)
             said = f"The weights that were there are kept as {name_from(Path(), old)}. "
