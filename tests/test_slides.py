@@ -25,10 +25,19 @@ def every_lesson(test):
 
 
 @pytest.fixture(scope="module")
-def decks(tmp_path_factory):
+def folder_of_decks(tmp_path_factory):
+    """The folder that the command writes."""
+    folder = tmp_path_factory.mktemp("slides")
+    write(lesson_paths(), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def decks(folder_of_decks):
     """Every deck, as it is written."""
-    written = write(lesson_paths(), tmp_path_factory.mktemp("slides"))
-    return {path.stem: path.read_text(encoding="utf-8") for path in written}
+    return {
+        name: (folder_of_decks / f"{name}.html").read_text(encoding="utf-8") for name in LESSONS
+    }
 
 
 class Sections(HTMLParser):
@@ -150,6 +159,37 @@ def test_the_page_of_a_folder_lists_all_decks_in_it(tmp_path):
     links = re.findall('<li><a href="(.*?)">', (folder / "index.html").read_text())
     assert links == [f"{first.stem}.html", f"{second.stem}.html", "own.html"]
     assert {path.name for path in folder.iterdir()} == {*links, "index.html"}
+
+
+def listed(folder):
+    """What the page of a folder says of each deck, by the deck's file."""
+    lines = re.findall('<li><a href="(.*?)">(.*?)</li>', (folder / "index.html").read_text())
+    return {name: re.sub("<.*?>", "", words) for name, words in lines}
+
+
+def test_the_page_of_a_folder_tells_how_many_slides_a_deck_has_also_one_written_earlier(tmp_path):
+    cells = [
+        nbformat.v4.new_markdown_cell(f"{'#' * level} Title\n\nWords.") for level in (1, 2, 3, 2)
+    ]
+    own, short = tmp_path / "own.ipynb", tmp_path / "short.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), own)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells[:1]), short)
+    folder = tmp_path / "slides"
+    write([own], folder)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells[:2]), own)  # the deck still has all four
+    (folder / "03_masks.html").write_text("mine")
+    write([short], folder)
+    assert listed(folder) == {
+        "03_masks.html": "03_masks",
+        "own.html": "Title · 4 slides",
+        "short.html": "Title · 1 slide",
+    }
+
+
+@every_lesson
+def test_the_list_says_of_every_lesson_how_many_pages_its_deck_has(decks, folder_of_decks, name):
+    pages = Sections(body(decks[name])).pages
+    assert listed(folder_of_decks)[f"{name}.html"].endswith(f" · {pages} slides")
 
 
 @pytest.mark.parametrize("name", ["index.html", "02_attention.html"])

@@ -67,6 +67,7 @@ window, <kbd>F</kbd> fills the screen.</p>
 """
 
 _TITLE = re.compile(r"<title>(.*?)</title>")
+_PAGE = re.compile(r"<section\b[^>]*>(?!\s*<section\b)")  # not a section of sections
 Page = list[Block]
 
 
@@ -194,18 +195,21 @@ def write(paths: Sequence[Path], folder: Path) -> list[Path]:
         for each in sorted(folder.glob("*.html"))
         if each.name != INDEX and (each.stem in lessons or is_untouched(each))
     ]
-    items = [
-        f'<li><a href="{quote(os.fsencode(each.name))}">{_title_of(each)}</a></li>'
-        for each in decks
-    ]
-    put(folder / INDEX, _INDEX.format(items="\n".join(items)).encode(errors="replace"))
+    items = "\n".join(map(_item, decks))
+    put(folder / INDEX, _INDEX.format(items=items).encode(errors="replace"))
     return list(written)
 
 
-def _title_of(page: Path) -> str:
-    """The title of a deck, or its name if it has none."""
-    title = _TITLE.search(page.read_text(encoding="utf-8", errors="replace"))
-    return title[1] if title else html.escape(page.stem)
+def _item(file: Path) -> str:
+    """A deck's line in the list: its title, or its name if it has none, and its slides.
+
+    As many as the deck itself counts in its corner: each page of ``pages_of`` is one.
+    """
+    page = file.read_text(encoding="utf-8", errors="replace")
+    title = found[1] if (found := _TITLE.search(page)) else html.escape(file.stem)
+    number = len(_PAGE.findall(page))
+    slides = f" · {number} slide{'s' * (number > 1)}" if number else ""
+    return f'<li><a href="{quote(os.fsencode(file.name))}">{title}</a>{slides}</li>'
 
 
 def _write(lessons: Sequence[Path], folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_slides import Sections, body
+from tests.test_slides import Sections, body, listed
 from tools.notebooks import lesson_paths
 from tools.slides import write
 
@@ -97,6 +97,8 @@ def test_every_page_fits_the_screen_and_can_be_read(decks, open_page, name):
         assert page.evaluate(SMALLEST_CODE) >= 18, f"page {walked}"
         assert page.evaluate(CONTRAST) >= 4.5, f"page {walked}"
     assert walked == Sections(body(decks[name].read_text(encoding="utf-8"))).pages
+    assert listed(decks[name].parent)[decks[name].name].endswith(f" · {walked} slides")
+    assert page.locator(".slide-number").inner_text().split() == [str(walked), "/", str(walked)]
 
 
 def test_what_does_not_fit_or_cannot_be_read_is_noticed(decks, open_page):
