@@ -254,7 +254,7 @@ def test_without_lessons_the_command_says_what_is_missing(folders, course, capsy
 
 def full_disk(only):
     """In place of replace_file: writes half of a file of this name and fails, as a full disk."""
-    whole = working_copies.replace_file
+    whole = kept_files.replace_file
 
     def write_half(path, parts):
         if path.name != only:

@@ -35,7 +35,7 @@ MISTAKES_IN_PYTHON = {
     "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
     "selected index k out of range": "topk(k) needs at least k numbers, and here there are fewer.",
 }
-NAN = "Some numbers are NaN, not a number: look for 0/0, 0 · inf or a row of -inf."
+NAN = "Some numbers are NaN, not a number: from 0/0, a row of -inf, or numbers that grew to inf."
 NOTHING_ALLOWED = (  # lessons 3 and 4
     "A query without allowed keys gets NaN: from -inf in all its scores, or from 0 / 0."
 )

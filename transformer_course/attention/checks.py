@@ -36,7 +36,10 @@ def check_unnoticed_order(
     new_key = require_shape(answer[0], tuple(key.shape), "(key, d_k)")
     new_value = require_shape(answer[1], tuple(value.shape), "(key, d_v)")
     if close(new_key, key) and close(new_value, value):
-        raise AnswerError("Nothing has moved: every row must leave its place.")
+        raise AnswerError(
+            "These are key and value as the check gets them. If you have changed them in place, or "
+            "given their names to something else, take new names and run the cells above again."
+        )
     if close(new_key, key) or close(new_value, value):
         raise AnswerError("You moved only one of the two. A key must take its value with it.")
     if (new_key == key).all(dim=-1).any():

@@ -237,6 +237,9 @@ def check_repaired_loss(answer: Loss) -> None:
     right = F.cross_entropy(logits[:, :4].transpose(1, 2), labels, ignore_index=PADDING_ID)
     if close(loss.detach(), -right.detach()):
         raise AnswerError("Your loss is negative: a training would make the labels less probable.")
+    behind = F.cross_entropy(logits[:, :4].transpose(1, 2), target_ids[:, :-1], ignore_index=0)
+    if close(loss.detach(), behind.detach()):
+        raise AnswerError("Your decoder reads a token and is trained to say the one before it.")
     _refuse_other_order(loss, right, logits)
     _refuse_illness(LOSS, answer)
     if not close(loss.detach(), right.detach()):

@@ -289,6 +289,11 @@ def _numbers_hint(
         "The scores are not divided by √d_head.": d_head**0.5,
         "The scores are divided by d_head: take its square root.": d_head**-0.5,
     }
+    others = {NUM_HEADS, *(x.size(1) for x in inputs)} - {d_head}
+    scales |= {
+        f"The scores are divided by √{other}; that is not √d_head.": (d_head / other) ** 0.5
+        for other in sorted(others)
+    }
     if close(received, merge_heads(scaled_dot_product_attention(*splits[""])[0])):
         return "The output projection is missing: multiply the joined heads by W_O."
     for (split, heads), (join, joined), (scale, factor) in product(
@@ -302,7 +307,10 @@ def _numbers_hint(
     scores = query @ key.mT / d_head**0.5
     if close(received, project(merge_heads(scores @ value))):
         return "The softmax is missing between the scores and the average."
-    for axis, what in ((2, "queries"), (1, "heads")):
+    late = (scores * d_head**0.5).softmax(dim=-1) @ value / d_head**0.5
+    if close(received, project(merge_heads(late))):
+        return "The scale belongs to the scores, before the softmax: your weights do not sum to 1."
+    for axis, what in ((2, "queries"), (1, "heads"), (0, "batch")):
         if close(received, project(merge_heads(scores.softmax(dim=axis) @ value))):
             return f"The softmax runs over the {what}: the keys are the last axis."
     for read in product(inputs, repeat=3):

@@ -151,7 +151,7 @@ class Attention(nn.Module):
             "torch.index_select(key, 0, torch.tensor([1, 2, 0])), value[torch.tensor([1, 2, 0])]",
         ],
         wrong={
-            "(key, value)": "Nothing has moved: every row must leave its",
+            "(key, value)": "These are key and value as the check gets them.",
             "(key[[1, 2, 0]], value)": "You moved only one of the two. A key must",
             "(key, value[[1, 2, 0]])": "You moved only one of the two. A key must",
             "(key[[1, 2, 0]], value[[2, 0, 1]])": "The outputs have changed. Use one order for",

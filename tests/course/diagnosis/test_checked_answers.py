@@ -253,7 +253,7 @@ ANSWERS = {
             ", ignore_index=0 →": "padding",
             "target_ids[:, :-1], target_ids[:, 1:] → target_ids, target_ids": "has to predict",
             "[:, :-1], target_ids[:, 1:] → [:, 1:], target_ids[:, 1:]": "has to predict",
-            "[:, :-1], target_ids[:, 1:] → [:, 1:], target_ids[:, :-1]": "end token is not trained",
+            "[:, :-1], target_ids[:, 1:] → [:, 1:], target_ids[:, :-1]": "to say the one before it",
             "logits.transpose → logits.softmax(-1).transpose": "wants logits",
             "ignore_index=0) → ignore_index=0).item()": "a single number",
             "ignore_index=0) → ignore_index=0, reduction='none')": "a single number",

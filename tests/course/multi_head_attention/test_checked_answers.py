@@ -199,6 +199,8 @@ ANSWERS = {
         ],
         wrong={
             f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1)": "view and reshape cut between words here",
+            "math.sqrt(query.size(-1)) → math.sqrt(self.num_heads)": "that is not √d_head",
+            "math.sqrt(query.size(-1)) → math.sqrt(key.size(-2))": "that is not √d_head",
             f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1))": "Python stops at `scores = query @ key.transpo",
             f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).transpose(1, 2)": "your class cuts 8 heads.",
             "h = 4\n"
@@ -234,7 +236,7 @@ ANSWERS = {
             "return self.output_projection(joined) → return joined": "The output does not depend on",
             "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing: end it with",
             "if mask is not None → if False": "The mask changes nothing: every head needs",
-            f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=self.num_heads**-0.5)": "Already with num_heads=1 the numbers are",
+            f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=self.num_heads**-0.5)": "that is not √d_head",
             f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=None if mask is None else ~mask)": "The polarity is inverted: where mask is",
             f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1)": "The scores are not divided by √d_head.",
             f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=query.size(1)**-0.5*query.size(-1)**-0.5)": "The scores are divided by √d_model; each",
