@@ -220,10 +220,10 @@ def test_a_new_file_takes_the_place_of_nothing(links, tmp_path, monkeypatch):
     assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_somebody_saves_where_there_was_none_stays(tmp_path, monkeypatch):
+def test_a_file_that_somebody_saves_where_there_was_none_stays(tmp_path):
     path = tmp_path / "mine.txt"
     editor = Editor(path, "in place")
-    editor.opened = b""
+    editor.opened = b"import"
     at = 0
     while at <= editor.lines:
         at += 1
