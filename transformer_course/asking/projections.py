@@ -22,6 +22,7 @@ from transformer_edu.model.attention import MultiHeadAttention, scaled_dot_produ
 
 # Every length is different, so that no axis passes for another.
 BATCH, QUERIES, KEYS, D_MODEL, D_HEAD = 2, 3, 5, 12, 4
+SIZES = f"batch {BATCH}, {QUERIES} queries, {KEYS} keys, d_model {D_MODEL}, d_head {D_HEAD}"
 PROJECTIONS = ("query_projection", "key_projection", "value_projection")
 
 

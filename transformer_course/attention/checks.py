@@ -3,12 +3,12 @@
 from torch import Tensor, nn
 
 from transformer_course.asking.answer import AnswerError, close, exercise, require_shape
-from transformer_course.asking.projections import built_attention, require_attention
+from transformer_course.asking.projections import SIZES, built_attention, require_attention
 from transformer_course.my_transformer import keep
 from transformer_edu.model.attention import scaled_dot_product_attention
 
 
-@exercise("2.1")
+@exercise("2.1", sizes=SIZES)
 def check_attention(answer: type[nn.Module]) -> None:
     """Exercise 2.1: a class Attention(d_model, d_head), which gets the package's weights.
 

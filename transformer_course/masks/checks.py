@@ -21,6 +21,7 @@ from transformer_course.asking.projections import (
     BATCH,
     KEYS,
     QUERIES,
+    SIZES,
     built_attention,
     projected_inputs,
     random_inputs,
@@ -87,7 +88,7 @@ def _mistaken_masks(ids: Tensor) -> dict[str, Tensor]:
     return {hint: mask.expand(expected.shape) for hint, mask in mistakes.items()}
 
 
-@exercise("3.2")
+@exercise("3.2", sizes=SIZES)
 def check_masked_attention(answer: type[nn.Module]) -> None:
     """Exercise 3.2: the class Attention with an argument mask; it gets the package's weights.
 
