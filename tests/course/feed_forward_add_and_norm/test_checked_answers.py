@@ -183,7 +183,7 @@ ANSWERS = {
             "return -x → return -x.mean()": "The shape must be (batch, position,",
             "return -x → return 1 / x": "Something of x is left after the norm.",
             "return -x → return -x.abs()": "Something of x is left after the norm.",
-            "return -x → return x * float('nan')": "Some numbers are NaN, not a number: look",
+            "return -x → return x * float('nan')": "Some numbers are NaN, not a number: from",
             "return -x → return -F.layer_norm(x, x.shape[-1:])": "Something of x is left after the norm.",
             "return -x → -x": "Your function returns nothing: end it with",
             "return -x → return torch.zeros(3)": "The shape must be (batch, position,",
