@@ -24,7 +24,7 @@ from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.model.refusals import require_choice
 
 FILE = Path(__file__).with_name("everyday.tsv.xz")
-CHECKSUM = "6329d8683ea63624cdb5d546609f57f45730692391b0aa761fabc8be70ca24a2"
+CHECKSUM = "25ff8e146c90394dea40e76dd85a8550b5005e739b1ba9c6bece6241c659713a"
 SEPARATOR = " | "  # between accepted translations
 PHRASES_TO_CHOOSE_BY = 300  # the last of the validation part
 HELD_OUT = {  # kinds of held-out sentences, and what they are about
