@@ -24,7 +24,7 @@ from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.model.refusals import require_choice
 
 FILE = Path(__file__).with_name("everyday.tsv.xz")
-CHECKSUM = "25ff8e146c90394dea40e76dd85a8550b5005e739b1ba9c6bece6241c659713a"
+CHECKSUM = "624272621a7c10f9bb257388f0417ab8171a2bda12a6009187d043bca52334be"
 SEPARATOR = " | "  # between accepted translations
 PHRASES_TO_CHOOSE_BY = 300  # the last of the validation part
 HELD_OUT = {  # kinds of held-out sentences, and what they are about
