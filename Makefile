@@ -47,7 +47,7 @@ define run_parts
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick portable ci lint unit slow browser devices
+.PHONY: help lab reset test quick portable ci lint unit slow browser devices
 .PHONY: lesson lessons lessons-avx2 lessons-default notebooks
 .PHONY: site slides student handout benchmark translator everyday colab picture clean
 
@@ -59,6 +59,9 @@ lab: $(READY) ## open your copies of the lessons in JupyterLab (LAB_ARGS="--allo
 	$(BIN)/python -m jupyterlab --ServerApp.root_dir=. --LabApp.app_settings_dir=tools/jupyterlab \
 	  --LabApp.custom_css=True --ServerApp.tornado_settings="{'static_custom_path': ['tools/jupyterlab']}" \
 	  --LabApp.default_url=/lab/tree/work/$(FIRST_LESSON) $(LAB_ARGS)
+
+reset: $(READY) ## set an exercise of your copies back to its dots (EXERCISE=2.1); the copy as it was is kept
+	@$(BIN)/python -m tools.reset $(EXERCISE)
 
 test: $(READY_FOR_TESTS) ## lint, unit tests, and every lesson run and compared with what it shows
 	$(call run_parts,$(PARTS))

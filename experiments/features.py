@@ -187,12 +187,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train with every seed, print a line for each, and store them; returns the exit status."""
     parser = argparse.ArgumentParser(description="Measure the features of the translator.")
     parser.add_argument("--file", type=Path, default=FOUND, help="where the numbers go")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="of the trainings")
     parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
     chosen = parser.parse_args(arguments)
     rows = []
     with use_one_thread():
         material = read_material()
-        for seed in SEEDS:
+        for seed in chosen.seeds:
             vectors = material.learned_from.vectors
             autoencoder = train_autoencoder(vectors, seed=seed, steps=chosen.steps)
             rows.append(json.dumps(asdict(measure(material, autoencoder, seed))))

@@ -140,7 +140,6 @@ WARM_UP = [
         ("6+6 layers, no warm-up", SmallerProjections, False, 4e-3, 1),
         ("6+6 layers, warm-up 100", SmallerProjections, False, 4e-3, 100),
         ("6+6 layers, pre-norm, no warm-up", SmallerProjections, True, 4e-3, 1),
-        ("6+6 layers, small rate, no warm-up", SmallerProjections, False, 1e-3, 1),
         ("6+6 layers, warm-up 100, larger start", Transformer, False, 4e-3, 100),
     )
 ]

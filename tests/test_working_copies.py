@@ -310,7 +310,7 @@ def test_a_copy_that_is_nested_deeply_is_the_readers_own(content, folders):
     assert (folders[1] / "00_start.ipynb").read_text() == content
 
 
-@pytest.mark.parametrize("moment", ["write_json", "_sign", "replace_file"])
+@pytest.mark.parametrize("moment", ["write_json", "sign", "replace_file"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_copy_is_never_taken_for_the_readers_after_an_update_that_was_killed(
     moment, after, folders, monkeypatch
@@ -345,7 +345,7 @@ def test_what_the_reader_saves_during_an_update_stays(folders, monkeypatch):
         write(copies / "00_start.ipynb", "my answer")
         return True
 
-    monkeypatch.setattr(working_copies, "_sign", save_meanwhile)
+    monkeypatch.setattr(working_copies, "sign", save_meanwhile)
     assert list(update(lessons, copies).failed) == ["00_start.ipynb"]
     assert first_source(copies / "00_start.ipynb") == "my answer"
 

@@ -15,10 +15,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from tools.notebooks import (
+    AFTERWARDS,
     BEFORE,
     COLAB,
     GLOSSARY,
-    NAMES,
     ROOT,
     lesson_paths,
     read,
@@ -33,6 +33,7 @@ BADGES = {  # what a page shows for each
     "Colab": "https://colab.research.google.com/assets/colab-badge.svg",
     "Binder": "https://mybinder.org/badge_logo.svg",
 }
+TRANSLATE = "Type a sentence, and watch the Transformer translate it"
 LIVE = "Read the lessons and try their live figures on the website"
 BADGES_IN_README = re.compile(r"(?s)(?<=<!-- badges -->).*?(?=<!-- /badges -->)")
 LINKS_IN_LESSON = re.compile(r"\n\n\[Open in Colab\][^\n]*")
@@ -132,7 +133,8 @@ def with_badges(readme: str, address: str | None) -> str:
     first = LESSON_IN_LIST.search(LIST_OF_LESSONS.search(readme)[0])[1]
     places = places_to_open(address, first)
     lines = [f"[![Open in {name}]({BADGES[name]})]({place})\n" for name, place in places.items()]
-    lines += [f"\n**[{LIVE}]({live_page(address)})**\n"]
+    site = live_page(address)
+    lines += [f"\n**[{TRANSLATE}]({site}live/)** · **[{LIVE}]({site})**\n"]
     return BADGES_IN_README.sub(lambda _: "\n" + "".join(lines), readme)
 
 
@@ -195,7 +197,7 @@ def main(arguments: list[str]) -> int:
         address = f"https://github.com/{arguments[0]}"
         write_if_changed(pyproject, with_repository_address(text, address))
     address = repository_address(pyproject.read_text(encoding="utf-8"))
-    for path in (BEFORE, *lesson_paths(), NAMES, GLOSSARY):
+    for path in (BEFORE, *lesson_paths(), *AFTERWARDS):
         notebook = read(path)
         if path != GLOSSARY:
             address_lesson(notebook, address, f"notebooks/{path.name}")

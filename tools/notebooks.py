@@ -30,7 +30,10 @@ from transformer_course.grading.limited_run import KERNEL_SETTINGS
 ROOT = Path(__file__).resolve().parent.parent
 BEFORE = ROOT / "notebooks" / "before_you_start.ipynb"
 NAMES = BEFORE.with_name("names_on_model_cards.ipynb")
+PROBLEMS = BEFORE.with_name("open_problems.ipynb")
+REVIEW = BEFORE.with_name("review.ipynb")
 GLOSSARY = BEFORE.with_name("glossary.ipynb")
+AFTERWARDS = (NAMES, PROBLEMS, REVIEW, GLOSSARY)  # what follows the lessons
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 CELL_METADATA = ("tags", "slideshow", "jupyter", "cellView")
 NOTEBOOK_METADATA = ("accelerator", "colab")

@@ -2,15 +2,19 @@
 
 Its pages come from the stored notebooks, which are not run, from README and what it links to, and
 from the docstrings of both packages. docs/ holds the front page, the look and Sphinx's settings.
+The live page, in which the translator computes, is copied beside them.
 """
 
+import html
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import nbformat
 from nbformat import NotebookNode
@@ -18,21 +22,75 @@ from nbformat import NotebookNode
 from tools import facts
 from tools.colab import with_badges
 from tools.editions import EditionError, edition_command
-from tools.notebooks import BEFORE, GLOSSARY, NAMES, ROOT, lesson_paths, read
+from tools.notebooks import AFTERWARDS, BEFORE, NAMES, PROBLEMS, REVIEW, ROOT, lesson_paths, read
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
+from transformer_course.live_translator.page.live_page import (
+    PACKED,
+    folder_files,
+    page_files,
+    translator_file,
+    write_files,
+)
 
 DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
 SITE = ROOT / "build" / "site"
+LIVE = "live"  # the folder of the live page on the site
 ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
 CLAIM = "Show how this is checked"
 LINK = re.compile(r"\]\(([^):#]+)")  # to a file beside the text
 # Of README; folders with a dot are left out where pages are published.
 PICTURES = ".github/picture-"
+# The live page in the page of a lesson: the section before which it stands, what it offers, and
+# where it opens. In the other lessons it stands at the end, so that it answers no question.
+LAST_SECTION = "You can now say"
+BANK, BOOK = "The bank by the river is old.", "The teacher gives the child a book."
+LIVE_VIEWS = {
+    "00": ("Where we are", "Translate your own sentence", {}),
+    "02": (
+        LAST_SECTION,
+        "Compute one weight of your own sentence, step by step",
+        {"text": BANK, "box": "encoder.self_attention", "layer": 1, "word": 3},
+    ),
+    "03": (
+        LAST_SECTION,
+        "See what the mask hides in your own sentence",
+        {"box": "decoder.self_attention"},
+    ),
+    "04": (
+        LAST_SECTION,
+        "Compare the heads on your own sentence",
+        {"text": BANK, "box": "encoder.self_attention", "layer": 1},
+    ),
+    "05": (
+        LAST_SECTION,
+        "Switch the positions off in your own sentence",
+        {"text": BOOK, "box": "source.embedding"},
+    ),
+    "06": (LAST_SECTION, "Follow a vector through Add & Norm", {"box": "encoder.feed_forward"}),
+    "08": (LAST_SECTION, "See what the decoder reads of your own sentence", {}),
+    "09": (
+        LAST_SECTION,
+        "Open every box of the map for your own sentence",
+        {"box": "source.tokens"},
+    ),
+    "12": (
+        LAST_SECTION,
+        "Choose the next word of your own sentence",
+        {"text": BOOK, "box": "logits", "at": 0},
+    ),
+    "14": (LAST_SECTION, "Cut your own text into tokens", {"box": "source.tokens"}),
+    "16": (LAST_SECTION, "Look at every head on your own sentence", {}),
+    "17": (LAST_SECTION, "Remove parts, and translate your own sentence", {"text": BOOK}),
+}
+LIVE_VIEW = """\
+<details class="live-page"><summary>{offer}</summary>
+<iframe src="{address}" title="{offer}" loading="lazy"></iframe>
+<a href="{address}">The same in a page of its own</a></details>"""
 PLACE_ON_A_MAP = re.compile(r"(\S.*?) {2,}(\S.*)")  # a line of a room's docstring
 # Scripts of the theme that a page can do without: icons, which its font has, too; and the words of
 # the whole site, which only the page of the search needs.
@@ -62,6 +120,23 @@ def for_the_site(notebook: NotebookNode) -> NotebookNode:
             if "image/png" in output.get("data", {}) and "text/html" not in output.data:
                 png = output.data["image/png"].replace("\n", "")
                 output.data["text/html"] = image_tag(png, output.metadata["image/png"]["alt"])
+    return notebook
+
+
+def with_live_view(notebook: NotebookNode, lesson: str) -> NotebookNode:
+    """Put the live page, folded, into the page of a lesson.
+
+    Args:
+        notebook: Changed in place and returned.
+        lesson: Its number, in two digits.
+    """
+    if lesson in LIVE_VIEWS:
+        section, offer, place = LIVE_VIEWS[lesson]
+        address = html.escape(f"../{LIVE}/index.html#{urlencode(place)}")
+        view = LIVE_VIEW.format(offer=html.escape(offer), address=address)
+        heading = re.compile(rf"(?m)^## {section}$")
+        cell = next(each for each in notebook.cells if heading.search(each.source))
+        cell.source = heading.sub(lambda found: f"{view}\n\n{found[0]}", cell.source)
     return notebook
 
 
@@ -106,6 +181,8 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
     contents["Look it up"] = [
         f"The names on model cards <notebooks/{NAMES.stem}>",
         "Glossary <notebooks/glossary>",
+        f"Review <notebooks/{REVIEW.stem}>",
+        f"Open problems <notebooks/{PROBLEMS.stem}>",
         *(f"{name} <package/{folder.name}>" for name, folder in PACKAGES.items()),
         "The whole README <README>",
         *(path.relative_to(ROOT).as_posix() for path in linked[1:] if path.suffix == ".md"),
@@ -199,8 +276,9 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
     text = text.replace(PICTURES, f"_static/{Path(PICTURES).name}")
     (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
-    for path in (BEFORE, *lessons, NAMES, GLOSSARY):
-        nbformat.write(for_the_site(read(path)), folder / "notebooks" / path.name)
+    for path in (BEFORE, *lessons, *AFTERWARDS):
+        notebook = with_live_view(for_the_site(read(path)), path.name[:2])
+        nbformat.write(notebook, folder / "notebooks" / path.name)
     (folder / "package").mkdir()
     for room in shown:
         inside = [each for each in shown if room in each.parents and room.parent == ROOT]
@@ -216,6 +294,19 @@ def without_scripts(page: str, names: Sequence[str]) -> str:
         names: The names of their files, without ``.js``.
     """
     return re.sub(rf"\s*<script[^>]*\b(?:{'|'.join(names)})\.js\b[^>]*></script>", "", page)
+
+
+def write_live_page(to: Path) -> None:
+    """Write the live page, its translator, and both as a folder for a USB stick, in a ZIP file.
+
+    Args:
+        to: The folder, which is made; the lessons are in ``notebooks`` beside it.
+    """
+    write_files(to, page_files(lessons="../notebooks/", packed=True))
+    (to / "translator.bin").write_bytes(translator_file())
+    with zipfile.ZipFile(to / PACKED, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, text in folder_files().items():
+            packed.writestr(f"{Path(PACKED).stem}/{name}", text)
 
 
 def build(
@@ -255,8 +346,9 @@ def build(
             path.unlink()
     for path in README.parent.glob(f"{PICTURES}*"):
         shutil.copyfile(path, to / "_static" / path.name)
-    for path in (BEFORE, *lessons, NAMES, GLOSSARY):  # what a reader downloads is as it is stored
+    for path in (BEFORE, *lessons, *AFTERWARDS):  # what a reader downloads is as it is stored
         shutil.copyfile(path, to / "_sources" / "notebooks" / path.name)
+    write_live_page(to / LIVE)
 
 
 def _build(lessons: Sequence[Path], to: Path) -> str:

@@ -328,6 +328,7 @@ def _line(line: str, code: str) -> str:
 def _prediction(page: str) -> Iterator[Block]:
     """A question with its answers, and the outcome, which is shown a step later."""
     question, _, _ = page.partition("<details")
+    question = re.sub(r'^<fieldset onchange="[^"]*"', "<fieldset", question)  # keeps no answer
     words = re.sub(r"<label.*", "", question, flags=re.DOTALL)
     lines = -(-len(re.sub("<.*?>", "", words)) // (PROSE_COLUMNS - 4))
     height = GAP + 62 + LINE * lines + 44 * question.count("<label")

@@ -5,7 +5,8 @@ TEACHING.md repeat what they say, between comments such as ``<!-- lessons -->`` 
 ``<!-- /lessons -->``; and each room lists what its lesson imports (rooms.py). Some words in these
 tables stand nowhere else, so they stay as they are: the lessons' names in README, and in
 TEACHING.md which answer of a Predict is right, which wrong one is usual, and what to say about it.
-The right answers are also written into a file, from which ``predict`` tells them in the outcome.
+The right answers are also written into a file, from which ``predict`` tells them in the outcome,
+and the questions with all answers into one for the review.
 """
 
 import json
@@ -19,8 +20,11 @@ from tools import facts, rooms
 from tools.colab import with_colab_links, write_if_changed
 from tools.lesson import Lesson
 from tools.notebooks import (
+    BEFORE,
+    NAMES,
     ROOT,
     lesson_paths,
+    read,
     refusal,
     repository_address,
     source_hash,
@@ -28,6 +32,7 @@ from tools.notebooks import (
 )
 from tools.rules import all_lessons
 from transformer_course.asking.predict import RIGHT_ANSWERS
+from transformer_course.review.questions import QUESTIONS
 
 README, TEACHING = ROOT / "README.md", ROOT / "TEACHING.md"
 PARTS = {0: "Build it", 10: "Make it work", 18: "Go on"}  # by the number of their first lesson
@@ -240,13 +245,26 @@ def right_answers(guide: str) -> str:
     return json.dumps(known, ensure_ascii=False, indent=1) + "\n"
 
 
+def questions(lessons: Sequence[Lesson]) -> str:
+    """The file of questions: where each Predict is asked, and its answers."""
+    asked = {"Before you start": read(BEFORE)}
+    asked |= {f"Lesson {each.number}": each.notebook for each in lessons}
+    asked["The names on model cards"] = read(NAMES)
+    rows = [
+        json.dumps([f"{place}, section {p.section}", p.question, p.answers], ensure_ascii=False)
+        for place, notebook in asked.items()
+        for p in facts.predicts(notebook)
+    ]
+    return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
 def write_right_answers() -> None:
     """Write the file of right answers again, before a lesson runs and tells them."""
     write_if_changed(RIGHT_ANSWERS, right_answers(TEACHING.read_text(encoding="utf-8")))
 
 
 def written(lessons: Sequence[Lesson]) -> dict[str, str]:
-    """README, TEACHING.md, the right answers and lesson 00 as they should be, by their paths."""
+    """All that is told twice, as it should be, by the paths of the files."""
     readme, guide = README.read_text(encoding="utf-8"), TEACHING.read_text(encoding="utf-8")
     names = {each.name: each.name[3:-6].replace("_", " ").capitalize() for each in lessons}
     names |= facts.names_in_readme(readme)
@@ -265,6 +283,7 @@ def written(lessons: Sequence[Lesson]) -> dict[str, str]:
         "README.md": with_colab_links(readme, address),
         "TEACHING.md": guide,
         RIGHT_ANSWERS.relative_to(ROOT).as_posix(): right_answers(guide),
+        QUESTIONS.relative_to(ROOT).as_posix(): questions(lessons),
         lessons[0].path: stored(start, address),
     }
 

@@ -133,7 +133,7 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     if own != now:
         # What is remembered first cannot be taken for the reader's own, whatever happens next.
         write_json(copy.with_name(MEMORY), made_of)
-        done.signed &= _sign(content)
+        done.signed &= sign(content)
         if _fingerprint_of(copy) != own:
             raise OSError("it was saved at this very moment")
         replace_file(Path(os.path.realpath(copy)), [content])
@@ -149,24 +149,35 @@ def _fingerprint_of(copy: Path) -> str | None:
     return fingerprint(copy.read_bytes())
 
 
-def _sign(content: bytes) -> bool:
+def sign(content: bytes) -> bool:
     """Let this user's JupyterLab trust a notebook of these bytes. Returns whether it does."""
     try:
-        import nbformat
         from jupyter_core.paths import jupyter_data_dir
-        from nbformat.sign import NotebookNotary
 
-        folder = Path(jupyter_data_dir())
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        notebook = nbformat.reads(content.decode(), as_version=4)
-        notary = NotebookNotary(data_dir=str(folder))
-        with closing(notary.store):
-            notary.sign(notebook)
-        notary = NotebookNotary(data_dir=str(folder))  # without a disk the first one forgets
-        with closing(notary.store):
-            return notary.check_signature(notebook)
+        Path(jupyter_data_dir()).mkdir(mode=0o700, parents=True, exist_ok=True)
+        _with_notary("sign", content)
+        return is_trusted(content)  # without a disk the first notary forgets
     except Exception:  # a lesson without live figures is better than none
         return False
+
+
+def is_trusted(content: bytes) -> bool:
+    """Whether this user's JupyterLab trusts a notebook of these bytes."""
+    try:
+        return _with_notary("check_signature", content)
+    except Exception:
+        return False
+
+
+def _with_notary(name: str, content: bytes) -> bool:
+    """Call a method of a new notary, which keeps signatures where Jupyter does."""
+    import nbformat
+    from jupyter_core.paths import jupyter_data_dir
+    from nbformat.sign import NotebookNotary
+
+    notary = NotebookNotary(data_dir=jupyter_data_dir())
+    with closing(notary.store):
+        return getattr(notary, name)(nbformat.reads(content.decode(), as_version=4))
 
 
 def _remembered(copies: Path) -> dict[str, list[str]]:

@@ -17,4 +17,6 @@ breaking   faults of models, on purpose
 viewer     live figures and the attention viewer: pages that need no kernel
 texts      sentences and captions in English and German
 grading    the command that runs students' notebooks and collects what the checks say
+examination  variants of examinations, and an inventory of concepts: sheets, keys, marks
+review     the Predicts that a reader got wrong, a deck for Anki, which exercises are solved
 """

@@ -118,7 +118,7 @@ def keep(cls: type) -> None:
         return
     try:
         source = source_of(cls)
-        with _one_at_a_time():
+        with one_at_a_time():
             said = _write(cls.__name__, source)
     except Exception as error:  # a right answer stays right
         print(f"Your {cls.__name__} could not be written to {FILE}: {_reason(error)}.")
@@ -132,7 +132,7 @@ def my_parts() -> SimpleNamespace:
     Reads the file, and prints which class is whose.
 
     Returns:
-        Every class of our_transformer, by its name.
+        Every class of our_transformer, by its name. Its attribute ``written_by`` says whose it is.
     """
     page, said = _read_if_there()
     parts, mine = _parts_of(our_transformer), set()
@@ -149,6 +149,8 @@ def my_parts() -> SimpleNamespace:
             raise
         except BaseException as error:  # whatever the reader has written there, also sys.exit()
             said += f"{FILE} does not run ({type(error).__name__}: {_reason(error)}). "
+    for name, part in vars(parts).items():
+        part.written_by = YOURS if name in mine else COURSE
     whose = {
         "Yours": ", ".join(name for name in OURS if name in mine),
         "The course's": ", ".join(name for name in OURS if name not in mine),
@@ -265,9 +267,8 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def back_up() -> str:
-    """Copy the file to a name that is free, and return that name; a copy that is there will do."""
-    path = Path(FILE)
+def back_up(path: Path = Path(FILE)) -> str:
+    """Copy a file to a name that is free, and return that name; a copy that is there will do."""
     content = path.read_bytes()
     copies = (path.with_suffix(f".{number}.bak" if number else ".bak") for number in count())
     for copy in copies:
@@ -280,8 +281,8 @@ def back_up() -> str:
 
 
 @contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Let one kernel at a time read and write the file; a killed one does not stop the others.
+def one_at_a_time() -> Iterator[None]:
+    """Let one kernel at a time read and write here; a killed one does not stop the others.
 
     Raises:
         OSError: If the lock cannot be made, or another kernel keeps it for too long.

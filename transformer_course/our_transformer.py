@@ -33,18 +33,15 @@ class Attention(nn.Module):
         self.key_projection = nn.Linear(d_model, d_head, bias=False)
         self.value_projection = nn.Linear(d_model, d_head, bias=False)
 
-    def attend(self, query, key, value, mask=None):
-        """From projected queries, keys and values to (batch, query, d_head)."""
+    def forward(self, query, key, value, mask=None):
+        """(batch, query, d_model) and, twice, (batch, key, d_model) → (batch, query, d_head)."""
+        query = self.query_projection(query)
+        key = self.key_projection(key)
+        value = self.value_projection(value)
         scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
         if mask is not None:
             scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(dim=-1)
-        return weights @ value
-
-    def forward(self, query, key, value, mask=None):
-        """Project (batch, query, d_model) and, twice, (batch, key, d_model); then attend."""
-        query, key = self.query_projection(query), self.key_projection(key)
-        return self.attend(query, key, self.value_projection(value), mask)
+        return scores.softmax(dim=-1) @ value
 
 
 class MultiHeadAttention(nn.Module):
@@ -146,13 +143,17 @@ class Encoder(nn.Module):
         return x
 
 
-class DecoderLayer(EncoderLayer):
-    """An encoder layer with cross-attention between its two sub-layers (paper §3.1)."""
+class DecoderLayer(nn.Module):
+    """Self-attention, cross-attention and feed-forward, each inside Add & Norm (paper §3.1)."""
 
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
-        super().__init__(d_model, num_heads, d_ff, dropout)
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
         self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.around_self_attention = AddAndNorm(d_model, dropout)
         self.around_cross_attention = AddAndNorm(d_model, dropout)
+        self.around_feed_forward = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, target_mask=None, source_mask=None):
         """Target (batch, target, d_model), memory (batch, source, d_model) → target's shape."""
@@ -184,8 +185,9 @@ class Transformer(nn.Module):
         super().__init__()
         self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
         self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
-        for weight in filter(lambda weight: weight.dim() == 2, self.parameters()):
-            nn.init.xavier_uniform_(weight)
+        for weight in self.parameters():
+            if weight.dim() == 2:
+                nn.init.xavier_uniform_(weight)
         self.source_embedding = self.target_embedding = TokenEmbedding(vocabulary_size, d_model)
         self.positions = PositionalEncoding(d_model)
         self.embedding_dropout = nn.Dropout(dropout)

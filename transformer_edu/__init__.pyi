@@ -47,7 +47,6 @@ from .model.feed_forward import FeedForward as FeedForward
 from .model.masks import causal_mask as causal_mask
 from .model.masks import padding_mask as padding_mask
 from .model.masks import target_mask as target_mask
-from .model.pytorch import PytorchTransformer as PytorchTransformer
 from .model.pytorch import from_pytorch as from_pytorch
 from .model.pytorch import to_pytorch as to_pytorch
 from .model.special_ids import END_ID as END_ID

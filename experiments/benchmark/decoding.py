@@ -22,9 +22,9 @@ from experiments.benchmark.timing import (
     spread,
 )
 from experiments.benchmark.training_step import MARIAN, OURS, PYTORCH, marian_config
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 

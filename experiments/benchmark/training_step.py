@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from experiments.benchmark.timing import LEGEND, Step, compare, machine, markdown_table
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.data.batches import Batch
-from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.special_ids import PADDING_ID, START_ID, UNKNOWN_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.loss import batch_loss

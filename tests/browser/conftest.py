@@ -6,6 +6,8 @@ fail instead, so that they cannot silently stop to exist.
 
 import os
 from collections.abc import Callable, Iterator
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,6 +21,16 @@ def no_browser(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(f"{reason}; with CI set the browser tests must run", pytrace=False)
     pytest.skip(reason)
+
+
+def violations(page) -> list[str]:
+    """What axe-core finds against the rules of accessibility, with the first element of each."""
+    if find_spec("axe_playwright_python") is None:
+        no_browser("axe-playwright-python is not installed")
+    script = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    page.evaluate(f"() => {{ if (!window.axe) {{ {script} }} }}")
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from inspect import getfile
 import pytest
 from PIL import Image
 
+from tests.browser.conftest import violations
 from tests.browser.test_live_figures import (
     PHONE,
     element_of,
@@ -111,6 +112,12 @@ def rgb(said: str) -> tuple[float, ...]:
     """A color as the browser says it: rgb(…), or color(srgb …) from 0 to 1."""
     numbers = [float(each) for each in said.partition("(")[2].strip(")").split(",")]
     return tuple(numbers[:3])
+
+
+@every_look
+@every_figure
+def test_axe_finds_no_violation(opened, live, look):
+    assert violations(opened(page_of(live.show), **look)) == []
 
 
 @every_look

@@ -36,6 +36,7 @@ from transformer_course.diagnosis.live_patients import (
 )
 from transformer_course.diagnosis.observations import CHANGES
 from transformer_course.encoder.live_reach import show_reach_live
+from transformer_course.features.live_plane import show_plane_live as show_five_live
 from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
 from transformer_course.feed_forward_add_and_norm.stream import untrained_twins
 from transformer_course.generation.live_sampling import NAMED, SETTINGS, show_sampling_live
@@ -146,13 +147,10 @@ def cell(page, index: int):
 
 
 TARGET = ["<s>", "Zwei", "Hunde", "rennen", ".", "<pad>", "<pad>"]
-CAUSAL = torch.ones(len(TARGET), len(TARGET), dtype=torch.bool).tril()
-NO_PADDING = torch.tensor([word != "<pad>" for word in TARGET])
 
 
 def show_masks() -> None:
-    masks = {"padding": NO_PADDING, "causal": CAUSAL, "both, &": NO_PADDING & CAUSAL}
-    show_mask_live(masks, tokens=TARGET)
+    show_mask_live(TARGET)
 
 
 def mask_with(texts: list[str], scores: list[list[float]]) -> dict:
@@ -235,6 +233,10 @@ LOGITS = 2 * torch.randn(len(VOCABULARY), generator=torch.Generator().manual_see
 def show_steps(size: int = len(VOCABULARY)) -> None:
     logits = LOGITS[:size]
     show_sampling_live({"sharp": 3 * logits, "flat": logits}, tokens=VOCABULARY[:size])
+
+
+def show_directions() -> None:
+    show_five_live({"as in the lesson": torch.eye(2, 5)})
 
 
 def step_with(texts: list[str]) -> dict:
@@ -353,6 +355,13 @@ FIGURES = {
         mouse=lambda page: page.get_by_role("slider", name="training step").click(),
         touch=lambda page: page.get_by_role("slider", name="training step").tap(),
         key=lambda page: page.get_by_role("slider", name="training step").press("Home"),
+    ),
+    "directions": Live(
+        show_directions,
+        mouse=lambda page: press(page, "Train from another start"),
+        touch=lambda page: page.get_by_role("slider", name="each feature is present in").tap(),
+        key=lambda page: page.get_by_role("slider", name="each feature is present in").press("End"),
+        script=show_five_live,
     ),
     "clocks": Live(
         show_clocks_live,
@@ -1255,6 +1264,20 @@ def test_the_slope_steps_as_sgd_does_and_says_when_the_rate_is_too_large(opened)
 
 def rounded(path: str) -> str:
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.2f}", path)
+
+
+def test_the_plane_keeps_all_features_if_they_are_rare_and_the_first_two_if_they_always_come(
+    opened,
+):
+    page = opened(page_of(show_directions))
+    for _ in range(3):
+        press(page, "Train from another start")
+        for key, kept in {
+            "Home": "5 of 5 are kept (1, 2, 3, 4, 5)",
+            "End": "2 of 5 are kept (1, 2)",
+        }.items():
+            page.get_by_role("slider").press(key)
+            assert kept in readout(page)
 
 
 @pytest.mark.parametrize("window", [WIDE, PHONE], ids=str)

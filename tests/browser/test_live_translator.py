@@ -668,6 +668,8 @@ OTHERS = {
     "pre-norm, biases": {"norm_first": True, "bias": True},
     "post-norm with final norms": {"final_norm": True, "num_decoder_layers": 3},
     "two vocabularies": {"target_vocabulary_size": 19, "position_order": "halves"},
+    "not scaled, other heads in the decoder": {"scale_embeddings": False, "num_decoder_heads": 4},
+    "an odd width": {"d_model": 21, "num_heads": 3, "position_order": "halves"},
     "nothing tied": {"tie_embeddings": False, "num_layers": 2, "d_model": 20, "num_heads": 5},
 }
 

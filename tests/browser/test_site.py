@@ -22,8 +22,9 @@ from tools.facts import predicts
 from tools.handout import main as print_handouts
 from tools.handout import print_page
 from tools.lesson import SEEN
-from tools.notebooks import BEFORE, NAMES, ROOT, lesson_paths, read
-from tools.site import PACKAGES, as_list, build, for_the_site, linked_files
+from tools.notebooks import BEFORE, NAMES, REVIEW, ROOT, lesson_paths, read
+from tools.site import BANK, PACKAGES, as_list, build, for_the_site, linked_files
+from transformer_course.asking.predict import right_answers
 
 LIBRARY, COURSE = PACKAGES.values()
 CHOSEN = [path for path in lesson_paths() if path.name[:2] in ("02", "05")]
@@ -103,7 +104,8 @@ def open_site(address, chromium):
     yield open_page
     for context in contexts:
         context.close()
-    assert [each for each in complaints if not each.startswith((address, "data:", "about:"))] == []
+    own = (address, "data:", "about:", f"blob:{address}")
+    assert [each for each in complaints if not each.startswith(own)] == []
 
 
 def text_of(site, page: str) -> str:
@@ -257,6 +259,32 @@ def test_the_first_screen_has_a_link_that_starts_the_first_lesson(open_site, scr
     opened.wait_for_url(f"**/notebooks/{CHOSEN[0].stem}.html")
 
 
+def test_its_first_link_leads_to_the_page_that_translates(open_site):
+    opened = open_site("index", viewport=PHONE)
+    link = opened.locator("article a.start").first
+    place = link.bounding_box()
+    assert place["y"] + place["height"] <= PHONE["height"]
+    link.click()
+    opened.wait_for_url("**/live/index.html")
+    opened.locator("#figure .box").first.wait_for()
+    opened.get_by_role("link", name="The Transformer, built by you").click()
+    opened.wait_for_url("**/index.html")
+
+
+def test_a_lesson_holds_the_live_page_which_loads_when_it_is_opened(open_site):
+    opened, loaded = open_site(f"notebooks/{CHOSEN[0].stem}"), []
+    opened.on("request", lambda request: loaded.append(request.url))
+    summary = opened.locator(".live-page summary")
+    summary.scroll_into_view_if_needed()
+    assert opened.evaluate("document.readyState") == "complete"
+    assert not any("/live/" in url for url in loaded)
+    summary.click()
+    frame = opened.frame_locator(".live-page iframe")
+    frame.locator("#panel h4").first.wait_for()
+    assert frame.locator("#text").input_value() == BANK
+    assert not frame.locator("h1").is_visible()
+
+
 @pages
 def test_a_page_loads_few_scripts_and_its_icons_from_a_font(open_site, site, page):
     loaded = []
@@ -302,9 +330,24 @@ def test_an_answer_that_was_chosen_is_remembered(open_site):
     opened = open_site(f"notebooks/{CHOSEN[0].stem}")
     first, second = opened.locator("fieldset").all()[:2]
     first.get_by_role("radio").nth(1).check()
+    first.locator("summary").click()
+    first.get_by_role("radio").nth(2).check()  # the outcome is known: this is no answer
     opened.reload()
     assert [each.is_checked() for each in first.get_by_role("radio").all()] == [False, True, False]
     assert not any(each.is_checked() for each in second.get_by_role("radio").all())
+
+
+def test_the_review_finds_what_was_answered_on_the_pages_of_the_lessons(open_site, address):
+    opened = open_site(f"notebooks/{CHOSEN[0].stem}")
+    right = right_answers()
+    for question in opened.locator("fieldset").all()[:2]:
+        words = right[question.locator("p b").first.inner_text()]
+        places = [each.inner_text().strip() != words for each in question.locator("label").all()]
+        question.get_by_role("radio").nth(places.index(True)).check()
+    opened.goto(f"{address}/notebooks/{REVIEW.stem}.html")
+    said = opened.locator(".transformer-review").inner_text()
+    assert "Found 2 answers in this browser; 2 Predicts answered wrongly." in said
+    assert "Predict again" in said
 
 
 def test_the_search_finds_a_lesson(open_site):
@@ -344,7 +387,7 @@ def test_a_handout_has_numbered_a4_pages_and_everything_but_solutions(site, chro
             longest = max(cell.source.splitlines(), key=len)
             assert re.sub(r"\s", "", longest) in text
     solutions = re.findall(r"<details>.*?</details>", "".join(c.source for c in cells), re.DOTALL)
-    (line,) = re.findall(r"        return weights @ value\n", "".join(solutions))
+    (line,) = re.findall(r"        return scores\.softmax\(dim=-1\) @ value\n", "".join(solutions))
     assert re.sub(r"\s", "", line) not in text and "Solution" not in text
 
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_course.our_transformer import Transformer as ReadersTransformer
-from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.variants.language_model import LanguageModel, LanguageModelConfig
 

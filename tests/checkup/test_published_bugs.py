@@ -9,7 +9,8 @@ from experiments.checkup_tables import PAGE, examined, marked
 from tests.checkup.published_bugs import BUGS, OfOfOfOf, WrongSlice, cached, copying_step
 from tests.checkup.small_models import VOCABULARY
 from tools.notebooks import ROOT
-from transformer_edu import PytorchTransformer, TransformerConfig
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
+from transformer_edu import TransformerConfig
 from transformer_edu.checkup import check_up
 
 FAMOUS = ("huggingface/transformers#48745", "karpathy/nanoGPT#240", "TrenTorch/TrenTorch#192")

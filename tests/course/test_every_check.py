@@ -13,6 +13,7 @@ import torch
 import transformer_course
 from tests.exercise_answers import calls_its_answer, checks_of
 from transformer_course import our_transformer
+from transformer_course.a_published_model.small_marian import untrained_marian
 from transformer_course.asking.answer import AnswerError
 from transformer_course.circuits.repeats import copying_model
 from transformer_course.my_transformer import FILE, OURS, SWITCH
@@ -28,10 +29,9 @@ LESSONS = [
 GIVEN = {
     "1.3": {"table": torch.randn(5, 4)},
     "2.2": {name: torch.randn(5, 4) for name in ("query", "key", "value")},
-    "2.3": {"query": torch.randn(3, 4), "key": torch.randn(5, 4)},
-    "3.3": {"token_ids": torch.tensor([[1, 2, 3, 4, 5], [6, 7, 0, 0, 0]])},
     "4.3": {"w_o": torch.randn(48, 48)},
     "14.3": {"tokenizer": Tokenizer([])},
+    "20.4": {"translator": untrained_marian(seed=0)},
     "21.3": {"behavior": lambda: 1.0, "model": copying_model()},
     "22.3": {"activity": torch.rand(6), "tokens": ["a", "b", "c", "d", "e", "f"]},
 }
@@ -48,8 +48,8 @@ KEPT = {
     "6.2": "AddAndNorm",
     "7.1": "EncoderLayer",
     "7.2": "Encoder",
-    "8.1": "DecoderLayer",
-    "8.2": "Decoder",
+    "8.2": "DecoderLayer",
+    "8.3": "Decoder",
     "9.1": "Transformer",
 }
 WAITING = "Exercise {} is waiting for you: replace the three dots.\n"

@@ -10,16 +10,20 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cbook import is_math_text
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from torch import nn
 
 import transformer_course
+from tests.contrast import contrast
 from transformer_course.a_published_model.differences import plot_differences
-from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.flow import plot_attention_rows
 from transformer_course.attention.links import plot_links
 from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.before_you_start.live_slope import plot_slope
@@ -38,13 +42,11 @@ from transformer_course.drawing import course_map as architecture
 from transformer_course.drawing import marked_links as attention_flow
 from transformer_course.drawing.grid import KEY_AXIS, QUERY_AXIS
 from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
+from transformer_course.examination import gain
+from transformer_course.examination.marks import plot_marks
 from transformer_course.feed_forward_add_and_norm import unit_charts as units
-from transformer_course.feed_forward_add_and_norm.depth_charts import (
-    plot_first_gradients,
-    plot_gradient_path,
-    plot_stream,
-)
 from transformer_course.feed_forward_add_and_norm.layer_order import plot_layer_order
+from transformer_course.feed_forward_add_and_norm.live_stream import plot_stream
 from transformer_course.feed_forward_add_and_norm.normalization import plot_normalization
 from transformer_course.from_2017_to_today import swaps
 from transformer_course.from_2017_to_today.language_modeling import Swap, Training
@@ -58,7 +60,6 @@ from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import (
     plot_mask_row,
     plot_masked_heads,
-    plot_padding_share,
 )
 from transformer_course.masks.score_bars import plot_scores
 from transformer_course.multi_head_attention import shape_walk
@@ -77,6 +78,7 @@ from transformer_course.positional_encoding.position_scores import Reading
 from transformer_course.speed_and_scale.stacked_bars import plot_stacked_bars
 from transformer_course.start_here import history
 from transformer_course.tokenization import pieces
+from transformer_course.training.checks import our_rate
 from transformer_course.training.loss_charts import plot_losses, plot_runs, plot_schedules
 from transformer_course.translation import ngrams
 from transformer_course.translation.progress import plot_progress
@@ -87,7 +89,6 @@ from transformer_course.words_as_vectors.vector_pictures import (
     plot_neighbors,
     plot_rows,
     plot_similarities,
-    plot_tables,
 )
 from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.generation.beam import beam_search
@@ -168,11 +169,15 @@ FIGURES = {
         partial(attention.plot_attention, WEIGHTS, **TOKENS),
         {QUERY_AXIS, KEY_AXIS, WEIGHT},
     ),
-    "plot_attention_flow": (
-        partial(plot_attention_flow, GRID, GRID.repeat(2, 1)[:3], WEIGHTS.T, **LINKS),
-        set(),
+    "plot_attention_rows": (
+        partial(plot_attention_rows, WEIGHTS.log(), WEIGHTS, **LINKS),
+        {QUERY_AXIS, KEY_AXIS},
     ),
     "plot_bars": (partial(charts.plot_bars, {NAME: 1.0, "b": 2.0}, y_label="height"), {"height"}),
+    "plot_concepts": (
+        partial(gain.plot_concepts, [NAME, "b"], np.eye(2), np.ones((2, 2))),
+        {"fraction of right answers"},
+    ),
     "plot_differences": (
         partial(
             plot_differences,
@@ -202,16 +207,8 @@ FIGURES = {
         {"word", "change"},
     ),
     "plot_candidates": (
-        partial(plot_candidates, torch.tensor([1.0, 2.0]), tokens=[NAME, "b"]),
+        partial(plot_candidates, torch.tensor([4.0] + 9 * [0.0]), tokens=[NAME, *"bcdefghij"]),
         {"probability"},
-    ),
-    "plot_first_gradients": (
-        partial(plot_first_gradients, {NAME: [1.0, 0.5], "b": [1.0, 0.25]}),
-        {STEPS, "length of the gradient"},
-    ),
-    "plot_gradient_path": (
-        partial(plot_gradient_path, [0.5, 1.0], [2.0, 1.0]),
-        {"after layer (0: the input)", "gradient length (output: 1)"},
     ),
     "plot_removals": (
         partial(plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
@@ -280,6 +277,10 @@ FIGURES = {
         partial(plot_lookups, {NAME: [ACCURACY], "b": [ACCURACY] * 3}, chance=0.1),
         {"fraction right"},
     ),
+    "plot_marks": (
+        partial(plot_marks, [{NAME: 2, "b": 0}, {NAME: 2, "b": 1}], {NAME: 2, "b": 1}),
+        {"points, of 3", "students", "fraction of students with a right answer"},
+    ),
     "plot_mask_row": (
         partial(plot_mask_row, {"mask": MASK}, **TOKENS),
         {QUERY_AXIS, KEY_AXIS},
@@ -311,15 +312,6 @@ FIGURES = {
         ),
         set(),
     ),
-    "plot_padding_share": (
-        partial(
-            plot_padding_share,
-            WEIGHTS[:, :2],
-            ["a", NAME],
-            real=torch.tensor([True, False]),
-        ),
-        {QUERY_AXIS, KEY_AXIS, WEIGHT, "part for padding"},
-    ),
     "plot_pieces": (partial(pieces.plot_pieces, Tokenizer([]), {NAME: "a text"}), set()),
     "plot_influence": (
         partial(plot_influence, {NAME: (WORDS, WEIGHTS)}, rows=["a", NAME]),
@@ -340,6 +332,10 @@ FIGURES = {
     "plot_rows": (
         partial(plot_rows, GRID, words=["a", NAME], token_ids=[4, 4]),
         {"token and its id", "number within the vector", "value"},
+    ),
+    "plot_items": (
+        partial(gain.plot_items, np.eye(3), [0.1, 0.5, 0.6]),
+        {"fraction of right answers after", "correlation with the rest"},
     ),
     "plot_jumps": (
         partial(plot_jumps, {NAME: [JUMP], "b": [JUMP, JUMP]}),
@@ -362,7 +358,7 @@ FIGURES = {
     "plot_clocks": (partial(plot_clocks, WORDS, d_model=4), set()),
     "plot_turning_hands": (partial(plot_turning_hands, 3, 2, d_model=4), set()),
     "plot_schedules": (
-        partial(plot_schedules, [(512, 4000), (256, 4000)]),
+        partial(plot_schedules, our_rate, [(512, 4000), (256, 4000)]),
         {"step", "learning rate"},
     ),
     "plot_scores": (partial(plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
@@ -385,6 +381,10 @@ FIGURES = {
         partial(plot_stream, {NAME: [1.0, 1.0], "b": [1.0, 2.0]}, word=NAME),
         {"after sub-layer (0: the input)", "length"},
     ),
+    "plot_students": (
+        partial(gain.plot_students, np.array([0.2, 0.5]), np.array([0.4, 0.6])),
+        {"right answers before", "right answers after"},
+    ),
     "plot_stacked_bars": (
         partial(plot_stacked_bars, {NAME: {"a": 1.0, NAME: 2.0}}, x_label="width"),
         {"width"},
@@ -394,10 +394,6 @@ FIGURES = {
         {"validation loss (nats per token)"},
     ),
     "plot_today": (swaps.plot_today, set()),
-    "plot_tables": (
-        partial(plot_tables, {NAME: GRID}, row_label="row", column_label="column"),
-        {"row", "column", "number / largest number of its table"},
-    ),
     "plot_unit_sums": (
         partial(
             units.plot_unit_sums,
@@ -420,11 +416,12 @@ FIGURES = {
 }
 WITHOUT_NAMES = {
     "plot_architecture",
-    "plot_gradient_path",
+    "plot_items",
     "plot_layer_order",
     "plot_schedules",
     "plot_shape_walk",
     "plot_slope",
+    "plot_students",
     "plot_today",
     "plot_turning_hands",
 }
@@ -491,6 +488,28 @@ def test_a_name_is_drawn_as_it_is_written_and_never_as_mathematics(name):
     assert not any("q" in each.get_text() for each in mathematics)
     written = [as_written(each) for each in texts if each not in mathematics]
     assert name in WITHOUT_NAMES or any(NAME in each for each in written)
+
+
+@OF_EVERY
+def test_every_text_stands_out_from_what_is_behind_it(name):
+    figure = drawn(name)
+    texts = [
+        each
+        for each in figure.findobj(Text)
+        if each.get_text().strip() and each.get_alpha() is None
+    ]
+    canvas = FigureCanvasAgg(figure)
+    places = {text: text.get_window_extent(canvas.get_renderer()) for text in texts}
+    for text in texts:
+        text.set_alpha(0)
+    canvas.draw()
+    behind = np.asarray(canvas.buffer_rgba())[::-1, :, :3]
+    for text, box in places.items():
+        text.set_alpha(None)
+        left, low = (max(0, int(start)) for start in box.min)
+        under = behind[low : int(box.y1) + 1, left : int(box.x1) + 1].reshape(-1, 3)
+        color = [255 * part for part in to_rgb(text.get_color())]
+        assert not len(under) or contrast(color, np.median(under, axis=0)) >= 4.5, text.get_text()
 
 
 @OF_EVERY

@@ -92,7 +92,7 @@ def test_the_searches_of_the_package_accept_it(model, package_model):
 def test_it_is_plain_torch_on_one_page():
     source = inspect.getsource(our_transformer)
     assert set(imported_modules(ast.parse(source))) == {"math", "torch"}
-    assert sum(bool(line.strip()) for line in source.splitlines()) <= 170
+    assert sum(bool(line.strip()) for line in source.splitlines()) <= 175
 
 
 def test_every_class_is_short_enough_to_be_written_in_a_lesson():
@@ -145,7 +145,7 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
     with_mask = [line for line in ours.splitlines() if "if mask" in line or "masked_fill" in line]
     assert len(with_mask) == 2
     lines = [line for line in ours.splitlines() if line not in with_mask]
-    expected = "\n".join(lines).replace(", mask=None", "").replace(", mask)", ")")
+    expected = "\n".join(lines).replace(", mask=None", "")
     assert solution("2.1") == expected
 
 
@@ -160,8 +160,8 @@ def test_the_solution_of_lesson_02_is_the_class_without_its_mask():
         ("6.2", "AddAndNorm"),
         ("7.1", "EncoderLayer"),
         ("7.2", "Encoder"),
-        ("8.1", "DecoderLayer"),
-        ("8.2", "Decoder"),
+        ("8.2", "DecoderLayer"),
+        ("8.3", "Decoder"),
         ("9.1", "Transformer"),
     ],
 )

@@ -196,6 +196,7 @@ def switch_on() -> torch.device:
         few.impl("copy_", lambda *args: compute(aten.copy_.default, args, {}), "PrivateUse1")
         _registered.extend((everything, few))
     Backend.available = True
+    torch.backends.mha.set_fastpath_enabled(False)  # its nested tensors tell no device their size
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch.utils.swap_tensors = _swap_what_moved
     return DEVICE

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tests.published import published_page
 from transformer_course.asking.answer import AnswerError, close, exercise, require_shape
-from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.flow import plot_attention_rows
 from transformer_course.attention.links import plot_links
 from transformer_course.decoder.next_word_bars import plot_influence
 from transformer_course.drawing.attention_grid import plot_attention, plot_heads
@@ -33,7 +33,6 @@ from transformer_course.words_as_vectors.vector_pictures import (
     nearest,
     plot_rows,
     plot_similarities,
-    plot_tables,
 )
 from transformer_edu.data.batches import make_batch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -53,13 +52,8 @@ FIGURES = {
     "heads": lambda on: plot_heads(on(WEIGHTS), **WORDS, **TITLE),
     "links": lambda on: plot_links(on(WEIGHTS)[1], **WORDS, **TITLE),
     "masks": lambda on: plot_mask_row({"both": on(MASK), "one": on(~MASK)}, **WORDS, **TITLE),
-    "flow": lambda on: plot_attention_flow(
-        on(NUMBERS),
-        on(NUMBERS.repeat(2, 1)[:4]),
-        on(NUMBERS.repeat(2, 1)[:4]),
-        query_words=QUERIES,
-        key_words=KEYS,
-        marked=0,
+    "flow": lambda on: plot_attention_rows(
+        on(NUMBERS), on(WEIGHTS)[0], query_words=QUERIES, key_words=KEYS, marked=0
     ),
     "values": lambda on: plot_values(on(NUMBERS), **LABELS, **TITLE),
     "split": lambda on: plot_head_split({"right": on(SPLIT)}, tokens=QUERIES, d_model=4, **TITLE),
@@ -73,7 +67,6 @@ FIGURES = {
     "influence": lambda on: plot_influence({"all": (KEYS, on(WEIGHTS[0]))}, rows=QUERIES, **TITLE),
     "candidates": lambda on: plot_candidates(on(NUMBERS[0]), tokens=KEYS, temperature=0.7, top_k=3),
     "similarities": lambda on: plot_similarities(on(NUMBERS), item="word", names=QUERIES, **TITLE),
-    "tables": lambda on: plot_tables({"one": on(NUMBERS)}, **LABELS, **TITLE),
     "rows": lambda on: plot_rows(on(NUMBERS), words=QUERIES, token_ids=[4, 5, 4]),
 }
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, padded, transformer
 from transformer_course.breaking.faults import FAULTS
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.continuation import (
     EXTRA_LENGTH,
@@ -21,7 +22,6 @@ from transformer_edu.generation.continuation import (
 )
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.masks import padding_mask
-from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 

@@ -5,10 +5,10 @@ import torch
 from torch import Tensor, nn
 
 from tests.generation.test_greedy import SOURCES, VOCABULARY, Copyist, padded, transformer
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.sampling import sample
-from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import TransformerConfig
 

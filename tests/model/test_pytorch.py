@@ -12,6 +12,7 @@ from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.decoder import Decoder
 from transformer_edu.model.embeddings import TokenEmbedding
 from transformer_edu.model.encoder import Encoder, EncoderLayer
+from transformer_edu.model.feed_forward import ACTIVATIONS
 from transformer_edu.model.masks import causal_mask
 from transformer_edu.model.pytorch import from_pytorch, to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -283,7 +284,7 @@ OTHER_KEYS = "module must attend to its keys alone, got add_bias_kv or add_zero_
 @pytest.mark.parametrize(
     ("module", "error", "message"),
     [
-        (encoder_layer(activation=torch.tanh), ValueError, "relu, gelu, gelu_tanh, silu, got tanh"),
+        (encoder_layer(activation=torch.sin), ValueError, f"{', '.join(ACTIVATIONS)}, got sin"),
         (encoder_layer(activation=nn.GELU("tanh")), ValueError, "got GELU(approximate='tanh')"),
         (nn.MultiheadAttention(6, 3, add_zero_attn=True), ValueError, OTHER_KEYS),
         (nn.MultiheadAttention(6, 3, add_bias_kv=True), ValueError, OTHER_KEYS),

@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.checkup.examination import check_up
 from transformer_edu.generation.greedy import greedy_search
-from transformer_edu.model.pytorch import PytorchTransformer, to_pytorch
+from transformer_edu.model.pytorch import to_pytorch
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 SIZES = {"d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20, "vocabulary_size": 13}
@@ -85,7 +86,16 @@ def test_padding_as_the_start_is_not_for_pytorch_transformer():
         PytorchTransformer(TransformerConfig(**SIZES, start_id=0))
 
 
-@pytest.mark.parametrize("switch", [{"target_vocabulary_size": 9}, {"tie_embeddings": False}])
-def test_what_pytorch_transformer_does_not_have_is_refused(switch):
-    with pytest.raises(ValueError, match="config must have one vocabulary and tie_embeddings"):
+@pytest.mark.parametrize(
+    ("switch", "wanted"),
+    [
+        ({"target_vocabulary_size": 9}, "one vocabulary and tie_embeddings"),
+        ({"tie_embeddings": False}, "one vocabulary and tie_embeddings"),
+        ({"num_decoder_heads": 1}, "equal stacks and scale_embeddings"),
+        ({"decoder_d_ff": 5}, "equal stacks and scale_embeddings"),
+        ({"scale_embeddings": False}, "equal stacks and scale_embeddings"),
+    ],
+)
+def test_what_pytorch_transformer_does_not_have_is_refused(switch, wanted):
+    with pytest.raises(ValueError, match=f"config must have {wanted}, got others"):
         PytorchTransformer(TransformerConfig(**SIZES, **switch))

@@ -10,13 +10,13 @@ import torch
 from torch import nn
 
 from tests.small_model import same, small_transformer, weights
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_course.texts.sentences import ALL_PAIRS
 from transformer_edu.data.everyday import HELD_OUT, held_out
 from transformer_edu.data.multi30k import load_multi30k
 from transformer_edu.generation.hypotheses import length_penalty
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.pretrained import ctranslate2_engine as module
@@ -45,6 +45,9 @@ MODELS = {
     "GPT-2's GELU": {"activation": "gelu_tanh"},
     "a shallow decoder": {"num_layers": 3, "num_decoder_layers": 1},
     "Marian's": MARIAN,
+    "other sizes in the decoder": {"num_decoder_heads": 4, "decoder_d_ff": 12},
+    "embeddings that are not scaled": {"scale_embeddings": False},
+    "Marian's own GELU": {"activation": "quick_gelu"},
 }
 # A model whose targets differ from source to source, with positions for long ones.
 LONG = {"norm_first": True, "tie_embeddings": False, "max_length": 80}

@@ -202,6 +202,61 @@ def test_texts_are_cut_as_the_library_cuts_them(trained, folder, text):
     assert trained.tokenizer.decode(target) == theirs.decode(target, skip_special_tokens=True)
 
 
+def test_any_ids_become_the_text_that_the_library_makes_of_them(trained, folder):
+    theirs = transformers.MarianTokenizer.from_pretrained(folder)
+    # Pieces of the source alone, with a space or without: target.spm does not know them.
+    known = trained.tokenizer._cutters[1]
+    lacked = [i for i, name in enumerate(theirs.encoder) if known.piece_to_id(name) == 0]
+    assert any(theirs.decoder[i].startswith("▁") for i in lacked)
+    random = torch.Generator().manual_seed(0)
+    for _ in range(300):
+        length = int(torch.randint(1, 9, (), generator=random))
+        ids = torch.randint(len(trained.tokenizer), (length,), generator=random).tolist()
+        expected = theirs.decode(ids, skip_special_tokens=True)
+        assert trained.tokenizer.decode(ids) == expected
+
+
+@pytest.fixture
+def two_vocabularies(trained) -> MarianTokenizer:
+    """The trained tokenizer with a vocabulary for each language."""
+    held = []
+    for cutter in trained.tokenizer._cutters:
+        pieces = ["</s>", "<unk>", *(cutter.id_to_piece(i) for i in range(3, 60)), "<pad>"]
+        held.append({piece: number for number, piece in enumerate(pieces)})
+    return MarianTokenizer(held[0], trained.tokenizer.cutters, held[1])
+
+
+@torch.no_grad()
+def test_two_vocabularies_are_read_and_written(two_vocabularies, tmp_path):
+    ids = {"padding_id": 59, "start_id": 59, "end_id": 0}
+    marian = {"bias": True, "activation": "silu", "position_order": "halves", "max_length": 40}
+    sizes = {"d_model": 12, "num_heads": 3, "num_layers": 1, "d_ff": 16}
+    torch.manual_seed(0)
+    config = TransformerConfig(
+        vocabulary_size=60, target_vocabulary_size=60, **ids, **marian, **sizes
+    )
+    save_marian(tmp_path, Translator(Transformer(config).eval(), two_vocabularies))
+    ours, (marian, tokenizer) = load_marian(tmp_path), theirs_in(tmp_path)
+    assert tokenizer.separate_vocabs
+    assert ours.tokenizer.vocabulary != ours.tokenizer.target_vocabulary
+    for text in TEXTS:
+        assert ours.tokenizer.encode(text) == tokenizer(text)["input_ids"]
+        target = tokenizer(text_target=text)["input_ids"]
+        assert [*ours.tokenizer.encode_target(text), 0] == target
+        assert ours.tokenizer.decode(target) == tokenizer.decode(target, skip_special_tokens=True)
+    source_ids = padded(ours, TEXTS)
+    ours.model.double()
+    expected = generate(with_exact_positions(marian), source_ids, num_beams=1, max_length=21)
+    assert greedy_search(ours.model, source_ids, max_length=20) == expected
+    vocabulary = tmp_path / "target_vocab.json"
+    edit(vocabulary, new=60)
+    with pytest.raises(CheckpointError, match="size, padding and end of .*target_vocab.json must"):
+        load_marian(tmp_path)
+    edit(vocabulary, new="7")
+    with pytest.raises(CheckpointError, match="target_vocab.json must hold the ids 0, 1, … once"):
+        load_marian(tmp_path)
+
+
 def test_a_language_code_is_one_token_if_the_vocabulary_has_it(trained):
     own = trained.tokenizer
     vocabulary = own.vocabulary | {">>deu<<": len(own)}

@@ -456,3 +456,11 @@ def test_a_real_interrupt_leaves_a_run_that_goes_on(tmp_path):
     assert folder.read_history()[-1]["step"] == taken
     model = load_model(folder.checkpoint)
     assert evaluate(model, [([4, 5], [4, 5])]).loss > 0
+
+
+def test_a_file_in_the_place_of_the_kept_weights_is_refused_before_the_first_step(tmp_path, capsys):
+    weights = tmp_path / "weights"
+    weights.write_text("mine")
+    assert main(["--task", "copy", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"error: out must be a folder or a new name, got {weights}\n"
+    assert [*tmp_path.iterdir()] == [weights] and weights.read_text() == "mine"

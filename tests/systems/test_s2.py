@@ -14,10 +14,10 @@ from transformer_course.pattern_with_torch.pattern import (
     pattern_task,
     pattern_vocabulary,
 )
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.data.batches import epoch
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.embeddings import PositionalEncoding
-from transformer_edu.model.pytorch import PytorchTransformer
 from transformer_edu.model.special_ids import END_ID, PADDING_ID
 
 

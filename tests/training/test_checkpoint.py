@@ -263,7 +263,8 @@ def test_a_trained_model_can_be_loaded_to_be_used(tmp_path):
 
 def forget_later_fields(tensors: dict, record: dict) -> None:
     """Make a file what it was before the config had these fields."""
-    for name in ("num_decoder_layers", "start_id", "end_id", "activation", "position_order"):
+    later = ("num_decoder_layers", "start_id", "end_id", "activation", "position_order")
+    for name in (*later, "num_decoder_heads", "decoder_d_ff", "scale_embeddings"):
         del record["choices"]["model"][name]
 
 
@@ -273,6 +274,11 @@ def test_a_model_from_before_a_field_existed_is_loaded(path):
     again = load_model(path)
     assert again.config == model.config
     assert same(weights(again), weights(model))
+
+
+def test_a_run_from_before_a_field_existed_goes_on(path, whole):
+    rewritten(path, forget_later_fields)
+    assert_goes_on(path, whole)
 
 
 def other_task(**changes: int):

@@ -241,6 +241,8 @@ def test_a_model_without_room_and_an_id_outside_the_vocabulary_are_refused():
         LanguageModel(LanguageModelConfig(vocabulary_size=17, num_layers=10**8))
     with pytest.raises(ValueError, match="token_ids must be from 0 to 16, got 17"):
         LanguageModel(LanguageModelConfig(**SIZES))(torch.tensor([[17]]))
+    with pytest.raises(TypeError, match="config must be a LanguageModelConfig, got dict"):
+        LanguageModel(SIZES)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])

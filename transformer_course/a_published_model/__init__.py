@@ -8,6 +8,7 @@ from transformer_course.a_published_model.checks import (
 )
 from transformer_course.a_published_model.fetching import fetch_marian
 from transformer_course.a_published_model.figures import plot_twins
+from transformer_course.a_published_model.own_transformer_checks import check_my_marian
 from transformer_course.a_published_model.small_marian import (
     PAIRS,
     damaged_folders,
@@ -20,4 +21,5 @@ from transformer_course.looking.ablation import every_head, heads_switched_off
 from transformer_course.looking.head_roles import record_pairs
 from transformer_course.looking.recording import token_words
 from transformer_course.looking.shape_trace import trace
+from transformer_course.my_transformer import my_parts
 from transformer_course.viewer.show import view_attention

@@ -12,6 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from transformer_course.my_transformer import FILE
+
 # Where code stands that the reader has not written.
 NOT_THE_READERS = (
     sysconfig.get_path("stdlib"),
@@ -23,6 +25,9 @@ MISTAKES_IN_PYTHON = {
     "super(type, obj)": "Before Python 3.12, super() does not work inside a comprehension: write a "
     "for loop.",
     "found element of type float": "A size is a whole number: divide with //, not with /.",
+    "with more than one value is ambiguous": "Python's if, and, or, not and max decide by one "
+    "value; a tensor has many. Use & | ~ or a method of the tensor.",
+    "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
 }
 
 
@@ -83,10 +88,14 @@ def _told(error: Exception) -> str:
         if part in words:
             return hint
     said = f"{type(error).__name__}: {words}"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = os.path.abspath(frame.filename)
-        if frame.line and not path.startswith(NOT_THE_READERS):
-            return f"Your answer could not be used. Python stops at `{frame.line}`: {said}"
+    frames = [
+        frame
+        for frame in reversed(traceback.extract_tb(error.__traceback__))
+        if frame.line and not os.path.abspath(frame.filename).startswith(NOT_THE_READERS)
+    ]
+    # A class of an earlier lesson is correct: the new answer called it with the wrong arguments.
+    if frames := [each for each in frames if not each.filename.endswith(FILE)] or frames:
+        return f"Your answer could not be used. Python stops at `{frames[0].line}`: {said}"
     if isinstance(error, TypeError) and "argument" in words:
         return f"Your answer could not be used: its arguments are not the scaffold's. {words}"
     return f"Your answer could not be used as the exercise uses it. Python says {said}"

@@ -172,8 +172,7 @@ def require_wired(
             raise AnswerError(f"{around} must get {whence}, and gets something else.")
         for role, given, name in zip(ROLES, found[part].given, wanted, strict=False):
             if not _same(given, x if name == "x" else inputs[name]):
-                got = next((other for other in inputs if _same(given, inputs[other])), None)
-                got = "nothing" if given is None else got or "something else"
+                got = whence if _same(given, x) else _name_of(given, inputs)
                 raise AnswerError(f"{part} gets {got} as its {role}.")
         if found[around].output is None:  # the error came before
             break
@@ -182,6 +181,9 @@ def require_wired(
             raise AnswerError(f"{around} must be called with x and {part}.")
         x, whence = found[around].output, f"what {around} returns"
     if isinstance(own.output, Exception):
+        for around, (part, _) in flow.items():
+            if around in found and found[around].output is None:
+                _require_function(around, found[around].given[1], getattr(layer, part), part)
         raise own.output
     if not _same(own.output, x):
         raise AnswerError(f"forward must return {whence}.")
@@ -189,9 +191,23 @@ def require_wired(
         function = found[around].given[1]
         if _same(function(x), function(-x)):
             raise AnswerError(
-                f"The function that {around} gets ignores its argument. Lesson 9 puts the norms "
-                "first: then the sub-layer must get norm(x), not x."
+                f"The function that {around} gets ignores its argument. With the norms first "
+                "(pre-norm), the sub-layer must get norm(x), not x."
             )
+
+
+def _require_function(around: str, given: object, part: nn.Module, name: str) -> None:
+    """Refuse what an Add & Norm cannot call with one argument, after it has stopped."""
+    if isinstance(given, Tensor):
+        raise AnswerError(
+            f"{around} gets a tensor, the result of {name}. It calls its sub-layer itself, so it "
+            "needs a function."
+        )
+    if given is part and "attention" in name:
+        raise AnswerError(
+            f"{around} calls its sub-layer with one argument, x. {name} needs query, key, value "
+            "and mask: write a function of one argument around it."
+        )
 
 
 def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:
@@ -212,8 +228,8 @@ def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:
             raise AnswerError(f"Layer {order[place]} must get {before}; not {got or 'another'}.")
         for given, (name, other) in zip(call.given[1:], list(inputs.items())[1:], strict=False):
             if not _same(given, other):
-                what = "nothing" if given is None else "something else"
-                raise AnswerError(f"Layer {order[place]} gets {what} in the place of {name}.")
+                got = _name_of(given, inputs)
+                raise AnswerError(f"Layer {order[place]} gets {got} in the place of {name}.")
         x = call.output
     if isinstance(own.output, Exception):
         raise own.output
@@ -231,6 +247,13 @@ def require_same(received: object, expected: Tensor) -> None:
             "Every part is called as it should be, but the numbers differ from the package's: do "
             "the parts get their sizes, num_heads too?"
         )
+
+
+def _name_of(given: object, inputs: Mapping[str, object]) -> str:
+    """Which of the inputs this is, in words."""
+    if given is None:
+        return "nothing"
+    return next((name for name in inputs if _same(given, inputs[name])), "something else")
 
 
 def _same(one: object, other: object) -> bool:

@@ -1,7 +1,9 @@
 """Predict: a question with answers to choose from, above an outcome that stays closed.
 
-Everything is plain HTML without a script, so it works on GitHub, in Colab, in exported pages and
-in JupyterLab without a kernel. Where a page removes the buttons, question and outcome remain.
+Everything is plain HTML that needs no script, so it works on GitHub, in Colab, in exported pages
+and in JupyterLab without a kernel. Where a page removes the buttons, question and outcome remain.
+Where it may, the browser keeps the answer that was chosen before the outcome was opened: the review
+asks again what was wrong.
 
 right_answers.json has the right answer to each question of the course. tools/tables.py writes it
 from TEACHING.md, so that no lesson shows the answer beside its question.
@@ -27,6 +29,11 @@ OPEN = "I have chosen: show what happens"
 OUTCOME = "text/vnd.transformer-edu.outcome"
 # Arrow keys go from answer to answer; without this JupyterLab would go to the next cell.
 LAB_LEAVES_KEYS = 'data-lm-suppress-shortcuts="true"'
+# docs/_static/remember.js does the same on the website, and chooses the kept answer again.
+KEEP = (
+    "if (!this.querySelector('details').open) "
+    "try { localStorage[event.target.name] = event.target.parentNode.textContent } catch {}"
+)
 RIGHT_ANSWERS = Path(__file__).with_name("right_answers.json")
 
 
@@ -83,13 +90,23 @@ def right_answers() -> dict[str, str]:
     return json.loads(RIGHT_ANSWERS.read_text(encoding="utf-8"))
 
 
+def group_of(question: str, answers: Sequence[str]) -> str:
+    """The name of a question's buttons, under which a browser keeps the answer.
+
+    Args:
+        question: Of a Predict.
+        answers: To it, in any order.
+    """
+    return "predict-" + _digest("\n".join([question, *shuffled(question, answers)]))[:12]
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _as_html(question: str, answers: tuple[str, ...], printed: str, shown: list[RichOutput]) -> str:
     """The question, its answers as radio buttons, and the outcome behind a summary."""
-    group = "predict-" + _digest("\n".join([question, *answers]))[:12]
+    group = group_of(question, answers)
     buttons = "".join(
         f'<label style="display: block; padding: 0.2em 0">'
         f'<input type="radio" name="{group}" value="{place}" {LAB_LEAVES_KEYS}> '
@@ -99,7 +116,8 @@ def _as_html(question: str, answers: tuple[str, ...], printed: str, shown: list[
     outcome = f"<pre>{html.escape(printed)}</pre>" if printed else ""
     outcome += "".join(_shown_as_html(each) for each in shown)
     return (
-        f'<fieldset style="border: 1px solid; border-radius: 4px; padding: 0.5em 1em">'
+        f'<fieldset onchange="{KEEP}" '
+        f'style="border: 1px solid; border-radius: 4px; padding: 0.5em 1em">'
         f"<legend><b>Predict</b></legend><p><b>{html.escape(question)}</b></p>{buttons}"
         f'<details style="margin-top: 0.5em"><summary style="cursor: pointer">{OPEN}</summary>'
         f"{_verdict(group, question, answers)}{outcome}</details></fieldset>"

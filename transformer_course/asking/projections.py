@@ -1,9 +1,11 @@
-"""What lessons 2 and 3 check in the reader's attention: projections, weights, and the average."""
+"""The reader's attention of lessons 2 and 3: what is checked in it, its matrices, its weights."""
 
 import math
-from itertools import product
+from collections.abc import Sequence
+from itertools import combinations, product
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_course.asking.answer import (
@@ -42,42 +44,52 @@ def built_attention(answer: object) -> nn.Module:
         package = MultiHeadAttention(d_model=D_MODEL, num_heads=D_MODEL // D_HEAD)
     weights = {name: package.get_submodule(name).weight[:D_HEAD] for name in PROJECTIONS}
     attention.load_state_dict({f"{name}.weight": weight for name, weight in weights.items()})
-    if not callable(getattr(attention, "attend", None)):
-        raise AnswerError("Write scores, softmax and average in attend, and call it in forward.")
     return attention
 
 
-def projected_inputs(attention: nn.Module) -> list[Tensor]:
-    """Query, key and value as the module's own projections make them."""
+def projected_inputs(attention: nn.Module, inputs: Sequence[Tensor] | None = None) -> list[Tensor]:
+    """Query, key and value, the check's own when None, as the module's projections make them."""
     layers = [attention.get_submodule(name) for name in PROJECTIONS]
-    return [layer(x).detach() for layer, x in zip(layers, random_inputs(), strict=True)]
+    return [layer(x).detach() for layer, x in zip(layers, inputs or random_inputs(), strict=True)]
 
 
-def weights_of(attention: nn.Module, *mask: Tensor) -> Tensor:
-    """The weights with which attend averages: what it makes of values that are rows of 0 and 1."""
-    query, key, _ = projected_inputs(attention)
-    values = torch.eye(KEYS).expand(BATCH, KEYS, KEYS)
-    weights = require_module(attention.attend, query, key, values, *mask)
-    return require_shape(weights, (BATCH, QUERIES, KEYS), "(batch, query, width of value)")
+def given(kind: type[nn.Module], w_query: Tensor, w_key: Tensor, w_value: Tensor) -> nn.Module:
+    """An attention with these matrices.
+
+    Args:
+        kind: The reader's class.
+        w_query, w_key, w_value: Each (d_model, d_head), on any device.
+    """
+    attention = kind(*w_query.shape).to(w_query.device)
+    with torch.no_grad():
+        for name, matrix in zip(PROJECTIONS, (w_query, w_key, w_value), strict=True):
+            attention.get_submodule(name).weight.copy_(matrix.T)  # nn.Linear stores the transpose
+    return attention
 
 
-def require_weights(attention: nn.Module) -> None:
-    """Refuse an attend whose weights, without a mask, are not the softmax of the scaled scores."""
-    query, key, value = projected_inputs(attention)
-    let_wait(attention.attend, query, key, value)
-    averaged = ask(attention.attend, query, key, value)
-    scores = query @ key.mT
-    if isinstance(averaged, Tensor) and averaged.shape == (BATCH, QUERIES, KEYS):
-        raise AnswerError("attend returns the weights, or scores: multiply the weights by value.")
-    averaged = require_shape(averaged, (BATCH, QUERIES, D_HEAD), "(batch, query, d_head)")
-    right = (scores / math.sqrt(D_HEAD)).softmax(-1)
-    if close(averaged, right @ key):
-        raise AnswerError("You averaged the keys: the weights average the values.")
-    weights = weights_of(attention)
-    if not close(weights, right):
-        raise AnswerError(_weights_hint(weights, scores))
-    if not close(averaged, right @ value):
-        raise AnswerError("The weights are right, their average of the values is not.")
+def weights_of(attention: nn.Module, query: Tensor, key: Tensor, *mask: Tensor) -> Tensor:
+    """The weights with which a module averages: what it makes of values that are rows of 0 and 1.
+
+    Args:
+        attention: The reader's; its value_projection has other numbers meanwhile.
+        query: Shape (batch, query, d_model).
+        key: Shape (batch, key, d_model).
+        mask: What else forward gets.
+
+    Returns:
+        Shape (batch, query, key).
+    """
+    matrix, keys = attention.value_projection.weight, key.size(-2)
+    before, parts = matrix.detach().clone(), []
+    with torch.no_grad():
+        matrix.copy_(torch.eye(*matrix.shape))
+        for rows in torch.eye(keys, device=key.device).split(len(matrix), dim=-1):
+            value = F.pad(rows, (0, key.size(-1) - rows.size(-1))).expand_as(key)
+            parts.append(ask(attention, query, key, value, *mask)[..., : rows.size(-1)])
+        matrix.copy_(before)
+    weights = torch.cat(parts, dim=-1)
+    require_shape(weights, (len(query), query.size(-2), keys), "(batch, query, key)")
+    return weights
 
 
 def _weights_hint(weights: Tensor, scores: Tensor) -> str:
@@ -92,6 +104,10 @@ def _weights_hint(weights: Tensor, scores: Tensor) -> str:
         return f"Some weights are negative, such as {weights.min():.2f}: a softmax gives none."
     if not close(sums, torch.ones_like(sums)):
         return f"The weights of a query must sum to one; a row of yours sums to {sums[0, 0]:.2f}."
+    if (weights == 0).any():
+        return "Some keys get no weight, but a softmax without a mask gives every key some."
+    if close(weights, torch.full_like(weights, 1 / KEYS)):
+        return "Every key gets the same weight, whatever its score."
     logs, right = (x - x.mean(dim=-1, keepdim=True) for x in (weights.log(), scores))
     factor = float((logs * right).sum() / right.square().sum())
     if close(logs, factor * right):
@@ -107,27 +123,72 @@ def _weights_hint(weights: Tensor, scores: Tensor) -> str:
     return "The weights are not the softmax of the scaled scores of a query with all keys."
 
 
-def require_forward(attention: nn.Module) -> None:
-    """Refuse a forward that does not project each input with its own layer before it attends."""
+def require_attention(attention: nn.Module) -> None:
+    """Refuse an output that is not the average of the projected values, each with its hint."""
     inputs = random_inputs()
-    output = require_module(attention, *inputs)
-    expected, _ = scaled_dot_product_attention(*projected_inputs(attention))
-    if isinstance(output, Tensor) and close(output, expected):
-        require_gradients(attention, output)
+    received = require_module(attention, *inputs)
+    query, key, value = projected_inputs(attention)
+    scores = query @ key.mT
+    right = (scores / math.sqrt(D_HEAD)).softmax(dim=-1)
+    if isinstance(received, Tensor) and close(received, right @ value):
+        require_gradients(attention, received)
+        _require_other_sizes(attention)
         return
-    layers = [nn.Identity(), *(attention.get_submodule(name) for name in PROJECTIONS)]
-    names = ("query", "key", "value")
+    if isinstance(received, Tensor) and received.shape == (BATCH, QUERIES, KEYS):
+        raise AnswerError("That is a table of weights, or of scores: multiply weights by values.")
+    if isinstance(received, Tensor) and close(received, right @ key):
+        raise AnswerError("You averaged the keys: the weights average the values.")
+    _refuse_other_projections(attention, received)
+    require_shape(received, (BATCH, QUERIES, D_HEAD), "(batch, query, d_head)")
+    weights = weights_of(attention, *inputs[:2])
+    if not close(weights, right):
+        raise AnswerError(_weights_hint(weights, scores))
+    raise AnswerError("The weights are right, their average of the values is not.")
+
+
+def _require_other_sizes(attention: nn.Module) -> None:
+    """Refuse a class that is right with the sizes of the check only."""
+    one = [x[:1, :1] for x in random_inputs()]
+    shape = tuple(require_module(attention, *one).shape)
+    if shape != (1, 1, D_HEAD):
+        raise AnswerError(
+            f"One query of one sentence must give the shape (1, 1, {D_HEAD}); yours gives {shape}."
+        )
+    other = type(attention)(D_HEAD, D_MODEL)
+    inputs = [x[..., :D_HEAD] for x in random_inputs()]
+    if not _is_attention(other(*inputs), projected_inputs(other, inputs)):
+        raise AnswerError(
+            f"Right with d_model {D_MODEL} and d_head {D_HEAD}, wrong with d_model {D_HEAD} and "
+            f"d_head {D_MODEL}: a size is written as a number."
+        )
+
+
+def _refuse_other_projections(attention: nn.Module, received: object) -> None:
+    """Refuse attention of inputs of which one went through the wrong layer, or is another one."""
+    if not isinstance(received, Tensor):
+        return
+    layers = [*(attention.get_submodule(name) for name in PROJECTIONS), nn.Identity()]
+    inputs, names = random_inputs(), ("query", "key", "value")
+    said = (*PROJECTIONS, "no layer")
     for chosen in product(range(4), repeat=3):
         projected = [layers[i](x) for i, x in zip(chosen, inputs, strict=True)]
-        if projected[0].size(-1) != projected[1].size(-1):
-            continue
-        other, _ = scaled_dot_product_attention(*projected)
-        if isinstance(output, Tensor) and close(output, other):
-            wrong = next(place for place in range(3) if chosen[place] != place + 1)
-            layer = PROJECTIONS[chosen[wrong] - 1] if chosen[wrong] else "no layer"
-            raise AnswerError(f"attend is right, but forward projects {names[wrong]} with {layer}.")
-    require_shape(output, (BATCH, QUERIES, D_HEAD), "(batch, query, d_head)")
-    raise AnswerError("attend is right, but forward does not return attend of the projections.")
+        if _is_attention(received, projected):
+            wrong = next(place for place in range(3) if chosen[place] != place)
+            name, layer = names[wrong], said[chosen[wrong]]
+            raise AnswerError(f"Your forward projects {name} with {layer}.")
+    for chosen in product(range(3), repeat=3):
+        projected = [layer(inputs[i]) for layer, i in zip(layers, chosen, strict=False)]
+        if _is_attention(received, projected):
+            wrong = next(place for place in range(3) if chosen[place] != place)
+            raise AnswerError(f"Your {PROJECTIONS[wrong]} gets {names[chosen[wrong]]}.")
+
+
+def _is_attention(received: Tensor, projected: Sequence[Tensor]) -> bool:
+    """Whether an output is that of attention between these queries, keys and values."""
+    query, key, value = projected
+    if query.size(-1) != key.size(-1) or key.size(-2) != value.size(-2):
+        return False
+    return close(received, scaled_dot_product_attention(query, key, value)[0])
 
 
 def require_projections(attention: nn.Module) -> None:
@@ -141,3 +202,6 @@ def require_projections(attention: nn.Module) -> None:
         if (projection.in_features, projection.out_features) != (D_MODEL, D_HEAD):
             got = f"nn.Linear({projection.in_features}, {projection.out_features})"
             raise AnswerError(f"{name} must go from d_model to d_head numbers; yours is {got}.")
+    for one, other in combinations(PROJECTIONS, 2):
+        if getattr(attention, one) is getattr(attention, other):
+            raise AnswerError(f"{one} and {other} are the same layer: each needs a matrix.")

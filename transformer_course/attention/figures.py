@@ -1,15 +1,15 @@
 """The figures of lesson 02, each with its title and its alternative text."""
 
+import math
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from transformer_course.attention.flow import plot_attention_flow
+from transformer_course.attention.flow import plot_attention_rows
 from transformer_course.attention.links import plot_links
 from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.drawing import course_map
-from transformer_course.drawing.attention_grid import plot_attention
 from transformer_course.drawing.marked_links import plot_marked_links
 from transformer_course.looking.found_heads import Head
 
@@ -29,15 +29,17 @@ def plot_word(head: Head, word: str) -> Figure:
     return plot_marked_links(head.attention_weights(), **_marked(head, word))
 
 
-def plot_flow(query: Tensor, key: Tensor, value: Tensor, head: Head, word: str) -> Figure:
-    """Draw softmax(Q Kᵀ / √d_k) V as matrices with arrows, and one query's row marked in each.
+def plot_rows(weights: Tensor, head: Head, word: str) -> Figure:
+    """Draw the scores and the weights of a head as tables with numbers, and one query's row framed.
 
     Args:
-        query, key, value: Of the head, shape (query, d_k), (key, d_k) and (key, d_v).
-        head: Gives the rows and columns their words.
+        weights: Shape (query, key).
+        head: Gives the scores, and the rows and columns their words.
         word: The query whose row is framed.
     """
-    return plot_attention_flow(query, key, value, **_marked(head, word))
+    scores = head.query_input @ head.w_query @ (head.key_input @ head.w_key).T
+    scores = scores / math.sqrt(head.w_query.size(1))
+    return plot_attention_rows(scores, weights, **_marked(head, word))
 
 
 def _marked(head: Head, word: str) -> dict[str, object]:
@@ -57,21 +59,6 @@ def plot_average(query: Tensor, key: Tensor, value: Tensor, words: Sequence[str]
     """
     features = ["alive", "does not move"]
     return plot_lookup(query, key, value, words=words, features=features)
-
-
-def plot_previous_words(head: Head) -> Figure:
-    """Draw the weights of a head; the title counts the words that attend most to the one before.
-
-    Args:
-        head: Of self-attention.
-    """
-    weights, words = head.attention_weights(), head.key_words
-    favorites = weights.argmax(dim=1).tolist()
-    previous = sum(favorites[row] == row - 1 for row in range(1, len(words)))
-    title = f"{previous} of {len(words) - 1} words attend most to the word before them"
-    figure = plot_attention(weights, query_tokens=words, key_tokens=words, title=title)
-    figure.set_label(f"square map of weights: {title}")
-    return figure
 
 
 def plot_it(weights: Tensor, words: Sequence[str]) -> Figure:

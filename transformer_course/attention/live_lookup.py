@@ -73,14 +73,12 @@ def plot_lookup(
     _draw_weights(middle, scores, weights, words)
     _draw_mix(right, value, weights, output, words)
     best = words[int(weights.argmax())]
-    shape = "triangle" if len(words) == 3 else "hull"
-    title_above(
-        figure, f"The output is inside the {shape} of the values, nearest to {literal(best)}"
-    )
+    where = "inside the triangle of" if len(words) == 3 else "among"
+    title_above(figure, f"The output is {where} the values, nearest to {literal(best)}")
     mixed = ", ".join(f"{weight:.3f} {word}" for word, weight in zip(words, weights, strict=True))
     figure.set_label(
-        f"left: a query and its keys; right: the {shape} of the values, and inside it, "
-        f"near the value of {best}, their average with the weights {mixed}"
+        f"left: a query and its keys; right: the output, {where} the values and near the value "
+        f"of {best}: their average with the weights {mixed}"
     )
     return figure
 
@@ -91,11 +89,11 @@ def _draw_match(axes: Axes, query: Tensor, key: Tensor, words: Sequence[str]) ->
         line(0, color=PALE, linewidth=1, marker="", zorder=0)
     arrow = {"arrowstyle": "-|>", "color": VERMILION, "linewidth": 2.5, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", query.tolist(), (0, 0), arrowprops=arrow)
-    _name(axes, "query", query.tolist(), VERMILION)
+    _name(axes, "query", query.tolist())
     for place, word in zip(key.tolist(), words, strict=True):
         axes.plot([0, place[0]], [0, place[1]], color=BLUE, linewidth=1, marker="")
         axes.plot(*place, "o", color=BLUE, markersize=8)
-        _name(axes, word, place, BLUE, below=place[1] < 0)
+        _name(axes, word, place, below=place[1] < 0)
     _leave_room(axes, torch.cat([key, query[None], key.new_zeros(1, 2)]))
     axes.set_title("query and keys", fontsize=13)
 
@@ -117,15 +115,15 @@ def _draw_mix(
     axes: Axes, value: Tensor, weights: Tensor, output: Tensor, words: Sequence[str]
 ) -> None:
     """The values as corners, and the output where the weights put it."""
-    for corners in combinations(value.tolist(), 3):  # all triangles together are the hull
+    for corners in combinations(value.tolist(), 3):  # all triangles together are what they can mix
         axes.fill(*zip(*corners, strict=True), color=PALE, zorder=0)
     for place, weight, word in zip(value.tolist(), weights.tolist(), words, strict=True):
         ends = zip(place, output.tolist(), strict=True)
         axes.plot(*ends, color=BLACK, marker="", linewidth=0.5 + 6 * weight)
         axes.plot(*place, "s", color=GREEN, markersize=9)
-        _name(axes, word, place, GREEN, below=place[1] < value[:, 1].mean())
+        _name(axes, word, place, below=place[1] < value[:, 1].mean())
     axes.plot(*output.tolist(), "*", color=VERMILION, markersize=20, zorder=5)
-    _name(axes, "output", output.tolist(), VERMILION)
+    _name(axes, "output", output.tolist())
     _leave_room(axes, value)
     axes.set_title("values and output", fontsize=13)
 
@@ -142,9 +140,7 @@ def _leave_room(axes: Axes, points: Tensor) -> None:
     axes.set_aspect("equal")
 
 
-def _name(
-    axes: Axes, word: str, place: Sequence[float], color: str, *, below: bool = False
-) -> None:
+def _name(axes: Axes, word: str, place: Sequence[float], *, below: bool = False) -> None:
     """A word above its point, or below."""
     way = {"xytext": (0, -11), "va": "top"} if below else {"xytext": (0, 11)}
-    axes.annotate(literal(word), place, textcoords="offset points", color=color, ha="center", **way)
+    axes.annotate(literal(word), place, textcoords="offset points", ha="center", **way)

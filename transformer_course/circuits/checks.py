@@ -31,7 +31,7 @@ def check_copying_weights(answer: Callable[[int, int], Sequence[Tensor]]) -> Non
     width = 3 * NUM_WORDS + length
     let_wait(answer, NUM_WORDS, length)
     found = ask(answer, NUM_WORDS, length)
-    if not isinstance(found, tuple | list) or len(found) != 4:
+    if not isinstance(found, tuple | list | Tensor) or len(found) != 4:
         raise AnswerError("Return four matrices: scores_1, moves_1, scores_2, moves_2.")
     names = ("scores_1", "moves_1", "scores_2", "moves_2")
     scores_1, moves_1, scores_2, moves_2 = (
@@ -205,8 +205,9 @@ def check_induction_score(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
     )
     if not close(found, _mean(weights, cells)):
         raise AnswerError(
-            "For each query with such keys, add up the weights on them; then take the mean over "
-            "these queries."
+            "Take the keys up to the query whose word before is the query's word; no word "
+            "stands before key 0. For each query with such keys, add up the weights on them; then "
+            "take the mean over these queries."
         )
 
 
@@ -220,7 +221,7 @@ def check_circuit(
     answer: Sequence[HeadName], *, behavior: Callable[[], float], model: nn.Module
 ) -> None:
     """Exercise 21.3: heads that a behavior needs, more than random heads of the same attentions."""
-    if not isinstance(answer, list | tuple | set) or not answer:
+    if not isinstance(answer, list | tuple | set) or not answer or _is_head(answer):
         raise AnswerError("The answer is a list of heads, such as those of every_head(model).")
     group, heads = list(dict.fromkeys(answer)), every_head(model)
     strangers = [each for each in group if each not in heads]
@@ -245,6 +246,11 @@ def check_circuit(
             f"Your heads change the number by {yours:.3g}, and random heads by up to "
             f"{max(controls):.3g}. That refutes the claim that it depends on yours in particular."
         )
+
+
+def _is_head(answer: object) -> bool:
+    """Whether this is one head, not a list of heads."""
+    return isinstance(answer, tuple) and isinstance(answer[0], str)
 
 
 def _without(model: nn.Module, heads: Sequence[HeadName], behavior: Callable[[], float]) -> float:

@@ -1,4 +1,8 @@
-"""Checks of lesson 8: the decoder layer, the stack, the shape of cross-attention, the shift."""
+"""Checks of lesson 8: the shift, the decoder layer, the stack, the shape of cross-attention."""
+
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 
 import torch
 from torch import Tensor, nn
@@ -40,93 +44,15 @@ PARTS = (
     "around_cross_attention",
     "around_feed_forward",
 )
-FOUR_INHERITED = ". EncoderLayer makes four parts, if its __init__ gets the sizes."
 AXES = "(batch, target position, d_model)"
-# Of exercise 8.3
+# Of exercise 8.4
 PAIRS, HEADS, TARGET, SOURCE = 2, 8, 7, 10
-IDS = (START_ID, END_ID)  # of exercise 8.4, which hands over others as well
+IDS = (START_ID, END_ID)  # of exercise 8.1, which hands over others as well
 
 
 @exercise("8.1")
-def check_decoder_layer(answer: type[nn.Module]) -> None:
-    """Exercise 8.1: a class DecoderLayer, which gets the package's weights.
-
-    It is kept in the reader's own file.
-    """
-    layer = build_module(answer, "DecoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
-    inputs = _inputs()
-    let_wait(layer, inputs["x"], inputs["memory"])
-    require_parts(layer, PARTS, FOUR_INHERITED)
-    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all three AddAndNorm")
-    package = _layers()[0]
-    carry_over(package, layer)
-    flow = {
-        "around_self_attention": ("self_attention", ("x", "x", "x", "target_mask")),
-        "around_cross_attention": ("cross_attention", ("x", "memory", "memory", "source_mask")),
-        "around_feed_forward": ("feed_forward", ("x",)),
-    }
-    require_wired(layer, flow, inputs)
-    _require_answers(answer, layer, package, inputs)
-
-
-def _require_answers(
-    answer: type[nn.Module], module: nn.Module, package: nn.Module, inputs: dict[str, Tensor]
-) -> None:
-    """Keep a class whose module answers as the package's does, also without masks."""
-    x, memory, target_mask, source_mask = inputs.values()
-    expected = package(x, memory, target_mask=target_mask, source_mask=source_mask)
-    require_same(require_module(module, *inputs.values()), expected)
-    if not close(ask(module, x, memory), package(x, memory)):
-        raise AnswerError("Without masks the numbers differ: None must work for both.")
-    keep(answer)
-
-
-@exercise("8.2")
-def check_decoder(answer: type[nn.Module]) -> None:
-    """Exercise 8.2: a class Decoder, a stack of the reader's layers with the package's weights.
-
-    It is kept in the reader's own file.
-    """
-    decoder = build_module(answer, "Decoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
-    inputs = _inputs()
-    let_wait(decoder, inputs["x"], inputs["memory"])
-    require_layers(decoder, LAYERS, "DecoderLayer")
-    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all layers")
-    package = Decoder(_layers())
-    for own, theirs in zip(decoder.layers, package.layers, strict=True):
-        carry_over(theirs, own)
-    require_chain(decoder, inputs)
-    _require_answers(answer, decoder, package, inputs)
-
-
-@exercise("8.3")
-def check_cross_shape(answer: object) -> None:
-    """Exercise 8.3: the shape of cross-attention's weights."""
-    answer = answer.tolist() if isinstance(answer, Tensor) else answer
-    if not isinstance(answer, (tuple, list)) or len(answer) != 4:
-        raise AnswerError("The answer is a tuple of four numbers: batch, heads, query, key.")
-    given = tuple(answer)
-    hints = {
-        (PAIRS, HEADS, SOURCE, TARGET): "Rows are queries, and the queries come from the target.",
-        (PAIRS, HEADS, TARGET, TARGET): "That is the decoder's self-attention: the columns of "
-        "cross-attention are the source.",
-        (PAIRS, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: the rows of "
-        "cross-attention are the target.",
-        (PAIRS, HEADS, TARGET + 1, SOURCE): "The decoder reads 7 positions: <s> is one of them "
-        "already.",
-        (PAIRS, TARGET, HEADS, SOURCE): "Right numbers; heads come before the two positions: "
-        "each head has its own grid.",
-        (HEADS, PAIRS, TARGET, SOURCE): "Right numbers; the batch comes first.",
-    }
-    if given in hints:
-        raise AnswerError(hints[given])
-    if given != (PAIRS, HEADS, TARGET, SOURCE):
-        raise AnswerError("How long is each of the four axes? The width is not one of them.")
-
-
-@exercise("8.4")
 def check_shift(answer: object) -> None:
-    """Exercise 8.4: a function that makes the decoder's input and labels of a target."""
+    """Exercise 8.1: a function that makes the decoder's input and labels of a target."""
     for target, ends in (([7, 8, 9], IDS), ([5], IDS), ([4, 4, 6, 5], IDS), ([7, 8, 9], (3, 0))):
         handed, (start, end) = list(target), ends
         given = ask(answer, handed, start, end)
@@ -168,6 +94,103 @@ def _shift_hint(read: list[int], labels: list[int], target: list[int]) -> str:
     if END_ID in read:
         return "There is no prediction after the end token: it is not an input."
     return f"For the target {target} you give {read} and {labels}: keep its order."
+
+
+def use_shift(
+    answer: Callable[[list[int], int, int], object], target: list[int]
+) -> tuple[list[int], list[int]]:
+    """What the decoder reads and its labels, made by the reader's function of exercise 8.1.
+
+    It is made by the course's where the reader's is not right: this is printed.
+
+    Args:
+        answer: The reader's function.
+        target: The ids of a sentence.
+    """
+    with suppress(Exception), redirect_stdout(StringIO()) as said:
+        check_shift(answer)
+        if "correct" in said.getvalue():
+            read, labels = answer(target, START_ID, END_ID)
+            return _ids(read), _ids(labels)
+    print("The course's shift, because yours is not finished.")
+    return [START_ID, *target], [*target, END_ID]
+
+
+@exercise("8.2")
+def check_decoder_layer(answer: type[nn.Module]) -> None:
+    """Exercise 8.2: a class DecoderLayer, which gets the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    layer = build_module(answer, "DecoderLayer", D_MODEL, NUM_HEADS, D_FF, 0.0)
+    inputs = _inputs()
+    let_wait(layer, inputs["x"], inputs["memory"])
+    require_parts(layer, PARTS, " of an earlier lesson.")
+    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all three AddAndNorm")
+    package = _layers()[0]
+    carry_over(package, layer)
+    flow = {
+        "around_self_attention": ("self_attention", ("x", "x", "x", "target_mask")),
+        "around_cross_attention": ("cross_attention", ("x", "memory", "memory", "source_mask")),
+        "around_feed_forward": ("feed_forward", ("x",)),
+    }
+    require_wired(layer, flow, inputs)
+    _require_answers(answer, layer, package, inputs)
+
+
+def _require_answers(
+    answer: type[nn.Module], module: nn.Module, package: nn.Module, inputs: dict[str, Tensor]
+) -> None:
+    """Keep a class whose module answers as the package's does, also without masks."""
+    x, memory, target_mask, source_mask = inputs.values()
+    expected = package(x, memory, target_mask=target_mask, source_mask=source_mask)
+    require_same(require_module(module, *inputs.values()), expected)
+    if not close(ask(module, x, memory), package(x, memory)):
+        raise AnswerError("Without masks the numbers differ: None must work for both.")
+    keep(answer)
+
+
+@exercise("8.3")
+def check_decoder(answer: type[nn.Module]) -> None:
+    """Exercise 8.3: a class Decoder, a stack of the reader's layers with the package's weights.
+
+    It is kept in the reader's own file.
+    """
+    decoder = build_module(answer, "Decoder", LAYERS, D_MODEL, NUM_HEADS, D_FF, 0.0)
+    inputs = _inputs()
+    let_wait(decoder, inputs["x"], inputs["memory"])
+    require_layers(decoder, LAYERS, "DecoderLayer")
+    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all layers")
+    package = Decoder(_layers())
+    for own, theirs in zip(decoder.layers, package.layers, strict=True):
+        carry_over(theirs, own)
+    require_chain(decoder, inputs)
+    _require_answers(answer, decoder, package, inputs)
+
+
+@exercise("8.4")
+def check_cross_shape(answer: object) -> None:
+    """Exercise 8.4: the shape of cross-attention's weights."""
+    answer = answer.tolist() if isinstance(answer, Tensor) else answer
+    if not isinstance(answer, (tuple, list)) or len(answer) != 4:
+        raise AnswerError("The answer is a tuple of four numbers: batch, heads, query, key.")
+    given = tuple(answer)
+    hints = {
+        (PAIRS, HEADS, SOURCE, TARGET): "Rows are queries, and the queries come from the target.",
+        (PAIRS, HEADS, TARGET, TARGET): "That is the decoder's self-attention: the columns of "
+        "cross-attention are the source.",
+        (PAIRS, HEADS, SOURCE, SOURCE): "That is the encoder's self-attention: the rows of "
+        "cross-attention are the target.",
+        (PAIRS, HEADS, TARGET + 1, SOURCE): "The decoder reads 7 positions: <s> is one of them "
+        "already.",
+        (PAIRS, TARGET, HEADS, SOURCE): "Right numbers; heads come before the two positions: "
+        "each head has its own grid.",
+        (HEADS, PAIRS, TARGET, SOURCE): "Right numbers; the batch comes first.",
+    }
+    if given in hints:
+        raise AnswerError(hints[given])
+    if given != (PAIRS, HEADS, TARGET, SOURCE):
+        raise AnswerError("How long is each of the four axes? The width is not one of them.")
 
 
 def _inputs() -> dict[str, Tensor]:

@@ -1,7 +1,6 @@
 """What notebooks/11_diagnosis.ipynb imports, besides the library."""
 
 from transformer_course.asking.predict import predict
-from transformer_course.curves.run_figures import run_table
 from transformer_course.diagnosis.checks import (
     check_padding_probe,
     check_repaired_feed_forward,

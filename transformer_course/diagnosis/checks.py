@@ -14,6 +14,7 @@ from transformer_course.asking.answer import (
     require_class,
     require_number,
     require_shape,
+    require_untouched,
 )
 from transformer_course.breaking.faults import FAULTS
 from transformer_course.diagnosis.patients import LOSS, Loss, findings_of
@@ -23,7 +24,8 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 SIZES = {"d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 192, "max_length": 64}
 VOCABULARY = 20
-SAMPLE = [([4, 5, 6, 7], [7, 6, 5, 4]), ([8, 9], [9, 8]), ([4, 4, 11], [11, 4, 4])]
+# The logits that move most are neither in the first row nor in the last.
+SAMPLE = [([8, 9], [9, 8]), ([4, 5, 6, 7], [7, 6, 5, 4]), ([4, 4, 11], [11, 4, 4])]
 PADDING = 3  # columns that a reader's probe appends
 SAME = 1e-5
 NARROW, WIDE = 12, 20  # d_model and d_ff of a class that is checked alone
@@ -32,11 +34,14 @@ AXES = "(batch, position, d_model)"
 HINTS = {
     "the future leaks around the mask": "A number that all positions share still goes into each "
     "vector. Over which axis is each mean taken?",
-    "a row sees its neighbors": "Now the rows of the batch share numbers: axis 0 is the batch.",
+    "a row sees its neighbors": "The rows of the batch share numbers: a mean runs over axis 0, or "
+    "over all axes.",
     "padding has a loss": "The labels that are padding still have a gradient.",
     "the end token is not trained": "The end token's label still has no gradient: a model trained "
     "with this loss never learns to stop.",
     "labels are not shifted": "The decoder reads the tokens that it has to predict.",
+    "parameters get no gradient": "forward does not use all of them (a layer norm needs its "
+    "gain and its bias), or detach() or no_grad() stops the gradient.",
     "the loss is not the cross-entropy": "The loss wants logits, not probabilities.",
 }
 
@@ -61,6 +66,8 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
         drops = _built(answer, NARROW, 0.5).train()
         if all(close(_asked(drops, x, lambda y: added), out) for _ in range(3)):
             raise AnswerError("The sub-layer's output is no longer dropped in training.")
+        if not close(_asked(drops, x, torch.zeros_like), _asked(whole, x, torch.zeros_like)):
+            raise AnswerError("Dropout removes x, too: it is for the sub-layer's output.")
     if sum(weight.numel() for weight in whole.parameters()) < 2 * NARROW:
         raise AnswerError("A layer norm has a gain and a bias, which training changes: keep them.")
     _refuse_illness("AddAndNorm", answer)
@@ -81,6 +88,7 @@ def _refuse_norms(out: Tensor, x: Tensor, added: Tensor) -> None:
             _centered(x + added) / _centered(x + added).square().mean(-1, keepdim=True)
         ),
         "The norm comes after the addition, around both: this is post-norm.": x + normed(added),
+        "You add x again, after the norm.": x + normed(x + added),
     }
     for hint, mistake in mistakes.items():
         if _off(out, mistake) < 0.1:
@@ -92,9 +100,9 @@ def _centered(vectors: Tensor) -> Tensor:
     return vectors - vectors.mean(-1, keepdim=True)
 
 
-@exercise("11.2")
+@exercise("11.3")
 def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
-    """Exercise 11.2: a feed-forward network that drops numbers in training only."""
+    """Exercise 11.3: a feed-forward network that drops numbers in training only."""
     require_class(answer, "RepairedFeedForward")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(11)
@@ -114,6 +122,11 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
             raise AnswerError("Without dropout it should compute narrow(relu(widen(x))).")
         network.train()
         calls = torch.stack([_asked(network, x) for _ in range(400)])
+        if close(calls[0], calls[1]) and not close(calls[0], out):
+            raise AnswerError(
+                "In training the output is always the same, and not that of evaluation. The second "
+                "argument of F.dropout is the rate."
+            )
         if close(calls[0], calls[1]):
             raise AnswerError("In training nothing is dropped any more: repair it, and keep it.")
         mean, full = calls.mean(dim=0) - narrow.bias, out - narrow.bias
@@ -128,7 +141,7 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
     _refuse_illness("FeedForward", answer)
 
 
-@exercise("11.4")
+@exercise("11.4", sizes="2 rows, 4 labels in each, and a vocabulary of 20")
 def check_repaired_loss(answer: Loss) -> None:
     """Exercise 11.4: the cross-entropy of the next tokens, the end token's included."""
     with torch.random.fork_rng(devices=[]):
@@ -139,9 +152,11 @@ def check_repaired_loss(answer: Loss) -> None:
     loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), target_ids)
     if not isinstance(loss, Tensor) or loss.dim() or not loss.requires_grad:
         raise AnswerError("The loss is a tensor with a single number, and knows its gradient.")
-    _refuse_illness(LOSS, answer)
     labels = target_ids[:, 1:]
     right = F.cross_entropy(logits[:, :4].transpose(1, 2), labels, ignore_index=PADDING_ID)
+    if close(loss.detach(), -right.detach()):
+        raise AnswerError("Your loss is negative: a training would make the labels less probable.")
+    _refuse_illness(LOSS, answer)
     real = int((labels != PADDING_ID).sum())
     if not any(close(loss.detach(), each.detach()) for each in (right, right * real)):
         raise AnswerError(
@@ -167,15 +182,18 @@ def _built(answer: type[nn.Module], *sizes: float) -> nn.Module:
         raise AnswerError(f"Keep the arguments of the friend's __init__: {error}.") from None
 
 
-def _asked(module: nn.Module, *given: object) -> Tensor:
+def _asked(module: nn.Module, *given: Tensor | Callable[[Tensor], Tensor]) -> Tensor:
     """What a repaired class answers, of the input's shape."""
+    x, *others = given
+    copy = x.clone()
     try:
-        answer = ask(module, *given)
+        answer = ask(module, copy, *others)
     except RuntimeError as error:
         raise AnswerError(
             f"forward stops: {error}. A mean over the last axis keeps its place with keepdim=True."
         ) from None
-    return require_shape(answer, tuple(given[0].shape), AXES).detach()
+    require_untouched([copy], [x])
+    return require_shape(answer, tuple(x.shape), AXES).detach()
 
 
 def _off(out: Tensor, expected: Tensor) -> float:
@@ -191,9 +209,9 @@ def _refuse_illness(kind: str, answer: type[nn.Module] | Loss) -> None:
             raise AnswerError(f"The check-up finds: {found.illness}. {hint}")
 
 
-@exercise("11.3")
+@exercise("11.2")
 def check_padding_probe(answer: Callable[[nn.Module, Tensor, Tensor], float]) -> None:
-    """Exercise 11.3: how far more padding in the source moves the logits."""
+    """Exercise 11.2: how far more padding in the source moves the logits."""
     batch = make_batch(SAMPLE)
     sample = (batch.source_ids, batch.decoder_input_ids)
     for name in ("source padding visible", "padding hidden as queries", None):
@@ -220,13 +238,12 @@ def _moved(
     *,
     left: bool = False,
     value: int = 0,
-    mean: bool = False,
+    measure: Callable[[Tensor], Tensor] = lambda change: change.abs().max(),
 ) -> float:
     """The largest change of a logit; every argument that is set is a mistake."""
     padding = (PADDING, 0) if left else (0, PADDING)
     before = model(source_ids, target_ids)
-    change = model(F.pad(source_ids, padding, value=value), target_ids) - before
-    return change.mean().item() if mean else change.abs().max().item()
+    return measure(model(F.pad(source_ids, padding, value=value), target_ids) - before).item()
 
 
 def _near(first: float, second: float) -> bool:
@@ -240,8 +257,13 @@ def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: fl
             "left": True
         },
         "You appended the start token. Padding has the id 0.": {"value": 1},
-        "You took the mean, in which changes cancel out: take the largest absolute change.": {
-            "mean": True
+        "You appended the end token. Padding has the id 0.": {"value": 2},
+        "You took the mean, in which changes cancel out.": {"measure": Tensor.mean},
+        "You took the mean. A single logit that moves hides in it.": {
+            "measure": lambda change: change.abs().mean()
+        },
+        "A logit that falls has a negative change: your number leaves it out.": {
+            "measure": Tensor.max
         },
     }
     for hint, how in mistakes.items():

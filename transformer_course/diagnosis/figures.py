@@ -37,7 +37,7 @@ def plot_learning(evaluations: Sequence[Evaluation]) -> Figure:
         evaluations: On number words, in the order of their steps.
     """
     last = evaluations[-1]
-    title = f"Tokens right: {last.token_accuracy:.2f}, numbers right: {last.exact_match:.2f}"
+    title = f"Correct tokens: {last.token_accuracy:.2f}, correct numbers: {last.exact_match:.2f}"
     curves = {
         "tokens (teacher forcing)": [each.token_accuracy for each in evaluations],
         "numbers (exact match)": [each.exact_match for each in evaluations],

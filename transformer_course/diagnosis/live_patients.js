@@ -21,7 +21,7 @@ function drawChange(change, row, layout) {
     svg("rect", { x: left + (side + 8) * i, y: top, width: side, height: side, "stroke-width": 1.5,
       style: `fill:${moved ? "var(--orange)" : "none"};stroke:var(--quiet)` }),
     write(left + (side + 8) * i + side / 2, top + side / 2 + 5, "middle", moved ? "×" : i + 1,
-      { style: `fill:${moved ? "#10151b" : "var(--ink)"}` }), // on orange, in each theme
+      { style: `fill:${moved ? "var(--on-orange)" : "var(--ink)"}` }),
   ]);
   return [write(x, y, "start", changes[change]), ...squares];
 }

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator
 
-from transformer_course.drawing.style import BLUE, GREEN, VERMILION, literal, styled
+from transformer_course.drawing.style import BLUE, GREEN, PURPLE, VERMILION, literal, styled
 
-GROUP_COLORS = (BLUE, VERMILION, GREEN)
+GROUP_COLORS = (BLUE, VERMILION, GREEN, PURPLE)
 
 
 @styled
@@ -95,7 +95,7 @@ def plot_grouped_bars(
     """Draw horizontal bars in groups: in every group a bar for each name, with its number.
 
     Args:
-        groups: By the group's name, values by name; the same names in every group, at most three.
+        groups: By the group's name, values by name; the same names in every group, at most four.
         x_label: What a value is, with its unit.
         title: What the reader should see, as a sentence.
 
@@ -105,7 +105,7 @@ def plot_grouped_bars(
     names = list(next(iter(groups.values())))
     figure, axes = plt.subplots(figsize=(8, 0.9 + 0.32 * (len(names) + 0.8) * len(groups)))
     height = 0.8 / len(names)
-    for order, (name, color) in enumerate(zip(names, GROUP_COLORS, strict=False)):
+    for order, (name, color) in enumerate(zip(names, GROUP_COLORS[: len(names)], strict=True)):
         places = [group + (order - (len(names) - 1) / 2) * height for group in range(len(groups))]
         values = [group[name] for group in groups.values()]
         axes.barh(places, values, 0.9 * height, color=color, label=literal(name))

@@ -13,8 +13,9 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.typing import ColorType
 
-# Okabe and Ito's colors with at least 3 : 1 contrast on white; never the only carrier of meaning.
-BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
+# After Okabe and Ito; the first three at least 4.5 : 1 on white, as words need. Never the only
+# carrier of meaning.
+BLUE, VERMILION, GREEN, PURPLE, BLACK = "#0072B2", "#B85000", "#007F5F", "#CC79A7", "#000000"
 PALE, GRAY = "#E3E8EE", "#8A94A0"  # for what is less important; gray hatching means hidden
 WEIGHT_COLORS = "cividis"  # reads the same with any color vision, and in gray
 SIGNED_COLORS = "PuOr"  # white is zero

@@ -15,6 +15,9 @@ from transformer_course.encoder.figures import (
     plot_training_losses,
     show_map,
 )
+from transformer_course.encoder.influence import influence
 from transformer_course.encoder.live_reach import show_reach_live
+from transformer_course.encoder.repeats import train_on_repeats
 from transformer_course.looking.recording import vectors_by_layer
 from transformer_course.my_transformer import my_parts
+from transformer_course.norms_first import put_norms_first

@@ -58,9 +58,8 @@ def check_encoder_layer(answer: type[nn.Module]) -> None:
         "around_self_attention": ("self_attention", ("x", "x", "x", "mask")),
         "around_feed_forward": ("feed_forward", ("x",)),
     }
-    require_module(layer, x, mask)
     require_wired(layer, flow, {"x": x, "mask": mask})
-    require_same(ask(layer, x, mask), package(x, mask=mask))
+    require_same(require_module(layer, x, mask), package(x, mask=mask))
     if not close(ask(layer, x), package(x)):
         raise AnswerError("Without a mask the numbers differ: mask=None must work, too.")
     keep(answer)
@@ -98,7 +97,8 @@ def check_layers_needed(answer: object) -> None:
         WORDS: "Count steps, not words: from word 1 to word 10 there are nine, and each layer "
         "carries two.",
         steps
-        // NEIGHBORS: "After four layers word 1 depends on words 1 to 9: one step is missing.",
+        // NEIGHBORS: "How far do four layers reach? Word 1 depends on word 3 after one layer, "
+        "and on word 5 after two.",
     }
     refuse_numbers(answer, hints)
     if answer != math.ceil(steps / NEIGHBORS):
@@ -134,7 +134,8 @@ def check_used_layers(answer: object) -> None:
         if found == LAYERS:
             raise AnswerError(
                 f"For an encoder of {LAYERS} layers {words}, you found {found}: that is the number "
-                "of layers that it holds. Leave out one layer and compare the outputs."
+                "of layers that it holds. Leave out one layer, and compare what encoder(x) gives: "
+                "a loop of your own over the layers does not show what the encoder does."
             )
         if found != expected:
             raise AnswerError(

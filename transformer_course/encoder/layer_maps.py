@@ -1,6 +1,7 @@
 """What happens from layer to layer: one word in several sentences, grids of layers and words."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,7 +9,6 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
-from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import PercentFormatter
 from torch import Tensor
 
@@ -16,7 +16,6 @@ from transformer_course.drawing.grid import as_array, hatch, number_cells
 from transformer_course.drawing.style import (
     BLACK,
     BLUE,
-    GRAY,
     GREEN,
     PALE,
     VERMILION,
@@ -25,7 +24,6 @@ from transformer_course.drawing.style import (
     styled,
     title_above,
 )
-from transformer_course.encoder.contexts import nearest_neighbors, nearest_of_its_kind
 
 KIND_STYLES = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"))
 LABEL_SIZE, POINT_SIZE, PANEL_TITLE = 11, 9, 13
@@ -40,8 +38,7 @@ def plot_one_word(
     """Draw one word's vectors as points: before the first layer, after it, and after the last.
 
     A point is a vector minus their mean, divided by their mean norm. All panels share one
-    projection and one scale. After the last layer, a line leads from each to its nearest neighbor,
-    in all dimensions. The title and the label say how many have one of their own kind.
+    projection and one scale. The title and the label say whether the kinds stand side by side.
 
     Args:
         vectors: Before the first layer and after each, shape (layer, sentence, d_model).
@@ -70,20 +67,15 @@ def plot_one_word(
         axes.margins(x=0.75, y=0.15)
     handles, _ = grid[-1].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    style = {"arrowstyle": "->", "mutation_scale": 12, "shrinkA": 6, "shrinkB": 6, "zorder": 1}
-    for start, end in enumerate(nearest_neighbors(vectors[-1:])[0].tolist()):
-        ends = points[-1, start].tolist(), points[-1, end].tolist()
-        grid[-1].add_patch(FancyArrowPatch(*ends, color=GRAY, linewidth=1.5, **style))
-    last = nearest_of_its_kind(vectors, kinds)[-1]
     together = "one point" if vectors[0].std(dim=0).max() < SAME else f"{len(labels)} points"
+    found = "apart" if _are_apart(points[-1], kinds) else "mixed"
+    names = " and ".join(dict.fromkeys(kinds))
     title_above(
-        figure,
-        f"{literal(word)}: {together} {BEFORE}; at the end, "
-        f"{last} of {len(labels)} have a nearest neighbor (arrow) of their kind",
+        figure, f"{literal(word)}: {together} {BEFORE}; at the end, {literal(names)} are {found}"
     )
     figure.set_label(
         f"the vectors of {word} in {len(labels)} sentences as points. {BEFORE}: {together}. After "
-        f"the last layer, {last} of {len(labels)} have a nearest neighbor of their own kind"
+        f"the last layer, {names} are {found}"
     )
     return figure
 
@@ -93,6 +85,13 @@ def _project(points: Tensor) -> Tensor:
     _, _, axes = torch.linalg.svd(points.flatten(0, 1), full_matrices=False)
     plane = points @ axes[:2].T
     return plane * torch.where(plane[-1, 0] > 0, -1.0, 1.0)
+
+
+def _are_apart(points: Tensor, kinds: Sequence[str]) -> bool:
+    """Whether each kind has a part of the width to itself."""
+    places = [points[[each == kind for each in kinds], 0] for kind in dict.fromkeys(kinds)]
+    places.sort(key=lambda place: float(place.mean()))
+    return all(left.max() < right.min() for left, right in pairwise(places))
 
 
 def _draw_points(axes: Axes, points: Tensor, labels: Sequence[str], kinds: Sequence[str]) -> None:

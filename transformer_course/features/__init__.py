@@ -7,6 +7,7 @@ from transformer_course.features.autoencoder import train_autoencoder
 from transformer_course.features.checks import check_auc, check_sparse_autoencoder, check_story
 from transformer_course.features.feature_explorer import explore_features
 from transformer_course.features.figures import plot_directions, plot_flips, plot_scores, plot_seeds
+from transformer_course.features.live_plane import show_plane_live
 from transformer_course.features.reading import (
     captions,
     plural_nouns,

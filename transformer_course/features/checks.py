@@ -24,7 +24,7 @@ from transformer_course.features.autoencoder import SparseAutoencoder
 from transformer_course.features.scoring import auc
 
 TOKENS, D_MODEL, NUM_FEATURES, ACTIVE = 7, 5, 11, 3
-FEWEST_WORDS, ENOUGH = 4, 0.9
+FEWEST_WORDS, ENOUGH, MOST_OF_ONE = 4, 0.9, 0.5
 
 
 @exercise("22.1")
@@ -60,12 +60,14 @@ def check_sparse_autoencoder(answer: type[nn.Module]) -> None:
 
 
 def _example() -> tuple[SparseAutoencoder, Tensor]:
-    """An autoencoder with weights of any size, and vectors with more than ACTIVE features."""
+    """An autoencoder with weights of any size; vectors with more and fewer features than ACTIVE."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(22)
         ours = SparseAutoencoder(D_MODEL, NUM_FEATURES, ACTIVE)
         for parameter in ours.parameters():
             nn.init.normal_(parameter)
+        with torch.no_grad():
+            ours.encoder.bias.sub_(2)  # some tokens have fewer features above 0 than ACTIVE
         return ours, torch.randn(TOKENS, D_MODEL)
 
 
@@ -164,6 +166,11 @@ def check_story(answer: Sequence[str], *, activity: Tensor, tokens: Sequence[str
             f"Refuted: {len(silent)} of {len(there)} words never excite the feature in these "
             f"sentences, such as {silent[0]!r}."
         )
+    if len(there) - len(silent) < FEWEST_WORDS:
+        raise AnswerError(
+            f"Only {len(there) - len(silent)} of your words excite the feature in these sentences, "
+            f"at least {FEWEST_WORDS} are needed. {silent[0]!r} does not."
+        )
     inside = activity[labels].sum() / activity.sum().clamp(min=1e-9)
     if inside < 0.5:
         outside = Counter()
@@ -172,6 +179,13 @@ def check_story(answer: Sequence[str], *, activity: Tensor, tokens: Sequence[str
         raise AnswerError(
             f"Refuted: only {inside:.0%} of the feature's activity is at your words. It is active "
             f"at {outside.most_common(1)[0][0]!r}, too."
+        )
+    parts = {w: activity[_places(tokens, w)].sum() / activity[labels].sum() for w in there}
+    first = max(parts, key=parts.get)
+    if parts[first] > MOST_OF_ONE:
+        raise AnswerError(
+            f"{parts[first]:.0%} of the activity at your words is at {first!r}: this feature is a "
+            "single word."
         )
     score = auc(activity[:, None], labels).item()
     if score < ENOUGH:

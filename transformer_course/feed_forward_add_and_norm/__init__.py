@@ -2,8 +2,6 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.breaking.faults import FAULTS
-from transformer_course.curves.run_figures import run_table
-from transformer_course.curves.stored_runs import load_deep_runs
 from transformer_course.drawing.display import show
 from transformer_course.feed_forward_add_and_norm.checks import (
     check_add_and_norm,
@@ -11,16 +9,11 @@ from transformer_course.feed_forward_add_and_norm.checks import (
     check_feed_forward,
     check_pre_norm,
 )
-from transformer_course.feed_forward_add_and_norm.depth_charts import (
-    plot_first_gradients,
-    plot_gradient_path,
-)
 from transformer_course.feed_forward_add_and_norm.feed_forward_units import (
     find_color_unit,
     fit_units,
     read_sentence,
     selectivity,
-    untrained_networks,
 )
 from transformer_course.feed_forward_add_and_norm.figures import (
     plot_norm_orders,
@@ -29,9 +22,10 @@ from transformer_course.feed_forward_add_and_norm.figures import (
     show_map,
 )
 from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
-from transformer_course.feed_forward_add_and_norm.source import show_source
 from transformer_course.feed_forward_add_and_norm.stream import lengths_and_angles
 from transformer_course.feed_forward_add_and_norm.unit_charts import (
     plot_active_words,
     plot_unit_sums,
 )
+from transformer_course.my_transformer import my_parts
+from transformer_course.small_models import small_config

@@ -45,6 +45,8 @@ def check_feed_forward(answer: type[nn.Module]) -> None:
     with torch.no_grad():
         if not close(received, package(x)):
             raise AnswerError(_feed_forward_hint(network, package, received, x))
+        if not close(network(100 * x), package(100 * x)):
+            raise AnswerError("Right for small numbers, wrong for large ones: a ReLU has no limit.")
     keep(answer)
 
 
@@ -105,6 +107,11 @@ def check_add_and_norm(answer: type[nn.Module]) -> None:
         raise AnswerError("nn.Dropout must get the argument dropout, whatever it is.")
     if around.norm.bias is None or around.norm.weight is None:
         raise AnswerError("The norm of the paper has a γ and a β: nn.LayerNorm(d_model) has both.")
+    if around.norm.normalized_shape != (D_MODEL,):
+        raise AnswerError(
+            "A norm acts on the d_model numbers of one word; yours has the shape "
+            f"{tuple(around.norm.normalized_shape)}."
+        )
     _load(around, package)
     received = require_shape(require_module(around, x, sublayer), SHAPE, AXES)
     require_gradients(around, received)
@@ -218,6 +225,12 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
                 x + norm(sublayer(x))
             ),
             "The norm is missing: the sub-layer should get norm(x).": x + sublayer(x),
+            "One norm is too many: the output of the sub-layer goes to the sum as it is.": (
+                x + norm(sublayer(norm(x)))
+            ),
+            "One norm is too many: there is none after the addition.": (
+                norm(x + sublayer(norm(x)))
+            ),
         }
         refuse_mistakes(result, known_mistakes)
         if not close(result, x + sublayer(norm(x))):
@@ -242,9 +255,14 @@ def _require_linear(network: nn.Module, name: str, width_in: int, width_out: int
 
 def _load(answer: nn.Module, package: nn.Module) -> None:
     """Carry the package's weights into the reader's module."""
-    more = answer.state_dict().keys() - package.state_dict().keys()
+    more = sorted(answer.state_dict().keys() - package.state_dict().keys())
+    if more and len(answer.state_dict()) > len([*answer.parameters(), *answer.buffers()]):
+        raise AnswerError(
+            f"A layer has two names, one of them in {more[0]}. Lesson 9 finds your layers by name: "
+            "give each one only."
+        )
     if more:
-        raise AnswerError(f"Your module has weights that it does not need: {sorted(more)[0]}.")
+        raise AnswerError(f"Your module has weights that it does not need: {more[0]}.")
     answer.load_state_dict(package.state_dict())
 
 

@@ -181,16 +181,6 @@ def _read(translator: Translator, sentence: str) -> dict[str, Reading]:
     }
 
 
-def untrained_networks(count: int, device: torch.device) -> list[FeedForward]:
-    """Feed-forward networks with random weights, d_model 64 and d_ff 256.
-
-    Args:
-        count: How many there are.
-        device: Where they compute.
-    """
-    return [FeedForward(d_model=64, d_ff=256).to(device) for _ in range(count)]
-
-
 def fit_units(
     x: Tensor, wanted: Tensor, d_ff: int, function: Callable[[Tensor], Tensor] = torch.relu
 ) -> tuple[Tensor, Tensor]:

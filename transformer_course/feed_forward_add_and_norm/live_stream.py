@@ -1,16 +1,44 @@
-"""The stream of a word through an encoder, under the hand, without a kernel."""
+"""The stream of a word through an encoder, still and under the hand, without a kernel."""
 
 from collections.abc import Mapping, Sequence
 
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 from torch import Tensor
 
-from transformer_course.feed_forward_add_and_norm.depth_charts import plot_stream
+from transformer_course.drawing.style import literal, styled
 from transformer_course.feed_forward_add_and_norm.stream import lengths_and_angles
 from transformer_course.looking.attention_maps import printable
 from transformer_course.viewer.live import show_live
 from transformer_edu.model.encoder import Encoder
 
 FIRST_PLACE = 2  # the feed-forward network of layer 1
+
+
+@styled
+def plot_stream(lengths: Mapping[str, Sequence[float]], *, word: str) -> Figure:
+    """Draw how long a word's vector on the residual stream is after each sub-layer.
+
+    Args:
+        lengths: For each stack, the length at the input and after every sub-layer.
+        word: Whose vector it is.
+
+    Returns:
+        A new figure; its title names the stack with the longest vector at the end.
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.4))
+    for name, line in lengths.items():
+        axes.plot(range(len(line)), line, label=literal(name, longest=None))
+    axes.legend()
+    axes.set(xlabel="after sub-layer (0: the input)", ylabel="length", ylim=(0, None))
+    most = max(lengths, key=lambda name: lengths[name][-1])
+    axes.set_title(f"{literal(word)} is longest in: {literal(most, longest=None)}")
+    stacks = "; ".join(lengths)
+    figure.set_label(
+        f"how long the vector of {word} is after each sub-layer, one line for each of: {stacks}. "
+        f"At the end it is longest in: {most}"
+    )
+    return figure
 
 
 def show_stream_live(

@@ -65,7 +65,7 @@ def plot_candidates(
             Patch(facecolor="white", edgecolor=EDGE, hatch="///", label="cut off"),
             axes.plot([], [], color=BLACK, linewidth=2.5, marker="", label="the model's own")[0],
         ],
-        loc="upper center",
+        loc="upper center",  # between the likeliest tokens and the sum of all others
     )
     axes.set_title(_sentence(_drawn(logits, choice), tokens))
     return figure

@@ -26,7 +26,7 @@ LITTLE = 1e-6  # of probability
 LONGEST = 6  # tokens of a sentence in the languages that try out a beam search
 
 
-@exercise("12.1")
+@exercise("12.2")
 def check_top_p(answer: object) -> None:
     """A function that cuts the unlikely tail off and rescales the rest."""
     probabilities = torch.tensor(PROBABILITIES)
@@ -68,7 +68,7 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
     return f"{of} the {right} likeliest stay, in their own proportions."
 
 
-@exercise("12.2")
+@exercise("12.1")
 def check_misleading_table(answer: object) -> None:
     """A table whose most probable sentence a beam of 3 does not find."""
     if not isinstance(answer, Mapping) or not all(isinstance(x, Mapping) for x in answer.values()):
@@ -82,8 +82,8 @@ def check_misleading_table(answer: object) -> None:
     found = _found_by_3(model)
     if math.isclose(sentences[found], sentences[best], abs_tol=1e-6):
         raise AnswerError(
-            f"A beam of 3 finds “{found}”, and no sentence is more probable. Give the best "
-            "sentence a first word that is less probable than three others."
+            f"A beam of 3 finds “{found}”, and no sentence is more probable. The best "
+            "sentence must lose its beginning at some step. When does a beam drop a beginning?"
         )
     if _found_by_3(TableModel(_favored(answer, best))) == best:
         raise AnswerError(
@@ -117,7 +117,8 @@ NextLogP = Callable[[list[int]], Tensor]
 # Seed of the language, width, alpha. The first two tell all MISTAKES from each other.
 SEARCHES = ((114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0))
 MISTAKES = {
-    "greedy": "That is what greedy search writes: at every step keep `width` hypotheses.",
+    "greedy": "That is what greedy search writes: at every step keep `width` hypotheses, also "
+    "after one has ended.",
     "worst": "You keep the least probable ones: sort with the largest sum first.",
     "refilled": "Pick the `width` most probable of all continuations first, with those that end; "
     "then take those that end out of the beam.",
@@ -128,6 +129,8 @@ MISTAKES = {
     "divide by the penalty.",
     "short": "The end token counts in the length, too.",
     "bare": "That divides by the bare length; the paper's penalty is ((5 + length) / 6)^α.",
+    "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
+    "only that of the last one.",
     "endless": "A hypothesis that has `longest` tokens and no end competes with its score, too.",
 }
 
@@ -143,6 +146,10 @@ def check_beam_search(answer: object) -> None:
             right_ids, right_score = _search(language, width, alpha, longest)
             if ids == right_ids and math.isclose(score, right_score, rel_tol=1e-4):
                 continue
+            if ids == right_ids[:-1] and math.isclose(score, right_score, rel_tol=1e-4):
+                raise AnswerError(
+                    "The ids lack their last token: return the end token with the others."
+                )
             for mistake, hint in MISTAKES.items():
                 wrong_ids, wrong_score = _search(language, width, alpha, longest, mistake)
                 if ids == wrong_ids and math.isclose(score, wrong_score, rel_tol=1e-4):
@@ -216,7 +223,7 @@ def _search(
     complete: list[tuple[list[int], float]] = []
     for _ in range(longest):
         longer = [
-            ([*ids, token], total + p)
+            ([*ids, token], p if mistake == "forgetful" else total + p)
             for ids, total in living
             for token, p in enumerate(language([START_ID, *ids]).tolist())
             if p > -math.inf

@@ -40,6 +40,9 @@ from transformer_edu.training.machine.atomic_files import replace_file, require_
 from transformer_edu.training.machine.failures import one_line_errors
 
 ABOUT = "Run students' notebooks and write down how each exercise came out. This is no sandbox."
+MORE = (
+    "Two commands of their own, which run no student's code: inventory --help, examination --help"
+)
 COURSE = Path(__file__).resolve().parents[2] / "notebooks"
 
 
@@ -53,6 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C. A
         notebook that cannot be graded is an error too; the others are still graded.
     """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments[:1] in (["inventory"], ["examination"]):
+        from transformer_course.examination.commands import examination_command, inventory_command
+
+        command = inventory_command if arguments[0] == "inventory" else examination_command
+        return command(arguments[1:])
     chosen = _parser().parse_args(arguments)
     for name in ("cell_seconds", "seconds", "memory", "jobs"):
         require_whole(name, getattr(chosen, name))
@@ -154,7 +163,9 @@ def _report(rows: list[Row]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m transformer_course.grading", description=ABOUT)
+    parser = argparse.ArgumentParser(
+        prog="python -m transformer_course.grading", description=ABOUT, epilog=MORE
+    )
     parser.add_argument("files", nargs="+", help="students' copies of lessons, with their answers")
     parser.add_argument("--lesson", type=int, help="accept only this lesson, such as 2")
     parser.add_argument(

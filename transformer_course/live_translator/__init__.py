@@ -1,5 +1,6 @@
 """The shipped translator in a page: the whole Transformer in JavaScript, without a kernel.
 
+page         the live page: the reader's own sentence, and every number on its way
 engine       makes one script of the files below; a page needs it, the weights and the tokenizer
 client       the page's side: what a page can ask, described in its first lines
 worker       the worker's side, which answers

@@ -48,27 +48,28 @@ class LayerNorm {
 // ---- vectors for tokens and positions (paper §3.4, §3.5) ------------------------------------
 
 class TokenEmbedding {
-  constructor(name, weights, { d_model }) {
+  constructor(name, weights, { d_model, scale_embeddings = true }) {
     this.name = name;
     this.table = weights.get(`${name}.table.weight`); // (vocabulary, d_model)
-    this.d_model = d_model;
+    this.scale = scale_embeddings ? Math.sqrt(d_model) : 1;
   }
 
   forward(tokenIds, name, watch) {
     const rows = stacked(tokenIds.map((id) => this.table.slice(id, id + 1)));
-    return watch.see(name, scale(watch.see(`${name}.rows`, rows), Math.sqrt(this.d_model)));
+    return watch.see(name, scale(watch.see(`${name}.rows`, rows), this.scale));
   }
 }
 
 class PositionalEncoding {
   constructor({ d_model, max_length, position_order }) {
     this.table = new Tensor([max_length, d_model]);
-    const half = d_model / 2, halves = position_order === "halves";
+    const half = Math.ceil(d_model / 2), halves = position_order === "halves";
     for (let position = 0; position < max_length; position++)
       for (let i = 0; i < half; i++) {
         const angle = position / 10_000 ** (2 * i / d_model), row = position * d_model;
         this.table.data[row + (halves ? i : 2 * i)] = Math.sin(angle);
-        this.table.data[row + (halves ? half + i : 2 * i + 1)] = Math.cos(angle);
+        if (2 * i + 1 < d_model) // an odd width has a sine more
+          this.table.data[row + (halves ? half + i : 2 * i + 1)] = Math.cos(angle);
       }
   }
 
@@ -299,7 +300,8 @@ class Encoder extends Stack {
 
 class Decoder extends Stack {
   constructor(weights, config) {
-    super("decoder", DecoderLayer, config.num_decoder_layers ?? config.num_layers, weights, config);
+    const sizes = { ...config, num_heads: config.num_decoder_heads ?? config.num_heads };
+    super("decoder", DecoderLayer, config.num_decoder_layers ?? config.num_layers, weights, sizes);
   }
 
   forward(x, memory, { mask, cache, watch }) {

@@ -59,8 +59,8 @@ def heads_switched_off(
         model: Any module that holds MultiHeadAttention somewhere, or a LanguageModel; its weights
             stay as they are.
         heads: Pairs of the attention's name and the head's number, counted from 1.
-        instead: What to put there, by the attention's name, shape (d_model,): such as
-            mean_outputs returns. None for zeros.
+        instead: What to put there, by the attention's name, shape (d_model,) or that of a batch:
+            such as mean_outputs and resampled_outputs return. None for zeros.
 
     Raises:
         TypeError: If model is not a module.

@@ -11,10 +11,9 @@ from transformer_course.asking.answer import (
     close,
     exercise,
     refuse_mistakes,
-    refuse_numbers,
     require_module,
-    require_number,
     require_shape,
+    require_untouched,
 )
 from transformer_course.asking.projections import (
     BATCH,
@@ -23,37 +22,62 @@ from transformer_course.asking.projections import (
     built_attention,
     projected_inputs,
     random_inputs,
-    require_forward,
-    require_weights,
+    require_attention,
     weights_of,
 )
 from transformer_course.breaking.faults import WithoutCausalMask
+from transformer_course.masks.decoder_mask import mask_of_decoder
 from transformer_course.my_transformer import keep
-from transformer_edu.model.masks import padding_mask
 from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
-FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.4
+FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.3
+BATCHES = [
+    torch.tensor([[1, 7, 9, 0, 0], [1, 4, 5, 6, 8], [1, 3, 0, 0, 0]]),
+    torch.tensor([[1, 5, 0]]),
+]
 
 
 @exercise("3.1")
-def check_allowed_entries(answer: int) -> None:
-    """Exercise 3.1: how many entries of the target mask of [1, 7, 9, 0] are True."""
-    hints = {
-        16: "Nothing would be hidden. Hide the future and the column of the padding.",
-        12: "That is the padding mask alone: three columns of four. Now hide the future as well.",
-        10: "That is the causal mask alone. The padding column is hidden, too: how "
-        "many entries remain?",
-        6: "Either you hid the row of the padding (only its column is hidden, its "
-        "query still attends), "
-        "or you forgot that a word may attend to itself.",
-        7: "7 is the number of hidden entries. How many are allowed?",
-        3: "A word may attend to itself: the diagonal is allowed. The padding's row counts too.",
+def check_decoder_mask(answer: Callable[[Tensor], Tensor]) -> None:
+    """Exercise 3.1: a function that makes the decoder's mask of token ids, (batch, query, key)."""
+    for ids in BATCHES:
+        given = ids.clone()
+        mask = ask(answer, given)
+        require_untouched([given], [ids])
+        expected = mask_of_decoder(ids)
+        if isinstance(mask, Tensor) and mask.dtype != torch.bool:
+            raise AnswerError(f"A mask is boolean, True or False; yours is {mask.dtype}.")
+        mask = require_shape(mask, tuple(expected.shape), "(batch, query, key)")
+        refuse_mistakes(mask, _mistaken_masks(ids), same=torch.equal)
+        if not mask.equal(expected):
+            row, query, key = (mask != expected).nonzero()[0].tolist()
+            may = "may" if expected[row, query, key] else "may not"
+            raise AnswerError(
+                f"With the ids {ids[row].tolist()}, query {query} {may} attend to key {key}, "
+                "counted from 0; in your mask it is the opposite."
+            )
+
+
+def _mistaken_masks(ids: Tensor) -> dict[str, Tensor]:
+    """What usual mistakes make of a batch, by their hints."""
+    real, length = ids != PADDING_ID, ids.size(1)
+    padding, expected = real[:, None, :], mask_of_decoder(ids)
+    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    mistakes = {
+        "It is inverted: True means *may attend*.": ~expected,
+        "The later words are hidden, the padding is not.": causal,
+        "The padding is hidden, the later words are not.": padding,
+        "You hide earlier words: a row may attend to columns up to its own.": padding & causal.T,
+        "A row may attend to its own word, too.": padding & causal.tril(-1),
+        "You hide the rows of padding. It is hidden as a key: hide its columns.": real[:, :, None]
+        & causal,
+        "A query may attend to a key if *both* masks allow it; yours asks for one of them.": padding
+        | causal,
+        "The padding mask is inverted: True means *may attend*.": ~padding & causal,
+        "The causal mask is inverted: True means *may attend*.": padding & ~causal,
     }
-    answer = require_number(answer, whole=True)
-    refuse_numbers(answer, hints)
-    if answer != 9:
-        raise AnswerError("Count row by row: how many keys may each of the four rows attend to?")
+    return {hint: mask.expand(expected.shape) for hint, mask in mistakes.items()}
 
 
 @exercise("3.2")
@@ -65,17 +89,16 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
     attention = built_attention(answer)
     inputs, mask = random_inputs(), _causal_and_padding()
     _require_mask_argument(attention, inputs, mask)
-    plain = weights_of(attention)
-    if (plain == 0).any():
-        raise AnswerError("Without a mask some keys get no weight: mask=None must hide nothing.")
-    require_weights(attention)
-    require_forward(attention)
-    weights = weights_of(attention, mask)
+    require_attention(attention)
+    masked = require_module(attention, *inputs, mask)
+    plain = weights_of(attention, *inputs[:2])
+    weights = weights_of(attention, *inputs[:2], mask)
     if not close(weights, (plain * mask) / (plain * mask).sum(dim=-1, keepdim=True)):
         raise AnswerError(_mask_hint(weights, mask, plain))
-    value = projected_inputs(attention)[-1]
-    if not close(require_module(attention, *inputs, mask), weights @ value):
-        raise AnswerError("attend uses the mask; forward must pass it on to attend.")
+    if (weights_of(attention, 10 * inputs[0], inputs[1], mask).masked_fill(mask, 0) > 0).any():
+        raise AnswerError("Where scores are large, hidden keys get some weight: hide them lower.")
+    if not close(masked, weights @ projected_inputs(attention)[-1]):
+        raise AnswerError("With a mask, the weights are right, their average is not.")
     nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
     if not ask(attention, *inputs, nothing).isfinite().all():
         raise AnswerError("A query without allowed keys gets NaN, which -inf leads to.")
@@ -83,21 +106,22 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
 
 
 def _require_mask_argument(attention: nn.Module, inputs: Sequence[Tensor], mask: Tensor) -> None:
-    """Refuse methods without a mask as their fourth argument, and a mask's truth."""
+    """Refuse a forward without a mask as its fourth argument, and a mask's truth."""
     try:
         ask(attention, *inputs)
-        ask(attention.attend, *projected_inputs(attention), mask)
         ask(attention, *inputs, mask)
     except TypeError as error:
         if "positional argument" not in str(error):
             raise
         raise AnswerError(
-            f"forward and attend take a fourth argument, mask=None. Python says: {error}"
+            f"forward takes a fourth argument, mask=None. Python says: {error}"
         ) from None
     except RuntimeError as error:
         if "ambiguous" not in str(error):
             raise
-        raise AnswerError("A mask has many values: ask `if mask is not None:`.") from None
+        raise AnswerError(
+            "A mask has many values: ask `if mask is not None:`. Write `~mask` for its opposite."
+        ) from None
 
 
 def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
@@ -106,7 +130,7 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
     added = plain * mask.float().exp()
     hidden = float(weights.masked_fill(mask, 0).max())
     if close(weights, plain):
-        return "The mask changes nothing in attend. (masked_fill returns a new tensor.)"
+        return "The mask changes nothing. (masked_fill returns a new tensor.)"
     if not close(sums, torch.ones_like(sums)):
         return "You hide after the softmax, so the rows do not sum to 1: mask the scores before it."
     rows = ~mask.all(dim=-1)  # of queries that may not attend to everything
@@ -116,8 +140,8 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
         return "Adding a boolean mask adds 1 to the allowed scores, and hides nothing."
     if hidden > 0:
         return (
-            f"Hidden keys still get up to {hidden:.0%} of the weight: their scores are not low "
-            "enough. (e⁰ is 1, and finfo.tiny is almost 0.)"
+            f"Hidden keys still get up to {100 * hidden:.2g}% of the weight: their scores are not "
+            "low enough. (e⁰ is 1, and finfo.tiny is almost 0.)"
         )
     return "Hidden keys get no weight, but the weights of the allowed ones are wrong."
 
@@ -131,38 +155,8 @@ def _causal_and_padding() -> Tensor:
 
 
 @exercise("3.3")
-def check_repaired_mask(answer: Tensor, *, token_ids: Tensor) -> None:
-    """Exercise 3.3: the padding mask of token_ids, (batch, 1, 1, key).
-
-    Args:
-        answer: What the learner gave.
-        token_ids: Shape (batch, position).
-    """
-    expected = padding_mask(token_ids)
-    real = token_ids != PADDING_ID
-    if isinstance(answer, Tensor) and answer.dtype == torch.bool:
-        known_mistakes = {
-            "The axis is repaired; now the polarity: True means *may attend*.": ~expected,
-            "The polarity is repaired; now the axis: padding hides keys, the last axis.": real[
-                :, None, :, None
-            ],
-            "That is the friend's mask: look at polarity and axis.": ~real[:, None, :, None],
-            "Two axes are missing: one for the heads, one for the queries.": real,
-            "One axis is missing: here the batch would stand in the place of the heads.": real[
-                :, None
-            ],
-        }
-        refuse_mistakes(answer, known_mistakes, same=torch.equal)
-    mask = require_shape(answer, tuple(expected.shape), "(batch, 1, 1, key)")
-    if mask.dtype != torch.bool:
-        raise AnswerError(f"A mask is boolean, True or False; yours is {mask.dtype}.")
-    if not mask.equal(expected):
-        raise AnswerError("True belongs exactly where token_ids is not 0.")
-
-
-@exercise("3.4")
 def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) -> None:
-    """Exercise 3.4: a test that tells a model without causal mask from one with it."""
+    """Exercise 3.3: a test that tells a model without causal mask from one with it."""
     source_ids = torch.tensor([[4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4]])
     target_ids = torch.tensor([[1, 4, 5, 6, 4], [1, 9, 8, 7, 6]])
     models = [_model(hides_the_future=hides) for hides in (True, False)]

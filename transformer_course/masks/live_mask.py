@@ -1,14 +1,15 @@
 """A mask whose cells a reader clicks, without a kernel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
-from torch import Tensor
 
 from transformer_course.looking.attention_maps import printable
+from transformer_course.masks.masked_heads import PADDING, START
 from transformer_course.masks.masked_maps import plot_mask_row
 from transformer_course.viewer.live import show_live
 
+TARGET = (START, "Zwei", "Hunde", "rennen", ".", PADDING, PADDING)
 # What can be done to a hidden score, and what it makes of a row without any key.
 EMPTY_ROWS = {
     "minus infinity": {
@@ -26,14 +27,17 @@ EMPTY_ROWS = {
 }
 
 
-def show_mask_live(masks: Mapping[str, Tensor], *, tokens: Sequence[str]) -> None:
+def show_mask_live(tokens: Sequence[str] = TARGET) -> None:
     """Let the reader click the cells of a mask, and see the scores and weights that it leaves.
 
+    It begins with the decoder's mask.
+
     Args:
-        masks: By name, True where a query may attend, broadcastable to (query, key). The last one
-            is shown first.
-        tokens: Of the queries, and of the keys.
+        tokens: Of the queries, and of the keys; some are padding.
     """
+    real = torch.tensor([word != PADDING for word in tokens], device="cpu")
+    causal = torch.ones(len(tokens), len(tokens), dtype=torch.bool, device="cpu").tril()
+    masks = {"padding": real, "causal": causal, "both, &": real & causal}
     size = len(tokens)
     generator = torch.Generator().manual_seed(0)
     scores = torch.randint(0, 4, (size, size), generator=generator, device="cpu")

@@ -17,7 +17,7 @@ from transformer_course.drawing.grid import (
     hatch,
     label_grid,
 )
-from transformer_course.drawing.style import BLUE, PALE, VERMILION, literal, styled, title_above
+from transformer_course.drawing.style import BLUE, PALE, literal, styled, title_above
 from transformer_course.masks.masked_heads import BatchHead
 
 
@@ -99,53 +99,9 @@ def plot_masked_heads(heads: Mapping[str, tuple[BatchHead, int]]) -> Figure:
     return figure
 
 
-@styled
-def plot_padding_share(
-    weights: Tensor, words: Sequence[str], *, real: Tensor, mask: Tensor | None = None
-) -> Figure:
-    """Draw self-attention in a padded sentence, and beside each word's row what padding gets.
-
-    The title and the label say it for all words.
-
-    Args:
-        weights: Shape (query, key).
-        words: Of the rows and of the columns.
-        real: True where a position holds a word and no padding, shape (position,).
-        mask: True where a query may attend to a key; the other cells are hatched. None hides none.
-
-    Returns:
-        A new figure.
-    """
-    shares = weights[real][:, ~real].sum(dim=-1).cpu()
-    figure, (axes, bars) = plt.subplots(
-        1, 2, figsize=(8.6, 4.7), sharey=True, width_ratios=(1.9, 1)
-    )
-    image = draw_weights(axes, weights, words, words)
-    if mask is not None:
-        _hide(axes, mask.expand(weights.shape))
-    axes.set(xlabel=KEY_AXIS, ylabel=QUERY_AXIS)
-    figure.colorbar(image, ax=axes, label="attention weight", ticks=BAR_TICKS, shrink=0.8)
-    rows = real.nonzero().flatten().tolist()
-    drawn = bars.barh(rows, shares.tolist(), color=VERMILION)
-    bars.bar_label(drawn, [f"{share:.0%}" for share in shares], padding=4, fontsize=12)
-    bars.set(xlim=(0, 1.05), xticks=BAR_TICKS, xlabel="part for padding")
-    bars.tick_params(axis="y", length=0, labelleft=False)
-    title = f"The words give {shares.mean():.0%} of their attention to padding"
-    title_above(figure, title)
-    figure.set_label(
-        f"square map of attention weights, and a bar for each word with the part that padding "
-        f"gets: {title}"
-    )
-    return figure
-
-
 def _hide(axes: Axes, mask: Tensor) -> None:
-    """Cover the hidden cells of a map and remove their numbers; the mask is (query, key)."""
+    """Cover the hidden cells of a map; the mask is (query, key)."""
     hidden = ~mask.cpu()
     cover = hidden.float().numpy()
     axes.imshow(cover, cmap=HIDDEN_COLOR, vmin=0, vmax=1, alpha=cover, zorder=1)
-    for number in list(axes.texts):
-        column, row = (round(place) for place in number.get_position())
-        if hidden[row, column]:
-            number.remove()
     hatch(axes, hidden)

@@ -25,3 +25,4 @@ from transformer_course.pattern_with_torch.pattern import (
     pattern_task,
     write_continuations,
 )
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer

@@ -14,7 +14,7 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_shape,
 )
-from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import TransformerConfig
 

@@ -18,13 +18,12 @@ from transformer_course.asking.answer import (
     require_module,
     require_number,
     require_shape,
-    require_untouched,
 )
 from transformer_course.my_transformer import keep
 from transformer_edu.model.embeddings import sinusoidal_positions
 
 NEAREST, LAST = 44, 50
-TURNS = ((3, 0.4), (1, 1.0), (10, 0.05))  # shift, frequency
+TURNS = ((3, 0.5), (1, 1.0), (10, 0.05))  # shift, frequency
 BATCH, LENGTH, D_MODEL = 3, 5, 8
 LONGEST, DEFAULT_LENGTH = 20, 5000  # positions in the tables of exercise 5.1
 
@@ -92,8 +91,10 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
         "All sines come first, then all cosines. In the formula they alternate: stack the two "
         "along a new last axis, then flatten the last two axes.": torch.cat([sine, cosine], -1),
         "Sine and cosine are exchanged: the sine comes first.": _alternate(cosine, sine),
-        "even is already 2i: do not multiply it by 2 again.": _encode(lambda even: 2 * even),
-        "The exponent is 2i / d_model; yours is i / d_model.": _encode(lambda even: even / 2),
+        "Your exponent is 4i / d_model. The numbers 0, 2, 4, … are already 2i: do not double them "
+        "again.": _encode(lambda even: 2 * even),
+        "Your angles are divided by 10000^(i / d_model): the base is 10000, and the exponent is "
+        "2i / d_model.": _encode(lambda even: even / 2),
         "The exponent is missing its minus, or you multiplied: divide the position by "
         "10000^(2i / d_model).": _encode(lambda even: -even),
         "The angle is divided by 10000^(2i / d_model); yours is the position itself.": (
@@ -105,6 +106,8 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
     for hint, wrong in known_mistakes.items():
         if close(received, x + wrong[:LENGTH]):
             return hint
+    if close(received, x * math.sqrt(D_MODEL) + table[:LENGTH]):
+        return "x has its factor √d_model already, from the embedding: add the table to x as it is."
     added = received - x
     if close(received, table[:LENGTH].expand(x.shape)):
         return "You return the encoding alone: add it to x."
@@ -161,7 +164,7 @@ def check_nearest_position(answer: int) -> None:
 def check_turn(answer: Callable[[int, float], Tensor]) -> None:
     """Exercise 5.3: a function (k, frequency) → the matrix that shifts a pair by k positions."""
     for k, frequency in TURNS:
-        matrix = require_shape(ask(answer, k, frequency), (2, 2), "(2, 2)").double()
+        matrix = require_shape(ask(answer, k, frequency), (2, 2), "(row, column)").double()
         known_mistakes = {
             "Your pair rotates backwards, to the position k before. Which of the two sines is "
             "negative?": -k * frequency,
@@ -183,38 +186,6 @@ def check_turn(answer: Callable[[int, float], Tensor]) -> None:
             f"({made[0]:.2f}, {made[1]:.2f}); position {2 + k} has the pair "
             f"({pairs[1][0]:.2f}, {pairs[1][1]:.2f})."
         )
-
-
-@exercise("5.4")
-def check_add_positions(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
-    """Exercise 5.4: a function (x, table) → x with the positions added along the sequence."""
-    x = torch.randn(BATCH, LENGTH, D_MODEL, generator=torch.Generator().manual_seed(0))
-    x[1] = x[0]
-    table = sinusoidal_positions(2 * LENGTH, D_MODEL)
-    shape, given = (BATCH, LENGTH, D_MODEL), x.clone()
-    answered = ask(answer, given, table.clone())
-    require_untouched([given], [x])
-    added = require_shape(answered, shape, "(batch, position, d_model)") - x
-    if close(added, torch.zeros_like(x)):
-        raise AnswerError("x is unchanged: the positions are not added.")
-    if close(added, table[:BATCH].unsqueeze(1).expand(shape)):
-        raise AnswerError(
-            "The positions are added along the batch: equal rows of a batch must stay equal."
-        )
-    if close(added, table[1 : LENGTH + 1].expand(shape)):
-        raise AnswerError(
-            "Positions count from 0: the first row of the table is for the first word."
-        )
-    if not close(added[1], added[0]):
-        raise AnswerError(
-            "Equal rows of a batch become different: a position is not the number of a row."
-        )
-    if not close(added, added[:1].expand(shape)):
-        raise AnswerError("What you add depends on the words; it must depend on the position only.")
-    if close(added, added[:, :1].expand(shape)):
-        raise AnswerError("Every position gets the same numbers: which axis of x is the position?")
-    if not close(added, table[:LENGTH].expand(shape)):
-        raise AnswerError("The positions get rows of the table, but not in order from row 0.")
 
 
 def _turn(angle: float) -> Tensor:

@@ -3,17 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 
-import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_course.drawing import course_map
-from transformer_course.drawing.attention_grid import plot_heads
 from transformer_course.drawing.charts import plot_lines
 from transformer_course.drawing.style import BLACK
-from transformer_course.looking.found_heads import Head
 from transformer_course.positional_encoding.position_charts import plot_readings, plot_values
 from transformer_course.positional_encoding.position_scores import Reading
+from transformer_edu.training.state import TrainingRun
 
 
 def show_map() -> None:
@@ -40,27 +38,6 @@ def _title_of(readings: Sequence[Reading]) -> str:
     if any(reading.positions != sorted(reading.positions) for reading in readings):
         return f"It writes: {readings[0].translation}"
     return "The same words in a different order"
-
-
-def plot_previous_words(usual: Head, without: Head) -> Figure:
-    """Draw two heads, and say in the title how much of it each gives to the word before.
-
-    Args:
-        usual: The head that attends most to the word before, of the encoder with positions.
-        without: That of the encoder without.
-    """
-    heads = [usual.attention_weights(), without.attention_weights()]
-    shares = [weights.diagonal(-1).mean().item() for weights in heads]
-    figure = plot_heads(
-        torch.stack(heads),
-        query_tokens=usual.key_words,
-        key_tokens=usual.key_words,
-        title=f"The word before gets {shares[0]:.0%} of the attention; "
-        f"without positions {shares[1]:.0%}",
-        names=["with positions", "without"],
-    )
-    figure.set_label("a bright diagonal below the middle with positions, pieces of it without")
-    return figure
 
 
 def plot_waves(table: Tensor) -> Figure:
@@ -92,19 +69,18 @@ def _first_slow_column(positions: int, d_model: int) -> int:
     return 2 * next((i for i, wave in enumerate(waves) if wave > 4 * positions), d_model // 2)
 
 
-def plot_places(right: Mapping[str, Sequence[float]]) -> Figure:
-    """Draw how often models are right at each place of the answer.
+def plot_learning(runs: Mapping[str, TrainingRun]) -> Figure:
+    """Draw how models learn: the exact match of each evaluation.
 
     Args:
-        right: By the model's name, a fraction for every place.
+        runs: By the model's name, all with the same steps and at least two evaluations.
     """
+    curves = {name: [each.exact_match for each in run.evaluations] for name, run in runs.items()}
+    steps = [each.step for each in next(iter(runs.values())).evaluations]
+    after = ", ".join(f"{name} {curve[1]:.0%}" for name, curve in curves.items())
+    title = f"Exact match after {steps[1]} steps: {after}"
     figure = plot_lines(
-        right,
-        x=range(1, len(next(iter(right.values()))) + 1),
-        x_label="place in the answer",
-        y_label="fraction right",
-        title="Without positions, the first symbols are guesses",
-        top=1,
+        curves, x=steps, x_label="training step", y_label="exact match", title=title, top=1
     )
-    figure.set_label("with positions all are right; without, few at the start and most at the end")
+    figure.set_label(f"{len(runs)} learning curves. {title}")
     return figure

@@ -12,7 +12,6 @@ from transformer_course.drawing.grid import draw_signed
 from transformer_course.drawing.style import (
     BLACK,
     BLUE,
-    GRAY,
     PALE,
     VERMILION,
     literal,
@@ -55,7 +54,7 @@ def plot_readings(readings: Sequence[Reading], *, title: str) -> Figure:
 def _draw_reading(axes: Axes, reading: Reading, *, y: float, right: float) -> None:
     """One sentence and its translation; y is the middle of its words."""
     x = 0.0
-    axes.text(-0.1, y - 0.45, "position", ha="right", va="center", color=GRAY, fontsize=11)
+    axes.text(-0.1, y - 0.45, "position", ha="right", va="center", fontsize=11)
     for place, word in enumerate(reading.words):
         wide = WORD * len(word) + 0.35
         axes.add_patch(

@@ -1,7 +1,5 @@
 """Give the words of a translator's source other positions, or none, and see what changes.
 
-Also: are words and positions found again in their sums?
-
 The words stay in their order in memory; only the position vectors that are added to them differ.
 """
 
@@ -87,25 +85,3 @@ def read_at(
     with source_positions(translator.model, positions):
         translation = translator.translate(text, width=1)
     return Reading(words, None if positions is None else list(positions), translation)
-
-
-def found_again(vocabulary: Tensor, used: Tensor, position_vectors: Tensor) -> tuple[float, float]:
-    """Add every position vector to every word used, and look for the nearest of both.
-
-    Args:
-        vocabulary: A vector for each word, shape (word, width).
-        used: Ids of the words that are added, shape (number of words used,).
-        position_vectors: Shape (position, width).
-
-    Returns:
-        The fraction of sums whose nearest word of the vocabulary is the right one, and the
-        fraction of those whose nearest position is.
-    """
-    sums = vocabulary[used].unsqueeze(1) + position_vectors  # (word used, position, width)
-    nearest_word = torch.cdist(sums.flatten(0, 1), vocabulary).argmin(dim=-1)
-    nearest_position = torch.cdist(sums.flatten(0, 1), position_vectors).argmin(dim=-1)
-    num_positions = len(position_vectors)
-    right_word = nearest_word == used.repeat_interleave(num_positions)
-    every_position = torch.arange(num_positions, device=used.device)
-    right_position = nearest_position == every_position.repeat(len(used))
-    return right_word.float().mean().item(), right_position.float().mean().item()

@@ -11,7 +11,9 @@ from transformer_course.speed_and_scale.checks import (
 from transformer_course.speed_and_scale.costs import (
     engines,
     losses_of_a_run,
+    next_logits,
     operations,
+    operations_a_byte,
     saved_bytes,
     seconds,
 )

@@ -20,6 +20,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import transformer_edu
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.cache import DecoderCache
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.pretrained.ctranslate2_engine import fast_translator
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.training.checkpoint import load_history
@@ -71,14 +73,16 @@ def seconds(
     return min(durations)
 
 
-def saved_bytes(call: Callable[..., object], *given: object, model: nn.Module | None = None) -> int:
+def saved_bytes(
+    call: Callable[..., object], *given: object, model: nn.Module | None = None, **named: object
+) -> int:
     """The bytes that autograd keeps for the backward pass while ``call`` runs.
 
     A view keeps the whole storage that it shares with other tensors; each storage counts once.
 
     Args:
         call: Returns what the backward pass would begin with.
-        given: What it is called with.
+        given, named: What it is called with.
         model: Its weights do not count.
     """
     weights = model.parameters() if model is not None else ()
@@ -91,8 +95,38 @@ def saved_bytes(call: Callable[..., object], *given: object, model: nn.Module | 
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        _result = call(*given)  # as long as it lives, so do the tensors that it needs
+        _result = call(*given, **named)  # as long as it lives, so do the tensors that it needs
     return sum(size for storage, size in kept.items() if storage not in own)
+
+
+def next_logits(model: Transformer, given: Tensor, memory: Tensor, cache: DecoderCache) -> Tensor:
+    """The logits after the last of the given tokens, shape (batch, vocabulary).
+
+    Args:
+        model: The cache, if it is not None, is of this model.
+        given: Token ids that the cache does not hold, shape (batch, position).
+        memory: What the encoder returned.
+        cache: What was decoded before.
+    """
+    decoded = model.decode(given, memory, source_mask=None, cache=cache)
+    return model.project(decoded[:, -1])
+
+
+@torch.no_grad()
+def operations_a_byte(model: Transformer, sentences: int, tokens: int) -> float:
+    """Operations of one cached step of the decoder for each byte of the weights that it reads.
+
+    Args:
+        model: Its memory's keys and values are in the cache before the step.
+        sentences: Rows of the batch.
+        tokens: New tokens of each row: several in prefill, one in decode.
+    """
+    table = model.target_embedding.table.weight
+    ids = torch.full((sentences, tokens), model.config.end_id, device=table.device)
+    memory, cache = model.encode(ids), DecoderCache(num_layers=model.config.decoder_depth)
+    next_logits(model, ids[:, :1], memory, cache)
+    read = sum(weight.nbytes for weight in (table, *model.decoder.parameters()))
+    return operations(next_logits, model, ids, memory, cache) / read
 
 
 def engines(translator: Translator) -> dict[str, Translator]:

@@ -1,35 +1,48 @@
 """Exercises of lesson 00: what a Transformer does, seen from outside."""
 
+import re
+from numbers import Integral
+
 import torch
 
 from transformer_course.asking.answer import AnswerError, ask, exercise
 from transformer_edu.data.number_words import english_words
 
+# Two sentences of different lengths, and the id that follows each.
+LOGITS = (
+    ([[0.0, 2.0, 1.0, 9.0], [5.0, 0.0, 1.0, 2.0], [1.0, 4.0, 0.0, 3.0]], 1),
+    ([[9.0, 1.0, 0.0, 2.0], [0.0, 3.0, 1.0, 5.0]], 3),
+)
+
 
 @exercise("0.1")
 def check_next_id(answer: object) -> None:
     """A function from logits (1, position, vocabulary) to the id of the likeliest next token."""
-    logits = torch.tensor([[[0.0, 2.0, 1.0, 9.0], [5.0, 0.0, 1.0, 2.0], [1.0, 4.0, 0.0, 3.0]]])
-    chosen = ask(answer, logits)
-    if isinstance(chosen, torch.Tensor):
-        if chosen.numel() != 1:
+    for rows, right in LOGITS:
+        logits = torch.tensor([rows])
+        chosen = ask(answer, logits)
+        if isinstance(chosen, torch.Tensor):
+            if chosen.numel() != 1:
+                raise AnswerError(
+                    f"One id is wanted, you gave {chosen.numel()}. Which sentence and which "
+                    "position do you mean?"
+                )
+            chosen = chosen.item()
+        if isinstance(chosen, (float, bool)):
             raise AnswerError(
-                f"One id is wanted, you gave {chosen.numel()}: choose the batch's only sentence "
-                "and its last position, logits[0, -1]."
+                "That is a logit, not an id: argmax gives the place of the largest, max the logit."
             )
-        chosen = chosen.item()
-    if isinstance(chosen, (float, bool)):
+        if not isinstance(chosen, Integral):
+            raise AnswerError(f"The answer is one id, a whole number; yours is {chosen!r}.")
+        if chosen == right:
+            continue
+        if chosen == logits[0, 0].argmax():
+            raise AnswerError(
+                "That is the word after the first position, or the largest logit of all positions "
+                "together. Which position is followed by a word that is not written yet?"
+            )
         raise AnswerError(
-            "That is a logit, not a position: argmax gives the position, max the logit."
-        )
-    if chosen == 3:
-        raise AnswerError(
-            "That is the word after the first position, or argmax over all positions at once; "
-            "take the last position, logits[0, -1]."
-        )
-    if chosen != 1:
-        raise AnswerError(
-            "The logits of the last position are logits[0, -1]; where is the largest?"
+            "Among the logits of the last position, another one is larger than that of your id."
         )
 
 
@@ -38,11 +51,13 @@ def check_swapped_memory(answer: object) -> None:
     """What the decoder writes given the memory of *seventy seven*."""
     if not isinstance(answer, str):
         raise AnswerError("Write the German words as one text, such as 'zwei und vierzig'.")
-    words = " ".join(answer.replace("<s>", "").replace("</s>", "").split()).lower()
+    words = " ".join(re.sub(r"</?s>|\.", "", answer).split()).lower()
     if words == "drei hundert zwei und vierzig":
         raise AnswerError("The decoder never sees the English words; it sees only the memory.")
     if words in ("siebzig sieben", "siebzig und sieben"):
         raise AnswerError("The right number, in English order: German says the units first.")
+    if words == "sieben siebzig":
+        raise AnswerError("The right number, but a word is missing: look at *zwei und vierzig*.")
     if words == "siebenundsiebzig":
         raise AnswerError("The right number. Separate the words, as the model does.")
     if words != "sieben und siebzig":
@@ -54,7 +69,7 @@ def check_other_order(answer: object) -> None:
     """The words of *three hundred forty two* in an order that is another English number."""
     if not isinstance(answer, str):
         raise AnswerError("Write the four English words as one text.")
-    given, words = english_words(342), answer.lower().replace("-", " ").split()
+    given, words = english_words(342), re.findall("[a-z]+", answer.lower())
     if words == given:
         raise AnswerError("That is the order of the lesson; the number must change.")
     if sorted(words) != sorted(given):

@@ -4,6 +4,7 @@ from transformer_course.asking.predict import predict
 from transformer_course.drawing.course_map import show_map
 from transformer_course.drawing.display import show
 from transformer_course.texts.sentences import SAMPLE_PAIRS, sentences_of
+from transformer_course.tokenization.bits_per_byte import score_cut
 from transformer_course.tokenization.checks import (
     check_costly_text,
     check_encode_in_order,

@@ -9,6 +9,8 @@ from transformer_course.training.checks import (
     check_learning_rate,
     check_repaired_step,
     check_smoothing_floor,
+    finished_rate,
+    finished_step,
 )
 from transformer_course.training.figures import (
     name_costs,

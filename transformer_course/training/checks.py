@@ -1,8 +1,10 @@
 """Checks of lesson 10: training."""
 
 import math
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Collection
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from itertools import combinations, pairwise
 
 import torch
 import torch.nn.functional as F
@@ -22,33 +24,39 @@ from transformer_edu.training.config import inverse_square_root
 
 VOCABULARY_SIZE, SMOOTHING = 37_000, 0.1
 SIZES = {"vocabulary_size": 20, "d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32}
-STALE = 0.3  # gradients left over from a previous step
 RATE = 0.5
+BATCHES = (
+    [([4, 5, 6], [7, 8, 9]), ([9, 4], [5]), ([6, 6, 7, 8], [8, 7, 6, 6])],
+    [([7, 5], [5, 7, 7, 9]), ([8, 8, 4], [6]), ([5], [9, 4])],
+)
 
 # Of step, d_model and warmup_steps.
 MISTAKEN_RATES: tuple[tuple[Callable[[float, float, float], float], str], ...] = (
     (
         lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
-        "Yours is the larger of the two: before the warm-up ends the rising line is the smaller "
-        "one, so take min.",
+        "Yours is the larger of the two. Before the warm-up ends, the rising line is the smaller "
+        "one.",
     ),
     (
         lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
-        "Wide models learn in smaller steps: d_model to the power of minus one half.",
+        "Wide models learn in smaller steps. Look at the sign of the exponent of d_model.",
     ),
     (
         lambda s, d, w: min(s**-0.5, s * w**-1.5),
-        "The width is missing: the whole is multiplied by d_model to the power of -1/2.",
+        "The width is missing: your rate is the same for every d_model.",
     ),
     (
         lambda s, d, w: d**-0.5 * min(s**-0.5, s * w**-0.5),
-        "The two lines must meet at the end of the warm-up: the rising one is step times "
-        "warmup_steps to the power of -3/2.",
+        "The two lines must meet at the end of the warm-up. Look at the exponent of warmup_steps.",
     ),
     (
         lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),
         "Your rate rises and then stays: after the warm-up it falls as one over the root of the "
         "step.",
+    ),
+    (
+        lambda s, d, w: d**-0.5 * s * w**-1.5,
+        "Your rate never falls: after the warm-up, the other of the two lines is the smaller one.",
     ),
     (
         lambda s, d, w: d**-0.5 * s**-0.5,
@@ -65,7 +73,26 @@ MISTAKEN_STEPS = {
     "unshifted": "The model reads the labels, which are what it should predict.",
     "padded": "The loss includes padding, whose id is 0.",
     "stale": "The gradients of the previous step are still there, and new ones are added.",
+    "unsmoothed": "The loss is not smoothed: hand `smoothing` on, as the friend does.",
+    "summed": "The loss is a sum. The mean does not depend on how long the targets are.",
 }
+
+
+def our_step(
+    model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer, smoothing: float = 0.0
+) -> Tensor:
+    """One step of a training: predict, compare, correct; the loss."""
+    model.train()
+    loss = _loss(model, batch, smoothing)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def our_rate(step: int, d_model: int, warmup_steps: int) -> float:
+    """The paper's learning rate (§5.3, equation 3)."""
+    return inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
 
 
 def smoothing_floor(vocabulary_size: int, label_smoothing: float) -> float:
@@ -86,9 +113,9 @@ def smoothing_floor(vocabulary_size: int, label_smoothing: float) -> float:
     return -true * math.log(true) - others
 
 
-@exercise("10.1")
+@exercise("10.3")
 def check_smoothing_floor(answer: float) -> None:
-    """Exercise 10.1: the lowest smoothed loss with 37,000 tokens and ε = 0.1."""
+    """Exercise 10.3: the lowest smoothed loss with 37,000 tokens and ε = 0.1."""
     answer = require_number(answer)
     right = smoothing_floor(VOCABULARY_SIZE, SMOOTHING)
     each = SMOOTHING / VOCABULARY_SIZE
@@ -99,6 +126,8 @@ def check_smoothing_floor(answer: float) -> None:
         -right: "A probability has a negative logarithm, and the loss is minus that.",
         -math.log(true): "That is the cost of the correct token. Weigh it by the probability that "
         "is wanted for it, and add the other tokens.",
+        right - (1 - true) * math.log(true): "The correct token's cost counts in full: weigh it, "
+        "too, by the probability that is wanted for it.",
         -true * math.log(true): "That is the correct token's part. All other tokens add theirs.",
         right + true * math.log(true): "The correct token's part is missing.",
         math.log(VOCABULARY_SIZE): "That is the loss of a model that knows nothing.",
@@ -133,46 +162,102 @@ def check_learning_rate(answer: Callable[[int, int, int], float]) -> None:
         )
 
 
-@exercise("10.3")
-def check_repaired_step(
-    answer: Callable[[nn.Module, Batch, torch.optim.Optimizer], object],
-) -> None:
-    """Exercise 10.3: one training step, free of the friend's mistakes."""
-    pairs = [([4, 5, 6], [7, 8, 9]), ([9, 4], [5]), ([6, 6, 7, 8], [8, 7, 6, 6])]
-    batch = make_batch(pairs)
-    model = _fresh_model()
-    seen: list[bool] = []
-    model.register_forward_hook(lambda module, *_: seen.append(module.training))
-    before = _weights(model)
-    for parameter in model.parameters():
-        parameter.grad = torch.full_like(parameter, STALE)
+def _agree(got: list[float], expected: list[float]) -> bool:
+    return all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(got, expected, strict=True))
+
+
+@exercise("10.1")
+def check_repaired_step(answer: Callable[..., object]) -> None:
+    """Exercise 10.1: one training step, free of the friend's mistakes."""
+    batches = [make_batch(pairs) for pairs in BATCHES]
+    model, modes = _fresh_model(), []
+    model.register_forward_hook(lambda module, *_: modes.append(module.training))
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    path, losses = [_weights(model)], []
+    for batch in batches:
+        losses.append(_taken(answer, model, batch, optimizer))
+        path.append(_weights(model))
+    if not modes:
+        raise AnswerError("Your step never calls the model: the call gives the logits.")
+    _require_right_path(path, batches, is_training=all(modes))
+    if not all(modes):
+        raise AnswerError(
+            "The model is in evaluation mode while it learns. Which line brings it back?"
+        )
+    if not math.isclose(
+        require_number(losses[0]), _loss(_fresh_model(), batches[0], SMOOTHING).item(), rel_tol=1e-4
+    ):
+        raise AnswerError("The weights are right. Return the loss, too.")
+
+
+def _taken(
+    answer: object, model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer
+) -> object:
+    """What the reader's step returns; it changes the model."""
     try:
-        loss = ask(answer, model, batch, optimizer)
+        return ask(answer, model, batch, optimizer, SMOOTHING)
     except RuntimeError as error:
         if "inplace operation" in str(error):
             raise AnswerError(
-                "step() has changed the weights before backward() had used them: first "
-                "backward(), then step()."
+                "step() has changed the weights before backward() had used them."
             ) from None
         raise
-    after = _weights(model)
-    if not seen:
-        raise AnswerError("Your step never calls the model: the call gives the logits.")
-    if _same(after, before):
-        raise AnswerError(
-            "No weight has changed: backward() computes the gradients, step() uses them."
-        )
-    _require_no_mistake(after, batch)
-    if not _same(after, _stepped(batch)):
-        raise AnswerError(
-            "The weights change in another way than they should. Compare your step with train, "
-            "line by line."
-        )
-    if not all(seen):
-        raise AnswerError("The model is in evaluation mode while it learns: call model.train().")
-    if not math.isclose(require_number(loss), _loss(_fresh_model(), batch).item(), rel_tol=1e-4):
-        raise AnswerError("The step is correct. Return its loss, too.")
+
+
+def _require_right_path(
+    path: list[list[Tensor]], batches: list[Batch], *, is_training: bool
+) -> None:
+    """Raise a hint unless the weights move as they should, or by a gradient of another length."""
+    if all(_same(*pair) for pair in zip(path, _path(batches), strict=True)):
+        return
+    if _same(path[1], path[0]):
+        if _same(path[2], path[0]):
+            raise AnswerError(
+                "No weight has changed. backward() computes the gradients, step() uses them; in "
+                "between they must not be forgotten."
+            )
+        raise AnswerError("step() uses gradients of the step before: backward() comes first.")
+    factors = [
+        _factor(before, after, _gradients(batch, before))
+        for before, after, batch in zip(path[:-1], path[1:], batches, strict=True)
+    ]
+    if None not in factors and _is_clipped(factors, path):
+        return
+    for count in range(1, len(MISTAKEN_STEPS) + 1):
+        for chosen in combinations(MISTAKEN_STEPS, count):
+            if _same(path[-1], _path(batches, chosen)[-1]):
+                left = count + (not is_training)
+                several = f"{left} mistakes are left. One of them: " if left > 1 else ""
+                raise AnswerError(several + MISTAKEN_STEPS[chosen[0]])
+    if None not in factors:
+        raise AnswerError("All weights move too far, or not far enough, always by one factor.")
+    raise AnswerError(
+        "The weights change in another way than they should. Which tensor goes into the model, "
+        "and which into the loss?"
+    )
+
+
+def _factor(before: list[Tensor], after: list[Tensor], gradient: list[Tensor]) -> float | None:
+    """By which multiple of RATE and the gradient the weights have moved; None if by another way."""
+    moved, way = (
+        torch.cat([each.flatten() for each in some])
+        for some in ([a - b for a, b in zip(before, after, strict=True)], gradient)
+    )
+    factor = (moved @ way / (RATE * way @ way)).item()
+    is_along = torch.allclose(moved, factor * RATE * way, atol=1e-5)
+    return factor if is_along and factor > 0 else None
+
+
+def _is_clipped(factors: list[float], path: list[list[Tensor]]) -> bool:
+    """Whether each gradient that was shortened got the same length, and no other is longer."""
+    lengths = [
+        torch.cat([(b - a).flatten() for a, b in zip(*pair, strict=True)]).norm().item()
+        for pair in pairwise(path)
+    ]
+    shortened = [n for n, factor in enumerate(factors) if factor < 0.999]
+    return max(factors) < 1.001 and all(
+        math.isclose(lengths[n], max(lengths), rel_tol=1e-3) for n in shortened
+    )
 
 
 def _fresh_model() -> Transformer:
@@ -191,38 +276,65 @@ def _same(first: list[Tensor], second: list[Tensor]) -> bool:
 
 
 def _loss(
-    model: nn.Module,
-    batch: Batch,
-    *,
-    softmaxed: bool = False,
-    unshifted: bool = False,
-    padded: bool = False,
+    model: nn.Module, batch: Batch, smoothing: float, mistakes: Collection[str] = ()
 ) -> Tensor:
-    """The loss of a step; every setting is one of the friend's mistakes."""
-    logits = model(batch.source_ids, batch.label_ids if unshifted else batch.decoder_input_ids)
+    """The loss of a step, with some of MISTAKEN_STEPS."""
+    reads = batch.label_ids if "unshifted" in mistakes else batch.decoder_input_ids
+    logits = model(batch.source_ids, reads)
     return F.cross_entropy(
-        (logits.softmax(dim=-1) if softmaxed else logits).flatten(0, 1),
+        (logits.softmax(dim=-1) if "softmaxed" in mistakes else logits).flatten(0, 1),
         batch.label_ids.flatten(),
-        ignore_index=-100 if padded else PADDING_ID,
+        ignore_index=-100 if "padded" in mistakes else PADDING_ID,
+        label_smoothing=0.0 if "unsmoothed" in mistakes else smoothing,
+        reduction="sum" if "summed" in mistakes else "mean",
     )
 
 
-def _stepped(batch: Batch, *, stale: bool = False, **mistakes: bool) -> list[Tensor]:
-    """The weights after one step; stale adds it to what is left of old gradients."""
+def _gradients(batch: Batch, weights: list[Tensor], mistakes: Collection[str] = ()) -> list[Tensor]:
+    """The gradients of a model with these weights."""
     model = _fresh_model()
-    _loss(model, batch, **mistakes).backward()
-    left = STALE if stale else 0.0
-    return [weight.detach() - RATE * (weight.grad + left) for weight in model.parameters()]
+    with torch.no_grad():
+        for weight, value in zip(model.parameters(), weights, strict=True):
+            weight.copy_(value)
+    _loss(model, batch, SMOOTHING, mistakes).backward()
+    return [weight.grad for weight in model.parameters()]
 
 
-def _require_no_mistake(after: list[Tensor], batch: Batch) -> None:
-    """Raise a hint if one or more of the friend's mistakes lead to these weights."""
-    for count in range(1, len(MISTAKEN_STEPS) + 1):
-        for chosen in combinations(MISTAKEN_STEPS, count):
-            if _same(after, _stepped(batch, **dict.fromkeys(chosen, True))):
-                several = f"{count} mistakes are left. One of them: " if count > 1 else ""
-                raise AnswerError(several + MISTAKEN_STEPS[chosen[0]])
+def _path(batches: list[Batch], mistakes: Collection[str] = ()) -> list[list[Tensor]]:
+    """The weights before the first step and after each one, with some of MISTAKEN_STEPS."""
+    path, before = [_weights(_fresh_model())], None
+    for batch in batches:
+        gradients = _gradients(batch, path[-1], mistakes)
+        if "stale" in mistakes and before is not None:
+            gradients = [new + old for new, old in zip(gradients, before, strict=True)]
+        moved = zip(path[-1], gradients, strict=True)
+        path.append([weight - RATE * gradient for weight, gradient in moved])
+        before = gradients
+    return path
 
 
-def _agree(got: list[float], expected: list[float]) -> bool:
-    return all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(got, expected, strict=True))
+def finished_step(answer: object) -> Callable[..., float]:
+    """The reader's training step, or the course's where it is not right: this is printed.
+
+    What is returned takes the same and gives the loss as a plain number.
+    """
+    step = _yours_or_ours(answer, our_step, check_repaired_step, "training step")
+    return lambda *given: torch.as_tensor(step(*given)).item()
+
+
+def finished_rate(answer: object) -> Callable[..., float]:
+    """The reader's learning rate, or the course's where it is not right: this is printed."""
+    return _yours_or_ours(answer, our_rate, check_learning_rate, "learning rate")
+
+
+def _yours_or_ours(
+    answer: object, ours: Callable, check: Callable[[object], None], name: str
+) -> Callable:
+    said = StringIO()
+    with redirect_stdout(said), suppress(AnswerError):
+        check(answer)
+    if "is correct" in said.getvalue():
+        print(f"Your {name}.")
+        return answer
+    print(f"The course's {name}, because yours is not finished.")
+    return ours

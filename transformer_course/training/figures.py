@@ -12,9 +12,8 @@ from transformer_course.curves.run_figures import describe_runs
 from transformer_course.curves.stored_runs import StoredRuns
 from transformer_course.drawing import course_map
 from transformer_course.drawing.charts import plot_bars, plot_lines
-from transformer_course.training.loss_charts import plot_runs, plot_schedules
+from transformer_course.training.loss_charts import Rate, plot_runs, plot_schedules
 from transformer_edu.generation.translator import Translator
-from transformer_edu.training.config import inverse_square_root
 from transformer_edu.training.state import TrainingRun
 
 Lines = Mapping[str, Sequence[float]]
@@ -90,17 +89,18 @@ def plot_paths(paths: Lines) -> Figure:
     return figure
 
 
-def plot_rates(choices: Sequence[tuple[int, int]]) -> Figure:
+def plot_rates(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
     """Draw the paper's learning rate for several models.
 
     Args:
+        rate: Of step, d_model and warm-up steps: that of the reader.
         choices: The d_model and the warm-up steps of each.
 
     Returns:
         A new figure; its label has the highest rates.
     """
-    peaks = [inverse_square_root(w, d_model=d, warmup_steps=w) for d, w in choices]
-    figure = plot_schedules(choices)
+    peaks = [float(rate(w, d, w)) for d, w in choices]
+    figure = plot_schedules(rate, choices)
     figure.set_label(f"the rate rises to a peak and falls; peaks {peaks}")
     return figure
 

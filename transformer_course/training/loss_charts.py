@@ -1,6 +1,6 @@
 """Curves of training: all seeds of stored runs, one run's losses, learning rates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -14,8 +14,8 @@ from transformer_course.curves.run_figures import (
 )
 from transformer_course.curves.stored_runs import StoredRuns
 from transformer_course.drawing.style import BLUE, VERMILION, literal, styled
-from transformer_edu.training.config import inverse_square_root
 
+Rate = Callable[[int, int, int], float]  # of step, d_model and warm-up steps
 LEGEND_LETTERS = 66  # of all names together, if the legend is to be one line
 
 
@@ -91,10 +91,11 @@ STEPS, POINTS = 20_000, 400  # of every schedule; more points cannot be told apa
 
 
 @styled
-def plot_schedules(choices: Sequence[tuple[int, int]]) -> Figure:
+def plot_schedules(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
     """Draw equation 3 for several models, each peak marked with its rate.
 
     Args:
+        rate: Of step, d_model and warmup_steps.
         choices: The d_model and warmup_steps of each curve; the warm-up ends within 20,000 steps.
 
     Returns:
@@ -104,7 +105,7 @@ def plot_schedules(choices: Sequence[tuple[int, int]]) -> Figure:
     highest = 0.0
     for number, (d_model, warmup_steps) in enumerate(choices):
         x = sorted({*range(1, STEPS + 1, STEPS // POINTS), warmup_steps, STEPS})
-        rates = [inverse_square_root(s, d_model=d_model, warmup_steps=warmup_steps) for s in x]
+        rates = [float(rate(step, d_model, warmup_steps)) for step in x]
         highest = max(highest, *rates)
         name = f"d_model {d_model:,}, warm-up {warmup_steps:,}"
         # Curves of one width coincide: their markers stand apart, so that both are visible.

@@ -1,4 +1,4 @@
-"""Checks of lesson 9: your Transformer. Its training loop is in training_loop_checks.py."""
+"""The check of lesson 9's class Transformer."""
 
 import copy
 import inspect
@@ -11,21 +11,17 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
-    let_wait,
     refuse_mistakes,
-    require_gradients,
-    require_module,
-    require_number,
+    require_class,
     require_shape,
 )
 from transformer_course.my_transformer import keep
+from transformer_course.transformer.own_model import EXERCISES, different_class
 from transformer_edu.checkup.examination import check_up
 from transformer_edu.checkup.subject import Adapter
-from transformer_edu.data.toy_tasks import number_words_task
 from transformer_edu.model.pytorch import to_pytorch
 from transformer_edu.model.special_ids import END_ID, PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
-from transformer_edu.training.evaluation import exact_matches
 
 # Every length is different, so that no axis passes for another.
 SIZES = {"vocabulary_size": 23, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}
@@ -42,9 +38,7 @@ PARTS = {
     "output_projection": "an nn.Linear",
 }
 SAME, DROPOUT = 1e-4, 0.25
-SEEDS, MEASURED = 3, 200  # of exercise 9.4: models of each kind, and numbers that they translate
 NOT_THE_READERS = "generation does not stop"  # the search is the package's
-PADDING_VISIBLE = "source padding is visible"
 IDS = Adapter(padding_id=PADDING_ID, end_id=END_ID)  # which the reader's class does not name
 
 
@@ -54,16 +48,20 @@ def check_transformer(answer: type[nn.Module]) -> None:
 
     It is kept in the reader's own file.
     """
-    _require_class(answer, "Transformer", nn.Module)
+    require_class(answer, "Transformer")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(9)
         model = answer(*SIZES.values(), dropout=DROPOUT)
         _require_written(model)
-        _require_sizes(model)
         _require_tied(model)
         _require_dropout(model)
         _require_start(answer)
         package = _package_model()
+    if (name := different_class(answer)) not in (None, "Transformer"):
+        raise AnswerError(
+            f"Your {name} computes something else than the course's, and your Transformer uses it. "
+            f"Was it edited by hand? Check it in exercise {EXERCISES[name]}."
+        )
     _load(model, package)
     with torch.no_grad():
         model.eval()
@@ -99,15 +97,9 @@ def _stage_hint(model: nn.Module, package: Transformer, other: str) -> str:
     }
     for name, (mine, theirs) in stages.items():
         if not close(mine, theirs):
-            return f"The shapes are right, but {other} computes different logits: {name} differs."
+            hint = {"decode": " Is its target mask .tril() of ones, for real tokens?"}.get(name, "")
+            return f"The shapes are right, but {other} gives other logits: {name} differs.{hint}"
     return f"{other} computes different logits, although each method is right: look at forward."
-
-
-def _require_class(answer: object, name: str, parent: type) -> None:
-    if not (isinstance(answer, type) and issubclass(answer, parent)):
-        raise AnswerError(
-            f"The answer is the class {name} itself, a subclass of {parent.__name__}."
-        )
 
 
 def _require_written(model: nn.Module) -> None:
@@ -117,6 +109,7 @@ def _require_written(model: nn.Module) -> None:
     for name, what in PARTS.items():
         if not isinstance(getattr(model, name, None), nn.Module):
             raise AnswerError(f"__init__ must set self.{name} to {what}.")
+    _require_sizes(model)
     for name in ("source_mask", "embed", "encode", "decode", "project"):
         if not callable(getattr(model, name, None)):
             raise AnswerError(f"The method {name} is missing: generation needs it.")
@@ -322,107 +315,3 @@ def _require_same_in_steps(model: nn.Module, logits: Tensor) -> None:
     decoded = model.decode(TARGET_IDS, memory, source_mask=mask)
     if not _same_where_real(model.project(decoded), logits):
         raise AnswerError("encode, decode and project, one after the other, differ from forward.")
-
-
-@exercise("9.3")
-def check_one_probe_fails(answer: type[nn.Module]) -> None:
-    """Exercise 9.3: a Transformer with one overridden method that lets padding matter."""
-    if isinstance(answer, type) and not any(map(inspect.isfunction, vars(answer).values())):
-        ask(lambda: ...)
-    _require_class(answer, "Broken", nn.Module)
-    if not all(hasattr(answer, name) for name in ("encode", "decode", "project")):
-        raise AnswerError("Broken must inherit from parts.Transformer.")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(9)
-        model = answer(**SIZES, dropout=0.0)
-    if ask(model.source_mask, SOURCE_IDS) is not None:
-        ask(model, SOURCE_IDS, TARGET_IDS)
-    found = check_up(model, adapter=IDS).illnesses
-    if not found:
-        raise AnswerError("The check-up finds no illness: nothing is broken yet.")
-    if PADDING_VISIBLE not in found:
-        raise AnswerError(
-            f"You broke something different: {found[0]}. Which method decides what padding may do?"
-        )
-    if len(found) > 1:
-        others = ", ".join(name for name in found if name != PADDING_VISIBLE)
-        raise AnswerError(f"Padding matters, but more is broken: {others}. Break only one thing.")
-    methods = [name for name, it in vars(answer).items() if inspect.isfunction(it)]
-    changed = [name for name in methods if name != "__init__"]
-    if len(changed) > 1:
-        raise AnswerError(
-            f"You override {len(changed)} methods, {', '.join(changed)}; one is enough."
-        )
-
-
-@exercise("9.4")
-def check_learned_positions(
-    answer: tuple[type[nn.Module], dict[str, list[tuple[nn.Module, float]]]],
-) -> None:
-    """Exercise 9.4: a class LearnedPositions(d_model, max_length), and what was measured with it.
-
-    Args:
-        answer: The class; and by the kind of positions, "sinusoids" and "learned", the model of
-            every seed with its fraction of exact matches.
-    """
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise AnswerError(
-            "The answer is a pair: the class, and the dictionary of what you measured."
-        )
-    positions, measured = answer
-    if positions is ... or measured is ...:
-        ask(lambda: ...)
-    _require_class(positions, "LearnedPositions", nn.Module)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(9)
-        learned = positions(12, 9)
-        for weight in learned.parameters():
-            nn.init.normal_(weight.data)  # it may start with zeros
-        _require_learned(learned)
-    if not isinstance(measured, dict) or set(measured) != {"sinusoids", "learned"}:
-        raise AnswerError('The dictionary needs two entries: "sinusoids" and "learned".')
-    pairs, models = number_words_task(train_size=32_000).validation[:MEASURED], []
-    for kind, rows in measured.items():
-        if not isinstance(rows, list | tuple) or len(rows) < SEEDS:
-            raise AnswerError(f"{kind}: give a list of at least {SEEDS} seeds.")
-        for row in rows:
-            if not (isinstance(row, tuple | list) and len(row) == 2):
-                raise AnswerError(f"{kind}: give pairs (model, fraction), so both can be compared.")
-            model, told = row[0], require_number(row[1])
-            if (type(model.positions).__name__ == positions.__name__) != (kind == "learned"):
-                raise AnswerError(f"{kind}: a model has {type(model.positions).__name__}.")
-            if any(model is other for other in models):
-                raise AnswerError("Two entries are the same model: train a new one for each seed.")
-            models.append(model)
-            found = exact_matches(model.eval(), pairs) / MEASURED
-            if abs(found - told) > 2 / MEASURED:  # another device may round differently
-                raise AnswerError(
-                    f"{kind}: you give {told:g}; on {MEASURED} numbers of task.validation this "
-                    f"model has {found:g}."
-                )
-
-
-def _require_learned(positions: nn.Module) -> None:
-    """Refuse positions that are not learned, not added, or not counted along the sequence."""
-    if not list(positions.parameters()):
-        raise AnswerError(
-            "The positions have no parameters: register_buffer does not learn. Use nn.Embedding "
-            "or nn.Parameter."
-        )
-    let_wait(positions, torch.zeros(2, 9, 12))
-    x = torch.zeros(2, 5, 12)
-    added = require_shape(require_module(positions, x), (2, 5, 12), "(batch, position, d_model)")
-    if close(added, x):
-        raise AnswerError("Nothing is added to x.")
-    if not close(positions(x + 1).detach(), added.detach() + 1):
-        raise AnswerError("Add the rows to x: forward returns x + positions.")
-    if not close(added[0].detach(), added[1].detach()):
-        raise AnswerError("The rows of the batch get different positions: count along dim 1.")
-    if close(added[:, :1].expand_as(added).detach(), added.detach()):
-        raise AnswerError(
-            "Every position gets the same vector: position p needs row p of the table."
-        )
-    if not close(positions(torch.zeros(2, 3, 12)).detach(), added[:, :3].detach()):
-        raise AnswerError("A shorter sequence must get the first rows of the same table.")
-    require_gradients(positions, added)
-    ask(positions, torch.zeros(2, 9, 12))  # as many positions as max_length

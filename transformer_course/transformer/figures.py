@@ -3,55 +3,17 @@
 Used in notebooks/09_transformer.ipynb.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from matplotlib.figure import Figure
-from torch import nn
 
 from transformer_course.drawing import course_map
-from transformer_course.drawing.charts import plot_bars, plot_lines
-
-# What is drawn for a parameter, by a part of its name; the first that fits counts.
-PARTS = {
-    "around": "Add & Norm",
-    "attention": "attention",
-    "feed_forward": "feed-forward",
-    "embedding": "embedding",
-    "output": "output bias",
-}
+from transformer_course.drawing.charts import plot_lines
 
 
 def show_map() -> None:
     """Show where the output projection is on the map."""
     course_map.show_map("output projection", title="New today: the output projection")
-
-
-def count_parameters(model: nn.Module) -> dict[str, float]:
-    """How many millions of parameters each kind of part has; what is tied counts once.
-
-    Args:
-        model: A Transformer with the course's names.
-    """
-    counts = dict.fromkeys(PARTS.values(), 0.0)
-    for name, weight in model.named_parameters():
-        part = next(part for part in PARTS if part in name)
-        counts[PARTS[part]] += weight.numel() / 1e6
-    return counts
-
-
-def plot_parameters(counts: Mapping[str, float]) -> Figure:
-    """Draw where the base model has its parameters; the title has their sum.
-
-    Args:
-        counts: Millions of parameters by part.
-
-    Returns:
-        A new figure.
-    """
-    title = f"The base model has {sum(counts.values()):.1f} million parameters"
-    figure = plot_bars(counts, y_label="millions of parameters", title=title)
-    figure.set_label(f"{title}: {dict(counts)}")
-    return figure
 
 
 def plot_training(losses: Sequence[float], level: float) -> Figure:

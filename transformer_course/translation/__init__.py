@@ -14,6 +14,7 @@ from transformer_course.translation.figures import plot_finished_run, plot_joine
 from transformer_course.translation.ngrams import ngrams_of, plot_ngrams
 from transformer_course.translation.scoring import (
     bleu_on,
+    chrf,
     describe_sizes,
     find_multi30k,
     group_by_rarity,

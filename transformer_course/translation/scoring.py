@@ -13,6 +13,7 @@ from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.training.bleu import corpus_bleu
+from transformer_edu.training.machine.failures import import_extra
 
 
 def describe_sizes(config: TransformerConfig) -> str:
@@ -29,6 +30,20 @@ def bleu_on(translator: Translator, pairs: Sequence[TextPair]) -> float:
     """The BLEU of greedy search on pairs, from 0 to 100."""
     sources, targets = zip(*pairs, strict=True)
     return corpus_bleu(translator.translate_all(sources, width=1), targets).score
+
+
+def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    """chrF, from 0 to 100: runs of 1 to 6 characters instead of words, recall counted twice.
+
+    Args:
+        hypotheses: What a model wrote.
+        references: The correct translations, one for each hypothesis.
+
+    Raises:
+        ModuleNotFoundError: If the library sacrebleu is not installed.
+    """
+    metric = import_extra("sacrebleu").CHRF()
+    return metric.corpus_score(list(hypotheses), [list(references)]).score
 
 
 def group_by_rarity(

@@ -26,5 +26,7 @@ from transformer_course.what_can_be_removed.removals import explore_removals
 from transformer_course.what_can_be_removed.removing import (
     heads_made_uniform,
     mean_outputs,
+    resampled_outputs,
     sublayers_switched_off,
 )
+from transformer_course.what_can_be_removed.several_texts import several_texts

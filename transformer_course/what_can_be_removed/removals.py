@@ -59,6 +59,8 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
         raise ValueError(
             f"num_decoder_layers must equal num_layers, got {depths[0]} and {depths[1]}"
         )
+    if (heads := config.decoder_sizes["num_heads"]) != config.num_heads:
+        raise ValueError(f"num_decoder_heads must equal num_heads, got {heads}")
     ready = removals(translator, pairs)
     sentences = ready["sentences"]
     (first, _), *_ = pairs

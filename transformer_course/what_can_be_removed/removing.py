@@ -80,6 +80,31 @@ def mean_outputs(model: nn.Module, batch: Batch) -> dict[str, Tensor]:
     return means
 
 
+@torch.no_grad()
+def resampled_outputs(model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+    """What the heads of every attention pass to W_O in another row of a batch, at the same place.
+
+    Args:
+        model: An encoder-decoder; its modes are restored.
+        batch: On the model's device. Each row gets the numbers of the row before it.
+
+    Returns:
+        By the attention's name, shape (batch, position, d_model).
+    """
+    outputs: dict[str, Tensor] = {}
+
+    def keep_others(name: str) -> Callable[..., None]:
+        return lambda module, given: outputs.update({name: given[0].roll(1, dims=0)})
+
+    hooks = [
+        attention.output_projection.register_forward_pre_hook(keep_others(name))
+        for name, attention in attentions_of(model).items()
+    ]
+    with removed_at_the_end(hooks), evaluation_mode(model):
+        model(batch.source_ids, batch.decoder_input_ids)
+    return outputs
+
+
 @contextmanager
 def heads_made_uniform(model: nn.Module, heads: Iterable[HeadName]) -> Iterator[None]:
     """Inside the block these heads attend uniformly to every key that the mask allows.

@@ -29,6 +29,7 @@ from transformer_edu.model.embeddings import TokenEmbedding
 VOCABULARY_SIZE, D_MODEL = 130, 16
 TOKEN_IDS = [[7, 3, 129], [0, 7, 12]]  # (batch, position)
 SMALL_SIZE, SMALL_WIDTH = 20, 9
+LEAST_EXTREME = 2.2  # standard deviations: the largest of 2,080 numbers from N is beyond it
 LARGEST_ERROR = 0.1  # of the table's standard deviation: six times what 2,080 numbers vary
 
 # Row 3 has the direction of row 0. Row 1 is long, row 4 ends nearest to row 0, row 5 is opposite.
@@ -72,6 +73,8 @@ def _require_table(embedding: nn.Module) -> None:
 
 def _require_initialization(weight: Tensor) -> None:
     """Refuse a table that does not start as N(0, 1/d_model), with the usual reasons."""
+    if len(weight.unique(dim=0)) < len(weight) and weight.any():
+        raise AnswerError("Several tokens start with the same row: each needs numbers of its own.")
     mean, std, right = float(weight.mean()), float(weight.std()), D_MODEL**-0.5
     if abs(mean) > LARGEST_ERROR * std:
         raise AnswerError(f"The numbers of the table should have the mean 0; yours is {mean:.2f}.")
@@ -91,6 +94,8 @@ def _require_initialization(weight: Tensor) -> None:
             f"The standard deviation at the start should be 1/√d_model = {right:.2f}; yours is "
             f"{std:.2f}."
         )
+    if float(weight.abs().max()) < LEAST_EXTREME * std:
+        raise AnswerError("The mean and the standard deviation are right, but N is *normal*.")
 
 
 def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
@@ -100,7 +105,8 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
         embedding.load_state_dict(package.state_dict())
     except RuntimeError:
         raise AnswerError(
-            "The only parameter is the table, named table.weight: remove the others."
+            "Only the table, table.weight, belongs into the module: remove the other parameters "
+            "and buffers."
         ) from None
     shape = (*token_ids.shape, D_MODEL)
     received = require_module(embedding, token_ids)
@@ -130,7 +136,11 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
 def check_most_similar(answer: Callable[[Tensor, int], int]) -> None:
     """Exercise 1.2: a function (table, token_id) → the other row with the largest cosine."""
     table = TABLE.clone()
-    found = require_number(ask(answer, table, 0), whole=True)
+    given = ask(answer, table, 0)
+    value = given.item() if isinstance(given, Tensor) and given.numel() == 1 else given
+    if isinstance(value, float) and abs(value) < 1.01:  # a cosine, and its rounding
+        raise AnswerError("That is a cosine, not an id: argmax gives the place of the largest.")
+    found = require_number(given, whole=True)
     require_untouched([table], [TABLE])
     hints = {
         0: "That is the word itself; the exercise asks for another row.",

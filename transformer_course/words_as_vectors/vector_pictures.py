@@ -1,8 +1,8 @@
-"""Vectors as grids of signed numbers: tables, cosines, rows of embeddings;
+"""Vectors as grids of signed numbers: cosines and rows of embeddings;
 and bars of the words that are nearest by cosine.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -22,37 +22,6 @@ from transformer_course.drawing.grid import (
 from transformer_course.drawing.style import BLACK, BLUE, literal, styled, title_above
 
 LARGEST_NUMBERED_GRID = 8  # in larger grids the numbers would collide
-
-
-@styled
-def plot_tables(
-    tables: Mapping[str, Tensor], *, row_label: str, column_label: str, title: str
-) -> Figure:
-    """Draw tables of signed numbers side by side, on one scale around white zero.
-
-    The scale is in parts of a table's largest number, which stands above the table.
-
-    Args:
-        tables: Shape (row, column) each, by the name above the table.
-        row_label: What a row is.
-        column_label: What a column is.
-        title: What the reader should see, as a sentence.
-
-    Returns:
-        A new figure.
-    """
-    figure, grid = plt.subplots(1, len(tables), figsize=(9, 4), squeeze=False, sharey=True)
-    for axes, (name, table) in zip(grid.flat, tables.items(), strict=True):
-        largest = float(table.abs().max())
-        image = draw_signed(axes, table / largest, largest=1.0)
-        axes.set_title(f"{literal(name)}, largest number {largest:.1f}", fontsize=12)
-        axes.set_xlabel(column_label)
-        axes.yaxis.get_major_locator().set_params(integer=True)
-    grid[0, 0].set_ylabel(row_label)
-    label = "number / largest number of its table"
-    figure.colorbar(image, ax=grid.ravel().tolist(), label=label, ticks=[-1, -0.5, 0, 0.5, 1])
-    title_above(figure, title)
-    return figure
 
 
 @styled

@@ -26,18 +26,20 @@ class TokenEmbedding(nn.Module):
     Args:
         vocabulary_size: Number of tokens.
         d_model: Width of every vector.
+        scaled: Whether to multiply by √d_model.
     """
 
-    def __init__(self, *, vocabulary_size: int, d_model: int) -> None:
+    def __init__(self, *, vocabulary_size: int, d_model: int, scaled: bool = True) -> None:
         super().__init__()
         self.vocabulary_size = vocabulary_size
         self.d_model = d_model
+        self.scale = math.sqrt(d_model) if scaled else 1.0
         self.table = nn.Embedding(vocabulary_size, d_model)
         nn.init.normal_(self.table.weight, std=d_model**-0.5)
 
     def forward(self, token_ids: Tensor) -> Tensor:
         """Look up every token's vector: (batch, position) to (batch, position, d_model)."""
-        return self.table(token_ids) * math.sqrt(self.d_model)
+        return self.table(token_ids) * self.scale
 
 
 def sinusoidal_positions(
@@ -51,7 +53,7 @@ def sinusoidal_positions(
 
     Args:
         length: Number of positions, from 1 to LARGEST_LENGTH.
-        d_model: Width of every vector; must be even, for a sine and a cosine of each frequency.
+        d_model: Width of every vector; if it is odd, the last frequency has no cosine.
         order: The paper's "interleaved", or "halves": all sines, then all cosines.
         dtype: Floating-point type of the result; torch's default type when None.
 
@@ -60,12 +62,10 @@ def sinusoidal_positions(
 
     Raises:
         TypeError: If a size is not a whole number, or dtype is not a floating-point type.
-        ValueError: If a size is out of its range, d_model odd, or order neither of the two.
+        ValueError: If a size is out of its range, or order neither of the two.
     """
     require_whole("length", length, maximum=LARGEST_LENGTH)
     require_whole("d_model", d_model)
-    if d_model % 2 != 0:
-        raise ValueError(f"d_model must be even for sinusoidal positions, got {d_model}")
     require_choice("order", order, POSITION_ORDERS)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
@@ -78,19 +78,19 @@ def sinusoidal_positions(
     angle = position / 10_000 ** (even / d_model)  # (position, d_model / 2)
     # Shape (position, d_model / 2, 2); in halves (position, 2, d_model / 2).
     pairs = torch.stack([angle.sin(), angle.cos()], dim=POSITION_ORDERS[order])
-    return pairs.flatten(-2).to(torch.get_default_device(), dtype)
+    return pairs.flatten(-2)[:, :d_model].to(torch.get_default_device(), dtype)
 
 
 class PositionalEncoding(nn.Module):
     """Add to every vector the encoding of its position; nothing is learned (paper §3.5).
 
     Args:
-        d_model: Width of every position's vector; must be even.
+        d_model: Width of every position's vector.
         max_length: Number of positions in the table.
         order: As in sinusoidal_positions.
 
     Raises:
-        ValueError: If d_model is odd, or order is neither of the two.
+        ValueError: If order is neither of the two.
     """
 
     def __init__(self, *, d_model: int, max_length: int = 5000, order: str = "interleaved") -> None:

@@ -3,6 +3,7 @@
 Built in notebooks/06_feed_forward_add_and_norm.ipynb.
 """
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -15,6 +16,13 @@ def gelu_tanh(x: Tensor) -> Tensor:
 
 
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": gelu_tanh, "silu": F.silu}
+# Those of the library transformers that learn nothing, by its names.
+ACTIVATIONS |= {"mish": F.mish, "hardswish": F.hardswish, "relu6": F.relu6, "tanh": torch.tanh}
+ACTIVATIONS |= {"leaky_relu": F.leaky_relu, "sigmoid": torch.sigmoid, "linear": lambda x: x}
+ACTIVATIONS |= {"relu2": lambda x: x.relu() ** 2, "sqrtsoftplus": lambda x: F.softplus(x).sqrt()}
+ACTIVATIONS |= {"gelu_10": lambda x: F.gelu(x).clamp(-10, 10)}
+ACTIVATIONS |= {"quick_gelu": lambda x: x * (1.702 * x).sigmoid()}
+ACTIVATIONS |= {"laplace": lambda x: (1 + ((x - 0.707107) / (0.282095 * 2**0.5)).erf()) / 2}
 
 
 class FeedForward(nn.Module):

@@ -114,9 +114,9 @@ def require_same_shape(x: Tensor, output: Tensor) -> None:
 
 def require_positions(x: Tensor, offset: int, max_length: int, d_model: int) -> None:
     """Refuse vectors (batch, position, width) that a table of positions does not fit."""
-    if x.size(-1) != d_model or not x.is_floating_point():
-        got = f"{x.dtype} {tuple(x.shape)}"
-        raise ValueError(f"x must be floats of width {d_model}, got {got}")
+    if x.dim() != 3 or x.size(-1) != d_model or not x.is_floating_point():
+        wanted, got = f"floats (batch, position, {d_model})", f"{x.dtype} {tuple(x.shape)}"
+        raise ValueError(f"x must be {wanted}, got {got}")
     require_whole("offset", offset, minimum=0)
     if offset + x.size(1) > max_length:
         got = offset + x.size(1)

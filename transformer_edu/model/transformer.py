@@ -39,11 +39,13 @@ class TransformerConfig:
         vocabulary_size: Tokens of the vocabulary that source and target share.
         target_vocabulary_size: Tokens of a separate target vocabulary; then vocabulary_size is
             that of the source. None for a joint one.
-        d_model: Width of every position's vector; even.
+        d_model: Width of every position's vector.
         num_heads: Attention heads; must divide d_model.
         num_layers: Layers of the encoder, and of the decoder unless num_decoder_layers is given.
         num_decoder_layers: Layers of the decoder; None for as many as the encoder has.
+        num_decoder_heads: Heads of the decoder's attentions; None for num_heads.
         d_ff: Width inside the feed-forward networks.
+        decoder_d_ff: The same in the decoder; None for d_ff.
         dropout: Probability of dropping an element in training, in [0, 1] (§5.4).
         max_length: Positions in the table of positional encodings.
         padding_id: The token id that fills short sequences.
@@ -55,6 +57,7 @@ class TransformerConfig:
         final_norm: A normalization after each stack; None adds it to pre-norm, which needs it.
         bias: Whether the attention projections add a bias.
         tie_embeddings: One table for output, target and, if joint, source (§3.4).
+        scale_embeddings: Multiply the vectors of tokens by √d_model (§3.4).
 
     Raises:
         TypeError, ValueError: If a size is not a whole number, or a value is out of its range.
@@ -66,7 +69,9 @@ class TransformerConfig:
     num_heads: int = 8
     num_layers: int = 6
     num_decoder_layers: int | None = None
+    num_decoder_heads: int | None = None
     d_ff: int = 2048
+    decoder_d_ff: int | None = None
     dropout: float = 0.1
     max_length: int = 5000
     padding_id: int = PADDING_ID
@@ -78,6 +83,7 @@ class TransformerConfig:
     final_norm: bool | None = None
     bias: bool = False
     tie_embeddings: bool = True
+    scale_embeddings: bool = True
 
     def __post_init__(self) -> None:
         """Refuse sizes that no model can have."""
@@ -86,9 +92,10 @@ class TransformerConfig:
         require_whole("max_length", self.max_length, maximum=LARGEST_LENGTH)
         require_whole("target_vocabulary_size", self.output_size)
         require_whole("num_decoder_layers", self.decoder_depth)
+        require_whole("decoder_d_ff", self.decoder_sizes["d_ff"])
         require_divisor("num_heads", self.num_heads, "d_model", self.d_model)
-        if self.d_model % 2 != 0:
-            raise ValueError(f"d_model must be even for sinusoidal positions, got {self.d_model}")
+        heads = self.decoder_sizes["num_heads"]
+        require_divisor("num_decoder_heads", heads, "d_model", self.d_model)
         require_probability("dropout", self.dropout)
         largest_id = min(self.vocabulary_size, self.output_size) - 1
         require_whole("padding_id", self.padding_id, minimum=0, maximum=largest_id)
@@ -96,7 +103,7 @@ class TransformerConfig:
         require_whole("end_id", self.end_id, minimum=0)
         require_choice("activation", self.activation, ACTIVATIONS)
         require_choice("position_order", self.position_order, POSITION_ORDERS)
-        for name in ("norm_first", "bias", "tie_embeddings"):
+        for name in ("norm_first", "bias", "tie_embeddings", "scale_embeddings"):
             require_flag(name, getattr(self, name))
         require_flag("final_norm", self.has_final_norm)
 
@@ -112,6 +119,13 @@ class TransformerConfig:
         return self.num_layers if self.num_decoder_layers is None else self.num_decoder_layers
 
     @property
+    def decoder_sizes(self) -> dict[str, int]:
+        """num_heads and d_ff of the decoder's layers."""
+        heads = self.num_heads if self.num_decoder_heads is None else self.num_decoder_heads
+        d_ff = self.d_ff if self.decoder_d_ff is None else self.decoder_d_ff
+        return {"num_heads": heads, "d_ff": d_ff}
+
+    @property
     def has_final_norm(self) -> bool:
         """Whether each stack ends in a normalization."""
         return self.norm_first if self.final_norm is None else self.final_norm
@@ -119,10 +133,11 @@ class TransformerConfig:
     @property
     def size(self) -> int:
         """About how many numbers a model has, without building it: its weights and positions."""
-        width, layers = self.d_model, self.num_layers + self.decoder_depth
-        attentions = layers + self.decoder_depth  # a layer of the decoder has two
+        width = self.d_model
+        attentions = self.num_layers + 2 * self.decoder_depth  # a layer of the decoder has two
         rows = self.vocabulary_size + self.output_size + self.max_length
-        return width * (4 * width * attentions + 2 * self.d_ff * layers + rows)
+        inside = self.d_ff * self.num_layers + self.decoder_sizes["d_ff"] * self.decoder_depth
+        return width * (4 * width * attentions + 2 * inside + rows)
 
     @classmethod
     def tiny(cls, **changes: object) -> Self:
@@ -159,11 +174,12 @@ class Transformer(nn.Module):
         require_memory(config.size)
         self.config = config
         source_size, target_size, width = config.vocabulary_size, config.output_size, config.d_model
-        self.source_embedding = TokenEmbedding(vocabulary_size=source_size, d_model=width)
+        vectors = {"d_model": width, "scaled": config.scale_embeddings}
+        self.source_embedding = TokenEmbedding(vocabulary_size=source_size, **vectors)
         if config.tie_embeddings and config.target_vocabulary_size is None:
             self.target_embedding = self.source_embedding
         else:
-            self.target_embedding = TokenEmbedding(vocabulary_size=target_size, d_model=width)
+            self.target_embedding = TokenEmbedding(vocabulary_size=target_size, **vectors)
         self.positions = PositionalEncoding(
             d_model=width, max_length=config.max_length, order=config.position_order
         )
@@ -172,7 +188,8 @@ class Transformer(nn.Module):
         sizes = {name: getattr(config, name) for name in names}
         norms = [nn.LayerNorm(width) if config.has_final_norm else None for _ in range(2)]
         encoder_layers = (EncoderLayer(**sizes) for _ in range(config.num_layers))
-        decoder_layers = (DecoderLayer(**sizes) for _ in range(config.decoder_depth))
+        own_sizes = sizes | config.decoder_sizes
+        decoder_layers = (DecoderLayer(**own_sizes) for _ in range(config.decoder_depth))
         self.encoder = Encoder(encoder_layers, final_norm=norms[0])
         self.decoder = Decoder(decoder_layers, final_norm=norms[1])
         self.output_projection = nn.Linear(width, target_size)
@@ -233,7 +250,8 @@ class Transformer(nn.Module):
         """
         embedded = self._embed("source_ids", source_ids, self.source_embedding)
         source_mask = self.source_mask(source_ids) if source_mask is None else source_mask
-        self._require_mask("source_mask", source_mask, source_ids, source_ids)
+        heads = self.config.num_heads
+        self._require_mask("source_mask", source_mask, source_ids, source_ids, heads)
         return self.encoder(embedded, mask=source_mask)
 
     def decode(
@@ -261,16 +279,16 @@ class Transformer(nn.Module):
             TypeError, ValueError: As for a call of the model, or if the memory or the cache does
                 not fit.
         """
-        offset = 0 if cache is None else cache.length
+        offset, heads = 0 if cache is None else cache.length, self.config.decoder_sizes["num_heads"]
         embedded = self._embed("target_ids", target_ids, self.target_embedding, offset)
         whole_target = target_ids
         if cache is not None:
-            whole_target = cache.whole_target(target_ids, memory, self.config.num_heads)
+            whole_target = cache.whole_target(target_ids, memory, heads)
         if target_mask is None:
             target_mask = self._target_mask(whole_target, queries=target_ids.size(1))
         require_same_batch("target_ids", target_ids, "memory", memory)
-        self._require_mask("target_mask", target_mask, target_ids, whole_target)
-        self._require_mask("source_mask", source_mask, target_ids, memory)
+        self._require_mask("target_mask", target_mask, target_ids, whole_target, heads)
+        self._require_mask("source_mask", source_mask, target_ids, memory, heads)
         decoded = self.decoder(
             embedded, memory, target_mask=target_mask, source_mask=source_mask, cache=cache
         )
@@ -296,9 +314,11 @@ class Transformer(nn.Module):
         real = real_tokens(target_ids, self.config.padding_id, self.config.start_id)
         return real & causal_mask(target_ids.size(1), queries=queries, device=target_ids.device)
 
-    def _require_mask(self, name: str, mask: Tensor | None, queries: Tensor, keys: Tensor) -> None:
+    def _require_mask(
+        self, name: str, mask: Tensor | None, queries: Tensor, keys: Tensor, heads: int
+    ) -> None:
         """Refuse a mask that does not fit queries and keys, both (batch, position, ...)."""
-        shape = (len(queries), self.config.num_heads, queries.size(1), keys.size(1))
+        shape = (len(queries), heads, queries.size(1), keys.size(1))
         require_mask(mask, shape, queries.device, name=name)
 
 

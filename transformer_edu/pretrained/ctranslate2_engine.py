@@ -21,12 +21,14 @@ from transformer_edu.generation.hypotheses import length_penalty
 from transformer_edu.generation.translator import Translator, write_all
 from transformer_edu.model.add_and_norm import AddAndNorm
 from transformer_edu.model.attention import MultiHeadAttention
+from transformer_edu.model.refusals import require_choice
 from transformer_edu.model.transformer import Transformer, without_numbers
 from transformer_edu.training.machine.atomic_files import require_path
 from transformer_edu.training.machine.device import device_of
 from transformer_edu.training.machine.failures import import_extra
 
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "silu": "SWISH"}
+ACTIVATIONS |= {"quick_gelu": "GELUSigmoid", "tanh": "Tanh", "sigmoid": "Sigmoid"}
 
 
 def fast_translator(translator: Translator, *, compute_type: str = "float32") -> Translator:
@@ -67,6 +69,7 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> Non
     Raises:
         ModuleNotFoundError: If ctranslate2 is not installed.
         TypeError: If folder is not a path, or the model has other parts.
+        ValueError: If the engine lacks the model's activation.
         OSError: If the folder is not empty or cannot be written.
     """
     require_path("folder", folder)
@@ -76,6 +79,7 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> Non
         raise FileExistsError(f"folder must be new or empty, got {folder}")
     model = copy.deepcopy(translator.model).to("cpu", torch.float32)
     config = model.config
+    require_choice("activation", config.activation, ACTIVATIONS)
     if config.start_id == config.padding_id:  # no search writes it
         model.output_projection.bias.data[config.padding_id] = -torch.inf
     spec = specs.TransformerSpec.from_config(
@@ -88,6 +92,8 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> Non
     _fill(spec.decoder.embeddings, model.target_embedding.table)
     _fill(spec.decoder.projection, model.output_projection)
     for stack, ours in ((spec.encoder, model.encoder), (spec.decoder, model.decoder)):
+        stack.num_heads = type(stack.num_heads)(ours.layers[0].self_attention.num_heads)
+        stack.scale_embeddings = config.scale_embeddings
         stack.pre_norm = config.norm_first  # set here, because post-norm may have a final norm too
         stack.position_encodings.encodings = model.positions.table
         if config.has_final_norm:

@@ -4,8 +4,8 @@
     print(translator.translate("A dog runs across the grass."))
 
 The folder is what transformers writes and reads: ``config.json``, ``model.safetensors``,
-``vocab.json``, ``source.spm`` and ``target.spm``. Nothing in it is run. The weights are in
-variants/marian.py. Text is cut by SentencePiece (Kudo and Richardson 2018,
+``vocab.json``, ``source.spm`` and ``target.spm``, and ``target_vocab.json`` if the languages do not
+share a vocabulary. Nothing in it is run. Text is cut by SentencePiece (Kudo and Richardson 2018,
 https://aclanthology.org/D18-2012), by one model for each language.
 """
 
@@ -25,16 +25,17 @@ from transformer_edu.training.machine.failures import enough_memory, import_extr
 from transformer_edu.variants.marian_weights import from_marian, to_marian
 
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
+TARGET_VOCABULARY, TOKENIZER = "target_vocab.json", "tokenizer_config.json"  # of two vocabularies
 GENERATION = "generation_config.json"  # what transformers' own generate asks for
 CUTTERS = ("source.spm", "target.spm")  # the SentencePiece models of the two languages
 MARIAN_FILES = (CONFIG, WEIGHTS, VOCABULARY, *CUTTERS)
 PICKLE = "pytorch_model.bin"
-END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
+END, UNKNOWN, PADDING = SPECIAL = ("</s>", "<unk>", "<pad>")
 SPACE = "▁"  # how SentencePiece writes it
 
 
 class MarianTokenizer:
-    """Source texts to token ids, and target ids to text: two SentencePiece models, one vocabulary.
+    """Source texts to token ids, and target ids to text: two SentencePiece models.
 
     The id of a piece is the vocabulary's, not that of its SentencePiece model. A text may begin
     with a language code such as ``>>fra<<``, as models with several target languages expect.
@@ -42,25 +43,34 @@ class MarianTokenizer:
     Args:
         vocabulary: The id of each piece: 0, 1, … without gaps.
         cutters: The files of the source's and the target's SentencePiece model.
+        target_vocabulary: The same for targets; None for one vocabulary.
 
     Raises:
         ModuleNotFoundError: If the library sentencepiece is not installed.
-        ValueError: If the vocabulary has gaps or lacks </s>, <unk> or <pad>, or a file is not a
+        ValueError: If a vocabulary has gaps or lacks </s>, <unk> or <pad>, or a file is not a
             SentencePiece model.
     """
 
-    def __init__(self, vocabulary: Mapping[str, int], cutters: tuple[bytes, bytes]) -> None:
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        cutters: tuple[bytes, bytes],
+        target_vocabulary: Mapping[str, int] | None = None,
+    ) -> None:
         library = import_extra("sentencepiece")
         self.vocabulary, self.cutters = dict(vocabulary), cutters
-        ids = self.vocabulary.values()
-        if any(type(i) is not int for i in ids) or set(ids) != set(range(len(ids))):
-            raise ValueError(f"{VOCABULARY} must hold the ids 0, 1, … once each, got others")
+        self.target_vocabulary = dict(target_vocabulary or vocabulary)
+        held = {VOCABULARY: self.vocabulary, TARGET_VOCABULARY: self.target_vocabulary}
+        for file, names in held.items():
+            ids = names.values()
+            if any(type(i) is not int for i in ids) or set(ids) != set(range(len(ids))):
+                raise ValueError(f"{file} must hold the ids 0, 1, … once each, got others")
+            for name in SPECIAL:
+                if name not in names:
+                    raise ValueError(f"{file} must hold {name}, got none")
         self.names = sorted(self.vocabulary, key=self.vocabulary.get)
         self.pieces = [name.replace(SPACE, " ").encode() for name in self.names]  # as bytes
-        for name in (END, UNKNOWN, PADDING):
-            if name not in self.vocabulary:
-                raise ValueError(f"{VOCABULARY} must hold {name}, got none")
-        self.special = {self.vocabulary[name] for name in (END, UNKNOWN, PADDING)}
+        self._target_names = sorted(self.target_vocabulary, key=self.target_vocabulary.get)
         self._cutters = [library.SentencePieceProcessor() for _ in CUTTERS]
         for name, cutter, content in zip(CUTTERS, self._cutters, cutters, strict=True):
             try:
@@ -71,7 +81,7 @@ class MarianTokenizer:
                 ) from None
 
     def __len__(self) -> int:
-        """Number of ids: the model's vocabulary_size."""
+        """Number of a source's ids: the model's vocabulary_size."""
         return len(self.names)
 
     def encode(self, text: str) -> list[int]:
@@ -79,30 +89,29 @@ class MarianTokenizer:
 
         A piece that the vocabulary lacks is <unk>. An empty text has no ids.
         """
-        ids = self._ids(text, self._cutters[0])
+        ids = self._ids(text, self._cutters[0], self.vocabulary)
         return [*ids, self.vocabulary[END]] if ids else []
 
     def encode_target(self, text: str) -> list[int]:
         """The ids of a target text, without the end token's."""
-        return self._ids(text, self._cutters[1])
+        return self._ids(text, self._cutters[1], self.target_vocabulary)
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The target text of ids, without </s>, <unk> and <pad>."""
-        words = [self.names[i] for i in token_ids if i not in self.special]
-        return self._cutters[1].decode_pieces(words).strip()
+        words = [name for i in token_ids if (name := self._target_names[i]) not in SPECIAL]
+        return self._cutters[1].decode_pieces(words).replace(SPACE, " ").strip()
 
     def tokens(self, token_ids: Sequence[int]) -> list[str]:
-        """Every id's piece to look at; a space is ``▁``."""
+        """Every id's piece to look at, of a source if there are two vocabularies."""
         return [self.names[token_id] for token_id in token_ids]
 
-    def _ids(self, text: str, cutter: object) -> list[int]:
+    def _ids(self, text: str, cutter: object, vocabulary: dict[str, int]) -> list[int]:
         code, ends, rest = text.partition("<<")
         if text.startswith(">>") and ends:
             pieces = [code + ends, *cutter.encode(rest, out_type=str)]
         else:
             pieces = cutter.encode(text, out_type=str)
-        unknown = self.vocabulary[UNKNOWN]
-        return [self.vocabulary.get(piece, unknown) for piece in pieces]
+        return [vocabulary.get(piece, vocabulary[UNKNOWN]) for piece in pieces]
 
 
 def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Translator:
@@ -114,7 +123,7 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
     is log_probability / length^length_penalty. With alpha and length_penalty 0 both find the same.
 
     Args:
-        folder: With config.json, model.safetensors, vocab.json, source.spm and target.spm.
+        folder: With the files named above.
         sha256: The checksum that model.safetensors must have, in hexadecimal; None for any.
 
     Returns:
@@ -130,6 +139,8 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
     folder = Path(folder)
     _require_files(folder)
     settings, vocabulary = (_read_object(folder / name) for name in (CONFIG, VOCABULARY))
+    other = folder / TARGET_VOCABULARY
+    target_vocabulary = _read_object(other) if other.exists() else None
     with enough_memory(f"the model in {folder}"):
         content = (folder / WEIGHTS).read_bytes()
         found = hashlib.sha256(content).hexdigest()
@@ -138,17 +149,20 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
         try:
             model = from_marian(settings, safetensors.torch.load(content))
             files = tuple((folder / name).read_bytes() for name in CUTTERS)
-            tokenizer = MarianTokenizer(vocabulary, files)
+            tokenizer = MarianTokenizer(vocabulary, files, target_vocabulary)
         except SafetensorError:
             wanted, got = "a whole safetensors file", "one that is damaged or of another format"
             raise CheckpointError(f"{folder / WEIGHTS} must be {wanted}, got {got}") from None
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"{folder} must hold a Marian model: {error}") from None
-    config, ids = model.config, tokenizer.vocabulary
-    wanted = (config.vocabulary_size, config.padding_id, config.end_id)
-    if (got := (len(ids), ids[PADDING], ids[END])) != wanted:
-        names = "size, padding and end"
-        raise CheckpointError(f"{names} of {folder / VOCABULARY} must be {wanted}, got {got}")
+    config = model.config
+    read = {VOCABULARY: config.vocabulary_size, TARGET_VOCABULARY: config.output_size}
+    both = (tokenizer.vocabulary, tokenizer.target_vocabulary)
+    for (name, size), ids in zip(read.items(), both, strict=True):
+        wanted = (size, config.padding_id, config.end_id)
+        if (got := (len(ids), ids[PADDING], ids[END])) != wanted:
+            what = f"size, padding and end of {folder / name}"
+            raise CheckpointError(f"{what} must be {wanted}, got {got}")
     return Translator(model, tokenizer, lower_capitals=False)
 
 
@@ -173,6 +187,9 @@ def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
     generation = {name: settings[name] for name in writing}
     generation |= {"bad_words_ids": [[settings["pad_token_id"]]], "renormalize_logits": True}
     files = {CONFIG: settings, GENERATION: generation, VOCABULARY: tokenizer.vocabulary}
+    if tokenizer.target_vocabulary != tokenizer.vocabulary:
+        files |= {TARGET_VOCABULARY: tokenizer.target_vocabulary}
+        files |= {TOKENIZER: {"separate_vocabs": True}}
     contents = {name: json.dumps(held, indent=1).encode() for name, held in files.items()}
     contents |= dict(zip(CUTTERS, tokenizer.cutters, strict=True))
     distinct = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}

@@ -58,8 +58,9 @@ class RunFolder:
         Raises:
             BlockingIOError: If another process has the lock. A disk without locks stops nobody.
         """
-        if os.path.lexists(self.path) and not self.path.is_dir():
-            raise NotADirectoryError(f"out must be a folder or a new name, got {self.path}")
+        for place in (self.path, self.weights):
+            if os.path.lexists(place) and not place.is_dir():
+                raise NotADirectoryError(f"out must be a folder or a new name, got {place}")
         files = (self.lock_file, self.tokenizer_file, self.words_file)
         new = [each for each in (*files, self.path, *self.path.parents) if not each.exists()]
         self.path.mkdir(parents=True, exist_ok=True)

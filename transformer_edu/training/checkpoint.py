@@ -7,7 +7,7 @@ choices of the run and the format's version. A saved model holds the weights and
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, is_dataclass
+from dataclasses import asdict, astuple, fields, is_dataclass
 
 import torch
 from torch import Tensor, nn
@@ -70,6 +70,9 @@ def load_checkpoint(path: str | os.PathLike, state: TrainingState) -> None:
     """
     tensors, record = _read(path)
     try:
+        if isinstance(state.model, Transformer):  # the file may be older than a field of the config
+            later = {field.name: field.default for field in fields(TransformerConfig)}
+            record["choices"]["model"] = later | record["choices"]["model"]
         require_same(path, record["choices"], choices(state), "")
         weights = _part(tensors, "weights.")
         _require_same_weights(path, weights, state.model)

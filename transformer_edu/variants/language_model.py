@@ -105,6 +105,8 @@ class LanguageModel(nn.Module):
 
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
+        if not isinstance(config, LanguageModelConfig):
+            raise TypeError(f"config must be a LanguageModelConfig, got {type(config).__name__}")
         per_layer = 4 * config.d_model + 2 * config.d_ff
         require_memory(config.d_model * (config.num_layers * per_layer + config.vocabulary_size))
         self.config = config

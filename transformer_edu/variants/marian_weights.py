@@ -2,54 +2,54 @@
 
 The models of OPUS-MT (Tiedemann and Thottingal 2020, https://aclanthology.org/2020.eamt-1.61) were
 trained with Marian and are published for the library transformers. They differ from the paper's
-model in six fields of TransformerConfig:
+model in these fields of TransformerConfig:
 
 - ``bias``: every projection has one. ``final_logits_bias`` is that of our output projection.
 - ``position_order``: the positional encoding holds all sines first, then all cosines.
-- ``activation``: the feed-forward networks use SiLU, which Marian calls swish.
+- ``activation``: the feed-forward networks of most use SiLU, which Marian calls swish.
 - ``start_id``: a target starts with the padding token, which is never written.
 - ``end_id``: the end token is token 0. It ends the source too.
-- ``num_decoder_layers``: some decoders have fewer layers than their encoder.
+- The decoder may have other depths and sizes than the encoder, and a vocabulary of its own.
+
+What a setting decides in training only (init_std, layerdrop, dropout inside a sub-layer) is not
+read: our model drops what the paper drops.
 """
 
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_edu.model.embeddings import PositionalEncoding
+from transformer_edu.model.refusals import require_flag
 from transformer_edu.model.transformer import Transformer, TransformerConfig, without_numbers
 
 # What our config says of every Marian model.
-SWITCHES = {
-    "position_order": "halves",
-    "bias": True,
-    "norm_first": False,
-    "has_final_norm": False,
-    "tie_embeddings": True,
-    "target_vocabulary_size": None,
+SWITCHES = {"position_order": "halves", "bias": True, "norm_first": False}
+FIELDS = {  # fields of our config, and the settings that decide them
+    "vocabulary_size": "vocab_size",
+    "d_model": "d_model",
+    "num_heads": "encoder_attention_heads",
+    "num_decoder_heads": "decoder_attention_heads",
+    "num_layers": "encoder_layers",
+    "num_decoder_layers": "decoder_layers",
+    "d_ff": "encoder_ffn_dim",
+    "decoder_d_ff": "decoder_ffn_dim",
+    "dropout": "dropout",
+    "max_length": "max_position_embeddings",
+    "padding_id": "pad_token_id",
+    "start_id": "decoder_start_token_id",
+    "end_id": "eos_token_id",
+    "activation": "activation_function",
+    "tie_embeddings": "tie_word_embeddings",
+    "scale_embeddings": "scale_embedding",
 }
-# Settings that must have the first value, and the value that transformers takes for a missing one.
-WANTED = {
-    "model_type": ("marian", None),
-    "scale_embedding": (True, False),
-    "share_encoder_decoder_embeddings": (True, True),
-    "tie_word_embeddings": (True, True),
-}
-SIZES = {  # each field of our config, and the settings that must agree on it
-    "vocabulary_size": ("vocab_size",),
-    "d_model": ("d_model",),
-    "num_heads": ("encoder_attention_heads", "decoder_attention_heads"),
-    "num_layers": ("encoder_layers",),
-    "num_decoder_layers": ("decoder_layers",),
-    "d_ff": ("encoder_ffn_dim", "decoder_ffn_dim"),
-    "dropout": ("dropout",),
-    "max_length": ("max_position_embeddings",),
-    "padding_id": ("pad_token_id",),
-    "start_id": ("decoder_start_token_id",),
-    "end_id": ("eos_token_id",),
-}
-ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
+JOINT = "share_encoder_decoder_embeddings"
+DEFAULTS = {"scale_embedding": False, "tie_word_embeddings": True, JOINT: True}  # transformers'
+# Other names of our activations, the one that we write first.
+ALIASES = {"gelu": "gelu", "swish": "silu", "gelu_new": "gelu_tanh", "gelu_python": "gelu"}
+TANH = ("gelu_fast", "gelu_accurate", "gelu_pytorch_tanh", "gelu_python_tanh")
+ALIASES |= dict.fromkeys(TANH, "gelu_tanh")
 # The norms first: their names contain those of the attentions.
 MARIAN_NAMES = {
     "around_self_attention.norm": "self_attn_layer_norm",
@@ -65,13 +65,12 @@ MARIAN_NAMES = {
     "feed_forward.narrow": "fc2",
 }
 LOGITS_BIAS = "final_logits_bias"
-# The four names of one table; a file has at least one of them.
-TABLES = (
-    "model.shared.weight",
-    "model.encoder.embed_tokens.weight",
-    "model.decoder.embed_tokens.weight",
-    "lm_head.weight",
-)
+TABLES = {  # each of ours by the name that it has in a file if it is not shared
+    "source_embedding.table.weight": "model.encoder.embed_tokens.weight",
+    "target_embedding.table.weight": "model.decoder.embed_tokens.weight",
+    "output_projection.weight": "lm_head.weight",
+}
+SHARED = "model.shared.weight"
 # Older files hold the positions too, which are a formula.
 POSITIONS = {f"model.{stack}.embed_positions.weight" for stack in ("encoder", "decoder")}
 
@@ -86,16 +85,18 @@ def config_from_marian(settings: Mapping[str, object]) -> TransformerConfig:
         TypeError, ValueError: If a setting is missing, out of its range, or not one that our
             model can have.
     """
-    for name, (wanted, default) in WANTED.items():
-        if (got := settings.get(name, default)) != wanted:
-            raise ValueError(f"{name} must be {wanted}, got {got}")
-    activation = settings.get("activation_function")
-    if activation not in list(ACTIVATIONS):
-        known = ", ".join(ACTIVATIONS)
-        raise ValueError(f"activation_function must be one of {known}, got {activation}")
-    sizes = {ours: _agreed(settings, names) for ours, names in SIZES.items()}
-    switches = {name: value for name, value in SWITCHES.items() if name != "has_final_norm"}
-    return TransformerConfig(**sizes, **switches, activation=ACTIVATIONS[activation])
+    if (kind := settings.get("model_type")) != "marian":
+        raise ValueError(f"model_type must be marian, got {kind}")
+    given = DEFAULTS | dict(settings)
+    for name in FIELDS.values():
+        if name not in given:
+            raise ValueError(f"{name} must be among the settings, got none")
+    fields = {ours: given[theirs] for ours, theirs in FIELDS.items()}
+    fields["activation"] = ALIASES.get(str(fields["activation"]), fields["activation"])
+    require_flag(JOINT, given[JOINT])
+    if not given[JOINT]:
+        fields["target_vocabulary_size"] = given.get("decoder_vocab_size") or given["vocab_size"]
+    return TransformerConfig(**fields, **SWITCHES)
 
 
 def from_marian(settings: Mapping[str, object], tensors: Mapping[str, Tensor]) -> Transformer:
@@ -116,12 +117,12 @@ def from_marian(settings: Mapping[str, object], tensors: Mapping[str, Tensor]) -
     if depth > len(tensors):  # before a model of that depth takes memory
         raise ValueError(f"a model of {depth} layers must have more tensors, got {len(tensors)}")
     model = without_numbers(config)
-    given = _with_one_table(tensors)
-    _require_weights(given, model)
+    names = _names(model)
+    given = _with_one_name_each(tensors, names, config.output_size)
+    _require_weights(given, {names[ours]: each for ours, each in model.state_dict().items()})
     is_double = all(tensor.dtype == torch.float64 for tensor in given.values())
     dtype = torch.float64 if is_double else torch.float32
     copies = {name: tensor.detach().to(dtype, copy=True) for name, tensor in given.items()}
-    names = {name: _marian_name(name) for name in model.state_dict()}
     copies[LOGITS_BIAS] = copies[LOGITS_BIAS].squeeze(0)
     model.load_state_dict({ours: copies[theirs] for ours, theirs in names.items()}, assign=True)
     sizes = {"d_model": config.d_model, "max_length": config.max_length}
@@ -141,58 +142,67 @@ def to_marian(model: Transformer) -> tuple[dict[str, object], dict[str, Tensor]]
         ValueError: If one of the model's SWITCHES is not that of a Marian model.
     """
     config = model.config
-    for name, wanted in SWITCHES.items():
+    for name, wanted in (SWITCHES | {"has_final_norm": False}).items():
         if (got := getattr(config, name)) != wanted:
             raise ValueError(f"{name} must be {wanted} in a Marian model, got {got}")
-    activation = next(theirs for theirs, ours in ACTIVATIONS.items() if ours == config.activation)
-    settings = {name: wanted for name, (wanted, _) in WANTED.items()}
-    settings |= {"architectures": ["MarianMTModel"], "activation_function": activation}
-    settings |= {name: getattr(config, ours) for ours, names in SIZES.items() for name in names}
-    settings |= {"decoder_layers": config.decoder_depth, "forced_eos_token_id": config.end_id}
-    tensors = {_marian_name(name): weight.detach() for name, weight in model.state_dict().items()}
+    settings = {theirs: getattr(config, ours) for ours, theirs in FIELDS.items()}
+    heads, d_ff = config.decoder_sizes.values()
+    settings |= {"decoder_attention_heads": heads, "decoder_ffn_dim": d_ff}
+    settings |= {"decoder_layers": config.decoder_depth, "decoder_vocab_size": config.output_size}
+    written = [theirs for theirs, ours in ALIASES.items() if ours == config.activation]
+    settings |= {"activation_function": [*written, config.activation][0], JOINT: _is_joint(config)}
+    settings |= {"model_type": "marian", "architectures": ["MarianMTModel"]}
+    settings |= {"forced_eos_token_id": config.end_id}
+    weights, names = model.state_dict(), _names(model)
+    tensors = {theirs: weights[ours].detach() for ours, theirs in names.items()}
     tensors[LOGITS_BIAS] = tensors[LOGITS_BIAS].unsqueeze(0)
     return settings, tensors
 
 
-def _agreed(settings: Mapping[str, object], names: tuple[str, ...]) -> object:
-    """The value of one setting, or of two that must be equal."""
-    first, last = names[0], names[-1]
-    for name in names:
-        if name not in settings:
-            raise ValueError(f"{name} must be among the settings, got none")
-    if settings[first] != settings[last]:
-        got = f"{settings[first]} and {settings[last]}"
-        raise ValueError(f"{first} and {last} must be equal, got {got}")
-    return settings[first]
+def _is_joint(config: TransformerConfig) -> bool:
+    """Whether one table serves source, target and output."""
+    return config.tie_embeddings and config.target_vocabulary_size is None
 
 
-def _marian_name(name: str) -> str:
-    """The name that transformers has for a weight of ours."""
-    if name == "output_projection.bias":
-        return LOGITS_BIAS
-    if not name.startswith(("encoder", "decoder")):  # the tied table
-        return TABLES[0]
-    for ours, theirs in MARIAN_NAMES.items():
-        name = name.replace(ours, theirs)
-    return f"model.{name}"
+def _names(model: Transformer) -> dict[str, str]:
+    """The name that transformers has for each of our weights; tied ones have the same."""
+    names = {}
+    for name in model.state_dict():
+        theirs = name
+        for ours, part in MARIAN_NAMES.items():
+            theirs = theirs.replace(ours, part)
+        names[name] = f"model.{theirs}"
+    names |= TABLES | {"output_projection.bias": LOGITS_BIAS}
+    if model.config.tie_embeddings:
+        names["output_projection.weight"] = TABLES["target_embedding.table.weight"]
+    return names | dict.fromkeys(TABLES, SHARED) if _is_joint(model.config) else names
 
 
-def _with_one_table(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors with one name for the table, a bias of the logits, and no positions."""
+def _with_one_name_each(
+    tensors: Mapping[str, Tensor], names: Mapping[str, str], output_size: int
+) -> dict[str, Tensor]:
+    """The tensors with one name for tied tables, a bias of the logits, and no positions.
+
+    A table that the file does not name is the shared one.
+    """
     given = {name: tensor for name, tensor in tensors.items() if name not in POSITIONS}
-    tables = [given.pop(name) for name in TABLES if name in given]
-    kinds = {(table.dtype, table.shape) for table in tables}
-    if len(kinds) > 1 or any(not table.equal(tables[0]) for table in tables):
-        raise ValueError(f"{', '.join(TABLES)} must be equal, got different tables")
-    if tables:
-        given[TABLES[0]] = tables[0]
-        given.setdefault(LOGITS_BIAS, tables[0].new_zeros(1, *tables[0].shape[:1]))
+    shared = [given.pop(SHARED)] if SHARED in given else []
+    own = {ours: given.pop(theirs) for ours, theirs in TABLES.items() if theirs in given}
+    for name in {names[ours]: None for ours in TABLES}:
+        tied = [own[ours] for ours in own if names[ours] == name]
+        tied += shared if name == SHARED or not tied else []
+        kinds = {(table.dtype, table.shape) for table in tied}
+        if len(kinds) > 1 or any(not table.equal(tied[0]) for table in tied):
+            raise ValueError(f"{', '.join(TABLES.values())} must be equal, got different tables")
+        given |= {name: tied[0]} if tied else {}
+    for tensor in list(given.values())[:1]:
+        given.setdefault(LOGITS_BIAS, tensor.new_zeros(1, output_size))
     return given
 
 
-def _require_weights(given: Mapping[str, Tensor], model: nn.Module) -> None:
-    """Refuse tensors of other names, shapes or types than the model's."""
-    wanted = {_marian_name(name): tuple(w.shape) for name, w in model.state_dict().items()}
+def _require_weights(given: Mapping[str, Tensor], weights: Mapping[str, Tensor]) -> None:
+    """Refuse tensors of other names, shapes or types than the weights."""
+    wanted = {name: tuple(weight.shape) for name, weight in weights.items()}
     wanted[LOGITS_BIAS] = (1, *wanted[LOGITS_BIAS])
     for name in [*wanted, *given]:
         if name not in given:

@@ -1,9 +1,12 @@
 """A check has three outcomes, whatever a learner's answer is."""
 
+import runpy
+
 import pytest
 import torch
 
 from transformer_course.asking.answer import AnswerError, ask, close, exercise, require_shape
+from transformer_course.my_transformer import FILE
 
 
 @exercise("9.9")
@@ -38,6 +41,17 @@ def test_a_wrong_answer_gets_its_own_hint(capsys):
 def test_an_answer_that_raises_becomes_a_hint():
     with pytest.raises(AnswerError, match="could not be used.*ZeroDivisionError"):
         check_double(lambda number: number / 0, number=3)
+
+
+def test_the_hint_shows_the_new_line_that_calls_an_earlier_class(tmp_path):
+    (tmp_path / FILE).write_text("def halves(parts):\n    return 1 / parts\n", encoding="utf-8")
+    halves = runpy.run_path(tmp_path / FILE)["halves"]
+
+    def double(number):
+        return 4 * halves(0)
+
+    with pytest.raises(AnswerError, match=r"Python stops at `return 4 \* halves\(0\)`"):
+        check_double(double, number=3)
 
 
 @pytest.mark.parametrize("answer", [None, 3, "text", float("nan")])

@@ -15,9 +15,8 @@ POINTS = torch.tensor([[2.0, -0.5], [0.0, 2.0], [1.0, 0.5]])
 HEAD = Head("a head", WORDS, WORDS, POINTS, POINTS, *[torch.eye(2)] * 3, layer=1, number=1)
 FIGURES = {
     "plot_average": partial(figures.plot_average, POINTS[0], POINTS, POINTS, WORDS),
-    "plot_flow": partial(figures.plot_flow, POINTS, POINTS, POINTS, HEAD, "it"),
     "plot_it": partial(figures.plot_it, WEIGHTS, WORDS),
-    "plot_previous_words": partial(figures.plot_previous_words, HEAD),
+    "plot_rows": partial(figures.plot_rows, WEIGHTS, HEAD, "it"),
     "plot_word": partial(figures.plot_word, HEAD, "it"),
 }
 
@@ -31,8 +30,6 @@ def test_the_title_names_the_word_with_the_largest_weight_of_it():
     assert "it gives 80% of its attention to the" in figures.plot_it(WEIGHTS, WORDS).get_label()
 
 
-@pytest.mark.parametrize(("shift", "count"), [(1, 2), (0, 0)])
-def test_the_title_counts_the_words_that_attend_most_to_the_word_before(shift, count):
-    query = 9 * torch.eye(3).roll(shift, dims=0)
-    head = Head("a head", WORDS, WORDS, query, *[torch.eye(3)] * 4, layer=1, number=1)
-    assert f"{count} of 2 words" in figures.plot_previous_words(head).get_label()
+def test_the_scores_are_those_of_the_head_divided_by_the_root():
+    scores = torch.tensor(figures.plot_rows(WEIGHTS, HEAD, "it").axes[0].images[0].get_array())
+    torch.testing.assert_close(scores, POINTS @ POINTS.T / 2**0.5)

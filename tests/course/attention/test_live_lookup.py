@@ -45,7 +45,7 @@ def test_the_largest_weight_is_named_in_title_and_words():
     assert "near the value of a" in FIGURE.get_label()
 
 
-def test_more_than_three_values_have_a_hull():
+def test_of_more_than_three_values_no_shape_is_named():
     inside = torch.cat([PLANE_VALUE, PLANE_VALUE.mean(dim=0, keepdim=True)])
     figure = plot_lookup(
         PLANE_QUERY,
@@ -54,5 +54,5 @@ def test_more_than_three_values_have_a_hull():
         words=list("abcd"),
         features=["x", "y"],
     )
-    assert "inside the hull of the values" in figure.get_suptitle()
+    assert "The output is among the values" in figure.get_suptitle()
     plt.close(figure)

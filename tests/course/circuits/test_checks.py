@@ -63,6 +63,10 @@ def as_list_with_more_weight(num_words, length):
     return [scores_1, moves_1, scores_2, 5 * moves_2]
 
 
+def as_one_tensor(num_words, length):
+    return torch.stack(right(num_words, length))
+
+
 def changed(index, change):
     """The right matrices, one of which is changed."""
 
@@ -126,6 +130,11 @@ def rolled(weights, token_ids):
     return (weights * cells).sum(dim=-1)[:, cells.any(dim=1)].mean(dim=-1)
 
 
+def rolled_without_tril(weights, token_ids):
+    cells = token_ids.unsqueeze(1) == token_ids.roll(1)
+    return (weights * cells).sum(dim=-1)[:, cells.any(dim=1)].mean(dim=-1)
+
+
 def _cells(token_ids):
     return (token_ids.unsqueeze(1) == F.pad(token_ids, (1, 0), value=-1)[:-1]).tril()
 
@@ -159,6 +168,7 @@ test_right = right_answers(
     [
         ("21.1", right),
         ("21.1", as_list_with_more_weight),
+        ("21.1", as_one_tensor),
         ("21.2", induction_score),
         ("21.2", with_loops),
         ("21.3", CIRCUIT),
@@ -186,12 +196,14 @@ test_wrong = wrong_answers(
         ("21.1", empty(3), "the slot `next` is still empty"),
         ("21.2", published, "one number for all heads"),
         ("21.2", rolled, "roll brings the last word"),
+        ("21.2", rolled_without_tril, "no word stands before key 0"),
         ("21.2", over_all_queries, "queries whose word has not come before"),
         ("21.2", by_cells, "divide by the number of cells"),
         ("21.2", without_tril, "queries whose word has not come before"),
         ("21.2", exchanged, "Queries and keys are exchanged"),
         ("21.2", same_word, "the weight on the same word"),
         ("21.3", [], "The answer is a list of heads"),
+        ("21.3", CIRCUIT[0], "The answer is a list of heads"),
         ("21.3", [("layers.2.self_attention", 5)], "is not a head of this model"),
         ("21.3", every_head(MODEL)[:7], "at most 6 are allowed"),
         ("21.3", every_head(MODEL)[-2:], "random heads by up to"),

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from tests.variants.test_language_model import GPT2, random_model
 from transformer_course.circuits.paths import (
     PATHS,
     accuracy_through,
@@ -12,11 +13,36 @@ from transformer_course.circuits.paths import (
     role_scores,
     uniform_score,
 )
-from transformer_course.circuits.repeats import copy_accuracy, copying_model, repeating_texts
+from transformer_course.circuits.repeats import (
+    Repeats,
+    copy_accuracy,
+    copying_model,
+    repeating_texts,
+)
+from transformer_course.from_2017_to_today.hugging_face import as_gpt2
 from transformer_course.looking.ablation import heads_switched_off
 from transformer_edu.pretrained.loading import load_pretrained
 
 TEXTS = repeating_texts(20, luck=torch.Generator().manual_seed(5))
+
+
+def test_scores_are_those_of_hugging_faces_attention_read_on_two_diagonals():
+    pytest.importorskip("transformers")
+    ours = random_model(GPT2).eval()
+    ids = torch.rand(50, 8, generator=torch.Generator().manual_seed(0)).argsort(dim=1)
+    texts = Repeats(ids.repeat(1, 3)[:, :17], torch.full((50,), 8))  # sixteen words are read
+    theirs = as_gpt2(ours)
+    theirs.set_attn_implementation("eager")
+    with torch.no_grad():
+        layers = theirs(texts.read, output_attentions=True).attentions
+    before, after = (  # as they are defined elsewhere: one word back, one word less than a period
+        torch.stack(
+            [layer.diagonal(back, -2, -1)[..., start:].mean(dim=(0, 2)) for layer in layers]
+        )
+        for back, start in ((-1, 0), (-7, 1))
+    )
+    found = head_scores(ours, texts)
+    torch.testing.assert_close(found, {"before": before, "after": after}, atol=1e-6, rtol=0)
 
 
 @pytest.fixture

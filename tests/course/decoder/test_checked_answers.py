@@ -4,18 +4,6 @@ from tests.exercise_answers import Answers, checks_of, told_apart
 from transformer_course.decoder import checks
 
 LAYER = """
-class DecoderLayer(EncoderLayer):
-    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
-        super().__init__(d_model, num_heads, d_ff, dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads)
-        self.around_cross_attention = AddAndNorm(d_model, dropout)
-
-    def forward(self, x, memory, target_mask=None, source_mask=None):
-        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, target_mask))
-        x = self.around_cross_attention(x, lambda y: self.cross_attention(y, memory, memory, source_mask))
-        return self.around_feed_forward(x, self.feed_forward)
-"""
-OWN = """
 class DecoderLayer(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
         super().__init__()
@@ -25,6 +13,18 @@ class DecoderLayer(nn.Module):
         self.around_self_attention = AddAndNorm(d_model, dropout)
         self.around_cross_attention = AddAndNorm(d_model, dropout)
         self.around_feed_forward = AddAndNorm(d_model, dropout)
+
+    def forward(self, x, memory, target_mask=None, source_mask=None):
+        x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, target_mask))
+        x = self.around_cross_attention(x, lambda y: self.cross_attention(y, memory, memory, source_mask))
+        return self.around_feed_forward(x, self.feed_forward)
+"""
+INHERITED = """
+class DecoderLayer(EncoderLayer):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1):
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.around_cross_attention = AddAndNorm(d_model, dropout)
 """
 FORWARD = LAYER.split("dropout)\n\n")[-1]
 FIRST = "x = self.around_self_attention(x, lambda y: self.self_attention(y, y, y, target_mask))"
@@ -53,13 +53,14 @@ def shift(target, start_id, end_id):
 """
 PAIR = "[start_id, *target], [*target, end_id]"
 ANSWERS = {
-    "8.1": Answers(
+    "8.2": Answers(
         LAYER,
         right=[
-            f"{OWN}\n{FORWARD}",
-            f"{OWN}\n{FORWARD}".replace(
-                "AddAndNorm(d_model, dropout)", "AddAndNorm(d_model, dropout=dropout)"
-            ),
+            f"{INHERITED}\n{FORWARD}",
+            f"{SELF} → lambda y, m=target_mask: self.self_attention(y, y, y, m)",
+            "self.self_attention = MultiHeadAttention(d_model, num_heads)\n        self.cross_attention = MultiHeadAttention(d_model, num_heads) → for name in ('self', 'cross'):\n            setattr(self, f'{name}_attention', MultiHeadAttention(d_model, num_heads))",
+            f"{THREE} → def attend(attention, memory, mask):\n            return lambda y: attention(y, y if memory is None else memory, y if memory is None else memory, mask)\n        x = self.around_self_attention(x, attend(self.self_attention, None, target_mask))\n        x = self.around_cross_attention(x, attend(self.cross_attention, memory, source_mask))\n        return {THIRD}",
+            "        self.cross_attention = MultiHeadAttention(d_model, num_heads)\n →  && self.feed_forward = F → self.cross_attention = MultiHeadAttention(d_model, num_heads); self.feed_forward = F",
             f"{THIRD} → self.around_feed_forward(x, lambda y: self.feed_forward(y))",
             f"{SELF} → lambda z: self.self_attention(z, z, z, mask=target_mask)",
             f"{CROSS} → lambda z: self.cross_attention(z, memory, memory, mask=source_mask)",
@@ -74,9 +75,8 @@ ANSWERS = {
             "self, x, memory → self, x, m && memory, memory → m, m",
             "MultiHeadAttention(d_model, num_heads) → MultiHeadAttention(d_model=d_model, num_heads=num_heads)",
             "d_model → width && num_heads → heads && d_ff → wide",
-            "self.cross_attention = MultiHeadAttention(d_model, num_heads)\n        self.around_cross_attention = AddAndNorm(d_model, dropout) → self.around_cross_attention = AddAndNorm(d_model, dropout)\n        self.cross_attention = MultiHeadAttention(d_model, num_heads)",
             f"{THREE} → for around, f in [(self.around_self_attention, {SELF}), (self.around_cross_attention, {CROSS}), (self.around_feed_forward, self.feed_forward)]:\n            x = around(x, f)\n        return x",
-            "AddAndNorm(d_model, dropout) → AddAndNorm(d_model, dropout=dropout) && cross_attention = MultiHeadAttention(d_model → cross_attention = MultiHeadAttention(num_heads=num_heads, d_model=d_model && d_model, num_heads) → d_model)",
+            "AddAndNorm(d_model, dropout) → AddAndNorm(d_model, dropout=dropout) && cross_attention = MultiHeadAttention(d_model, num_heads) → cross_attention = MultiHeadAttention(num_heads=num_heads, d_model=d_model)",
         ],
         wrong={
             f"        {SECOND}\n → ": "self.around_cross_attention is never",
@@ -89,9 +89,9 @@ ANSWERS = {
             "y, y, y, target_mask) → y, y, y, source_mask)": "self_attention gets source_mask as its mask.",
             "memory, memory, source_mask) → memory, memory, target_mask)": "cross_attention gets target_mask as its",
             "y, memory, memory → memory, y, y": "cross_attention gets memory as its query.",
-            "y, memory, memory → y, y, y": "cross_attention gets something else as its",
-            "y, memory, memory → y, memory, y": "cross_attention gets something else as its",
-            "y, memory, memory → y, y, memory": "cross_attention gets something else as its",
+            "y, memory, memory → y, y, y": "cross_attention gets what around_self_attention returns as its",
+            "y, memory, memory → y, memory, y": "cross_attention gets what around_self_attention returns as its",
+            "y, memory, memory → y, y, memory": "cross_attention gets what around_self_attention returns as its",
             "self.cross_attention(y, → self.self_attention(y,": "self.self_attention is called 2 times; the",
             f"{FIRST}\n        {SECOND} → {SECOND}\n        {FIRST}": "The paper has another order than yours:",
             f"{SECOND}\n        return {THIRD} → {FIRST[:0]}x = {THIRD}\n        return {SECOND[4:]}": "The paper has another order than yours:",
@@ -101,8 +101,8 @@ ANSWERS = {
             f"{SECOND} → x = x + self.cross_attention(x, memory, memory, source_mask)": "self.around_cross_attention is never",
             f"{SECOND} → y = {SECOND[4:]}": "around_feed_forward must get what",
             "self.around_cross_attention = AddAndNorm(d_model, dropout) → self.around_cross_attention = AddAndNorm(d_model)": "dropout does not arrive: all three",
-            "num_heads, d_ff, dropout) → num_heads, d_ff)": "dropout does not arrive: all three",
-            "self.around_cross_attention = AddAndNorm(d_model, dropout) → self.around_cross_attention = self.around_feed_forward": "around_cross_attention and",
+            "AddAndNorm(d_model, dropout) → AddAndNorm(d_model)": "dropout does not arrive: all three",
+            "self.around_cross_attention = AddAndNorm(d_model, dropout) → self.around_cross_attention = self.around_self_attention": "around_self_attention and",
             "self.cross_attention = MultiHeadAttention(d_model, num_heads) → self.cross_attention = self.self_attention": "self_attention and cross_attention are the",
             f"{SECOND} → a = self.around_cross_attention\n        x = a.norm(x + a.dropout(self.cross_attention(x, memory, memory, source_mask)))": "self.around_cross_attention is never",
             f"{CROSS} → lambda _: self.cross_attention(x, memory, memory, source_mask)": "The function that around_cross_attention",
@@ -112,12 +112,12 @@ ANSWERS = {
             f"{SECOND} → memory = self.around_cross_attention(memory, lambda y: self.cross_attention(y, x, x))": "around_cross_attention must get what",
             "x, memory, target_mask=None, source_mask=None → x, memory, source_mask=None, target_mask=None": "self_attention gets source_mask as its mask.",
             "target_mask=None, source_mask=None → target_mask, source_mask": "Your answer could not be used: its",
-            "super().__init__(d_model, num_heads, d_ff, dropout) → super().__init__()": "Python stops at `super().__init__()`: TypeErr",
-            f"{SECOND} → x = self.around_cross_attention(x, self.cross_attention)": "Python stops at `x = self.around_cross_attent",
+            "class DecoderLayer(nn.Module) → class DecoderLayer(EncoderLayer)": "Python stops at `super().__init__()`: TypeErr",
+            f"{SECOND} → x = self.around_cross_attention(x, self.cross_attention)": "around_cross_attention calls its sub-layer with one",
             "x, memory, target_mask → memory, x, target_mask": "around_self_attention must get x, and gets",
         },
     ),
-    "8.2": Answers(
+    "8.3": Answers(
         STACK,
         right=[
             f"{HELD} → nn.ModuleList(DecoderLayer(*sizes) for _ in range(num_layers))",
@@ -155,9 +155,9 @@ ANSWERS = {
             f"{CALL} → layer(x, memory, target_mask)": "Layer 1 gets nothing in the place of",
             f"{CALL} → layer(x, memory, None, source_mask)": "Layer 1 gets nothing in the place of",
             f"{CALL} → layer(x, memory)": "Layer 1 gets nothing in the place of",
-            f"{CALL} → layer(x, memory, source_mask, target_mask)": "Layer 1 gets something else in the place of",
+            f"{CALL} → layer(x, memory, source_mask, target_mask)": "Layer 1 gets source_mask in the place of",
             f"{CALL} → layer(memory, x, target_mask, source_mask)": "Layer 1 must get x; not memory.",
-            f"{CALL} → layer(x, x, target_mask, target_mask)": "Layer 1 gets something else in the place of",
+            f"{CALL} → layer(x, x, target_mask, target_mask)": "Layer 1 gets x in the place of",
             f"x = {CALL} → x = memory = {CALL}": "Layer 2 gets something else in the place of",
             f"x = {CALL} → memory = {CALL}": "Layer 2 must get what layer 1 returns; not",
             f"x = {CALL} → {CALL}": "Layer 2 must get what layer 1 returns; not",
@@ -173,11 +173,11 @@ ANSWERS = {
             f"{RUN} →         return self.layers(x, memory, target_mask, source_mask)": "Python stops at `return self.layers(x, memory",
             "        return x → ": "Your function returns nothing: end it with",
             "target_mask=None, source_mask=None → target_mask, source_mask": "Your answer could not be used: its",
-            "x, memory, target_mask=None, source_mask=None → x, memory, source_mask=None, target_mask=None": "Layer 1 gets something else in the place of",
+            "x, memory, target_mask=None, source_mask=None → x, memory, source_mask=None, target_mask=None": "Layer 1 gets source_mask in the place of",
             "super().__init__() → pass": "Begin __init__ with super().__init__().",
         },
     ),
-    "8.3": Answers(
+    "8.4": Answers(
         "(2, 8, 7, 10)",
         right=[
             "[2, 8, 7, 10]",
@@ -202,7 +202,7 @@ ANSWERS = {
             "'2, 8, 7, 10'": "The answer is a tuple of four numbers:",
         },
     ),
-    "8.4": Answers(
+    "8.1": Answers(
         SHIFT,
         right=[
             f"{PAIR} → [start_id] + target, target + [end_id]",

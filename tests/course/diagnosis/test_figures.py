@@ -11,7 +11,7 @@ EVALUATIONS = [Evaluation(25, 1.0, 0.5, 0.0), Evaluation(50, 0.5, 0.95, 0.25)]
 def test_the_figure_of_a_training_says_what_it_shows():
     figure = plot_learning(EVALUATIONS)
     assert_it_says_what_it_shows(figure)
-    assert figure.get_label() == "Tokens right: 0.95, numbers right: 0.25"
+    assert figure.get_label() == "Correct tokens: 0.95, correct numbers: 0.25"
 
 
 def test_one_of_the_stored_models_is_healthy():

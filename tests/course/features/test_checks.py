@@ -83,6 +83,10 @@ def only_which(self, x):
     return (right(self, x) > 0).float()
 
 
+def without_relu(self, x):
+    return kept(self.encoder(x - self.decoder.bias), self.active)
+
+
 def nothing_cut(self, x):
     return self.encoder(x - self.decoder.bias)
 
@@ -149,6 +153,7 @@ test_wrong = wrong_answers(
         ("22.1", with_parts(with_the_bias_added), "You add the bias of the decoder"),
         ("22.1", with_parts(only_which), "which features are active, not how much"),
         ("22.1", with_parts(nothing_cut), "nothing is set to 0"),
+        ("22.1", with_parts(without_relu), "may not be below 0"),
         ("22.1", with_parts(one_too_many), "more than 3 active features"),
         ("22.1", with_parts(below_zero), "may not be below 0"),
         ("22.1", with_parts(doubled), "not those of the formula"),
@@ -169,6 +174,7 @@ test_wrong = wrong_answers(
         ("22.3", [1, 2], "a list of words"),
         ("22.3", set(TOKENS), "nothing could refute it"),
         ("22.3", ["dogs", "the", "runs", "cat"], "Refuted: 3 of 4 words never excite"),
+        ("22.3", ["dogs", "birds", "the", "runs"], "Only 2 of your words excite"),
     ],
 )
 
@@ -177,7 +183,8 @@ test_wrong = wrong_answers(
     ("activity", "hint"),
     [
         ([2.0, 1.0, 0.0, 0.1, 1.5, 0.0, 1.0, 0.0, 9.0], "active at 'runs', too"),
-        ([2.0, 0.0, 0.0, 0.5, 1.0, 0.5, 0.0, 0.0, 0.5], "The AUC of your story is"),
+        ([2.0, 1.0, 0.0, 0.5, 1.0, 0.5, 0.3, 0.0, 0.5], "The AUC of your story is"),
+        ([9.0, 0.1, 0.0, 0.0, 0.1, 0.0, 0.1, 0.0, 0.0], "this feature is a single word"),
     ],
 )
 def test_a_story_that_other_words_refute_is_refused(activity, hint):

@@ -6,7 +6,7 @@ import re
 import torch
 
 from tests.published import published_page
-from transformer_course.feed_forward_add_and_norm.live_stream import show_stream_live
+from transformer_course.feed_forward_add_and_norm.live_stream import plot_stream, show_stream_live
 from transformer_course.feed_forward_add_and_norm.stream import lengths_and_angles
 from transformer_edu.model.encoder import Encoder, EncoderLayer
 
@@ -24,3 +24,9 @@ def test_a_stack_has_its_order_and_its_numbers():
     assert (stack["name"], stack["normFirst"], stack["sublayers"]) == ("s", True, 2)
     numbers = torch.tensor(stack["words"]).transpose(0, 1)
     torch.testing.assert_close(numbers, lengths_and_angles(encoder, x), atol=6e-5, rtol=0)
+
+
+def test_the_stack_with_the_longest_vector_is_named():
+    figure = plot_stream({"a": [1, 3, 1], "b": [1, 2, 2]}, word="red")
+    assert figure.axes[0].get_title("left").endswith("red is longest in: b")
+    assert figure.get_label().endswith("longest in: b")

@@ -1,7 +1,5 @@
 """Lesson 03: right answers of many kinds are accepted, and each mistake is named."""
 
-import torch
-
 from tests.exercise_answers import Answers, checks_of, told_apart
 from transformer_course.masks import checks
 
@@ -13,19 +11,23 @@ class Attention(nn.Module):
         self.key_projection = nn.Linear(d_model, d_head, bias=False)
         self.value_projection = nn.Linear(d_model, d_head, bias=False)
 
-    def attend(self, query, key, value, mask=None):
-        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        return scores.softmax(dim=-1) @ value
-
     def forward(self, query, key, value, mask=None):
         q = self.query_projection(query)
         k = self.key_projection(key)
         v = self.value_projection(value)
-        return self.attend(q, k, v, mask)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return scores.softmax(dim=-1) @ v
 """
 HIDE = "scores.masked_fill(~mask, torch.finfo(scores.dtype).min)"
+MASK = """
+def decoder_mask(token_ids):
+    length = token_ids.size(1)
+    padding = (token_ids != 0).unsqueeze(1)
+    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    return padding & causal
+"""
 LOOK = """
 def looks_ahead(model, source_ids, target_ids):
     changed = target_ids.clone()
@@ -37,24 +39,59 @@ def looks_ahead(model, source_ids, target_ids):
 CHANGE = "changed[:, -1] = (changed[:, -1] - 3) % 16 + 4"
 ANSWERS = {
     "3.1": Answers(
-        "9",
+        MASK,
         right=[
-            "9.0",
-            "torch.tensor(9)",
-            "sum([1, 2, 3, 3])",
-            "int(torch.ones(4, 4).tril()[:, :3].sum())",
-            "(torch.ones(4, 4).bool().tril() & torch.tensor([True, True, True, False])).sum()",
+            "(token_ids != 0).unsqueeze(1) → (token_ids != 0)[:, None]",
+            "(token_ids != 0).unsqueeze(1) → token_ids.bool().unsqueeze(1)",
+            "(token_ids != 0).unsqueeze(1) → (token_ids > 0)[:, None, :]",
+            "(token_ids != 0).unsqueeze(1) → ~(token_ids == 0).view(len(token_ids), 1, -1)",
+            "torch.ones(length, length, dtype=torch.bool).tril() → torch.ones(length, length).tril() == 1",
+            "torch.ones(length, length, dtype=torch.bool).tril() → torch.tril(torch.ones(length, length)).bool()",
+            "torch.ones(length, length, dtype=torch.bool).tril() → ~torch.ones(length, length).bool().triu(1)",
+            "torch.ones(length, length, dtype=torch.bool).tril() → (n := torch.arange(length)) <= n[:, None]",
+            "padding & causal → padding * causal",
+            "padding & causal → torch.logical_and(padding, causal)",
+            "padding & causal → causal.masked_fill(~padding, False)",
+            "padding & causal → ~(~padding | ~causal)",
+            "padding & causal → torch.where(padding, causal, False)",
+            "def decoder_mask(ids):\n    return torch.stack([torch.outer(torch.ones(len(row)), row != 0).tril() > 0 for row in ids])",
+            """
+def decoder_mask(token_ids):
+    batch, length = token_ids.shape
+    mask = torch.zeros(batch, length, length, dtype=torch.bool)
+    for sentence in range(batch):
+        for query in range(length):
+            for key in range(query + 1):
+                mask[sentence, query, key] = token_ids[sentence, key] != 0
+    return mask
+""",
         ],
         wrong={
-            "16": "Nothing would be hidden. Hide the future",
-            "12": "That is the padding mask alone: three",
-            "10": "That is the causal mask alone. The padding",
-            "6": "Either you hid the row of the padding (only",
-            "7": "7 is the number of hidden entries. How many",
-            "3": "A word may attend to itself: the diagonal",
-            "'9'": "The answer is a whole number; yours is '9'.",
-            "[9]": "The answer is a whole number; yours is [9].",
-            "13": "Count row by row: how many keys may each of",
+            "return padding & causal → return causal.expand(len(token_ids), -1, -1)": "The later words are hidden, the padding is not",
+            "return padding & causal → return padding.expand(-1, length, -1)": "The padding is hidden, the later words are not",
+            "return padding & causal → return padding": "The shape must be (batch, query, key) =",
+            "return padding & causal → return causal": "The shape must be (batch, query, key) =",
+            "return padding & causal → return ~(padding & causal)": "It is inverted: True means",
+            "return padding & causal → return padding | causal": "A query may attend to a key if *both*",
+            "return padding & causal → return padding + causal": "A query may attend to a key if *both*",
+            "return padding & causal → return padding and causal": "Python's if, and, or, not and max",
+            "dtype=torch.bool → dtype=torch.float": "`&` joins boolean tensors",
+            "return padding & causal → padding & causal": "Your function returns nothing",
+            "return padding & causal → return (padding & causal).float()": "A mask is boolean, True or False; yours is",
+            "return padding & causal → return (padding & causal).unsqueeze(1)": "The shape must be (batch, query, key) =",
+            ".tril() → .triu()": "You hide earlier words: a row",
+            ".tril() → .tril(-1)": "A row may attend to its own word, too",
+            ".tril() → .triu(1)": "The causal mask is inverted",
+            "token_ids != 0 → token_ids == 0": "The padding mask is inverted",
+            ".unsqueeze(1) → .unsqueeze(2)": "You hide the rows of padding.",
+            "return padding & causal → return padding & causal & padding.mT": "You hide the rows of padding.",
+            ".unsqueeze(1) → ": "Python stops at `return padding & causal`",
+            "length = token_ids.size(1) → length = 5": "Python stops at `return padding & causal`",
+            "return padding & causal → return (padding & causal)[0].expand(len(token_ids), -1, -1)": "With the ids [1, 4, 5, 6, 8], query 3 may attend",
+            "token_ids != 0 → token_ids > 1": "With the ids [1, 7, 9, 0, 0], query 0 may attend",
+            "dtype=torch.bool → dtype=torch.int": "A mask is boolean, True or False; yours is",
+            "length = → token_ids[token_ids == 0] = -1; length = ": "Your code changes the tensor that it gets",
+            "padding = → length, padding = 4, ": "Python stops at `return padding & causal`",
         },
     ),
     "3.2": Answers(
@@ -71,78 +108,78 @@ ANSWERS = {
             f"scores = {HIDE} → scores[~mask.expand_as(scores)] = torch.finfo(scores.dtype).min",
             f"scores = {HIDE} → hidden = ~mask; scores = scores * ~hidden + hidden * -1e9",
             f"scores = {HIDE} → scores = scores.clone(); scores.masked_fill_(~mask, torch.finfo(scores.dtype).min)",
-            f"scores = {HIDE} → w = scores.exp() * mask; return w @ value / w.sum(-1, keepdim=True).clamp(min=1e-9)",
-            f"scores = {HIDE} → w = scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(); return w @ value",
-            f"scores = {HIDE} → w = {HIDE}.softmax(-1) * mask; return w @ value",
-            f"scores = {HIDE} → pass\n        else:\n            mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool)\n        scores = {HIDE}",
-            "return self.attend(q, k, v, mask) → return self.attend(q, k, v, mask=mask)",
-            "return self.attend(q, k, v, mask) → return Attention.attend(self, q, k, v, mask)",
+            f"scores = {HIDE} → w = scores.exp() * mask; return w @ v / w.sum(-1, keepdim=True).clamp(min=1e-9)",
+            f"scores = {HIDE} → w = scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(); return w @ v",
+            f"scores = {HIDE} → w = {HIDE}.softmax(-1) * mask; return w @ v",
+            f"scores = {HIDE} → pass\n        else:\n            mask = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool)\n        scores = {HIDE}",
+            "        scores = q →         return self.attend(q, k, v, mask)\n\n    def attend(self, q, k, v, mask=None):\n        scores = q",
             "scores.softmax(dim=-1) → scores.softmax(dim=2)",
-            "math.sqrt(query.size(-1)) → self.root && super().__init__() → super().__init__(); self.root = d_head**0.5",
-            "scores.softmax(dim=-1) @ value → torch.einsum('...qk,...kd->...qd', F.softmax(scores, dim=-1), value)",
-            "key.transpose(-2, -1) → key.mT && scores.softmax(dim=-1) → torch.softmax(scores, -1)",
+            "math.sqrt(q.size(-1)) → self.root && super().__init__() → super().__init__(); self.root = d_head**0.5",
+            "scores.softmax(dim=-1) @ v → torch.einsum('...qk,...kd->...qd', F.softmax(scores, dim=-1), v)",
+            "k.transpose(-2, -1) → k.mT && scores.softmax(dim=-1) → torch.softmax(scores, -1)",
             "if mask is not None: → if mask is None:\n            scores = scores\n        else:",
-            "mask=None → allowed=None && ~mask → ~allowed && if mask → if allowed && v, mask) → v, allowed)",
-            "query, key, value, mask=None → a, b, c, mask=None && query @ key.t → a @ b.t && query.size → a.size && @ value → @ c && (query) → (a) && (key) → (b) && (value) → (c)",
-            "scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)) → return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)",
+            "mask=None → allowed=None && ~mask → ~allowed && if mask → if allowed",
+            "query, key, value, mask=None → a, b, c, mask=None && (query) → (a) && (key) → (b) && (value) → (c)",
+            "scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)) → return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)",
+            """
+class Attention(nn.Module):
+    def __init__(self, d_model, d_head):
+        super().__init__()
+        self.query_projection = nn.Linear(d_model, d_head, False)
+        self.key_projection = nn.Linear(d_model, d_head, False)
+        self.value_projection = nn.Linear(d_model, d_head, False)
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.query_projection(query), self.key_projection(key), self.value_projection(value)
+        if mask is None:
+            mask = torch.ones(1, 1, 1, dtype=torch.bool)
+        mask = mask.expand(len(q), q.size(1), k.size(1))
+        rows = []
+        for sentence in range(len(q)):
+            scores = q[sentence] @ k[sentence].T / math.sqrt(k.size(-1))
+            scores[~mask[sentence]] = torch.finfo(scores.dtype).min
+            rows.append(torch.softmax(scores, dim=1) @ v[sentence])
+        return torch.stack(rows)
+""",
         ],
         wrong={
             f"{HIDE} → scores.masked_fill(mask, torch.finfo(scores.dtype).min)": "The polarity is inverted: where mask is",
-            f"scores = {HIDE} → {HIDE}": "The mask changes nothing in attend.",
+            f"scores = {HIDE} → {HIDE}": "The mask changes nothing.",
             f"{HIDE} → scores.masked_fill(~mask, 0)": "Hidden keys still get up to 24% of the",
             f"{HIDE} → scores * mask": "Hidden keys still get up to 24% of the",
             f"{HIDE} → scores + mask": "Adding a boolean mask adds 1 to the allowed",
             f"{HIDE} → scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny)": "Hidden keys still get up to 24% of the",
             f"{HIDE} → scores.masked_fill(~mask, torch.finfo(scores.dtype).max)": "The polarity is inverted: where mask is",
             f"{HIDE} → scores.masked_fill(~mask, -torch.inf)": "A query without allowed keys gets NaN,",
+            f"{HIDE} → scores.masked_fill(~mask, -100)": "Where scores are large, hidden keys get some",
+            f"{HIDE} → scores.masked_fill(~mask.unsqueeze(1), -1e9)": "The shape must be (batch, query, key) =",
+            "math.sqrt(q.size(-1)) → 2": "Right with d_model 12 and d_head 4, wrong with",
+            f"scores = {HIDE} → mask.logical_not_(); scores = scores.masked_fill(mask, -1e9)": "Your code changes the tensor that it gets",
             f"{HIDE} → scores.masked_fill(~mask, -1)": "Hidden keys still get up to 13% of the",
             f"{HIDE} → scores.masked_fill(~mask.mT, torch.finfo(scores.dtype).min)": "Python stops at `scores = scores.masked_fill(",
             f"{HIDE} → scores.masked_fill(~mask, torch.finfo(scores.dtype).min).T": "Python stops at `return scores.softmax(dim=-1",
-            f"scores = {HIDE} → return (scores.softmax(-1) * mask) @ value": "You hide after the softmax, so the rows do",
-            f"scores = {HIDE} → value = value * mask[..., :1, :].mT": "You hide after the softmax, so the rows do",
-            f"scores = {HIDE} → pass": "The mask changes nothing in attend.",
+            f"scores = {HIDE} → return (scores.softmax(-1) * mask) @ v": "You hide after the softmax, so the rows do",
+            f"scores = {HIDE} → v = v * mask[..., :1, :].mT": "You hide after the softmax, so the rows do",
+            f"scores = {HIDE} → pass": "The mask changes nothing.",
             "if mask is not None: → if mask:": "A mask has many values: ask `if mask is not",
+            f"{HIDE} → scores.masked_fill(not mask, -1e9)": "Write `~mask` for its opposite",
+            f"{HIDE} → scores.masked_fill(~mask, -10)": "Hidden keys still get up to 0.00",
             "        if mask is not None:\n            scores → \n        scores": "Python stops at `scores = scores.masked_fill(",
-            "self.attend(q, k, v, mask) → self.attend(q, k, v)": "attend uses the mask; forward must pass it",
-            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value, mask)": "forward and attend take a fourth argument,",
-            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value) && v, mask) → v)": "forward and attend take a fourth argument,",
+            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value, mask)": "forward takes a fourth argument,",
+            "def forward(self, query, key, value, mask=None) → def forward(self, query, key, value) && if mask is not None → mask = None\n        if mask is not None": "forward takes a fourth argument,",
             "scores.softmax(dim=-1) → scores.softmax(dim=-2)": "The softmax runs over the queries: every",
-            "math.sqrt(query.size(-1)) → query.size(-1)": "You divided the scores by d_head; you must",
+            "math.sqrt(q.size(-1)) → q.size(-1)": "You divided the scores by d_head; you must",
             ", bias=False → ": "The paper's projections have no bias:",
             "self.key_projection → self.w_k": "__init__ must set self.key_projection to an",
-            "if mask is not None: → mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril() if mask is None else mask\n        if mask is not None:": "Without a mask some keys get no weight:",
+            "if mask is not None: → mask = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).tril() if mask is None else mask\n        if mask is not None:": "Some keys get no weight, but a softmax",
             "~mask → mask < 0.5 && if mask is → mask = mask.float() if mask is not None else None\n        if mask is && mask < 0.5 → mask > 0.5": "The polarity is inverted: where mask is",
-            "return self.attend(q, k, v, mask) → return self.attend(q, k, v, mask) * 0": "attend is right, but forward does not",
+            "return scores.softmax(dim=-1) @ v → return scores.softmax(dim=-1) @ v * 0": "The weights of a query must sum to one;",
             "return scores → scores": "Your function returns nothing: end it with",
-            "def attend → def attend_ && self.attend → self.attend_": "Write scores, softmax and average in attend",
+            "self.value_projection(value) → value": "Your forward projects value with no layer",
+            f"scores = {HIDE} → {HIDE[:-1].replace('masked_fill', 'masked_fill_')}) if mask.dim() > 3 else scores": "The mask changes nothing.",
         },
     ),
     "3.3": Answers(
-        "(token_ids != 0)[:, None, None, :]",
-        right=[
-            "(token_ids != 0).unsqueeze(1).unsqueeze(1)",
-            "token_ids.bool()[:, None, None]",
-            "token_ids.ne(0).view(2, 1, 1, -1)",
-            "~(token_ids == 0)[:, None, None, :]",
-            "(token_ids > 0).reshape(len(token_ids), 1, 1, token_ids.size(1))",
-            "torch.logical_not(token_ids == 0)[:, None, None]",
-        ],
-        wrong={
-            "(token_ids == 0)[:, None, None, :]": "The axis is repaired; now the polarity:",
-            "(token_ids != 0)[:, None, :, None]": "The polarity is repaired; now the axis:",
-            "(token_ids == 0)[:, None, :, None]": "That is the friend's mask: look at polarity",
-            "(token_ids != 0)": "Two axes are missing: one for the heads,",
-            "(token_ids != 0)[:, None]": "One axis is missing: here the batch would",
-            "(token_ids != 0)[:, None, None, :].float()": "A mask is boolean, True or False; yours is",
-            "token_ids[:, None, None, :]": "A mask is boolean, True or False; yours is",
-            "(token_ids != 0)[None, None]": "The shape must be (batch, 1, 1, key) = (2,",
-            "(token_ids != 0)[:, None, None, :].expand(2, 1, 5, 5)": "The shape must be (batch, 1, 1, key) = (2,",
-            "torch.ones(2, 1, 1, 5, dtype=torch.bool)": "True belongs exactly where token_ids is not",
-            "(token_ids != 2)[:, None, None, :]": "True belongs exactly where token_ids is not",
-            "(token_ids != 0)[:, None, None, :] & torch.ones(5, 5).bool().tril()": "The shape must be (batch, 1, 1, key) = (2,",
-        },
-    ),
-    "3.4": Answers(
         LOOK,
         right=[
             "return not torch.allclose(before, after, atol=1e-5) → return bool((before - after).abs().max() > 1e-4)",
@@ -175,7 +212,5 @@ ANSWERS = {
 }
 
 test_a_right_answer_is_correct, test_a_wrong_answer_gets_its_own_hint = told_apart(
-    checks_of(checks),
-    ANSWERS,
-    exercise_33=lambda: {"token_ids": torch.tensor([[7, 8, 9, 5, 2], [6, 4, 0, 0, 0]])},
+    checks_of(checks), ANSWERS
 )

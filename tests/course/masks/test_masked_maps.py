@@ -1,14 +1,12 @@
 """Hidden cells are hatched, and never look like a weight of 0."""
 
 import numpy as np
-import pytest
 import torch
 
 from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import (
     plot_mask_row,
     plot_masked_heads,
-    plot_padding_share,
 )
 
 QUERY_TOKENS = ["das", "Haus"]
@@ -29,37 +27,11 @@ def test_every_mask_of_a_row_is_drawn_under_its_name():
 
 
 WORDS = ["one", "two", "<pad>"]
-REAL = torch.tensor([True, True, False])
-PADDED = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.5, 0.4], [0.0, 0.0, 1.0]])
 
 
 def covered(axes) -> torch.Tensor:
     """Which cells of a map are covered."""
     return torch.tensor(axes.images[-1].get_array()) == 1
-
-
-def test_the_title_says_what_the_words_give_to_padding():
-    figure = plot_padding_share(PADDED, WORDS, real=REAL)
-    title = figure.get_suptitle()
-    assert title == "The words give 30% of their attention to padding"
-    assert figure.get_label().endswith(title)
-    bars = figure.axes[1].patches
-    assert [bar.get_width() for bar in bars] == pytest.approx([0.2, 0.4])
-    assert [text.get_text() for text in figure.axes[1].texts] == ["20%", "40%"]
-
-
-@pytest.mark.parametrize("mask", [REAL, torch.ones(3, 3).tril().bool()])
-def test_hidden_cells_are_covered_and_have_no_number(mask):
-    axes = plot_padding_share(PADDED, WORDS, real=REAL, mask=mask).axes[0]
-    allowed = mask.expand(3, 3)
-    assert covered(axes).equal(~allowed)
-    places = {tuple(map(int, text.get_position()[::-1])) for text in axes.texts}
-    assert places == set(map(tuple, allowed.nonzero().tolist()))
-
-
-def test_without_a_mask_every_cell_has_its_number():
-    axes = plot_padding_share(PADDED, WORDS, real=REAL).axes[0]
-    assert len(axes.images) == 1 and len(axes.texts) == 9
 
 
 def test_a_panel_shows_the_chosen_sentence_with_its_mask():

@@ -57,7 +57,10 @@ class MultiHeadAttention(nn.Module):
         query = self.split(self.query_projection(query))
         key = self.split(self.key_projection(key))
         value = self.split(self.value_projection(value))
-        heads = Attention.attend(None, query, key, value, mask)
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        heads = scores.softmax(dim=-1) @ value
         joined = heads.transpose(1, 2).flatten(-2)
         return self.output_projection(joined)
 """
@@ -71,9 +74,11 @@ class MultiHeadAttention(Attention):
     def split(self, x):
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
-    def attend(self, query, key, value, mask=None):
-        query, key, value = self.split(query), self.split(key), self.split(value)
-        heads = super().attend(query, key, value, mask)
+    def forward(self, query, key, value, mask=None):
+        query = self.split(self.query_projection(query))
+        key = self.split(self.key_projection(key))
+        value = self.split(self.value_projection(value))
+        heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         joined = heads.transpose(1, 2).flatten(-2)
         return self.output_projection(joined)
 """
@@ -112,26 +117,12 @@ LOOP = f"""{OWN_START}
             outputs.append(scores.softmax(dim=-1) @ v[..., part])
         return self.output_projection(torch.cat(outputs, dim=-1))
 """
-ATTEND_LOOP = """
-class MultiHeadAttention(Attention):
-    def __init__(self, d_model, num_heads):
-        super().__init__(d_model, d_model)
-        self.n_heads = num_heads
-        self.output_projection = nn.Linear(d_model, d_model, bias=False)
-
-    def attend(self, query, key, value, mask=None):
-        out = []
-        for q, k, v in zip(*(x.chunk(self.n_heads, dim=-1) for x in (query, key, value))):
-            if mask is not None and mask.dim() == 4:
-                m = mask[:, 0]
-            else:
-                m = mask
-            out.append(super().attend(q, k, v, m))
-        return self.output_projection(torch.cat(out, dim=-1))
-"""
 SPLIT = "x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)"
 JOIN = "heads.transpose(1, 2).flatten(-2)"
-ATTEND = "Attention.attend(None, query, key, value, mask)"
+ATTEND = """scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        heads = scores.softmax(dim=-1) @ value"""
 SDPA = "F.scaled_dot_product_attention(query, key, value, attn_mask=mask)"
 SWAP = "torch.cat([w_o[:, 16:32], w_o[:, :16], w_o[:, 32:]], dim=1)"
 ANSWERS = {
@@ -182,7 +173,6 @@ ANSWERS = {
             INHERITED,
             ALONE,
             LOOP,
-            ATTEND_LOOP,
             ALONE.replace(".contiguous().view(b, n, -1)", ".reshape(b, n, -1)").replace(
                 ".view(", ".reshape("
             ),
@@ -197,16 +187,16 @@ ANSWERS = {
             f"{JOIN} → heads.transpose(1, 2).contiguous().view(heads.size(0), -1, heads.size(1) * heads.size(3))",
             f"{JOIN} → torch.cat(list(heads.unbind(1)), dim=-1)",
             f"{JOIN} → torch.cat([heads[:, i] for i in range(self.num_heads)], -1)",
-            f"{ATTEND} → {SDPA}",
+            f"{ATTEND} → heads = {SDPA}",
             "return self.output_projection(joined) → return joined @ self.output_projection.weight.T",
             "return self.output_projection(joined) → return torch.einsum('bqi,oi->bqo', joined, self.output_projection.weight)",
             "return self.output_projection(joined) → w = self.output_projection.weight.unflatten(1, (self.num_heads, -1)); return torch.einsum('bhqd,ohd->bqo', heads, w)",
             "num_heads = num_heads → heads_count = num_heads && self.num_heads → self.heads_count",
-            f"{ATTEND} → torch.stack([Attention.attend(None, query[:, i], key[:, i], value[:, i], None if mask is None else mask.expand(len(query), self.num_heads, query.size(2), key.size(2))[:, i]) for i in range(self.num_heads)], 1)",
+            f"{ATTEND} → heads = torch.stack([F.scaled_dot_product_attention(query[:, i], key[:, i], value[:, i], None if mask is None else mask.expand(len(query), self.num_heads, query.size(2), key.size(2))[:, i]) for i in range(self.num_heads)], 1)",
         ],
         wrong={
             f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1)": "view and reshape cut between words here",
-            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1))": "Python stops at `heads = Attention.attend(None",
+            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1))": "Python stops at `scores = query @ key.transpo",
             f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).transpose(1, 2)": "Already with num_heads=1 the numbers are",
             f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)": "A head must be one piece of d_head numbers;",
             f"{JOIN} → heads.flatten(1, 2)": "Python stops at `return self.output_projectio",
@@ -215,24 +205,24 @@ ANSWERS = {
             f"{JOIN} → heads.mean(dim=1)": "Python stops at `return self.output_projectio",
             f"{JOIN} → heads.permute(0, 2, 3, 1).flatten(-2)": "The heads are joined number by number: each",
             f"{JOIN} → heads.flip(1).transpose(1, 2).flatten(-2)": "The heads are joined in reverse order.",
-            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1)) && {JOIN} → heads.flatten(-2)": "Python stops at `heads = Attention.attend(None",
+            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1)) && {JOIN} → heads.flatten(-2)": "Python stops at `scores = query @ key.transpo",
             f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1) && {JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "view and reshape cut between words here",
             "return self.output_projection(joined) → return joined": "The output does not depend on",
             "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing: end it with",
-            "key, value, mask) → key, value)": "The mask changes nothing: every head needs",
-            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=self.num_heads**-0.5)": "Already with num_heads=1 the numbers are",
-            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=None if mask is None else ~mask)": "The polarity is inverted: where mask is",
-            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1)": "The scores are not divided by √d_head.",
-            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=query.size(1)**-0.5*query.size(-1)**-0.5)": "The scores are divided by √d_model; each",
-            f"{ATTEND} → F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None)": "Already with num_heads=1 the numbers are",
+            "if mask is not None → if False": "The mask changes nothing: every head needs",
+            f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=self.num_heads**-0.5)": "Already with num_heads=1 the numbers are",
+            f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=None if mask is None else ~mask)": "The polarity is inverted: where mask is",
+            f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1)": "The scores are not divided by √d_head.",
+            f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=query.size(1)**-0.5*query.size(-1)**-0.5)": "The scores are divided by √d_model; each",
+            f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None)": "Already with num_heads=1 the numbers are",
             "bias=False → bias=True": "The paper has no bias here:",
             "self.output_projection → self.w_o": "self.output_projection must be an",
             "self.query_projection = nn.Linear(d_model, d_model → self.query_projection = nn.Linear(d_model, d_model // num_heads": "query_projection holds all heads side by",
             "self.value_projection = nn.Linear(d_model, d_model → self.value_projection = nn.Linear(d_model, num_heads": "value_projection holds all heads side by",
-            f"{ATTEND} → torch.stack([Attention.attend(None, query[:, i], key[:, i], value[:, i]) for i in range(self.num_heads)], 1)": "The mask changes nothing: every head",
-            INHERITED.replace("def attend", "def forward"): "The output does not depend on",
+            f"{ATTEND} → heads = torch.stack([F.scaled_dot_product_attention(query[:, i], key[:, i], value[:, i]) for i in range(self.num_heads)], 1)": "The mask changes nothing: every head",
+            INHERITED.split("    def split")[0]: "The output does not depend on",
             "self.value_projection(value) → self.key_projection(value)": "The output does not depend on value",
-            f"{ATTEND} → Attention.attend(None, key, query, value, mask)": "Python stops at `heads = Attention.attend(None",
+            "query @ key.transpose → key @ query.transpose": "Python stops at `heads = scores.softmax(dim=-1",
             "self.query_projection(query) → self.query_projection(self.query_projection(query))": "Already with num_heads=1 the numbers are",
             LOOP.replace(
                 "math.sqrt(self.d)", "math.sqrt(self.d * self.h)"

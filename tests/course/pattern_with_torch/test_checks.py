@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_course.pattern_with_torch import checks as lesson_13
-from transformer_edu.model.pytorch import PytorchTransformer
+from transformer_course.pattern_with_torch.pytorch_transformer import PytorchTransformer
 
 CHECKS = checks_of(lesson_13)
 

@@ -27,10 +27,6 @@ def turn(k, frequency):
     return torch.stack([torch.stack([c, s]), torch.stack([-s, c])])
 """
 MATRIX = "torch.stack([torch.stack([c, s]), torch.stack([-s, c])])"
-FRIEND = """
-def add_positions(x, table):
-    return x + table[: x.size(1)]
-"""
 ANSWERS = {
     "5.1": Answers(
         POSITIONS,
@@ -58,6 +54,32 @@ ANSWERS = {
             f"{ADD} → x + F.embedding(torch.arange(x.size(1), device=x.device), self.table)",
             """
 class PositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_length=5000):
+        super().__init__()
+        self.d_model = d_model
+
+    def forward(self, x):
+        position = torch.arange(x.size(1), device=x.device)
+        i = torch.arange(self.d_model, device=x.device)
+        angle = position[:, None] / 10000 ** (2 * (i // 2) / self.d_model)
+        return x + torch.where(i % 2 == 0, angle.sin(), angle.cos())
+""",
+            """
+class PositionalEncoding(nn.Module):
+    def __init__(self, d_model: int, max_len: int = 5000):
+        super().__init__()
+        position = torch.arange(max_len).unsqueeze(1)
+        div_term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+        pe = torch.zeros(1, max_len, d_model)
+        pe[0, :, 0::2] = torch.sin(position * div_term)
+        pe[0, :, 1::2] = torch.cos(position * div_term)
+        self.register_buffer("pe", pe, persistent=False)
+
+    def forward(self, x):
+        return x + self.pe[:, : x.size(1), :]
+""",
+            """
+class PositionalEncoding(nn.Module):
     def __init__(self, d, n=5000):
         super().__init__()
         rows = [[f(p / 10_000 ** (i / d)) for i in range(0, d, 2) for f in (math.sin, math.cos)] for p in range(n)]
@@ -74,13 +96,13 @@ class PositionalEncoding(nn.Module):
             f"{TABLE} → table = torch.stack([angle.sin(), angle.cos()], dim=1).flatten(1)": "All sines come first, then all cosines. In",
             f"{TABLE} → table = torch.stack([angle.sin(), angle.sin()], dim=-1).flatten(-2)": "The first wrong number is of position 0,",
             f"{TABLE} → table = torch.zeros(max_length, d_model); table[:, : d_model // 2] = angle.sin(); table[:, d_model // 2 :] = angle.cos()": "All sines come first, then all cosines. In",
-            f"{ANGLE} → position / 10_000 ** (2 * even / d_model)": "even is already 2i: do not multiply it by 2",
+            f"{ANGLE} → position / 10_000 ** (2 * even / d_model)": "Your exponent is 4i / d_model. The numbers",
             f"{ANGLE} → position * 10_000 ** (even / d_model)": "The exponent is missing its minus, or you",
-            f"{ANGLE} → position / 10_000 ** (even / (d_model // 2))": "even is already 2i: do not multiply it by 2",
+            f"{ANGLE} → position / 10_000 ** (even / (d_model // 2))": "Your exponent is 4i / d_model. The numbers",
             f"{ANGLE} → position / 1_000 ** (even / d_model)": "The first wrong number is of position 1,",
             f"{ANGLE} → position / (10_000 * even / d_model + 1)": "The first wrong number is of position 1,",
             f"{ANGLE} → (position + 1) / 10_000 ** (even / d_model)": "Positions count from 0: the first row of",
-            f"{ANGLE} → position / 10_000 ** (torch.arange(d_model // 2) / d_model)": "The exponent is 2i / d_model; yours is i /",
+            f"{ANGLE} → position / 10_000 ** (torch.arange(d_model // 2) / d_model)": "Your angles are divided by 10000^(i / d_model)",
             f"{ANGLE} → position / 10_000 ** (even // d_model)": "The angle is divided by 10000^(2i /",
             "even = torch.arange(0, d_model, 2) → even = torch.arange(1, d_model, 2)": "The first wrong number is of position 1,",
             f"{ADD} → self.table[: x.size(1)]": "The shape must be (batch, position,",
@@ -90,7 +112,14 @@ class PositionalEncoding(nn.Module):
             f"{ADD} → x + self.table": "Python stops at `return x + self.table`: Runt",
             f"{ADD} → x + self.table[: x.size(2)]": "Python stops at `return x + self.table[: x.si",
             f"{ADD} → x + self.table[1 : x.size(1) + 1]": "Positions count from 0: the first row of",
-            f"{ADD} → math.sqrt(x.size(-1)) * x + self.table[: x.size(1)]": "What you add differs between the rows of a",
+            f"{ADD} → math.sqrt(x.size(-1)) * x + self.table[: x.size(1)]": "x has its factor √d_model already",
+            "10_000 → 100": "Your angles are divided by 10000^(i / d_model)",
+            f"{ANGLE} → torch.deg2rad({ANGLE})": "The first wrong number is of position 1,",
+            "torch.arange(max_length) → torch.arange(20)": "A sequence of 5000 positions fits the",
+            "super().__init__() → pass": "Begin __init__ with super().__init__().",
+            f"{TABLE} → i = torch.arange(d_model); angle = position / 10_000 ** (2 * i / d_model); table = torch.where(i % 2 == 0, angle.sin(), angle.cos())": "The first wrong number is of position 1,",
+            f"{TABLE} → i = torch.arange(d_model); angle = position / 10_000 ** (i / d_model); table = torch.where(i % 2 == 0, angle.sin(), angle.cos())": "The cosine has a frequency of its own.",
+            f"{KEEP} → self.register_buffer('table', table.unsqueeze(1), persistent=False) && {ADD} → x + self.table[: x.size(0)]": "The positions are added along the batch:",
             f"return {ADD} → x += self.table[: x.size(1)]; return x": "Your code changes the tensor that it gets,",
             f"return {ADD} → {ADD}": "Your function returns nothing: end it with",
             f"{KEEP} → self.table = table": "The table stays behind when the model moves",
@@ -136,52 +165,25 @@ class PositionalEncoding(nn.Module):
             f"{MATRIX} → c * torch.eye(2) + s * torch.tensor([[0.0, 1.0], [-1.0, 0.0]])",
             f"angle = torch.as_tensor(k * frequency) → angle = float(k * frequency) && torch.cos(angle), torch.sin(angle) → math.cos(angle), math.sin(angle) && {MATRIX} → torch.tensor([[c, s], [-s, c]])",
             f"{MATRIX} → torch.tensor([[c, -s], [s, c]]).T",
+            f"{MATRIX} → torch.tensor([[c, s], [-s, c]], dtype=torch.float64)",
         ],
         wrong={
             f"{MATRIX} → torch.tensor([[c, -s], [s, c]])": "Your pair rotates backwards, to the",
-            f"{MATRIX} → torch.tensor([[s, c], [c, -s]])": "For k = 3 and frequency 0.4, your matrix",
-            f"{MATRIX} → torch.tensor([[c, s], [s, c]])": "For k = 3 and frequency 0.4, your matrix",
-            f"{MATRIX} → torch.tensor([[c, s], [-s, -c]])": "For k = 3 and frequency 0.4, your matrix",
-            f"{MATRIX} → torch.tensor([[s, c], [-c, s]])": "For k = 3 and frequency 0.4, your matrix",
-            f"{MATRIX} → torch.tensor([c, s, -s, c])": "The shape must be (2, 2) = (2, 2); yours is",
+            f"{MATRIX} → torch.tensor([[s, c], [c, -s]])": "For k = 3 and frequency 0.5, your matrix",
+            f"{MATRIX} → torch.tensor([[c, s], [s, c]])": "For k = 3 and frequency 0.5, your matrix",
+            f"{MATRIX} → torch.tensor([[c, s], [-s, -c]])": "For k = 3 and frequency 0.5, your matrix",
+            f"{MATRIX} → torch.tensor([[s, c], [-c, s]])": "For k = 3 and frequency 0.5, your matrix",
+            f"{MATRIX} → torch.tensor([c, s, -s, c])": "The shape must be (row, column) = (2, 2); yours is",
             "k * frequency → k": "Your pair rotates by k radians, whatever",
             "k * frequency → frequency": "Your pair rotates by one position only,",
-            "k * frequency → k / frequency": "For k = 3 and frequency 0.4, your matrix",
-            "k * frequency → k + frequency": "For k = 3 and frequency 0.4, your matrix",
-            "k * frequency → 2 * math.pi * k * frequency": "For k = 3 and frequency 0.4, your matrix",
+            "k * frequency → k / 10_000**frequency": "For k = 3 and frequency 0.5, your matrix",
+            "k * frequency → k / frequency": "For k = 3 and frequency 0.5, your matrix",
+            "k * frequency → k + frequency": "For k = 3 and frequency 0.5, your matrix",
+            "k * frequency → 2 * math.pi * k * frequency": "For k = 3 and frequency 0.5, your matrix",
             "return → print && print torch → print(torch && [-s, c])]) → [-s, c])]))": "Your function returns nothing: end it with",
-            f"{MATRIX} → torch.tensor([[c, s], [-s, c]]) @ torch.tensor([0.0, 1.0])": "The shape must be (2, 2) = (2, 2); yours is",
-            f"{MATRIX} → [[c, s], [-s, c]]": "The answer is a tensor (2, 2); yours is",
-            f"{MATRIX} → torch.eye(2)": "For k = 3 and frequency 0.4, your matrix",
-        },
-    ),
-    "5.4": Answers(
-        FRIEND,
-        right=[
-            "table[: x.size(1)] → table[: x.shape[1]].unsqueeze(0)",
-            "table[: x.size(1)] → table[: x.size(-2)]",
-            "x + table[: x.size(1)] → x + table[None, : x.size(1), :]",
-            "x + table[: x.size(1)] → torch.stack([s + table[: len(s)] for s in x])",
-            "x + table[: x.size(1)] → x + table[torch.arange(x.size(1))]",
-            "x + table[: x.size(1)] → x.add(table.narrow(0, 0, x.size(1)).expand_as(x))",
-            "return x → y = x.clone(); y += table[: x.size(1)]; return y #",
-        ],
-        wrong={
-            "table[: x.size(1)] → table[: x.size(0)].unsqueeze(1)": "The positions are added along the batch:",
-            "table[: x.size(1)] → table[: x.size(1)].unsqueeze(1)": "Python stops at `return x + table[: x.size(1)",
-            "table[: x.size(1)] → table": "Python stops at `return x + table`: RuntimeEr",
-            "table[: x.size(1)] → table[x.size(1)]": "Every position gets the same numbers: which",
-            "table[: x.size(1)] → table[: x.size(2)]": "Python stops at `return x + table[: x.size(2)",
-            "table[: x.size(1)] → table[1 : x.size(1) + 1]": "Positions count from 0: the first row of",
-            "x + table[: x.size(1)] → table[: x.size(1)]": "The shape must be (batch, position,",
-            "x + table[: x.size(1)] → x": "x is unchanged: the positions are not added.",
-            "table[: x.size(1)] → table[-x.size(1) :]": "The positions get rows of the table, but",
-            "table[: x.size(1)] → table[: x.size(0)]": "Python stops at `return x + table[: x.size(0)",
-            "x + table[: x.size(1)] → x * table[: x.size(1)]": "What you add depends on the words; it must",
-            "x + table[: x.size(1)] → x + table[: x.size(1)].flip(0)": "The positions get rows of the table, but",
-            "return x + table[: x.size(1)] → x += table[: x.size(1)]; return x": "Your code changes the tensor that it gets,",
-            "return x + → x +": "Your function returns nothing: end it with",
-            "x + table[: x.size(1)] → x + table[0]": "Every position gets the same numbers: which",
+            f"{MATRIX} → torch.tensor([[c, s], [-s, c]]) @ torch.tensor([0.0, 1.0])": "The shape must be (row, column) = (2, 2); yours is",
+            f"{MATRIX} → [[c, s], [-s, c]]": "The answer is a tensor (row, column);",
+            f"{MATRIX} → torch.eye(2)": "For k = 3 and frequency 0.5, your matrix",
         },
     ),
 }

@@ -6,18 +6,18 @@ import pytest
 import torch
 
 from tests.room_figures import assert_it_says_what_it_shows
-from transformer_course.looking.found_heads import Head
 from transformer_course.positional_encoding import figures
 from transformer_course.positional_encoding.position_scores import Reading
+from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.state import TrainingRun
 
 WORDS = ["a", "dog", "runs"]
 USUAL, EXCHANGED = Reading(WORDS, [0, 1, 2], "Ein Hund"), Reading(WORDS, [2, 1, 0], "Ein Mann")
 WITHOUT = Reading(WORDS, None, "Hund ein")
 NUMBER = "Different translations without positions"
-HEAD = Head("a head", WORDS, WORDS, *[torch.eye(3)] * 5, layer=1, number=1)
+RUN = TrainingRun(evaluations=[Evaluation(100, 1.0, 0.5, 0.25), Evaluation(200, 0.5, 1.0, 0.75)])
 FIGURES = {
-    "plot_places": partial(figures.plot_places, {"with": [1.0, 1.0], "without": [0.2, 0.7]}),
-    "plot_previous_words": partial(figures.plot_previous_words, HEAD, HEAD),
+    "plot_learning": partial(figures.plot_learning, {"A": RUN, "B": RUN}),
     "plot_sentences": partial(figures.plot_sentences, [USUAL]),
     "plot_waves": partial(figures.plot_waves, torch.eye(4)),
 }
@@ -39,3 +39,8 @@ def test_a_figure_says_what_it_shows(name):
 )
 def test_the_title_follows_from_the_positions(readings, title):
     assert figures.plot_sentences(readings).get_suptitle() == title
+
+
+def test_the_title_of_the_curves_has_the_second_evaluation_of_each():
+    title = figures.plot_learning({"A": RUN, "B": RUN}).axes[0].get_title(loc="left")
+    assert title == "Exact match after 200 steps: A 75%, B 75%"

@@ -1,14 +1,12 @@
-"""Other positions for the words of a source; words and positions in their sums."""
+"""Other positions for the words of a source."""
 
 import pytest
 import torch
 
 from transformer_course.positional_encoding.position_scores import (
-    found_again,
     read_at,
     source_positions,
 )
-from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 2]]), torch.tensor([[1, 9, 10]])
@@ -67,15 +65,3 @@ def test_a_reading_has_the_words_their_positions_and_the_translation(translator)
     order = [6, 5, 4, 3, 2, 1, 0]
     assert read_at(translator, text, order).positions == order
     assert read_at(translator, text, None).positions is None
-
-
-def test_words_and_positions_are_found_again_in_a_wide_space_only():
-    generator = torch.Generator().manual_seed(0)
-    used = torch.tensor([3, 40, 99])
-    for width, low, high in ((256, 0.95, 1.0), (2, 0.0, 0.5)):
-        vocabulary = 2 * torch.randn(100, width, generator=generator)
-        words, _ = found_again(vocabulary, used, sinusoidal_positions(7, width))
-        assert low <= words <= high
-    assert found_again(vocabulary, used, torch.zeros(1, 2)) == (1.0, 1.0)
-    far = torch.tensor([[0.0, 1000.0], [1000.0, 0.0]])  # every position is found, no word is
-    assert found_again(vocabulary, used, far)[1] == 1.0

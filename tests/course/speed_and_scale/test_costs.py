@@ -8,15 +8,19 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.small_model import small_transformer
 from tests.small_translator import PAIRS, small_translator
 from transformer_course.speed_and_scale import costs
 from transformer_course.speed_and_scale.costs import (
     engines,
     losses_of_a_run,
+    next_logits,
     operations,
+    operations_a_byte,
     saved_bytes,
     seconds,
 )
+from transformer_edu.model.cache import DecoderCache
 
 
 def test_a_matrix_product_needs_2mnp_operations():
@@ -148,3 +152,15 @@ def test_a_run_that_hangs_is_ended(program, patience, monkeypatch, capsys):
     assert losses_of_a_run(processes=2, options=SMALL) is None
     assert started[0].poll() is not None
     assert "2 processes failed here: no end within 0.1 seconds" in capsys.readouterr().out
+
+
+def test_a_step_reads_the_decoders_weights_once_for_every_row():
+    model = small_transformer(50, d_model=32, num_heads=4, d_ff=64).eval()
+    one, many = operations_a_byte(model, 1, 1), operations_a_byte(model, 16, 1)
+    assert 0.2 < one < 0.5, "two operations for four bytes, less those for the memory's keys"
+    assert many == pytest.approx(16 * one)
+    ids, memory = torch.tensor([[5, 6, 7]]), model.encode(torch.tensor([[8, 9]]))
+    cache = DecoderCache(num_layers=1)
+    next_logits(model, ids[:, :2], memory, cache)
+    whole = next_logits(model, ids, memory, None)
+    torch.testing.assert_close(next_logits(model, ids[:, 2:], memory, cache), whole)

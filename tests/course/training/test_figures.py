@@ -3,6 +3,7 @@
 import torch
 
 from transformer_course.curves.stored_runs import load_deep_runs
+from transformer_course.training.checks import our_rate
 from transformer_course.training.figures import (
     name_costs,
     plot_costs,
@@ -46,7 +47,7 @@ def test_the_title_says_when_both_weights_reach_zero():
 
 
 def test_the_highest_rates_are_in_the_description():
-    figure = plot_rates([(4, 100), (16, 100)])
+    figure = plot_rates(our_rate, [(4, 100), (16, 100)])
     assert figure.get_label() == "the rate rises to a peak and falls; peaks [0.05, 0.025]"
 
 

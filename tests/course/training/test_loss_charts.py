@@ -3,8 +3,8 @@
 import numpy as np
 
 from tests.small_runs import stored
+from transformer_course.training.checks import our_rate
 from transformer_course.training.loss_charts import plot_losses, plot_runs, plot_schedules
-from transformer_edu.training.config import inverse_square_root
 
 
 def test_a_line_is_the_median_and_the_band_reaches_from_worst_to_best():
@@ -45,7 +45,7 @@ def test_a_level_is_a_dashed_line_with_its_name_and_number():
 
 def test_every_schedule_runs_from_step_one_to_the_last_and_marks_its_peak():
     choices = [(512, 4000), (64, 1000)]
-    axes = plot_schedules(choices).axes[0]
+    axes = plot_schedules(our_rate, choices).axes[0]
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert names == ["d_model 512, warm-up 4,000", "d_model 64, warm-up 1,000"]
     assert [note.get_text() for note in axes.texts] == ["0.0007", "0.004"]
@@ -54,4 +54,4 @@ def test_every_schedule_runs_from_step_one_to_the_last_and_marks_its_peak():
         assert (x[0], x[-1]) == (1, 20_000) and x == sorted(set(x))
         assert note.xy == (warmup_steps, max(rates)) and x[rates.index(max(rates))] == warmup_steps
         for step, rate in zip(x, rates, strict=True):
-            assert rate == inverse_square_root(step, d_model=d_model, warmup_steps=warmup_steps)
+            assert rate == our_rate(step, d_model, warmup_steps)

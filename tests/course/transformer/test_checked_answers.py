@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from tests.exercise_answers import KNOWN, PARTS, Answers, checks_of, told_apart
-from transformer_course.transformer import checks, training_loop_checks
+from transformer_course.transformer import checks, trained_model_checks, training_loop_checks
 from transformer_edu.data.toy_tasks import number_words_task
 from transformer_edu.model.special_ids import END_ID
 
@@ -74,11 +74,6 @@ def learn(model, batches):
     return losses
 """
 LOSS = "F.cross_entropy(logits.transpose(1, 2), batch.label_ids, ignore_index=0)"
-BROKEN = """
-class Broken(parts.Transformer):
-    def source_mask(self, source_ids):
-        return torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :]
-"""
 LEARNED = """
 class LearnedPositions(nn.Module):
     def __init__(self, d_model, max_length=32):
@@ -94,21 +89,25 @@ answer = measured(LearnedPositions)
 ROWS = "nn.Embedding(max_length, d_model)"
 SUM = "x + self.table.weight[: x.size(1)]"
 TASK = number_words_task(train_size=32_000)
-GERMAN = {tuple(source): [*target, END_ID] for source, target in TASK.validation[:200]}
+PAIRS = [*TASK.train, *TASK.validation, *TASK.test]
+SHORT = sorted(pair for pair in PAIRS if len(pair[0]) <= 2)
+LONG = [pair for pair in TASK.validation if len(pair[0]) > 2]
+GERMAN = {tuple(source): [*target, END_ID] for source, target in SHORT + LONG}
 
 
 class Knows(PARTS["Transformer"]):
-    """Translates the numbers of exercise 9.4 without having learned them."""
+    """Translates the numbers of exercises 9.3 and 9.4 without having learned them."""
 
-    def __init__(self, positions):
+    def __init__(self, positions, wrong=()):
         super().__init__(len(TASK.vocabulary), 8, 2, 1, 8)
-        self.positions = positions
+        self.positions, self.wrong = positions, {tuple(source) for source, _ in wrong}
 
     def encode(self, source_ids, source_mask):
         return source_ids
 
     def decode(self, target_ids, memory, source_mask):
-        rows = [GERMAN[tuple(row[row != 0].tolist())] for row in memory]
+        keys = [tuple(row[row != 0].tolist()) for row in memory]
+        rows = [[] if key in self.wrong else GERMAN[key] for key in keys]
         ids = [[*row, *[END_ID] * 20][: target_ids.size(1)] for row in rows]
         return F.one_hot(torch.tensor(ids), len(TASK.vocabulary)).float()
 
@@ -122,7 +121,12 @@ def measured(positions, told=1.0):
     return positions, {kind: [(Knows(it), told) for _ in range(3)] for kind, it in kinds.items()}
 
 
-KNOWN["measured"] = measured
+def knows(wrong=()):
+    """An answer to exercise 9.3 that translates some of its pairs wrong."""
+    return Knows(PARTS["PositionalEncoding"](8), wrong)
+
+
+KNOWN |= {"measured": measured, "knows": knows, "SHORT": SHORT, "LONG": LONG, "PARTS": PARTS}
 ANSWERS = {
     "9.1": Answers(
         TRANSFORMER,
@@ -178,8 +182,8 @@ ANSWERS = {
             f"{MASK} → target_mask = self.source_mask(target_ids)": "The target sees its own future: target_mask",
             "source_ids, source_mask → ids, mask && embed(source_ids) → embed(ids) && encoder(self.embed(ids), source_mask) → encoder(self.embed(ids), mask) && self.encode(ids, mask) → self.encode(source_ids, source_mask) && decoded → y": "Rename the mask among the arguments of",
             f"{MASK} → target_mask = self.source_mask(target_ids) | past": "The target sees its own future: target_mask",
-            ".tril() → .triu()": "The shapes are right, but the package",
-            ".tril() → .tril(-1)": "The shapes are right, but the package",
+            ".tril() → .triu()": "Is its target mask .tril() of ones",
+            ".tril() → .tril(-1)": "Is its target mask .tril() of ones",
             ".tril() → .tril(1)": "The shapes are right, but the package",
             f"{PADDING} → (source_ids == 0)[:, None, None, :]": "source_mask is boolean, and True where a",
             f"{PADDING} → (source_ids != 0)[:, None, :, None]": "The shape must be (batch, 1, 1, source) =",
@@ -198,6 +202,7 @@ ANSWERS = {
             "encoder → enc && decoder → dec": "__init__ must set self.encoder to the",
             "output_projection → head": "__init__ must set self.output_projection to",
             "num_heads, num_layers → num_layers, num_heads": "The encoder has 3 layers; num_layers is 2.",
+            "Encoder(num_layers, d_model, num_heads → Encoder(d_model, num_heads, num_layers": "The encoder has 12 layers; num_layers is 2.",
             "Encoder(num_layers, d_model → Encoder(num_heads, d_model": "The encoder has 3 layers; num_layers is 2.",
             "return self.project(self.decode → self.project(self.decode": "Your function returns nothing: end it with",
             "def project → def logits && self.project → self.logits": "The method project is missing: generation",
@@ -245,34 +250,25 @@ ANSWERS = {
         },
     ),
     "9.3": Answers(
-        BROKEN,
+        "knows()",
         right=[
-            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids >= 0)[:, None, None, :]",
-            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids == source_ids)[:, None, None]",
-            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids != -1)[:, None, None]",
-            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → super().source_mask(source_ids) | True",
-            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → torch.full(source_ids.shape, True, device=source_ids.device).view(-1, 1, 1, source_ids.size(1))",
-            """
-class Broken(parts.Transformer):
-    def encode(self, source_ids, source_mask):
-        return self.encoder(self.embed(source_ids))
-""",
-            """
-class Broken(parts.Transformer):
-    def forward(self, source_ids, target_ids):
-        everything = torch.ones_like(source_ids, dtype=torch.bool)[:, None, None]
-        return self.project(self.decode(target_ids, self.encode(source_ids, everything), everything))
-""",
+            "knows().train()",
+            "knows(wrong=SHORT[:6])",
+            "knows(wrong=LONG[:50])",
+            "knows(wrong=SHORT[:1] + LONG[:20])",
+            "nn.ModuleList([knows()])[0]",
         ],
         wrong={
-            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → (source_ids == 0)[:, None, None]": "Padding matters, but more is broken: no",
-            "torch.ones_like(source_ids, dtype=torch.bool)[:, None, None, :] → None": "Your function returns nothing: end it with",
-            "class Broken(parts.Transformer):\n    def decode(self, target_ids, memory, source_mask):\n        return self.decoder(self.embed(target_ids), memory, self.source_mask(target_ids), source_mask)": "You broke something different: no causal",
-            "class Broken(parts.Transformer):\n    def embed(self, token_ids):\n        return self.source_embedding(token_ids)": "You broke something different: the order of",
-            "class Broken(parts.Transformer):\n    def project(self, decoded):\n        return self.output_projection(decoded).softmax(-1)": "You broke something different: the model",
-            "class Broken(parts.Transformer):\n    def forward(self, source_ids, target_ids):\n        return super().forward(source_ids, target_ids)[:, :1]": "You broke something different: parameters",
-            "class Broken(nn.Module):\n    def source_mask(self, source_ids):\n        return torch.ones_like(source_ids, dtype=torch.bool)[:, None, None]": "Broken must inherit from parts.Transformer.",
-            "class Broken(parts.Transformer):\n    def source_mask(self, source_ids):\n        return torch.ones_like(source_ids, dtype=torch.bool)[:, None, None]\n\n    def embed(self, token_ids):\n        return super().embed(token_ids)": "You override 2 methods, source_mask, embed;",
+            "knows(wrong=SHORT)": "How many of the 32,000 training pairs are that short",
+            "knows(wrong=SHORT[:9])": "93% of the short numbers and 100% of the test are right",
+            "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 1])": "80% of the short numbers",
+            "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 2])": "How many of the 32,000",
+            "knows(wrong=LONG)": "The model has lost the long numbers",
+            "knows(wrong=LONG[:51])": "The model has lost the long numbers",
+            "knows(wrong=SHORT + LONG)": "Has this model been trained, to the end?",
+            "PARTS['Transformer']": "The answer is a trained Transformer; yours is type.",
+            "len(SHORT)": "The answer is a trained Transformer; yours is int.",
+            "nn.Linear(2, 3)": "The answer is a trained Transformer; yours is Linear.",
         },
     ),
     "9.4": Answers(
@@ -315,5 +311,5 @@ class Broken(parts.Transformer):
 }
 
 test_a_right_answer_is_correct, test_a_wrong_answer_gets_its_own_hint = told_apart(
-    checks_of(training_loop_checks) | checks_of(checks), ANSWERS
+    checks_of(checks) | checks_of(training_loop_checks) | checks_of(trained_model_checks), ANSWERS
 )

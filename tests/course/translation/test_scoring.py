@@ -5,6 +5,7 @@ import torch
 from transformer_course.translation.faults import padding_visible, renumber
 from transformer_course.translation.scoring import (
     bleu_on,
+    chrf,
     describe_sizes,
     find_multi30k,
     group_by_rarity,
@@ -12,6 +13,7 @@ from transformer_course.translation.scoring import (
 )
 from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.model.transformer import TransformerConfig
+from transformer_edu.training.bleu import corpus_bleu
 
 MERGES = [(b" ", b"a"), (b"b", b"c"), (b" ", b"bc")]  # " a" and " bc" are frequent words
 
@@ -62,3 +64,11 @@ def test_padding_is_visible_inside_the_block_only(translator):
     with padding_visible(translator.model):
         assert translator.model.source_mask(source_ids).tolist() == [[[[True, True, True]]]]
     assert translator.model.source_mask(source_ids).tolist() == [[[[True, True, False]]]]
+
+
+def test_chrf_gives_credit_for_a_part_of_a_word_where_bleu_gives_none():
+    reference = ["Er arbeitet als Straßengitarrist."]
+    ending, other = ["Er arbeitet als Straßengitarristen."], ["Er arbeitet als Bäckermeister."]
+    assert corpus_bleu(ending, reference).score == corpus_bleu(other, reference).score
+    assert chrf(ending, reference) > 90 > 50 > chrf(other, reference)
+    assert chrf(reference, reference) == 100

@@ -68,7 +68,7 @@ NAME = re.compile(r"(?m)^(?:const|let|function|class) (\w+)")
 SCRIPTS = {
     path.name: path.read_text()
     for path in Path(module.__file__).parents[1].glob("*/*.js")
-    if path.parent.name != "live_translator"
+    if path.parent.name not in ("live_translator", "review")  # they stand alone
 }
 
 

@@ -1,0 +1,304 @@
+"""Sheets are written, answered, and marked as data; a class of thirty invented sheets is drawn."""
+
+import csv
+import errno
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from transformer_course.examination import marks
+from transformer_course.examination.answers import LARGEST, read_sheets
+from transformer_course.examination.examinations import (
+    EXAMINATIONS,
+    read_secret,
+    tasks_and_keys,
+    variant,
+)
+from transformer_course.examination.sheets import SAVE, png
+from transformer_course.grading.__main__ import main
+
+SECRET = b"only for these tests"
+CLASS = [f"invented-{number:02}" for number in range(1, 31)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """An instructor's folder with a secret and a list of students."""
+    (tmp_path / "secret").write_bytes(SECRET)
+    (tmp_path / "students.txt").write_text("Ada Ä\nBob\n\n", encoding="utf-8")
+    return tmp_path
+
+
+def command(desk: Path, *words: str) -> int:
+    files = ["--students", str(desk / "students.txt"), "--secret", str(desk / "secret")]
+    return main(["examination", *words, *files, "--to", str(desk / "out")])
+
+
+def key_of(name: str, student: str) -> dict[str, object]:
+    return {part: key for part, _, _, key in tasks_and_keys(variant(name, student, SECRET))}
+
+
+def hand_in(folder: Path, name: str, student: str, answers: dict[str, object]) -> None:
+    folder.mkdir(exist_ok=True)
+    content = {"sheet": name, "student": student, "answers": answers}
+    name = f"{len(list(folder.iterdir())):02}.json"
+    (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("name", EXAMINATIONS)
+def test_sheets_ask_every_part_and_hold_no_key(desk, name):
+    assert command(desk, "sheets", name) == 0
+    notebook = (desk / "out" / f"{name}-Ada-Ä.ipynb").read_text(encoding="utf-8")
+    paper = (desk / "out" / f"{name}-paper.html").read_text(encoding="utf-8")
+    code = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"]]
+    for part, _, _, key in tasks_and_keys(variant(name, "Ada Ä", SECRET)):
+        assert f'answers["{part}"] = ...' in code
+        assert f"<strong>{part}</strong>" in paper
+        for text in (notebook, paper):
+            assert not isinstance(key, float) or f"{key:.4f}" not in text
+    assert "key" not in json.loads(notebook)["metadata"]
+    assert paper.count("<article>") == 2
+    maps = sum(question.drawn.map is not None for question in variant(name, "Bob", SECRET))
+    assert paper.count("<img") == 2 * maps and notebook.count("attachment:map.png") == maps
+
+
+def test_a_notebook_that_is_filled_in_writes_a_file_that_is_marked(desk):
+    command(desk, "sheets", "first")
+    notebook = json.loads((desk / "out" / "first-Bob.ipynb").read_text(encoding="utf-8"))
+    code = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    key = key_of("first", "Bob")
+    source = "\n".join(code).replace(
+        'answers["1b"] = ...', f"import torch; answers['1b'] = (torch.tensor({key['1b']}))"
+    )
+    source = source.replace('answers["1a"] = ...', f"answers['1a'] = {key['1a']}")
+    (desk / "in").mkdir()
+    subprocess.run([sys.executable, "-c", source], cwd=desk / "in", check=True)
+    assert command(desk, "mark", "first", str(desk / "in")) == 0
+    row, absent = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert (row["student"], row["points"], row["1a"], row["1b"], row["1c"]) == (
+        "Bob", "4", "2", "2", "0"
+    )  # fmt: skip
+    assert absent["student"] == "Ada Ä" and absent["problem"] == "No sheet was handed in."
+
+
+def test_the_key_typed_from_paper_gets_all_points(desk):
+    command(desk, "key", "graduate")
+    text = (desk / "out" / "key-graduate.csv").read_text(encoding="utf-8-sig")
+    for row in rows_of(text):
+        assert set(row) == {"student", *key_of("graduate", "Bob")}
+    lines = text.splitlines()
+    typed = [f"sheet,{lines[0]}", *(f"graduate,{line}" for line in lines[1:])]
+    (desk / "typed.csv").write_text("\n".join(typed), encoding="utf-8")
+    command(desk, "mark", "graduate", str(desk / "typed.csv"))
+    marked = rows_of((desk / "out" / "marks-graduate.csv").read_text(encoding="utf-8-sig"))
+    most = sum(question.points for question in variant("graduate", "Bob", SECRET))
+    assert [row["points"] for row in marked] == [str(most)] * 2
+
+
+def test_sheets_of_another_secret_are_told_and_not_marked_wrong(desk):
+    command(desk, "sheets", "first")
+    rows = rows_of((desk / "out" / "first-answers.csv").read_text(encoding="utf-8-sig"))
+    typed = desk / "typed.csv"
+    for secret, problem in ((SECRET, ""), (b"x" * 32, "This sheet was drawn with another secret.")):
+        sheet = f"sheet,student,1a\n{rows[1]['sheet']},Bob,1\n"
+        typed.write_text(sheet, encoding="utf-8")
+        ((judged, _),) = marks.mark("first", read_sheets([typed]), ["Bob"], secret)
+        assert judged.problem == problem
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_a_table_of_any_system_is_read(tmp_path, ending):
+    table = ending.join(["sheet,student,1a", "first,Bob,1", "first,Ada,2", ""])
+    (tmp_path / "typed.csv").write_bytes(table.encode())
+    sheets = read_sheets([tmp_path / "typed.csv"])
+    assert [(it.student, it.answers) for it in sheets] == [("Bob", {"1a": 1}), ("Ada", {"1a": 2})]
+
+
+def test_a_line_without_answers_is_no_sheet(desk):
+    command(desk, "sheets", "first")
+    assert read_sheets([desk / "out" / "first-answers.csv"]) == []
+
+
+def test_a_sheet_of_another_examination_is_no_second_one(tmp_path):
+    for name in ("first", "second"):
+        hand_in(tmp_path, name, "Ada", key_of(name, "Ada"))
+    (_, points), (other, _) = marks.mark("first", read_sheets([tmp_path]), ["Ada"], SECRET)
+    assert all(points.values()) and other.problem == "This is not the examination first."
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1A\nfirst,Bob,1", "no other columns than sheet, student, 1a, .*, got 1A"),
+        ("1a,1b,1c,1d\nfirst,Bob,[1, 0.5],[2, 3]", "a list in quotes, got other ones in row 2"),
+        ("1a\nfirst,Bob,[1, 0.5]", "a cell for each column"),
+    ],
+)
+def test_an_answer_in_a_wrong_place_is_refused_and_not_marked_wrong(tmp_path, line, message):
+    (tmp_path / "typed.csv").write_text(f"sheet,student,{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_sheets([tmp_path / "typed.csv"])
+
+
+def test_a_student_whose_name_looks_like_a_formula_is_found_again(desk):
+    (desk / "students.txt").write_text("=Bob\n", encoding="utf-8")
+    command(desk, "sheets", "first")
+    text = (desk / "out" / "first-answers.csv").read_text(encoding="utf-8-sig")
+    (desk / "typed.csv").write_text(text.replace("'=Bob,", "'=Bob,1", 1), encoding="utf-8")
+    assert [sheet.student for sheet in read_sheets([desk / "typed.csv"])] == ["=Bob"]
+
+
+def test_what_a_notebook_cannot_write_leaves_the_file_that_was_written(tmp_path):
+    answers = 'sheet, student = "first", "Bob"\nfrom fractions import Fraction\nanswers = {}\n'
+    good = f"{answers}answers['1a'], answers['1b'] = Fraction(1, 2), ...\n{SAVE}"
+    subprocess.run([sys.executable, "-c", good], cwd=tmp_path, check=True)
+    (path,) = tmp_path.iterdir()
+    before = path.read_bytes()
+    assert json.loads(before)["answers"] == {"1a": "1/2", "1b": None}
+    bad = f"{answers}answers['1a'] = 1; answers['1b'] = answers\n{SAVE}"
+    assert subprocess.run([sys.executable, "-c", bad], cwd=tmp_path, capture_output=True).returncode
+    assert path.read_bytes() == before
+
+
+def test_thirty_invented_sheets_are_marked_and_drawn(tmp_path):
+    """Each invented student knows every part with a probability of his or her own."""
+    rng, known = random.Random(0), {}
+    for number, student in enumerate(CLASS):
+        answers = {}
+        for part, key in key_of("second", student).items():
+            if rng.random() < 0.2 + 0.6 * number / 29:
+                answers[part] = key
+                known[student] = known.get(student, 0) + 1
+            elif rng.random() < 0.5:
+                answers[part] = key_of("second", "another")[part] if part[1] == "a" else "?"
+        hand_in(tmp_path / "in", "second", student, answers)
+    sheets = read_sheets([tmp_path / "in"])
+    marked = marks.mark("second", sheets, CLASS, SECRET)
+    assert [sheet.student for sheet, _ in marked] == CLASS
+    totals = [sum(points.values()) for _, points in marked]
+    assert sum(totals[20:]) > 1.5 * sum(totals[:10])
+    for (sheet, points), total in zip(marked, totals, strict=True):
+        assert sum(worth > 0 for worth in points.values()) >= known.get(sheet.student, 0)
+        assert not sheet.problem and total <= 46
+    worth = {part: points for part, points, _, _ in tasks_and_keys(variant("second", "x", b""))}
+    figure = marks.plot_marks([points for _, points in marked], worth)
+    left, right = figure.axes
+    assert sum(bar.get_height() for bar in left.patches) == 30
+    assert len(right.patches) == len(worth)
+    assert left.get_title(loc="left") == f"The mean is {sum(totals) / 30:.1f} points"
+    page = marks.report("second", marked, CLASS)["marks-second.html"]
+    assert "30 sheets of 30 students" in page and "<img" in page
+    if folder := os.environ.get("TRANSFORMER_EDU_SHOW"):  # to look at it
+        (Path(folder) / "marks.png").write_bytes(png(figure))
+        (Path(folder) / "marks.html").write_text(page, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "does not hold"),
+        ("[]", "does not hold"),
+        ('{"sheet": "first", "student": "Bob", "answers": []}', "does not hold"),
+        ('{"sheet": ["first"], "student": "Bob", "answers": {}}', "does not hold"),
+        ("[" * 100_000, "does not hold"),
+        (" " * (LARGEST + 1), "larger than"),
+        ('{"sheet": "second", "student": "Bob", "answers": {}}', "not the examination first"),
+        ('{"sheet": "first", "student": "Eve", "answers": {}}', "not on the list"),
+        ('\ufeff{"sheet": "first", "student": "Eve", "answers": {}}', "not on the list"),
+        ("\udcff", "does not hold"),
+        ('{"sheet": "first", "student": "\\ud800", "answers": {}}', "not on the list"),
+    ],
+)
+def test_a_file_that_is_no_sheet_gets_no_marks_and_stops_no_other(tmp_path, content, problem):
+    hand_in(tmp_path, "first", "Ada", {"1a": key_of("first", "Ada")["1a"]})
+    (tmp_path / "bad.json").write_bytes(content.encode(errors="surrogateescape"))
+    marked = marks.mark("first", read_sheets([tmp_path]), ["Ada", "Bob"], SECRET)
+    (good, points), (bad, nothing) = marked
+    assert sum(points.values()) == 2 and not good.problem
+    assert problem in bad.problem and not nothing
+
+
+def test_the_files_of_a_folder_are_those_of_students_and_not_a_table_for_many(desk):
+    (desk / "in").mkdir()
+    (desk / "in" / "trick.csv").write_text("sheet,student,1a\nfirst,Bob,1\n", encoding="utf-8")
+    hand_in(desk / "in", "first", "\ud800", {})
+    assert command(desk, "mark", "first", str(desk / "in")) == 0
+    rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert [row["problem"] for row in rows] == [
+        "The student is not on the list.",
+        *["No sheet was handed in."] * 2,
+    ]
+
+
+def test_two_sheets_of_one_student_are_left_to_the_instructor(tmp_path):
+    hand_in(tmp_path / "one", "first", "Ada", key_of("first", "Ada"))
+    hand_in(tmp_path / "two", "first", "Ada", {})
+    marked = marks.mark("first", read_sheets([tmp_path / "one", tmp_path / "two"]), ["Ada"], SECRET)
+    assert all("another sheet" in sheet.problem and not points for sheet, points in marked)
+
+
+def test_another_students_answers_are_worth_little(tmp_path):
+    hand_in(tmp_path, "first", "Ada", key_of("first", "Bob"))
+    ((_, points),) = marks.mark("first", read_sheets([tmp_path]), ["Ada"], SECRET)
+    assert sum(points.values()) < 15
+
+
+def test_code_in_an_answer_is_text(tmp_path):
+    code = f"__import__('pathlib').Path({str(tmp_path / 'ran')!r}).touch()"
+    hand_in(tmp_path, "first", "Ada", dict.fromkeys(key_of("first", "Ada"), code))
+    ((_, points),) = marks.mark("first", read_sheets([tmp_path]), ["Ada"], SECRET)
+    assert not sum(points.values()) and not (tmp_path / "ran").exists()
+
+
+def test_the_secret_is_made_once_and_is_long(desk):
+    (desk / "secret").unlink()
+    assert command(desk, "key", "first") == 1  # only sheets makes one
+    assert command(desk, "sheets", "first") == 0
+    assert len(read_secret(desk / "secret")) == 64
+    assert os.name == "nt" or (desk / "secret").stat().st_mode & 0o077 == 0
+    assert command(desk, "sheets", "first") == 0  # the same again
+    (desk / "secret").write_text("short", encoding="utf-8")
+    assert command(desk, "key", "first") == 1
+
+
+def test_a_full_disk_leaves_no_half_secret(tmp_path, monkeypatch):
+    def refuse(path, text, encoding):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(OSError, match=r"No space left on device: '.*secret'"):
+        read_secret(tmp_path / "secret", new=True)
+    assert not (tmp_path / "secret").exists()
+
+
+def test_no_file_is_lost_and_students_have_different_names(desk, capsys):
+    command(desk, "sheets", "first")
+    (desk / "out" / "first-Bob.ipynb").write_text("mine", encoding="utf-8")
+    assert command(desk, "sheets", "first") == 1
+    assert "first-Bob.ipynb exists" in capsys.readouterr().err
+    assert (desk / "out" / "first-Bob.ipynb").read_text(encoding="utf-8") == "mine"
+    assert command(desk, "sheets", "first", "--overwrite") == 0
+    (desk / "students.txt").write_text("A b\nA-b\n", encoding="utf-8")
+    assert command(desk, "sheets", "first") == 1
+
+
+def test_the_inventory_is_written_invented_and_compared_by_commands(tmp_path, capsys):
+    for what in ("sheets", "key", "example"):
+        assert main(["inventory", what, "--to", str(tmp_path)]) == 0
+    tables = [str(tmp_path / f"invented-{name}.csv") for name in ("before-A", "after-B", "later-C")]
+    assert main(["inventory", *tables, "--to", str(tmp_path)]) == 0
+    assert (tmp_path / "inventory.html").exists()
+    assert len(list(tmp_path.glob("inventory-[ABC]*"))) == 3 * 5
+    capsys.readouterr()
+    assert main(["inventory", "nothing"]) == 1
+    assert "inventory takes sheets" in capsys.readouterr().err

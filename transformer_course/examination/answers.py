@@ -1,0 +1,126 @@
+"""Answers that were handed in, read as data: JSON from notebooks, CSV typed from paper.
+
+Nothing of a file is run. A file that cannot be read gives a sheet with a problem, so that one file
+does not stop the others.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from transformer_course.examination.examinations import EXAMINATIONS, tasks_and_keys, variant
+from transformer_course.examination.inventory import concepts_of
+from transformer_edu.data.parallel_text import read_lines
+
+LARGEST = 200_000  # bytes of a student's file
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One student's answers.
+
+    Attributes:
+        file: Where they come from.
+        name: Of the examination, or the form of the inventory.
+        student: As the student or the list names them.
+        answers: By the number of the part.
+        problem: Why there are none; empty if all is well.
+    """
+
+    file: str
+    name: str = ""
+    student: str = ""
+    answers: dict[str, object] = field(default_factory=dict)
+    problem: str = ""
+
+
+def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
+    """All sheets of files and folders.
+
+    Args:
+        paths: Files ending in .json (one student) or .csv (a line for each student, typed by an
+            instructor), or folders with files of students, which end in .json.
+
+    Raises:
+        OSError: If there is no such file.
+        ValueError: If a table has no columns sheet and student, others than its sheet has parts, or
+            a list that is not in quotes.
+    """
+    return [sheet for path in paths for sheet in _sheets(path)]
+
+
+def numbers_of(name: str) -> list[str]:
+    """The numbers of all parts of a sheet, as an examination or a form; none of anything else."""
+    examination = name.partition("-")[0]
+    if examination in EXAMINATIONS:
+        return [number for number, *_ in tasks_and_keys(variant(examination, "", b""))]
+    return [str(number) for number in range(1, len(concepts_of(name)) + 1)]
+
+
+def _sheets(path: Path) -> Iterator[Sheet]:
+    if path.is_dir():
+        for each in sorted(path.iterdir()):
+            if each.suffix == ".json" and each.is_file():
+                yield _from_json(each)
+    elif path.suffix == ".csv":
+        yield from _from_table(path)
+    else:
+        yield _from_json(path)
+
+
+def _from_table(path: Path) -> Iterator[Sheet]:
+    """A sheet for each line with an answer. What was typed into a wrong place is refused."""
+    rows = csv.reader(io.StringIO("\n".join(read_lines(path)).replace("\r", "\n")))
+    try:
+        head, *table = [[cell.strip() for cell in row] for row in rows if row] or [[]]
+    except csv.Error as error:
+        raise ValueError(f"{path} must be a table, got one with an error: {error}") from None
+    if not {"sheet", "student"} <= set(head):
+        raise ValueError(f"a table must have the columns sheet and student, got {path}")
+    for number, row in enumerate(table, start=2):
+        cells = dict(zip(head, row, strict=False))
+        name, student = (cells.pop(column, "") for column in ("sheet", "student"))
+        if len(row) > len(head) or any(c.count("[") != c.count("]") for c in cells.values()):
+            got = f"other ones in row {number}"
+            raise ValueError(
+                f"{path} must have a cell for each column, a list in quotes, got {got}"
+            )
+        known = numbers_of(name)
+        wrong = [c for c in head if head.count(c) > 1 or c not in ("sheet", "student", *known)]
+        if known and wrong:
+            wanted = f"no other columns than sheet, student, {', '.join(known)}"
+            raise ValueError(f"{path} must have {wanted}, got {', '.join(wrong)}")
+        if any(cells.values()):
+            student = re.sub(r"^'(?=[=+@-])", "", student)  # as as_csv wrote it
+            values = {part: _value(cell) for part, cell in cells.items()}
+            yield Sheet(str(path), name, student, values)
+
+
+def _from_json(path: Path) -> Sheet:
+    """The sheet of a file that a notebook has written, or that somebody has made up."""
+    if path.stat().st_size > LARGEST:
+        return Sheet(str(path), problem=f"The file is larger than {LARGEST} bytes.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        name, student, answers = (content[key] for key in ("sheet", "student", "answers"))
+        if not isinstance(answers, dict) or not isinstance(name, str):
+            raise TypeError
+        cells = {part: _value(it) if isinstance(it, str) else it for part, it in answers.items()}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return Sheet(str(path), problem="The file does not hold a sheet, a student and answers.")
+    return Sheet(str(path), name, str(student).strip(), cells)
+
+
+def _value(text: str) -> object:
+    """What a text says: a number, a list of numbers or texts, or the text itself."""
+    text = text.strip().replace("−", "-")  # noqa: RUF001
+    for candidate in (text, f"[{text}]", text.replace("(", "[").replace(")", "]")):
+        try:
+            return json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+    return [item.strip() for item in text.split(",")] if "," in text else text

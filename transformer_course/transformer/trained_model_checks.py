@@ -1,0 +1,124 @@
+"""Checks of what lesson 9 trains: a model for short numbers, too, and learned positions."""
+
+import torch
+from torch import nn
+
+from transformer_course.asking.answer import (
+    AnswerError,
+    ask,
+    close,
+    exercise,
+    let_wait,
+    require_class,
+    require_gradients,
+    require_module,
+    require_number,
+    require_shape,
+)
+from transformer_edu.data.toy_tasks import number_words_task
+from transformer_edu.training.evaluation import exact_matches
+
+ENOUGH = 0.95, 0.9  # of exercise 9.3: the short numbers and the test
+SEEDS, MEASURED = 3, 200  # of exercise 9.4: models of each kind, and numbers that they translate
+
+
+@exercise("9.3")
+def check_short_numbers(answer: nn.Module) -> None:
+    """Exercise 9.3: a model that also translates every number of one or two English words.
+
+    Args:
+        answer: The reader's trained model.
+    """
+    if not isinstance(answer, nn.Module) or not hasattr(answer, "encode"):
+        raise AnswerError(f"The answer is a trained Transformer; yours is {type(answer).__name__}.")
+    task = number_words_task(train_size=32_000)
+    short = [pair for pair in task.train + task.validation + task.test if len(pair[0]) <= 2]
+    rows = [sorted(short), task.validation]
+    right = [exact_matches(answer.eval(), pairs) / len(pairs) for pairs in rows]
+    enough = [found >= least for found, least in zip(right, ENOUGH, strict=True)]
+    words = f"{right[0]:.0%} of the short numbers and {right[1]:.0%} of the test are right"
+    if all(enough):
+        return
+    if enough[0]:
+        raise AnswerError(
+            f"{words}. The model has lost the long numbers: what did it read last, or only?"
+        )
+    if not enough[1]:
+        raise AnswerError(f"{words}. Has this model been trained, to the end?")
+    raise AnswerError(
+        f"{words}; at least {ENOUGH[0]:.0%} and {ENOUGH[1]:.0%} should be. How many of the 32,000 "
+        "training pairs are that short, and how many of the 500 in the test?"
+    )
+
+
+@exercise("9.4")
+def check_learned_positions(
+    answer: tuple[type[nn.Module], dict[str, list[tuple[nn.Module, float]]]],
+) -> None:
+    """Exercise 9.4: a class LearnedPositions(d_model, max_length), and what was measured with it.
+
+    Args:
+        answer: The class; and by the kind of positions, "sinusoids" and "learned", the model of
+            every seed with its fraction of exact matches.
+    """
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise AnswerError(
+            "The answer is a pair: the class, and the dictionary of what you measured."
+        )
+    positions, measured = answer
+    if positions is ... or measured is ...:
+        ask(lambda: ...)
+    require_class(positions, "LearnedPositions")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(9)
+        learned = positions(12, 9)
+        for weight in learned.parameters():
+            nn.init.normal_(weight.data)  # it may start with zeros
+        _require_learned(learned)
+    if not isinstance(measured, dict) or set(measured) != {"sinusoids", "learned"}:
+        raise AnswerError('The dictionary needs two entries: "sinusoids" and "learned".')
+    pairs, models = number_words_task(train_size=32_000).validation[:MEASURED], []
+    for kind, rows in measured.items():
+        if not isinstance(rows, list | tuple) or len(rows) < SEEDS:
+            raise AnswerError(f"{kind}: give a list of at least {SEEDS} seeds.")
+        for row in rows:
+            if not (isinstance(row, tuple | list) and len(row) == 2):
+                raise AnswerError(f"{kind}: give pairs (model, fraction), so both can be compared.")
+            model, told = row[0], require_number(row[1])
+            if (type(model.positions).__name__ == positions.__name__) != (kind == "learned"):
+                raise AnswerError(f"{kind}: a model has {type(model.positions).__name__}.")
+            if any(model is other for other in models):
+                raise AnswerError("Two entries are the same model: train a new one for each seed.")
+            models.append(model)
+            found = exact_matches(model.eval(), pairs) / MEASURED
+            if abs(found - told) > 2 / MEASURED:  # another device may round differently
+                raise AnswerError(
+                    f"{kind}: you give {told:g}; on {MEASURED} numbers of task.validation this "
+                    f"model has {found:g}."
+                )
+
+
+def _require_learned(positions: nn.Module) -> None:
+    """Refuse positions that are not learned, not added, or not counted along the sequence."""
+    if not list(positions.parameters()):
+        raise AnswerError(
+            "The positions have no parameters: register_buffer does not learn. Use nn.Embedding "
+            "or nn.Parameter."
+        )
+    let_wait(positions, torch.zeros(2, 9, 12))
+    x = torch.zeros(2, 5, 12)
+    added = require_shape(require_module(positions, x), (2, 5, 12), "(batch, position, d_model)")
+    if close(added, x):
+        raise AnswerError("Nothing is added to x.")
+    if not close(positions(x + 1).detach(), added.detach() + 1):
+        raise AnswerError("Add the rows to x: forward returns x + positions.")
+    if not close(added[0].detach(), added[1].detach()):
+        raise AnswerError("The rows of the batch get different positions: count along dim 1.")
+    if close(added[:, :1].expand_as(added).detach(), added.detach()):
+        raise AnswerError(
+            "Every position gets the same vector: position p needs row p of the table."
+        )
+    if not close(positions(torch.zeros(2, 3, 12)).detach(), added[:, :3].detach()):
+        raise AnswerError("A shorter sequence must get the first rows of the same table.")
+    require_gradients(positions, added)
+    ask(positions, torch.zeros(2, 9, 12))  # as many positions as max_length
