@@ -130,6 +130,23 @@ def test_a_copy_with_half_an_emoji_can_still_be_opened_after_a_reset(copies):
     assert cell_of(read(path), "2.2").source == before and "\ud83d" in before
 
 
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+@pytest.mark.parametrize("text", [None, "my notes"])
+def test_an_exercise_that_was_made_markdown_is_code_again(copies, kind, text):
+    path = copies / LESSON
+    content = json.loads(path.read_bytes())
+    (index,) = [i for i in exercise_indices(read(path)) if number_of(read(path), i) == "2.1"]
+    cell = content["cells"][index]
+    source = cell["source"] if text is None else text
+    kept = {name: cell[name] for name in ("id", "metadata")}
+    content["cells"][index] = kept | {"cell_type": kind, "source": source, "attachments": {}}
+    path.write_text(json.dumps(content))
+    assert "waits again" in reset("2.1", copies)
+    now = read(path)
+    nbformat.validate(now)
+    assert now.cells[index].source == cell_of(read(ROOT / "notebooks" / LESSON), "2.1").source
+
+
 def test_a_cell_without_a_source_is_a_damaged_copy(copies):
     notebook = read(copies / LESSON)
     stored = json.loads(nbformat.writes(notebook))

@@ -193,7 +193,9 @@ def asking(outcome, seen):
     """A deck with one Predict, its outcome, and what is seen in it."""
     page = (
         "<fieldset><legend><b>Predict</b></legend><p><b>How many?</b></p>"
-        "<label><input type='radio'> one</label><details><summary>open</summary>"
+        "<label><input type='radio'> one</label>"
+        '<div role="radiogroup">How sure?<label><input type="radio"> certain</label></div>'
+        "<details><summary>open</summary>"
         '<style>fieldset:has([name=predict-0]:checked) .predict-0::before { content: "1" }</style>'
         f'<p class="predict-0">It is: <b>two</b></p><pre>{outcome}</pre></details></fieldset>'
     )
@@ -210,7 +212,7 @@ def test_what_is_seen_is_one_step_after_the_outcome_which_says_what_was_chosen()
     assert "<strong>What you see.</strong> It is <em>two</em>." in seen and "<svg" in seen
     assert page.index("It is: <b>two</b>") < page.index("seen") < page.index("The rest.")
     assert ":root:has([name=predict-0]:checked)" in page and "asked" not in page
-    assert "aside" not in page
+    assert "aside" not in page and "certain" not in page  # a class has no row for one reader
 
 
 def test_an_outcome_without_room_below_its_question_repeats_it_on_a_page_of_its_own():

@@ -61,10 +61,11 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
         raise ResetError(f"{copy.name} is damaged ({type(error).__name__})") from None
     if len(cells) != 1:
         raise ResetError(f"{copy.name} must hold exercise {number} once, got {len(cells)} times")
-    if sources[0] == original:
+    if sources[0] == original and cells[0]["cell_type"] == "code":
         return NOTHING.format(name=copy.name, **said)
     cells[0] |= {"source": original.splitlines(keepends=True), "outputs": []}
-    cells[0]["execution_count"] = None
+    cells[0] |= {"cell_type": "code", "execution_count": None}  # one key makes it Markdown
+    cells[0].pop("attachments", None)
     # Half an emoji cannot be written as text: JSON writes it with a backslash.
     after = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
     content = after.encode(errors="backslashreplace")

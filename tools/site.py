@@ -51,6 +51,11 @@ LAST_SECTION = "You can now say"
 BANK, BOOK = "The bank by the river is old.", "The teacher gives the child a book."
 LIVE_VIEWS = {
     "00": ("Where we are", "Translate your own sentence", {}),
+    "01": (
+        LAST_SECTION,
+        "Find the neighbors of your own words",
+        {"text": BOOK, "box": "source.embedding", "word": 1},
+    ),
     "02": (
         LAST_SECTION,
         "Compute one weight of your own sentence, step by step",

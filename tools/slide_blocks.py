@@ -329,6 +329,7 @@ def _prediction(page: str) -> Iterator[Block]:
     """A question with its answers, and the outcome, which is shown a step later."""
     question, _, _ = page.partition("<details")
     question = re.sub(r'^<fieldset onchange="[^"]*"', "<fieldset", question)  # keeps no answer
+    question = re.sub('<div role="radiogroup".*</div>', "", question)  # asks one reader
     words = re.sub(r"<label.*", "", question, flags=re.DOTALL)
     lines = -(-len(re.sub("<.*?>", "", words)) // (PROSE_COLUMNS - 4))
     height = GAP + 62 + LINE * lines + 44 * question.count("<label")

@@ -239,9 +239,9 @@ def does_not_fit(guide: str, lessons: Sequence[Lesson]) -> Iterator[str]:
 
 
 def right_answers(guide: str) -> str:
-    """The file of right answers: what TEACHING.md says, by the questions."""
+    """The file of right answers: what TEACHING.md says, by the questions, and what is observed."""
     told = [Told(*each) for each in PREDICT.findall(guide)]
-    known = {each.question: each.right for each in told if each.right != UNKNOWN}
+    known = {each.question: each.right + each.trained for each in told if each.right != UNKNOWN}
     return json.dumps(known, ensure_ascii=False, indent=1) + "\n"
 
 

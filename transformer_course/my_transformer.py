@@ -249,7 +249,9 @@ def _write(name: str, source: str) -> str:
     before = page.text()
     if unknown := needed_names(source) - bound_names(before) - OURS.keys():
         names = ", ".join(sorted(unknown))
-        raise LookupError(f"it uses {names}, which the file does not import")
+        raise LookupError(
+            f"it uses {names}, which the file does not import (import it in the method)"
+        )
     page.complete(max(list(OURS).index(each) for each in [name, *(s.name for s in page.sections)]))
     section = [each for each in page.sections if each.name == name][-1]
     section.whose, section.text = YOURS, with_class(section.text, name, source)

@@ -40,6 +40,7 @@ class Findings:
         trials: What was tried, by validation.
         chosen: The trial that is published.
         scores: What is published reaches, by part, width of the beam and case.
+        sureness: Lines about these scores, as describe_sureness gives them.
         everyday: Scores on everyday sentences, by their kind and width of the beam.
         checksums: Of the texts of each corpus, by its name, as checksum_of gives them.
     """
@@ -47,6 +48,7 @@ class Findings:
     trials: Sequence[Trial]
     chosen: Trial
     scores: Mapping[tuple[str, int], Mapping[str, Bleu]] = field(default_factory=dict)
+    sureness: Sequence[str] = ()
     everyday: Mapping[tuple[str, int], EverydayScore] = field(default_factory=dict)
     checksums: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,7 +90,7 @@ def describe_run(
         *(f"- read {corpus}, SHA-256 `{found}`" for corpus, found in findings.checksums.items()),
         "## How well it translates",
         *_describe_trials(findings.trials, findings.chosen),
-        *_describe_scores(findings.scores),
+        *_describe_scores(findings.scores, findings.sureness),
         *_describe_everyday(findings.everyday),
         "## Data",
         *(TERMS[corpus] for corpus in settings.task.split("+")),
@@ -116,14 +118,16 @@ def _describe_trials(trials: Sequence[Trial], chosen: Trial) -> list[str]:
     ]
 
 
-def _describe_scores(scores: Mapping[tuple[str, int], Mapping[str, Bleu]]) -> list[str]:
-    """BLEU of whole parts."""
+def _describe_scores(
+    scores: Mapping[tuple[str, int], Mapping[str, Bleu]], sureness: Sequence[str]
+) -> list[str]:
+    """BLEU of whole parts, and how sure it is."""
     rows = [
         f"- {part}, beam {width}, {case}: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
         for (part, width), cases in scores.items()
         for case, bleu in cases.items()
     ]
-    return ["\n".join(rows)]
+    return ["\n".join([*rows, *sureness])]
 
 
 def _describe_everyday(everyday: Mapping[tuple[str, int], EverydayScore]) -> list[str]:

@@ -15,9 +15,12 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from experiments.publishing.bootstrap import describe_sureness
 from experiments.publishing.card import Findings, checksum_of, describe_run
 from experiments.publishing.choosing import ALPHAS, WIDTHS, Chooser, Trial, best_of
 from experiments.publishing.everyday_scores import score_unseen
+from transformer_edu.data.augmentation import FINAL_MARKS
+from transformer_edu.data.parallel_text import ParallelText, TextPair
 from transformer_edu.data.tokenizer import load_tokenizer
 from transformer_edu.generation.translator import Translator
 from transformer_edu.pretrained.loading import CARD, HISTORY
@@ -33,6 +36,11 @@ from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.training.saved_translator import load_translator
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
+TYPED = {  # other forms in which people type a source
+    "in capitals": str.upper,
+    "in small letters": str.lower,
+    "without final marks": lambda text: text.rstrip(FINAL_MARKS),
+}
 LARGEST = 8_000_000  # bytes of weights and tokenizer that the package may carry
 
 
@@ -179,23 +187,40 @@ def _write_draft(
         trials.append(replace(trial, scores=chooser.scores(translator, trial)))
     chosen = best_of([trial for trial in trials if trial.weights == first.weights])
     texts, *_ = corpora.values()  # scored by BLEU
+    widths = (1, chosen.width)
+    searched = [
+        *((part, width) for part in ("validation", "test") for width in widths),
+        *((f"test {form}", chosen.width) for form in TYPED),
+    ]
     scores = {
         (part, width): score_translator(
-            translator, getattr(texts, part), width=width, alpha=chosen.alpha
+            translator, pairs_of(texts, part), width=width, alpha=chosen.alpha
         )
-        for part in ("validation", "test")
-        for width in (1, chosen.width)
+        for part, width in searched
     }
+    sureness = describe_sureness(translator, texts.test, widths=widths, alpha=chosen.alpha)
     unseen = {}
     if EVERYDAY in corpora:
-        unseen = score_unseen(translator, corpora, (1, chosen.width), chosen.alpha)
+        unseen = score_unseen(translator, corpora, widths, chosen.alpha)
     checksums = {name: checksum_of(texts) for name, texts in corpora.items()}
     findings = Findings(
-        trials=trials, chosen=chosen, scores=scores, everyday=unseen, checksums=checksums
+        trials=trials,
+        chosen=chosen,
+        scores=scores,
+        sureness=sureness,
+        everyday=unseen,
+        checksums=checksums,
     )
     card = describe_run(run, settings, findings, machine)
     write_json(draft.path / HISTORY, history_of(run, settings))
     (draft.path / CARD).write_text(card, "utf-8", "backslashreplace")
+
+
+def pairs_of(texts: ParallelText, part: str) -> list[TextPair]:
+    """The pairs of a part, such as "test"; of "test in capitals", the sources as people type."""
+    name, _, form = part.partition(" ")
+    typed = TYPED.get(form, str)
+    return [(typed(source), target) for source, target in getattr(texts, name)]
 
 
 def _write_weights(file: Path, draft: RunFolder) -> Translator:

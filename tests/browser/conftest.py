@@ -5,7 +5,10 @@ fail instead, so that they cannot silently stop to exist.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,35 +52,75 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def open_page(chromium) -> Iterator[Callable]:
-    """Open an HTML file in a page of its own; in the end none may have complained or loaded more.
+class Silent(SimpleHTTPRequestHandler):
+    """Gives out files and says nothing."""
 
-    The function that the test gets takes the file and options of the browser's context.
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """Where the folder that a test module has as its site is published."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=site)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def open_at(chromium) -> Iterator[Callable]:
+    """Open an address in a window of its own; in the end none may have complained or loaded more.
+
+    The function that the test gets takes the address, how others may begin from which something
+    is loaded, which kinds of messages in the console are complaints, and options of the browser's
+    context.
     """
-    contexts, complaints = [], []
+    contexts, complaints, allowed = [], [], ["data:"]
+
+    def hear(message, kinds: tuple[str, ...]) -> None:
+        if not kinds or message.type in kinds:
+            complaints.append(f"console: {message.text}")
+
+    def check(request) -> None:
+        if not request.url.startswith(tuple(allowed)):
+            complaints.append(f"request: {request.url}")
+
+    def open_address(
+        address: str, *others: str, kinds: tuple[str, ...] = (), **options: object
+    ) -> object:
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        allowed.extend((address, *others))
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+        page.on("console", lambda message: hear(message, kinds))
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on("request", check)
+        page.goto(address)
+        return page
+
+    yield open_address
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def open_page(open_at):
+    """Open an HTML file; the function that the test gets takes it and options, as open_at."""
 
     def open_file(path: Path, **options: object):
         text = path.read_text(encoding="utf-8")
         if "charset" not in text[:2000]:  # a fragment: the page around it says what the bytes mean
             path.write_text(f'<!DOCTYPE html><meta charset="utf-8">{text}', encoding="utf-8")
-        address = path.resolve().as_uri()
-        context = chromium.new_context(**{"viewport": {"width": 1000, "height": 800}} | options)
-        contexts.append(context)
-        context.set_default_timeout(60_000)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: complaints.append(f"request: {request.url}"))
-        page.goto(address)
-        complaints.remove(f"request: {address}")
-        return page
+        window = {"viewport": {"width": 1000, "height": 800}}
+        return open_at(path.resolve().as_uri(), **window | options)
 
-    yield open_file
-    for context in contexts:
-        context.close()
-    assert [each for each in complaints if not each.startswith("request: data:")] == []
+    return open_file
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ from transformer_course.our_transformer import Transformer
 from transformer_course.positional_encoding.live_clocks import MOST_NUMBERS, show_clocks_live
 from transformer_course.start_here.first_translation import explore_links
 from transformer_course.texts.sentences import FIRST_SENTENCES
+from transformer_course.training import load_deep_runs, show_training_live
 from transformer_course.transformer.live_map import (
     box_names,
     lesson_of,
@@ -362,6 +363,12 @@ FIGURES = {
         touch=lambda page: page.get_by_role("slider", name="each feature is present in").tap(),
         key=lambda page: page.get_by_role("slider", name="each feature is present in").press("End"),
         script=show_five_live,
+    ),
+    "training": Live(
+        lambda: show_training_live(load_deep_runs("no warm-up", "warm-up 100")),
+        mouse=lambda page: press(page, "Start"),
+        touch=lambda page: page.get_by_role("button", name="New seed").tap(),
+        key=lambda page: page.get_by_role("slider", name="warm-up steps").press("Home"),
     ),
     "clocks": Live(
         show_clocks_live,

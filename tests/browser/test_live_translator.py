@@ -221,6 +221,17 @@ def test_a_text_is_read_as_the_translator_reads_it(engine, translator):
 # ---- what it writes ------------------------------------------------------------------------------
 
 
+def test_the_neighbors_of_a_token_are_pytorch_s(engine, translator):
+    [id_] = translator.tokenizer.encode("teacher")[-1:]
+    table = translator.model.source_embedding.table.weight.detach()
+    cosines = torch.nn.functional.cosine_similarity(table, table[id_, None], dim=1)
+    best = cosines.topk(6)
+    found = engine.read("engine.neighbors(given, { count: 5 })", id_)["neighbors"]
+    assert [each["id"] for each in found] == best.indices[1:].tolist()
+    given = torch.tensor([each["cosine"] for each in found])
+    torch.testing.assert_close(given, best.values[1:], atol=1e-3, rtol=0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_thousand_sentences_are_written_as_by_pytorch(engine, translator, texts, part):

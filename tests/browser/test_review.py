@@ -77,6 +77,20 @@ def test_only_what_was_answered_wrongly_is_asked(opened_review):
     assert "Nothing more is due today. Waiting: 1" in page.inner_text("body")
 
 
+def test_what_was_certain_and_wrong_comes_first(opened_review):
+    kept = {each.group: wrong(each) for each in (FIRST, SECOND, THIRD)}
+    page = opened_review(
+        kept | {f"{SECOND.group}-sure": " fairly sure", f"{THIRD.group}-sure": " certain"}
+    )
+    review = page.locator(".transformer-review")
+    assert "Found 3 answers in this browser; 3 Predicts answered wrongly." in review.inner_text()
+    for question, is_certain in ((THIRD, True), (FIRST, False), (SECOND, False)):
+        assert question.question in review.inner_text()
+        assert ("you were certain of a wrong answer" in review.inner_text()) == is_certain
+        answer(page, question.right)
+        page.get_by_role("button", name="Continue").click()
+
+
 def test_without_answers_it_says_what_to_do(opened_review):
     page = opened_review({})
     assert "There is nothing to review: choose answers in the lessons" in page.inner_text("body")
@@ -119,6 +133,25 @@ def test_the_file_and_the_browser_are_joined_and_the_kernel_is_told(opened_revie
     told = json.loads(page.locator("textarea").input_value())
     assert told["answers"] == {SECOND.group: wrong(SECOND), THIRD.group: wrong(THIRD)}
     assert told["cards"][SECOND.group][0] == 3 and told["cards"][THIRD.group][0] == 0
+
+
+@pytest.mark.parametrize("card", ["null", '"x"', "[1]", "[-5, 0, 0]", "[1.5, 0, 0]"])
+def test_a_damaged_card_is_left_out_and_stops_no_other(opened_review, card):
+    kept = {FIRST.group: wrong(FIRST), "transformer-edu-review": f'{{"{FIRST.group}": {card}}}'}
+    page = opened_review(kept, file={"answers": {}, "cards": {}})
+    answer(page, FIRST.right)
+    told = json.loads(page.locator("textarea").input_value())
+    assert told["cards"][FIRST.group][0] == 1
+
+
+@pytest.mark.parametrize("card", [[1, 40_001, 40_000], [0, 40_000, 0]])
+def test_a_clock_that_was_ahead_puts_no_card_off(opened_review, card):
+    file = {"answers": {FIRST.group: wrong(FIRST)}, "cards": {FIRST.group: card}}
+    page = opened_review({}, file=file)
+    assert "Due today: 1" in page.locator(".transformer-review").inner_text()
+    answer(page, FIRST.right)
+    box, due, last = json.loads(page.locator("textarea").input_value())["cards"][FIRST.group]
+    assert box == card[0] + 1 and last < due < 40_000
 
 
 def test_in_jupyterlab_an_answer_of_a_lesson_comes_again_and_the_kernel_keeps_it(

@@ -6,10 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import unicodedata
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 import nbformat
@@ -64,48 +61,15 @@ def site(tmp_path_factory):
     return folder / "site"
 
 
-class Silent(SimpleHTTPRequestHandler):
-    """Gives out files and says nothing."""
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture(scope="session")
-def address(site):
-    """Where the site is published for these tests."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=site)) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
 @pytest.fixture
-def open_site(address, chromium):
+def open_site(address, open_at):
     """Open a page of the site; in the end nothing was loaded from elsewhere and none complained."""
-    contexts, complaints = [], []
 
     def open_page(page: str, **options: object):
-        context = chromium.new_context(**options)
-        contexts.append(context)
-        context.set_default_timeout(60_000)
-        opened = context.new_page()
-        opened.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        opened.on("request", lambda request: complaints.append(request.url))
-        opened.on(
-            "console",
-            lambda message: message.type == "error" and complaints.append(message.text),
-        )
-        opened.goto(f"{address}/{page}.html")
-        return opened
+        others = (address, "about:", f"blob:{address}")
+        return open_at(f"{address}/{page}.html", *others, kinds=("error",), **options)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    own = (address, "data:", "about:", f"blob:{address}")
-    assert [each for each in complaints if not each.startswith(own)] == []
+    return open_page
 
 
 def text_of(site, page: str) -> str:
@@ -283,6 +247,8 @@ def test_a_lesson_holds_the_live_page_which_loads_when_it_is_opened(open_site):
     frame.locator("#panel h4").first.wait_for()
     assert frame.locator("#text").input_value() == BANK
     assert not frame.locator("h1").is_visible()
+    tops = [frame.locator(part).bounding_box()["y"] for part in ("#text", "#panel", "#figure")]
+    assert tops == sorted(tops)
 
 
 @pages

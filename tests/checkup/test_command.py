@@ -79,6 +79,18 @@ def test_the_report_can_be_json(file, capsys):
     assert json.loads(capsys.readouterr().out)["illnesses"] == ["tied by value only"]
 
 
+def test_what_the_model_prints_is_no_part_of_the_report(file, capsys):
+    file.write_text(FILE.replace("    model = build()\n", "    model = build()\n    print('hi')\n"))
+    assert main([f"{file}:build_tied_by_copy", "--json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["model"] == "LanguageModel" and told.err == "hi\n"
+
+
+def test_an_empty_name_of_a_training_step_is_none(file, capsys):
+    assert main([f"{file}:build", "--training-step", ""]) == 2
+    assert "must be named as my_file:build_model, got ''" in capsys.readouterr().err
+
+
 def test_the_command_finds_a_module_in_the_folder_where_it_runs(file):
     command = [sys.executable, "-m", "transformer_edu.checkup", "my_file:build_tied_by_copy"]
     done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, timeout=600)

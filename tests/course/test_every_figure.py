@@ -18,7 +18,6 @@ from matplotlib.cbook import is_math_text
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from torch import nn
 
 import transformer_course
 from tests.contrast import contrast
@@ -54,7 +53,6 @@ from transformer_course.generation.candidates import plot_candidates
 from transformer_course.generation.search_tree import plot_beam_tree, plot_lengths
 from transformer_course.generation.table_model import TableModel
 from transformer_course.looking.attention_maps import maps_of_weights
-from transformer_course.looking.shape_trace import trace
 from transformer_course.looking_inside.role_grids import plot_head_roles
 from transformer_course.masks.masked_heads import BatchHead
 from transformer_course.masks.masked_maps import (
@@ -62,7 +60,6 @@ from transformer_course.masks.masked_maps import (
     plot_masked_heads,
 )
 from transformer_course.masks.score_bars import plot_scores
-from transformer_course.multi_head_attention import shape_walk
 from transformer_course.multi_head_attention.head_charts import (
     plot_head_split,
     plot_heads_of_word,
@@ -83,6 +80,7 @@ from transformer_course.training.loss_charts import plot_losses, plot_runs, plot
 from transformer_course.translation import ngrams
 from transformer_course.translation.progress import plot_progress
 from transformer_course.viewer import page
+from transformer_course.what_can_be_removed.remains import plot_remains
 from transformer_course.what_can_be_removed.removals import plot_removals
 from transformer_course.words_as_vectors.vector_pictures import (
     Neighbors,
@@ -209,6 +207,10 @@ FIGURES = {
     "plot_candidates": (
         partial(plot_candidates, torch.tensor([4.0] + 9 * [0.0]), tokens=[NAME, *"bcdefghij"]),
         {"probability"},
+    ),
+    "plot_remains": (
+        partial(plot_remains, {NAME: WEIGHTS[0], "b": WEIGHTS[0] / 8}),
+        {"fraction of the probability of a correct token that remains"},
     ),
     "plot_removals": (
         partial(plot_removals, {NAME: GRID.round(), "b": -GRID.round()}, sentence=NAME),
@@ -362,13 +364,6 @@ FIGURES = {
         {"step", "learning rate"},
     ),
     "plot_scores": (partial(plot_scores, {NAME: EVALUATIONS[0]}), {"fraction correct"}),
-    "plot_shape_walk": (
-        partial(
-            shape_walk.plot_shape_walk,
-            trace(nn.ModuleDict({NAME: nn.Linear(2, 3)})[NAME], torch.ones(4, 2)),
-        ),
-        set(),
-    ),
     "plot_similarities": (
         partial(plot_similarities, GRID, item="word", names=["a", NAME]),
         {"word", "cosine"},
@@ -419,7 +414,6 @@ WITHOUT_NAMES = {
     "plot_items",
     "plot_layer_order",
     "plot_schedules",
-    "plot_shape_walk",
     "plot_slope",
     "plot_students",
     "plot_today",

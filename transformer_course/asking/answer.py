@@ -29,6 +29,9 @@ MISTAKES_IN_PYTHON = {
     "value; a tensor has many. Use & | ~ or a method of the tensor.",
     "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
 }
+NOTHING_ALLOWED = (  # lessons 3 and 4
+    "A query without allowed keys gets NaN: from -inf in all its scores, or from 0 / 0."
+)
 
 
 class AnswerError(AssertionError):

@@ -178,6 +178,14 @@ def require_wired(
             break
         sublayer = found[part].output
         if not _same(found[around].output, getattr(layer, around)(x, lambda _, y=sublayer: y)):
+            made = found[around].given[1](x)
+            if isinstance(made, Tensor) and not _same(made, sublayer):
+                adds = _same(made, x + sublayer)
+                raise AnswerError(
+                    f"The function that {around} gets adds its argument; {around} adds it, too."
+                    if adds
+                    else f"The function that {around} gets must return what {part} returns."
+                )
             raise AnswerError(f"{around} must be called with x and {part}.")
         x, whence = found[around].output, f"what {around} returns"
     if isinstance(own.output, Exception):
@@ -225,7 +233,8 @@ def require_chain(stack: nn.Module, inputs: Mapping[str, object]) -> None:
         if not _same(call.given[0], x):
             got = next((name for name in inputs if _same(call.given[0], inputs[name])), None)
             before = f"what layer {order[place - 1]} returns" if place else "x"
-            raise AnswerError(f"Layer {order[place]} must get {before}; not {got or 'another'}.")
+            instead = f"; not {got}" if got else ", unchanged"
+            raise AnswerError(f"Layer {order[place]} must get {before}{instead}.")
         for given, (name, other) in zip(call.given[1:], list(inputs.items())[1:], strict=False):
             if not _same(given, other):
                 got = _name_of(given, inputs)

@@ -6,7 +6,10 @@ Where it may, the browser keeps the answer that was chosen before the outcome wa
 asks again what was wrong.
 
 right_answers.json has the right answer to each question of the course. tools/tables.py writes it
-from TEACHING.md, so that no lesson shows the answer beside its question.
+from TEACHING.md, so that no lesson shows the answer beside its question. Where the answer is an
+observation, which no reader can be sure of by reasoning alone, a row asks how sure the reader is.
+The outcome takes that up, the browser keeps it, and the review begins with what was certain and
+wrong. Nobody has to say it.
 """
 
 import hashlib
@@ -14,7 +17,7 @@ import html
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -35,6 +38,23 @@ KEEP = (
     "try { localStorage[event.target.name] = event.target.parentNode.textContent } catch {}"
 )
 RIGHT_ANSWERS = Path(__file__).with_name("right_answers.json")
+OBSERVED = " †"  # in this file, it follows an answer that comes from trained weights
+SURE = "-sure"  # follows the name of a question's buttons, here and in review.js
+SAID = {  # how sure, and what the outcome says if the answer is right, and if it is wrong
+    "a guess": (
+        "You guessed right. Find a reason before you read on.",
+        "It was a guess. The explanation is below, and the review asks it again.",
+    ),
+    "fairly sure": (
+        "You were fairly sure. What would have made you certain?",
+        "You were fairly sure. Which of your reasons does not hold here?",
+    ),
+    "certain": (
+        "You were certain, and right.",
+        "You were certain. Write down what made you certain before you read on. The review asks "
+        "this question first.",
+    ),
+}
 
 
 @contextmanager
@@ -85,9 +105,24 @@ def shuffled(question: str, answers: Sequence[str]) -> tuple[str, ...]:
 
 
 @cache
+def _noted() -> dict[str, str]:
+    return json.loads(RIGHT_ANSWERS.read_text(encoding="utf-8"))
+
+
 def right_answers() -> dict[str, str]:
     """The right answer to each question of the course."""
-    return json.loads(RIGHT_ANSWERS.read_text(encoding="utf-8"))
+    return {question: noted.removesuffix(OBSERVED) for question, noted in _noted().items()}
+
+
+def is_observed(question: str, answers: Sequence[str]) -> bool:
+    """Whether the right answer to a question of the course is an observation.
+
+    Args:
+        question: Of a Predict.
+        answers: To it, in any order.
+    """
+    noted = _noted().get(question, "")
+    return noted.endswith(OBSERVED) and noted.removesuffix(OBSERVED) in answers
 
 
 def group_of(question: str, answers: Sequence[str]) -> str:
@@ -107,12 +142,14 @@ def _digest(text: str) -> str:
 def _as_html(question: str, answers: tuple[str, ...], printed: str, shown: list[RichOutput]) -> str:
     """The question, its answers as radio buttons, and the outcome behind a summary."""
     group = group_of(question, answers)
-    buttons = "".join(
-        f'<label style="display: block; padding: 0.2em 0">'
-        f'<input type="radio" name="{group}" value="{place}" {LAB_LEAVES_KEYS}> '
-        f"{html.escape(answer)}</label>"
-        for place, answer in enumerate(answers)
-    )
+    buttons = _buttons(group, answers, "display: block; padding: 0.2em 0")
+    if is_observed(question, answers):
+        in_a_row = "display: inline-block; padding: 0.2em 0.6em 0.2em 0"
+        how_sure = _buttons(group + SURE, SAID, in_a_row)
+        buttons += (
+            '<div role="radiogroup" aria-label="How sure are you?" style="margin-top: 0.5em">'
+            f"<i>How sure are you?</i> {how_sure}</div>"
+        )
     outcome = f"<pre>{html.escape(printed)}</pre>" if printed else ""
     outcome += "".join(_shown_as_html(each) for each in shown)
     return (
@@ -124,8 +161,17 @@ def _as_html(question: str, answers: tuple[str, ...], printed: str, shown: list[
     )
 
 
+def _buttons(name: str, words: Iterable[str], style: str) -> str:
+    return "".join(
+        f'<label style="{style}">'
+        f'<input type="radio" name="{name}" value="{place}" {LAB_LEAVES_KEYS}> '
+        f"{html.escape(each)}</label>"
+        for place, each in enumerate(words)
+    )
+
+
 def _verdict(group: str, question: str, answers: tuple[str, ...]) -> str:
-    """What was chosen, which a style writes, and what is right."""
+    """What was chosen and how surely, which a style writes, and what is right."""
     chosen = "".join(
         f'fieldset:has([name={group}][value="{place}"]:checked) .{group}::before '
         f'{{ content: "You chose: {_in_css(answer)}\\a"; white-space: pre-wrap }}\n'
@@ -133,6 +179,15 @@ def _verdict(group: str, question: str, answers: tuple[str, ...]) -> str:
     )
     right = right_answers().get(question)
     known = f"It is: <b>{html.escape(right)}</b>" if right in answers else ""
+    if is_observed(question, answers):
+        is_right = f'[value="{answers.index(right)}"]'
+        chosen += "".join(
+            f"fieldset:has([name={group}]{which}:checked):has([name={group}{SURE}]"
+            f'[value="{place}"]:checked) .{group}::after '
+            f'{{ content: "\\a {_in_css(words)}"; white-space: pre-wrap }}\n'
+            for place, said in enumerate(SAID.values())
+            for which, words in zip((is_right, f":not({is_right})"), said, strict=True)
+        )
     return f'<style>{chosen}{IN_THE_DARK}</style><p class="{group}">{known}</p>'
 
 

@@ -139,8 +139,14 @@ def require_attention(attention: nn.Module) -> None:
     if isinstance(received, Tensor) and close(received, right @ key):
         raise AnswerError("You averaged the keys: the weights average the values.")
     _refuse_other_projections(attention, received)
+    for each in (scores, scores / math.sqrt(D_HEAD)):
+        if isinstance(received, Tensor) and close(received, (each @ value).softmax(dim=-1)):
+            raise AnswerError("The softmax is around the product with the values: it comes before.")
     require_shape(received, (BATCH, QUERIES, D_HEAD), "(batch, query, d_head)")
     weights = weights_of(attention, *inputs[:2])
+    reshaped = query @ key.reshape(BATCH, D_HEAD, KEYS) / math.sqrt(D_HEAD)
+    if close(weights, reshaped.softmax(dim=-1)):
+        raise AnswerError("A reshape is no transpose: it mixes the numbers of different keys.")
     if not close(weights, right):
         raise AnswerError(_weights_hint(weights, scores))
     raise AnswerError("The weights are right, their average of the values is not.")

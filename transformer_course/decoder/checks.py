@@ -74,6 +74,8 @@ def _ids(part: object) -> list[int]:
         raise AnswerError(f"Return two lists of ids; one of yours is {type(part).__name__}.")
     if any(isinstance(each, str) for each in part):
         raise AnswerError("Ids are numbers: use start_id and end_id.")
+    if any(isinstance(each, (list, tuple)) for each in part):
+        raise AnswerError(f"A list stands inside a list: {list(part)}.")
     return list(part)
 
 

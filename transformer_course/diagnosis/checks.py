@@ -114,6 +114,11 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
         widen, narrow = linear
         out = _asked(network, x)
         if not close(_asked(network, x), out):
+            if _makes_dropout(network, x):
+                raise AnswerError(
+                    "In evaluation mode two calls still differ. Your forward makes a new "
+                    "nn.Dropout in every call, and a new module is in training mode."
+                )
             raise AnswerError(
                 "In evaluation mode two calls still differ. F.dropout does not know the mode of "
                 "your module, unless you tell it: look at its argument `training`."
@@ -138,7 +143,37 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
         still = _built(answer, NARROW, WIDE, 0.0).train()
         if not close(_asked(still, x), _asked(still, x)):
             raise AnswerError("With dropout=0.0 numbers are dropped: use the rate that is given.")
+        _refuse_other_dropout(_built(answer, NARROW, NARROW, 0.5), x)
     _refuse_illness("FeedForward", answer)
+
+
+def _makes_dropout(network: nn.Module, x: Tensor) -> bool:
+    """Whether forward calls an nn.Dropout that the network does not hold."""
+    called: list[nn.Module] = []
+    hook = nn.modules.module.register_module_forward_pre_hook(lambda part, _: called.append(part))
+    _asked(network, x)
+    hook.remove()
+    held = {*network.modules()}
+    return any(isinstance(part, nn.Dropout) and part not in held for part in called)
+
+
+def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
+    """Refuse a network, as wide inside as outside, that drops anything but its hidden numbers."""
+    widen, narrow = (each for each in network.modules() if isinstance(each, nn.Linear))
+    nn.init.orthogonal_(narrow.weight)  # so hidden numbers can be read back from the output
+    out, whole = _asked(network.train(), x), _asked(network.eval(), x)
+    hidden = (out - narrow.bias) @ narrow.weight
+    if not _is_dropped(hidden, widen(x).relu()):
+        if _is_dropped(out, whole):
+            raise AnswerError(
+                "Your dropout is behind narrow, so numbers of the output are dropped."
+            )
+        raise AnswerError("What is dropped in training is not a number of hidden.")
+
+
+def _is_dropped(numbers: Tensor, whole: Tensor) -> bool:
+    """Whether each number is 0 or, as after a dropout of one half, twice as large."""
+    return bool((torch.minimum(numbers.abs(), (numbers - 2 * whole).abs()) < 1e-4).all())
 
 
 @exercise("11.4", sizes="2 rows, 4 labels in each, and a vocabulary of 20")
@@ -215,11 +250,16 @@ def check_padding_probe(answer: Callable[[nn.Module, Tensor, Tensor], float]) ->
     batch = make_batch(SAMPLE)
     sample = (batch.source_ids, batch.decoder_input_ids)
     for name in ("source padding visible", "padding hidden as queries", None):
-        model = _probed(name)
+        model, calls = _probed(name), []
         right = _moved(model, *sample)
+        model.register_forward_pre_hook(lambda _, given, seen=calls: seen.append(given))
         got = require_number(ask(answer, model, *(ids.clone() for ids in sample)))
         if not _near(got, right):
             raise AnswerError(_hint(model, sample, got, right))
+        if any(len(given) > 1 and given[1].shape != sample[1].shape for given in calls):
+            raise AnswerError("You pad the target, too: a probe changes one thing only.")
+        if model.training:
+            raise AnswerError("Your probe leaves the model in training mode, with its dropout on.")
 
 
 def _probed(fault: str | None) -> Transformer:

@@ -4,11 +4,13 @@ Nothing of a file is run. A file that cannot be read gives a sheet with a proble
 does not stop the others.
 """
 
+import ast
 import csv
 import io
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from transformer_course.examination.inventory import concepts_of
 from transformer_edu.data.parallel_text import read_lines
 
 LARGEST = 200_000  # bytes of a student's file
+LONGEST = 2000  # characters of an answer that is read as Python
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,9 @@ def numbers_of(name: str) -> list[str]:
 def _sheets(path: Path) -> Iterator[Sheet]:
     if path.is_dir():
         for each in sorted(path.iterdir()):
-            if each.suffix == ".json" and each.is_file():
+            if each.suffix.lower() == ".json" and each.is_file():
                 yield _from_json(each)
-    elif path.suffix == ".csv":
+    elif path.suffix.lower() == ".csv":
         yield from _from_table(path)
     else:
         yield _from_json(path)
@@ -74,17 +77,19 @@ def _sheets(path: Path) -> Iterator[Sheet]:
 
 def _from_table(path: Path) -> Iterator[Sheet]:
     """A sheet for each line with an answer. What was typed into a wrong place is refused."""
-    rows = csv.reader(io.StringIO("\n".join(read_lines(path)).replace("\r", "\n")))
+    text = "\n".join(read_lines(path)).replace("\r", "\n")
+    rows = csv.reader(io.StringIO(text), strict=True)
     try:
-        head, *table = [[cell.strip() for cell in row] for row in rows if row] or [[]]
+        (_, head), *table = [(rows.line_num, _cells(row)) for row in rows if any(row)] or [(0, [])]
     except csv.Error as error:
         raise ValueError(f"{path} must be a table, got one with an error: {error}") from None
     if not {"sheet", "student"} <= set(head):
-        raise ValueError(f"a table must have the columns sheet and student, got {path}")
-    for number, row in enumerate(table, start=2):
+        wanted = "the columns sheet and student, with commas between cells"
+        raise ValueError(f"a table must have {wanted}, got {path}")
+    for number, row in table:
         cells = dict(zip(head, row, strict=False))
         name, student = (cells.pop(column, "") for column in ("sheet", "student"))
-        if len(row) > len(head) or any(c.count("[") != c.count("]") for c in cells.values()):
+        if len(row) > len(head) or any(map(_is_cut, cells.values())):
             got = f"other ones in row {number}"
             raise ValueError(
                 f"{path} must have a cell for each column, a list in quotes, got {got}"
@@ -100,6 +105,19 @@ def _from_table(path: Path) -> Iterator[Sheet]:
             yield Sheet(str(path), name, student, values)
 
 
+def _cells(row: Sequence[str]) -> list[str]:
+    """The cells of a row, without the empty ones that a spreadsheet puts at its end."""
+    cells = [cell.strip() for cell in row]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _is_cut(cell: str) -> bool:
+    """Whether a cell holds a part of a list."""
+    return any(cell.count(start) != cell.count(end) for start, end in ("[]", "()"))
+
+
 def _from_json(path: Path) -> Sheet:
     """The sheet of a file that a notebook has written, or that somebody has made up."""
     if path.stat().st_size > LARGEST:
@@ -110,17 +128,20 @@ def _from_json(path: Path) -> Sheet:
         if not isinstance(answers, dict) or not isinstance(name, str):
             raise TypeError
         cells = {part: _value(it) if isinstance(it, str) else it for part, it in answers.items()}
+    except OSError as error:
+        return Sheet(str(path), problem=f"The file cannot be read ({error.strerror}).")
     except (ValueError, TypeError, KeyError, RecursionError):
         return Sheet(str(path), problem="The file does not hold a sheet, a student and answers.")
-    return Sheet(str(path), name, str(student).strip(), cells)
+    return Sheet(str(path), name, str(student or "").strip(), cells)
 
 
 def _value(text: str) -> object:
-    """What a text says: a number, a list of numbers or texts, or the text itself."""
+    """What a text says, in Python or JSON: a number, a list, a text in quotes, or the text itself.
+
+    Nothing of it is run: literal_eval reads values only.
+    """
     text = text.strip().replace("−", "-")  # noqa: RUF001
-    for candidate in (text, f"[{text}]", text.replace("(", "[").replace(")", "]")):
-        try:
-            return json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
+    for read in (ast.literal_eval, json.loads) if len(text) <= LONGEST else ():
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return read(text)
     return [item.strip() for item in text.split(",")] if "," in text else text

@@ -1,6 +1,7 @@
 """The commands ``inventory`` and ``examination`` of ``python -m transformer_course.grading``."""
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,6 +71,8 @@ def examination_command(arguments: Sequence[str]) -> int:
     students = [line for line in read_lines(chosen.students) if line]
     if not students:
         raise ValueError(f"students must hold a name a line, got none in {chosen.students}")
+    if wrong := [student for student in students if re.search(r"[\0-\x1f]", student)]:
+        raise ValueError(f"students must hold a name a line, got {wrong[0]!r} as one")
     if len({_file_name(student).casefold() for student in students}) < len(students):
         raise ValueError(f"students must have different names, got {', '.join(students)}")
     secret = read_secret(chosen.secret, new=chosen.what == "sheets")
@@ -78,7 +81,11 @@ def examination_command(arguments: Sequence[str]) -> int:
     elif chosen.what == "key":
         files = {f"key-{chosen.name}.csv": _key(chosen.name, students, secret)}
     else:
-        marked = marks.mark(chosen.name, read_sheets(chosen.answers), students, secret)
+        sheets = read_sheets(chosen.answers)
+        if not sheets:
+            got = f"none in {', '.join(map(str, chosen.answers))}" if chosen.answers else "no file"
+            raise ValueError(f"mark takes files or folders with answers, got {got}")
+        marked = marks.mark(chosen.name, sheets, students, secret)
         files = marks.report(chosen.name, marked, students)
     return _write(files, chosen)
 

@@ -47,8 +47,8 @@ def read_collection(path: Path) -> Collection:
     """
     collected = read_sheets([path])
     for sheet in collected:
-        if sheet.problem:
-            raise ValueError(f"{sheet.file}: {sheet.problem}")
+        if sheet.problem or not sheet.student:
+            raise ValueError(f"{sheet.file}: {sheet.problem or 'A sheet has no student.'}")
     forms = {sheet.name for sheet in collected}
     if len(forms) != 1 or not forms <= set(FORMS):
         raise ValueError(f"{path} must hold answers to one form, A, B or C, got {sorted(forms)}")
@@ -123,9 +123,11 @@ def report(before: Collection, after: Collection, later: Collection | None) -> d
     heads = ["item", "concept", "lesson", "before", "after", "discrimination"]
     heads += ["usual mistake after", "chosen by"]
     again = [row for row, share in zip(rows, second.mean(axis=0), strict=True) if share < WEAK]
+    alone = [len(each.choices) - len(students) for each in (before, after)]
     words = (
-        f"{len(students)} students answered both. Right answers: {known[0].mean():.0%} before, "
-        f"{known[1].mean():.0%} after. Normalized gain (Hake): {gain(*known):.2f}, "
+        f"{len(students)} students answered both, {alone[0]} only before, {alone[1]} only after. "
+        f"Right answers: {known[0].mean():.0%} before, {known[1].mean():.0%} after. "
+        f"Normalized gain (Hake): {gain(*known):.2f}, "
         f"95% interval {low:.2f} to {high:.2f} (students drawn again {DRAWS} times)."
     )
     if later:

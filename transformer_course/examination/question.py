@@ -92,7 +92,7 @@ def is_right(answer: object, key: Key) -> bool:
             return math.isclose(answer, key, abs_tol=allowed[0], rel_tol=allowed[1])
         except OverflowError:  # a whole number that no float can hold
             return False
-    if not isinstance(answer, list) or len(answer) != len(key):
+    if not isinstance(answer, list | tuple) or len(answer) != len(key):
         return False
     return all(is_right(one, right) for one, right in zip(answer, key, strict=True))
 

@@ -41,7 +41,8 @@ STYLE = Path(__file__).with_name("sheet.css")
 SAVE = """\
 import json
 
-name = f"answers-{sheet}-{student}.json".replace("/", "-")
+name = "".join(c if c.isalnum() or c in "-_." else "-" for c in f"answers-{sheet}-{student}")
+name = f"{name[:100]}.json"
 content = {"sheet": sheet, "student": student, "answers": answers}
 text = json.dumps(
     content,

@@ -16,7 +16,7 @@ from transformer_course.features.reading import (
     texts_to_learn_from,
     tokens_at,
 )
-from transformer_course.features.scoring import auc, best_column, largest_shares
+from transformer_course.features.scoring import auc, best_column, largest_shares, random_labels
 from transformer_course.features.steering import (
     changes_between,
     count_changes,

@@ -4,15 +4,6 @@ const FEATURES = 5, STEPS = 1500, BATCH = 256, RATE = 0.01;
 const importance = span(FEATURES).map((feature) => 0.8 ** feature);
 let at = data.first, seed = 0, trained;
 
-// mulberry32: the same seed gives the same numbers from 0 to 1 in every browser.
-function luckOf(state) {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 const normal = (luck) => Math.sqrt(-2 * Math.log(1 - luck())) * Math.cos(2 * Math.PI * luck());
 
 // The lesson's loop. weights: x of every direction, y of every direction, every bias.

@@ -1,5 +1,6 @@
 """How well one number tells two kinds of tokens apart, and how well a word alone explains it."""
 
+import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -47,6 +48,21 @@ def best_column(numbers: Tensor, labels: Tensor, chosen_by: Tensor) -> Found:
     other = auc(sign * numbers[~chosen_by, column : column + 1], labels[~chosen_by])
     chosen_with = max(found[column].item(), 1 - found[column].item())
     return Found(column, chosen_with, other.item())
+
+
+def random_labels(words: Sequence[str], seed: int) -> Tensor:
+    """A control task: a random label for each different word, the same at all its tokens.
+
+    Args:
+        words: The word of each token.
+        seed: Of the labels.
+
+    Returns:
+        Shape (token,), true for half of the different words.
+    """
+    different = sorted(set(words))
+    chosen = set(random.Random(seed).sample(different, len(different) // 2))
+    return torch.tensor([word in chosen for word in words])
 
 
 def largest_shares(features: Tensor, words: Sequence[str]) -> tuple[Tensor, list[str]]:

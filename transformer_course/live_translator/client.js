@@ -15,6 +15,10 @@
 //
 //   encode(text)     { ids, tokens }
 //   decode(ids)      { text }
+//   neighbors(id, options)
+//                    { neighbors: [{ id, token, cosine }] }: the tokens whose rows of the embedding
+//                    table are most like that of id, the most similar first. Options: count; side,
+//                    source or target
 //
 //   translate(text, options)
 //                    { text, sourceIds, sourceTokens, targetIds, targetTokens, finished,
@@ -108,6 +112,7 @@ function startEngine({ weights, tokenizer }) {
     translate: withOptions("translate"),
     candidates: withOptions("candidates"),
     look: withOptions("look"),
+    neighbors: (id, options) => ask("neighbors", [id, options]),
     close: () => {
       worker.terminate();
       URL.revokeObjectURL(address);

@@ -92,6 +92,23 @@ class Translator {
       logit: logits[id], probability: probabilities[id] }));
   }
 
+  // The tokens whose rows of the embedding table point most in the direction of this token's row.
+  neighbors(id, { count = 8, side = "source" } = {}) {
+    const { data, shape: [tokens, width] } = this.model[`${side}_embedding`].table;
+    const [own] = this.tokenizer.checked([id]), cosines = new Float64Array(tokens);
+    const product = (a, b) => {
+      let sum = 0;
+      for (let i = 0; i < width; i++) sum += data[a * width + i] * data[b * width + i];
+      return sum;
+    };
+    const square = product(own, own);
+    for (let other = 0; other < tokens; other++)
+      cosines[other] = product(own, other) / Math.sqrt(square * product(other, other));
+    cosines[own] = -Infinity;
+    return { neighbors: largest(cosines, count).map((other) => ({ id: other,
+      token: this.tokenizer.names[other], cosine: cosines[other] })) };
+  }
+
   // One whole pass: every position of the target at once, and every value that is asked for.
   look(text, { target, values = null, ...options } = {}) {
     const { model, tokenizer } = this, sourceIds = this.sourceIds(text);

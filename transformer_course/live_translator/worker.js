@@ -20,6 +20,7 @@ function answerMessages(scope) {
     translate: (text, options) => translator.translate(text, options),
     candidates: (text, options) => translator.candidates(text, options),
     look: (text, options) => translator.look(text, options),
+    neighbors: (id, options) => translator.neighbors(id, options),
   };
 
   scope.onmessage = async ({ data: { id, method, given } }) => {

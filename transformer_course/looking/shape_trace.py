@@ -1,4 +1,4 @@
-"""The shape walk: every tensor of one real forward pass, with its axes, numbers and source line.
+"""A trace: every tensor of one real forward pass, with its axes, numbers and source line.
 
 Hooks watch from outside, so that any module can be traced, a learner's own too. They see what
 goes into a module and what comes out. Attention fuses its scores and weights into one call:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.asking.answer import (
+    NOTHING_ALLOWED,
     AnswerError,
     ask,
     close,
@@ -32,6 +33,8 @@ from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 FIRST_SYMBOL, VOCABULARY_SIZE = 4, 20  # of the models of exercise 3.3
+SOURCE_IDS = torch.tensor([[4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4]])
+TARGET_IDS = torch.tensor([[1, 4, 5, 6, 4], [1, 9, 8, 7, 6]])
 BATCHES = [
     torch.tensor([[1, 7, 9, 0, 0], [1, 4, 5, 6, 8], [1, 3, 0, 0, 0]]),
     torch.tensor([[1, 5, 0]]),
@@ -101,7 +104,7 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
         raise AnswerError("With a mask, the weights are right, their average is not.")
     nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
     if not ask(attention, *inputs, nothing).isfinite().all():
-        raise AnswerError("A query without allowed keys gets NaN, which -inf leads to.")
+        raise AnswerError(NOTHING_ALLOWED)
     keep(answer)
 
 
@@ -157,10 +160,8 @@ def _causal_and_padding() -> Tensor:
 @exercise("3.3")
 def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) -> None:
     """Exercise 3.3: a test that tells a model without causal mask from one with it."""
-    source_ids = torch.tensor([[4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4]])
-    target_ids = torch.tensor([[1, 4, 5, 6, 4], [1, 9, 8, 7, 6]])
     models = [_model(hides_the_future=hides) for hides in (True, False)]
-    verdicts = tuple(_verdict(answer, model, source_ids, target_ids) for model in models)
+    verdicts = tuple(_verdict(answer, model, SOURCE_IDS, TARGET_IDS) for model in models)
     hints = {
         (True, True): "It reports a model with a causal mask. At the changed position and after it "
         "the logits may move: compare only those before it.",
@@ -169,15 +170,39 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
         (True, False): "It is the other way round: True means that the model sees the future.",
     }
     if (hint := hints.get(verdicts)) is not None:
+        if any(_is_new(source, SOURCE_IDS) for source, _ in _read_by(answer, models[0])):
+            hint = "Your test changes the source, on which all logits depend."
         raise AnswerError(hint)
     for symbol in range(FIRST_SYMBOL, VOCABULARY_SIZE):  # a fixed new token equals one of them
-        repeated = torch.full_like(target_ids, symbol)
+        repeated = torch.full_like(TARGET_IDS, symbol)
         repeated[:, 0] = 1
-        if not _verdict(answer, models[1], source_ids, repeated):
+        if not _verdict(answer, models[1], SOURCE_IDS, repeated):
+            missed = f"It misses the broken model when the target ends in {symbol}"
+            calls = _read_by(answer, models[1], repeated)
+            if any(_is_new(target, repeated) for _, target in calls):
+                raise AnswerError(f"{missed}. Do you compare all logits, or the largest ones only?")
             raise AnswerError(
-                f"It misses the broken model when the target ends in {symbol}: the new token is "
-                "the old one, so nothing changes. Choose a token that differs from the old one."
+                f"{missed}: the new token is the old one, so nothing changes. Choose a token that "
+                "differs from the old one."
             )
+
+
+def _read_by(
+    answer: Callable[[nn.Module, Tensor, Tensor], bool],
+    model: nn.Module,
+    target_ids: Tensor = TARGET_IDS,
+) -> list[tuple[Tensor, ...]]:
+    """What a model gets from a reader's test, call by call."""
+    calls: list[tuple[Tensor, ...]] = []
+    hook = model.register_forward_pre_hook(lambda _, given: calls.append(given))
+    _verdict(answer, model, SOURCE_IDS, target_ids)
+    hook.remove()
+    return [call for call in calls if len(call) == 2]
+
+
+def _is_new(ids: Tensor, known: Tensor) -> bool:
+    """Whether token ids, as wide as known ones, have a row that is none of theirs."""
+    return ids.size(-1) == known.size(-1) and not (ids[:, None] == known).all(-1).any(-1).all()
 
 
 def _verdict(

@@ -2,7 +2,6 @@
 
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
-from transformer_course.looking.shape_trace import trace
 from transformer_course.multi_head_attention.checks import (
     check_list_of_heads,
     check_multi_head_attention,
@@ -12,16 +11,15 @@ from transformer_course.multi_head_attention.diverse_layer import most_diverse_l
 from transformer_course.multi_head_attention.figures import (
     plot_accuracy,
     plot_neighbor_maps,
-    plot_shapes,
     plot_splits,
     show_map,
 )
 from transformer_course.multi_head_attention.head_charts import plot_heads_of_word
 from transformer_course.multi_head_attention.list_of_heads import as_list
 from transformer_course.multi_head_attention.neighbors import (
+    NeighborModel,
     neighbor_accuracy,
     neighbor_maps,
     train_on_neighbors,
 )
-from transformer_course.multi_head_attention.shape_walk import print_trace
 from transformer_course.my_transformer import my_parts

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.asking.answer import (
+    NOTHING_ALLOWED,
     AnswerError,
+    ask,
     close,
     exercise,
     let_wait,
@@ -133,6 +135,9 @@ def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) ->
         "A head gets query, key and value in this order; yours gets them in another.": project(
             outputs_of(heads, [query, value, key])
         ),
+        "key and value have no effect: every head gets query three times.": project(
+            outputs_of(heads, [query, query, query])
+        ),
     }
     same = [hint for hint, mistake in mistakes.items() if close(received, mistake)]
     return (same or ["The shape is right, but these are not the joined outputs of the heads."])[0]
@@ -159,25 +164,34 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
     require_gradients(attention, received)
     if not close(received, expected):
         raise AnswerError(_numbers_hint(answer, received, package, inputs))
-    masked = require_module(attention, *inputs, mask[0, 0])
+    masked, flat = require_module(attention, *inputs, mask[0, 0]), tuple(mask[0, 0].shape)
     hints = {
         "The mask changes nothing: every head needs it.": expected,
         "The polarity is inverted: where mask is True, a query *may attend*.": package(
             *inputs, mask=~mask
         ),
     }
-    refuse_mistakes(masked, hints)
+
+    def is_right_with(each: Tensor) -> bool:
+        with suppress(Exception):  # what stops here may run with a mask of fewer axes
+            return close(attention(*inputs, each), package(*inputs, mask=each))
+        return False
+
     if not close(masked, package(*inputs, mask=mask)):
+        if is_right_with(mask):
+            raise AnswerError(
+                f"Right with a mask {tuple(mask.shape)}, wrong with a mask {flat}: it broadcasts."
+            )
+        refuse_mistakes(masked, hints)
         raise AnswerError("Right without a mask, wrong with one: hide scores, before the softmax.")
     for each in (mask, mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS)):
-        received = None
-        with suppress(Exception):  # what stops here ran with a mask without an axis for heads
-            received = attention(*inputs, each)
-        if not (isinstance(received, Tensor) and close(received, package(*inputs, mask=each))):
+        if not is_right_with(each):
             raise AnswerError(
                 f"Right with a mask (query, key), wrong with a mask {tuple(each.shape)}: it can "
                 "have an axis for the batch and one for the heads, of length 1 or longer."
             )
+    if not ask(attention, *inputs, torch.zeros_like(mask)).isfinite().all():
+        raise AnswerError(NOTHING_ALLOWED)
     keep(answer)
 
 
@@ -265,6 +279,8 @@ def _numbers_hint(
             return split or join or scale
     query, key, value = splits[""]
     scores = query @ key.mT / d_head**0.5
+    if close(received, project(merge_heads(scores @ value))):
+        return "The softmax is missing between the scores and the average."
     for axis, what in ((2, "queries"), (1, "heads")):
         if close(received, project(merge_heads(scores.softmax(dim=axis) @ value))):
             return f"The softmax runs over the {what}: the keys are the last axis."
@@ -303,6 +319,8 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
         "You swapped rows. Stored as (out, in), a head is read by columns of W_O.": torch.cat(
             [w_o[D_HEAD : 2 * D_HEAD], w_o[:D_HEAD], w_o[2 * D_HEAD :]]
         ),
+        "The first assignment overwrites the columns that the second one reads: a slice of a "
+        "tensor is not a copy.": torch.cat([second, second, rest], dim=1),
         "A head is 16 columns wide, not one.": w_o[:, one_swap],
         "That swaps heads 1 and 3: the order must be 2, 1, 3.": torch.cat(
             [w_o[:, 2 * D_HEAD :], second, first], dim=1

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from transformer_course.drawing import course_map
 from transformer_course.drawing.attention_grid import plot_heads
-from transformer_course.looking.shape_trace import Step
 from transformer_course.multi_head_attention.head_charts import (
     plot_head_split,
     plot_lookups,
@@ -19,7 +18,6 @@ from transformer_course.multi_head_attention.neighbors import (
     neighbor_accuracy,
     neighbor_maps,
 )
-from transformer_course.multi_head_attention.shape_walk import plot_shape_walk
 
 
 def show_map() -> None:
@@ -78,15 +76,4 @@ def plot_splits(numbers: Tensor, split: Tensor, view: Tensor) -> Figure:
         title="The right split gives a head a part of every word; view gives it half of the words",
     )
     figure.set_label("view: head 1 holds the and cat, two rows each; head 2 holds sat and down")
-    return figure
-
-
-def plot_shapes(steps: Sequence[Step]) -> Figure:
-    """Draw the tensors of the paper's multi-head attention: d_model 512, 8 heads, 10 words.
-
-    Args:
-        steps: What trace returned.
-    """
-    figure = plot_shape_walk(steps, title="From 512 numbers to eight times 64, and back")
-    figure.set_label("Q, K and V split into 8 heads of 64, scores 10 × 10, then joined to 512")
     return figure

@@ -7,10 +7,31 @@ from torch import Tensor, nn
 from transformer_edu.model.attention import attention_weights
 from transformer_edu.training.machine.device import device_of
 
-NUM_SYMBOLS, LENGTH = 30, 8
+NUM_SYMBOLS, LENGTH, WIDTH = 30, 8, 32
 NUM_TESTED = 1000  # sequences
 GUESSING = 1 / NUM_SYMBOLS  # the accuracy of guessing
 STEPS, BATCH, LEARNING_RATE = 300, 64, 0.003
+
+
+class NeighborModel(nn.Module):
+    """One layer of attention between learned vectors and two answers.
+
+    Args:
+        attention: A class, called with d_model and num_heads.
+        num_heads: Of it.
+    """
+
+    def __init__(self, attention: type[nn.Module], num_heads: int) -> None:
+        super().__init__()
+        self.position, self.symbol = nn.Embedding(LENGTH, WIDTH), nn.Embedding(NUM_SYMBOLS, WIDTH)
+        self.attention = attention(WIDTH, num_heads)
+        self.answer = nn.Linear(WIDTH, 2 * NUM_SYMBOLS)
+
+    def forward(self, symbols: Tensor) -> Tensor:
+        """Symbols (batch, LENGTH) → logits (batch, LENGTH - 2, 2, NUM_SYMBOLS)."""
+        position = self.position.weight.expand(len(symbols), -1, -1)  # (batch, LENGTH, WIDTH)
+        output = self.attention(position, position, self.symbol(symbols))
+        return self.answer(output).unflatten(-1, (2, NUM_SYMBOLS))[:, 1:-1]
 
 
 def neighbor_sequences(

@@ -10,6 +10,7 @@ import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from transformer_course.my_transformer import back_up
 from transformer_course.review.questions import Question, course_questions
 from transformer_edu.training.machine.atomic_files import replace_file, require_writable
 from transformer_edu.training.machine.failures import one_line_errors
@@ -52,8 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--to", type=Path, default=Path("predicts.txt"), help="(predicts.txt)")
     to, questions = parser.parse_args(arguments).to, course_questions()
     require_writable("to", to)
-    if to.exists() and not to.read_bytes().startswith(HEAD.encode()):
+    deck, before = anki_deck(questions).encode(), to.read_bytes() if to.exists() else b""
+    if to.exists() and not before.startswith(HEAD.encode()):
         raise FileExistsError(f"to must be a new file, or a deck of this command's, got {to}")
-    replace_file(to, [anki_deck(questions).encode()])
+    if before not in (b"", deck):  # it may hold cards of the reader's
+        print(f"The deck that was there is kept as {back_up(to)}")
+    replace_file(to, [deck])
     print(f"{len(questions)} cards in {to}: import the file into Anki")
     return 0

@@ -8,6 +8,7 @@ of the page: to the website, or to a JupyterLab. With a kernel, ``my_answers.jso
 import json
 import os
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
 import ipywidgets
@@ -47,6 +48,7 @@ def review() -> None:
     ]
     data = {"file": FILE if keeps else "", "kept": kept, "questions": questions}
     text = json.dumps(data, ensure_ascii=False).replace("<", r"\u003c")
+    text = text.encode(errors="backslashreplace").decode()  # half a character is no text
     page = PAGE.format(data=text, script=SCRIPT.read_text(encoding="utf-8"))
     plain = f"A review of the {len(questions)} Predicts of the course"
     display({"text/html": page, "text/plain": plain}, metadata={}, raw=True)
@@ -91,10 +93,11 @@ def keep_answers(text: str) -> None:
             old = _read_or_copied()[0]
             for part in PARTS:
                 new[part] = old.get(part, {}) | new[part]
+            tomorrow = (date.today() - date(1970, 1, 1)).days + 1  # a page may be further east
             for group, card in old.get("cards", {}).items():
-                if card[2] > new["cards"][group][2]:  # another page has asked it since
+                if new["cards"][group][2] < card[2] <= tomorrow:  # another page has asked it since
                     new["cards"][group] = card
-            write_json(Path(os.path.realpath(FILE)), new)  # a link stays a link
+            write_json(Path(os.path.realpath(FILE)), old | new)  # a link stays a link
 
 
 def _checked(found: object) -> dict[str, dict]:
@@ -107,4 +110,4 @@ def _checked(found: object) -> dict[str, dict]:
         for each in cards.values()
     ):
         raise ValueError("an answer must be a text, and a card three whole numbers")
-    return {"answers": answers, "cards": cards}
+    return found

@@ -1,6 +1,7 @@
 /* The review of the Predicts: a Leitner box of cards. page.py puts it behind DATA, its questions and
    what my_answers.json keeps. An answer of a lesson is kept under the name of its question's buttons.
    A card is [box, the day on which it is due, the day on which it was asked last]. */
+const SURE = "-sure"; // follows the name of the buttons that say how sure the reader was
 const ROOT = document.querySelector(".transformer-review:not([data-started])");
 const CARDS = "transformer-edu-review";
 const WAITS = [0, 1, 3, 7, 14, 30]; // days, by the box; a card that leaves the last box is learned
@@ -28,6 +29,19 @@ function parsed(text) {
   }
 }
 
+/* The cards among what was stored; one that a clock that was ahead has put off is due today. */
+function cardsOf(stored) {
+  const found = {};
+  for (const [group, card] of Object.entries(stored)) {
+    if (!Array.isArray(card) || card.length !== 3 || !card.every(Number.isSafeInteger)) continue;
+    const [box, due, last] = card;
+    if (box < 0) continue;
+    const isLate = last > today + 1 || (box < LEARNED && due > today + WAITS.at(-1) + 1);
+    found[group] = isLate ? [box, today, Math.min(last, today)] : card;
+  }
+  return found;
+}
+
 function element(name, text = "", attributes = {}) {
   const made = document.createElement(name);
   made.textContent = text;
@@ -37,17 +51,18 @@ function element(name, text = "", attributes = {}) {
 
 const filed = { answers: {}, cards: {}, ...DATA.kept };
 const here = {};
-for (const { group } of DATA.questions) {
-  const answer = stored(group)?.trim();
-  if (answer) here[group] = answer;
+for (const name of DATA.questions.flatMap(({ group }) => [group, group + SURE])) {
+  const answer = stored(name)?.trim();
+  if (answer) here[name] = answer;
 }
 const answers = { ...filed.answers, ...here };
-const cards = { ...filed.cards };
-for (const [group, card] of Object.entries(parsed(stored(CARDS)))) {
+const cards = cardsOf(filed.cards);
+for (const [group, card] of Object.entries(cardsOf(parsed(stored(CARDS))))) {
   if (!(cards[group]?.[2] > card[2])) cards[group] = card;
 }
 const wrong = DATA.questions.filter((q) => answers[q.group] && answers[q.group] !== q.right);
 for (const { group } of wrong) cards[group] ??= [0, today, 0];
+const wasCertain = ({ group }) => answers[group + SURE] === "certain";
 
 function save() {
   try {
@@ -71,16 +86,17 @@ function tellKernel(tries) {
 }
 
 function found() {
-  const places = [`${counted(Object.keys(here).length, "answer")} in this browser`];
-  if (DATA.file) {
-    places.push(`${counted(Object.keys(filed.answers).length, "answer")} in ${DATA.file}`);
-  }
+  const given = (kept) =>
+    counted(Object.keys(kept).filter((name) => !name.endsWith(SURE)).length, "answer");
+  const places = [`${given(here)} in this browser`];
+  if (DATA.file) places.push(`${given(filed.answers)} in ${DATA.file}`);
   return `Found ${places.join(" and ")}; ${counted(wrong.length, "Predict")} answered wrongly.`;
 }
 
 function show() {
   const waiting = DATA.questions.filter((q) => cards[q.group] && cards[q.group][0] < LEARNED);
   const due = waiting.filter((q) => cards[q.group][1] <= today);
+  due.sort((one, other) => wasCertain(other) - wasCertain(one)); // these come first
   const learned = DATA.questions.filter((q) => cards[q.group]?.[0] >= LEARNED).length;
   ROOT.replaceChildren(element("p", found()));
   if (due.length) {
@@ -106,6 +122,9 @@ function asked(question) {
   const words = element("p");
   words.append(element("b", question.question));
   field.append(legend, words);
+  if (wasCertain(question)) {
+    field.append(element("p", "In the lesson you were certain of a wrong answer."));
+  }
   const shuffled = question.answers.map((answer) => [Math.random(), answer]).sort();
   for (const [, answer] of shuffled) {
     const label = element("label");

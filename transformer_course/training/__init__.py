@@ -21,4 +21,5 @@ from transformer_course.training.figures import (
     plot_rates,
     show_map,
 )
+from transformer_course.training.live_training import show_training_live
 from transformer_course.training.loss_while_training import live_curve

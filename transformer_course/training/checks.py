@@ -188,14 +188,23 @@ def check_repaired_step(answer: Callable[..., object]) -> None:
         require_number(losses[0]), _loss(_fresh_model(), batches[0], SMOOTHING).item(), rel_tol=1e-4
     ):
         raise AnswerError("The weights are right. Return the loss, too.")
+    model = _fresh_model()
+    plain, optimizer = _loss(model, batches[0], 0.0).item(), torch.optim.SGD(model.parameters())
+    unsmoothed = require_number(_taken(answer, model, batches[0], optimizer, 0.0))
+    if not math.isclose(unsmoothed, plain, rel_tol=1e-4):
+        raise AnswerError("Right with smoothing=0.1, wrong with smoothing=0: hand `smoothing` on.")
 
 
 def _taken(
-    answer: object, model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer
+    answer: object,
+    model: nn.Module,
+    batch: Batch,
+    optimizer: torch.optim.Optimizer,
+    smoothing: float = SMOOTHING,
 ) -> object:
     """What the reader's step returns; it changes the model."""
     try:
-        return ask(answer, model, batch, optimizer, SMOOTHING)
+        return ask(answer, model, batch, optimizer, smoothing)
     except RuntimeError as error:
         if "inplace operation" in str(error):
             raise AnswerError(

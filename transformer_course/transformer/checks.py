@@ -196,7 +196,9 @@ def _require_start(answer: type[nn.Module]) -> None:
             "the loop over the parameters run before the embedding is made, and tie the output to "
             "the embedding's table, not the other way round."
         )
-    for name, weight in (*wide.encoder.named_parameters(), *wide.decoder.named_parameters()):
+    for name, weight in wide.named_parameters():
+        if not name.startswith(("encoder.", "decoder.")):
+            continue
         expected = (2 / sum(weight.shape)) ** 0.5 if weight.dim() == 2 else 0
         if expected and not 0.9 < weight.std() / expected < 1.1:
             raise AnswerError(
@@ -265,7 +267,7 @@ def _mistakes(package: Transformer) -> dict[str, Tensor]:
         TARGET_IDS, package.source_embedding(SOURCE_IDS), source_mask=mask
     )
     return {
-        "The target sees its own future: target_mask needs .tril() of ones, (target, target).": (
+        "The target sees its own future: its mask needs .tril() of ones, (target, target).": (
             logits(package, target_mask=padding_only)
         ),
         "Neither stack gets a mask for the source: its padding receives attention.": logits(

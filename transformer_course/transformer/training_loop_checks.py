@@ -104,7 +104,9 @@ def our_learn(model: nn.Module, batches: Iterable[Batch]) -> list[float]:
 def check_learn(answer: Callable[..., object]) -> None:
     """Exercise 9.2: a function that trains a model on batches and returns their losses."""
     batches, fresh = _batches(), _fresh()
-    losses = ask(answer, copy.deepcopy(fresh), batches)
+    model, evaluating = copy.deepcopy(fresh), []
+    model.register_forward_pre_hook(lambda module, _: evaluating.append(not module.training))
+    losses = ask(answer, model, batches)
     if not isinstance(losses, list) or len(losses) != len(batches):
         raise AnswerError(f"Return a list of losses, one for each of the {len(batches)} batches.")
     if any(isinstance(loss, Tensor) for loss in losses):
@@ -112,6 +114,8 @@ def check_learn(answer: Callable[..., object]) -> None:
     received = torch.tensor(losses)
     if received.isnan().any():
         raise AnswerError("Some losses are NaN.")
+    if any(evaluating):
+        raise AnswerError("Your loop trains in evaluation mode: model.eval() switches dropout off.")
     for hint, mistake in MISTAKES.items():
         if close(received, torch.tensor(mistake.learn(copy.deepcopy(fresh), batches))):
             raise AnswerError(hint)

@@ -18,6 +18,7 @@
 //   place(element, x, y)                 moves an element that is drawn around (0, 0)
 //   shade(weight), inkOn(weight)         color of a weight from 0 to 1; of text on it
 //   softmax(scores)                      -Infinity for what a mask hides; all hidden gives NaN
+//   luckOf(seed)                         a function that draws numbers from 0 to 1
 //   fixed(number, digits), percent(weight)       how numbers are said
 //   bold(said);  named(texts, index)             nodes for say(): “cat”, or “cat” (no. 2)
 //   listed(texts, indices, said)                 likewise: “the” 61%, “cat” 39%; said(index): 61%
@@ -124,6 +125,16 @@ function softmax(scores) {
   const powers = scores.map((score) => Math.exp(score - highest));
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);
+}
+
+// The generator mulberry32.
+function luckOf(state) {
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }
 
 function scale([a, b], [from, to]) {

@@ -20,7 +20,7 @@ through ``printable``. A page has at most MOST_BYTES.
 """
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ _BODY = """<div class='controls' data-part='controls' hidden></div>
 
 
 def show_live(
-    file: str,
+    file: str | Sequence[str],
     data: Mapping[str, object],
     *,
     title: str,
@@ -52,7 +52,7 @@ def show_live(
 
     Args:
         file: The caller's ``__file__``. The figure's script is the file beside it with the same
-            name and the ending ``.js``.
+            name and the ending ``.js``. Several such files: their scripts run in this order.
         data: What the script finds in ``data``.
         title: What stands above, as a sentence.
         still: The first state, drawn by matplotlib; closed by this function.
@@ -69,7 +69,7 @@ def show_live(
 
 
 def live_element(
-    file: str,
+    file: str | Sequence[str],
     data: Mapping[str, object],
     *,
     title: str,
@@ -86,7 +86,9 @@ def live_element(
     return framed(page, title, height, kind=KIND, phone_height=phone_height)
 
 
-def live_page(file: str, data: Mapping[str, object], *, title: str, alt: str) -> str:
+def live_page(
+    file: str | Sequence[str], data: Mapping[str, object], *, title: str, alt: str
+) -> str:
     """The page of a live figure.
 
     Args:
@@ -99,7 +101,9 @@ def live_page(file: str, data: Mapping[str, object], *, title: str, alt: str) ->
     if not alt.strip():
         raise ValueError(f"alt must say the first state in words, got {alt!r}")
     body = _BODY.format(still=NO_SCRIPT, alt=html.escape(alt))
-    page = html_page(title, body, data, [Path(file).with_suffix(".js")])
+    files = [file] if isinstance(file, str) else file
+    scripts = [Path(each).with_suffix(".js") for each in files]
+    page = html_page(title, body, data, scripts)
     if (size := len(page.encode())) > MOST_BYTES:
         raise ValueError(f"a page must have at most {MOST_BYTES} bytes, got {size}")
     return page

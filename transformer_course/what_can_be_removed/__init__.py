@@ -22,6 +22,7 @@ from transformer_course.what_can_be_removed.figures import (
     plot_together,
 )
 from transformer_course.what_can_be_removed.parts import heads_of, sublayers_of
+from transformer_course.what_can_be_removed.remains import plot_remains
 from transformer_course.what_can_be_removed.removals import explore_removals
 from transformer_course.what_can_be_removed.removing import (
     heads_made_uniform,

@@ -34,6 +34,7 @@ LARGEST_ERROR = 0.1  # of the table's standard deviation: six times what 2,080 n
 
 # Row 3 has the direction of row 0. Row 1 is long, row 4 ends nearest to row 0, row 5 is opposite.
 TABLE = torch.tensor([[1.0, 0.2], [8, 9], [-1, 3], [4, 1], [0.6, 0.5], [-1, -0.2]], device="cpu")
+LONG_ROW = "A long row wins because of its length: the cosine does not depend on lengths."
 APART = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [-0.5, -1.0]], device="cpu")  # obtuse angles only
 
 
@@ -144,7 +145,7 @@ def check_most_similar(answer: Callable[[Tensor, int], int]) -> None:
     require_untouched([table], [TABLE])
     hints = {
         0: "That is the word itself; the exercise asks for another row.",
-        1: "A long row wins because of its length: the cosine does not depend on lengths.",
+        1: LONG_ROW,
         2: "The right row is the next one. Without the word's own row, later ids move by one.",
         5: "That row points the opposite way, with the smallest cosine.",
         4: "That row has the smallest distance. The cosine compares directions, not distances.",
@@ -152,7 +153,10 @@ def check_most_similar(answer: Callable[[Tensor, int], int]) -> None:
     refuse_numbers(found, hints)
     if found != 3:
         raise AnswerError(f"The answer is the id of a row of the table, from 0 to 5; got {found}.")
-    if require_number(ask(answer, TABLE.clone(), 3), whole=True) != 0:
+    other = require_number(ask(answer, TABLE.clone(), 3), whole=True)
+    if other in (1, 3):  # row 3 with rows 1 and 3 has the largest dot products
+        raise AnswerError(LONG_ROW)
+    if other != 0:
         raise AnswerError("Right for one word, wrong for another: use the id that is given.")
     if require_number(ask(answer, APART.clone(), 0), whole=True) != 2:
         raise AnswerError(

@@ -13,6 +13,7 @@ if __name__ == "__main__":  # before the imports that take seconds
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from runpy import run_path
@@ -38,14 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     chosen = parser.parse_args(arguments)
     try:
-        built = named(chosen.model)()
-        model, adapter = built if isinstance(built, tuple) else (built, None)
-        step = named(chosen.training_step) if chosen.training_step else None
-        report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
+        with redirect_stdout(sys.stderr):  # what the user's own code prints is no report
+            built = named(chosen.model)()
+            model, adapter = built if isinstance(built, tuple) else (built, None)
+            step = named(chosen.training_step) if chosen.training_step is not None else None
+            report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
     except (Exception, SystemExit) as error:  # of the user's own code, too
-        is_ours = isinstance(error, CheckupError)
-        words = error if is_ours else f"{chosen.model} raised {type(error).__name__}: {error}"
-        print(f"error: {words}", file=sys.stderr)
+        raised = f"{chosen.model} raised {type(error).__name__}: "
+        print(f"error: {'' if isinstance(error, CheckupError) else raised}{error}", file=sys.stderr)
         return NOT_EXAMINED
     print(report.to_json() if chosen.json else report)
     return ILL if report.illnesses else 0
@@ -54,9 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def named(address: str) -> Callable[..., object]:
     """The function at an address such as ``my_file:build_model``, or a CheckupError."""
     place, _, name = address.rpartition(":")
-    path = Path(place)
-    is_file = path.suffix == ".py"
-    sys.path.insert(0, str(path.parent if is_file else Path.cwd()))
+    is_file = place.endswith(".py")
+    sys.path.insert(0, str(Path(place).parent if is_file else Path.cwd()))
     try:
         module = SimpleNamespace(**run_path(place)) if is_file else import_module(place)
         return getattr(module, name)

@@ -15,7 +15,16 @@ from nbconvert import HTMLExporter
 
 from tests.published import caught_bundles
 from transformer_course.asking import predict as module
-from transformer_course.asking.predict import OPEN, OUTCOME, predict, right_answers, shuffled
+from transformer_course.asking.predict import (
+    OPEN,
+    OUTCOME,
+    SAID,
+    is_observed,
+    predict,
+    right_answers,
+    shuffled,
+)
+from transformer_course.asking.predict import _in_css as in_css
 from transformer_course.drawing.display import IN_THE_DARK, show
 
 QUESTION, ANSWERS = "Is 2 < 3 & 4?", ("yes, <b>it</b> is", "no")
@@ -121,6 +130,24 @@ def test_the_outcome_says_what_is_right_where_the_question_is_of_the_course(publ
     assert f"It is: <b>{html.escape(right)}</b>" in outcome_of(known)
     assert known.count("<b>") == 3  # Predict, the question, and what is right
     assert "It is:" not in unknown
+
+
+def test_where_the_answer_is_an_observation_a_row_asks_how_sure_the_reader_is(published):
+    for question, right in right_answers().items():
+        with predict(question, right, "another"):
+            pass
+        page = published.pop()["data"]["text/html"]
+        above, _, below = page.partition("<details")
+        assert above.count('role="radiogroup"') == is_observed(question, (right, "another"))
+        for sure, said in SAID.items():
+            shown = f"> {sure}</label>" in above
+            assert [shown] * 2 == [in_css(words) in below for words in said]
+    assert (
+        40 < sum(is_observed(question, [right]) for question, right in right_answers().items()) < 70
+    )
+    with predict(question, "not right", "another"):
+        pass
+    assert 'role="radiogroup"' not in published.pop()["data"]["text/html"]
 
 
 def test_no_answer_can_leave_the_style_that_repeats_it(published):

@@ -104,6 +104,8 @@ class Attention(nn.Module):
             f"{SOFTMAX} → scores.log_softmax(-1)": "Some weights are negative, such as -2.01: a",
             f"{SOFTMAX} → scores.sigmoid()": "The weights of a query must sum to one; a",
             f"{SOFTMAX} → scores.softmax(-1).softmax(-1)": "The weights are not the softmax of the",
+            f"{SOFTMAX} → scores && weights @ v → (weights @ v).softmax(dim=-1)": "The softmax is around the product",
+            "k.transpose(-2, -1) → k.reshape(len(k), k.size(2), k.size(1))": "A reshape is no transpose",
             "weights @ v → weights": "That is a table of weights, or of scores:",
             "weights @ v → weights @ k": "You averaged the keys: the weights average",
             "weights @ v → v": "The shape must be (batch, query, d_head) =",

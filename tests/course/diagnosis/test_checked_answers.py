@@ -56,6 +56,7 @@ class RepairedFeedForward(FriendsFeedForward):
         dropped = F.dropout(hidden, self.dropout, training=self.training)
         return self.narrow(dropped)
 """
+BEHIND = "F.dropout(self.narrow(dropped), self.dropout, self.training)"
 DROPPED = "dropped = F.dropout(hidden, self.dropout, training=self.training)"
 WITH_MODULE = f"""
 {FEED_FORWARD}
@@ -150,6 +151,8 @@ ANSWERS = {
             f"{LARGEST} → (after - before).abs()[:, -1].max().item()": "is not the largest",
             f"{LARGEST} → bool(((after - before).abs() > 1e-4).any())": "The answer is a number",
             f"{APPENDED} → F.pad(source_ids, (0, 0, 0, 3))": "the same batch size",
+            f"{APPENDED}, target_ids) → {APPENDED}, F.pad(target_ids, (0, 3)))[:, : target_ids.size(1)]": "You pad the target, too",
+            "with torch.no_grad(): → model.train()\n    if True: && .item() → .detach().item()": "in training mode",
         },
     ),
     "11.3": Answers(
@@ -172,7 +175,11 @@ ANSWERS = {
             "self.dropout, training → 0.1, training": "the rate that is given",
             f"{DROPPED} → {BY_HAND.replace(' / (1 - self.dropout)', '')}": "divided by",
             ".relu() →": "narrow(relu(widen(x)))",
-            f"{DROPPED} → dropped = nn.Dropout(self.dropout)(hidden)": "two calls still differ",
+            f"{DROPPED} → dropped = nn.Dropout(self.dropout)(hidden)": "Your forward makes a new nn.Dropout",
+            f"{DROPPED} → dropped = hidden && return self.narrow(dropped) → "
+            f"return {BEHIND}": "Your dropout is behind narrow",
+            f"{DROPPED} → dropped = hidden && self.widen(x) → "
+            "self.widen(F.dropout(x, self.dropout, self.training))": "is not a number of hidden",
         },
     ),
     "11.4": Answers(

@@ -178,7 +178,9 @@ def test_invented_answers_are_marked_in_the_report(tmp_path):
         ("sheet,student,1\nA,x,a\nB,y,a\n", "one form"),
         ("sheet,student,1\nD,x,a\n", "one form"),
         ("sheet,student,1\nA,x,a\nA,x,b\n", "each student once"),
+        ("sheet,student,1\nA,x,a\nA,,b\n", "answers.csv: A sheet has no student"),
         ("form,name\nA,x\n", "columns sheet and student"),
+        ("sheet;student;1\nA;x;a\n", "sheet and student, with commas between cells, got"),
         ("sheet,student,Q1\nA,x,a\n", "no other columns than sheet, student, 1, 2.*, got Q1"),
         ("sheet,student,1,1\nA,x,a,b\n", "no other columns .* got 1, 1"),
         ("sheet,student,1\nA,x,a,b\n", "a cell for each column.* in row 2"),
@@ -202,7 +204,8 @@ def test_a_table_of_another_encoding_is_refused_with_its_name_and_line(tmp_path:
 
 def test_students_who_did_not_answer_twice_do_not_count():
     one, two = collection("A", "r", "r"), collection("B", "r", "r", "r")
-    assert "2 students answered both" in gain.report(one, two, None)["inventory.html"]
+    page = gain.report(one, two, None)["inventory.html"]
+    assert "2 students answered both, 0 only before, 1 only after" in page
     with pytest.raises(ValueError, match="two students or more"):
         gain.report(collection("A", "r"), two, None)
     with pytest.raises(ValueError, match="form C comes third"):

@@ -20,6 +20,7 @@ from transformer_course.examination.examinations import (
     tasks_and_keys,
     variant,
 )
+from transformer_course.examination.question import is_right
 from transformer_course.examination.sheets import SAVE, png
 from transformer_course.grading.__main__ import main
 
@@ -116,6 +117,49 @@ def test_sheets_of_another_secret_are_told_and_not_marked_wrong(desk):
         assert judged.problem == problem
 
 
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [(".5", 0.5), ("−.5", -0.5), ("+0.5", 0.5), ("5.", 5.0), ("True", 1), ("'none'", "none")]
+    + [(text, [0.5, 1]) for text in ("[.5, 1.]", ".5, 1", "(0.5, 1)", "[0.5, 1,]", "(.5, True)")]
+    + [("(1, 0), (0, 1)", [[1, 0], [0, 1]]), ("[[1, 0], [0, 1]]", [[1, 0], [0, 1]])]
+    + [("A X", "A X"), ("true", 1), ("[0.5, true]", [0.5, 1]), ("NONE", "none")],
+)
+def test_a_number_or_list_that_python_reads_is_right_on_paper_too(typed, key, tmp_path):
+    table = tmp_path / "typed.csv"
+    table.write_text(f'sheet,student,1a\nfirst,Bob,"{typed}"\n', encoding="utf-8")
+    (sheet,) = read_sheets([table])
+    assert is_right(sheet.answers["1a"], key)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "-" * 1999 + "1", "9" * 5000, "f'{1}'", "\0", "..."]
+)
+def test_no_text_in_place_of_an_answer_stops_the_reading(text, tmp_path):
+    hand_in(tmp_path, "first", "Ada", {"1a": text})
+    ((_, points),) = marks.mark("first", read_sheets([tmp_path]), ["Ada"], SECRET)
+    assert not sum(points.values())
+
+
+def test_empty_cells_of_a_spreadsheet_are_no_columns_and_its_rows_are_named(tmp_path):
+    table = tmp_path / "TYPED.CSV"
+    table.write_text("sheet,student,1a,,\nfirst,Bob,1,,\n,,,,\n", encoding="utf-8")
+    assert [(it.student, it.answers) for it in read_sheets([table])] == [("Bob", {"1a": 1})]
+    table.write_text("sheet,student,1a\n\n\nfirst,Bob,1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="other ones in row 4"):
+        read_sheets([table])
+
+
+def test_a_file_that_the_disk_does_not_give_stops_no_other(tmp_path, monkeypatch):
+    def refuse(path, encoding):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    hand_in(tmp_path, "first", "Ada", {})
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert [it.problem for it in read_sheets([tmp_path])] == [
+        "The file cannot be read (Permission denied)."
+    ]
+
+
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_a_table_of_any_system_is_read(tmp_path, ending):
     table = ending.join(["sheet,student,1a", "first,Bob,1", "first,Ada,2", ""])
@@ -142,6 +186,8 @@ def test_a_sheet_of_another_examination_is_no_second_one(tmp_path):
         ("1A\nfirst,Bob,1", "no other columns than sheet, student, 1a, .*, got 1A"),
         ("1a,1b,1c,1d\nfirst,Bob,[1, 0.5],[2, 3]", "a list in quotes, got other ones in row 2"),
         ("1a\nfirst,Bob,[1, 0.5]", "a cell for each column"),
+        ("1a,1b,1c,1d\nfirst,Bob,(1, 0.5),(2, 3)", "a list in quotes, got other ones in row 2"),
+        ('1a\nfirst,Bob,"1\nfirst,Eve,2', "must be a table, got one with an error"),
     ],
 )
 def test_an_answer_in_a_wrong_place_is_refused_and_not_marked_wrong(tmp_path, line, message):
@@ -168,6 +214,13 @@ def test_what_a_notebook_cannot_write_leaves_the_file_that_was_written(tmp_path)
     bad = f"{answers}answers['1a'] = 1; answers['1b'] = answers\n{SAVE}"
     assert subprocess.run([sys.executable, "-c", bad], cwd=tmp_path, capture_output=True).returncode
     assert path.read_bytes() == before
+
+
+def test_a_code_that_no_file_can_have_as_its_name_is_handed_in(tmp_path):
+    code = f"sheet, student, answers = 'A', 'a:b?\\\\c/' + 300 * 'd', {{}}\n{SAVE}"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    (path,) = tmp_path.iterdir()
+    assert path.name == f"answers-A-a-b--c-{'d' * 83}.json"
 
 
 def test_thirty_invented_sheets_are_marked_and_drawn(tmp_path):
@@ -290,6 +343,22 @@ def test_no_file_is_lost_and_students_have_different_names(desk, capsys):
     assert command(desk, "sheets", "first", "--overwrite") == 0
     (desk / "students.txt").write_text("A b\nA-b\n", encoding="utf-8")
     assert command(desk, "sheets", "first") == 1
+
+
+@pytest.mark.parametrize("text", ["Ada\rBob\rEve\r", "Ada\t1.3\nBob\t2.0\n", "A\0da\n"])
+def test_what_is_no_list_of_names_is_no_student(desk, text, capsys):
+    (desk / "students.txt").write_bytes(text.encode())
+    assert command(desk, "sheets", "first") == 1 and not (desk / "out").exists()
+    assert "students must hold a name a line, got 'A" in capsys.readouterr().err
+
+
+def test_no_answers_make_no_marks(desk, capsys):
+    (desk / "in").mkdir()
+    assert command(desk, "mark", "first") == command(desk, "mark", "first", str(desk / "in")) == 1
+    assert (
+        capsys.readouterr().err.count("error: mark takes files or folders with answers, got") == 2
+    )
+    assert not (desk / "out").exists()
 
 
 def test_the_inventory_is_written_invented_and_compared_by_commands(tmp_path, capsys):

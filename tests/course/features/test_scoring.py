@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_course.features.scoring import auc, best_column, largest_shares
+from transformer_course.features.scoring import auc, best_column, largest_shares, random_labels
 
 LABELS = torch.tensor([True, True, False, False, False])
 
@@ -37,3 +37,13 @@ def test_a_feature_is_named_after_the_word_with_the_largest_part_of_its_activity
     assert shares.tolist() == [0.5, 0.0] and names[0] in ("dog", "cat")
     shares, names = largest_shares(features, ["dog", "cat", "cat"])
     assert (shares[0].item(), names[0]) == (0.75, "cat")
+
+
+def test_a_random_label_belongs_to_a_word_and_not_to_a_token():
+    words = ["dog", "dogs", "cat", "dog", "cats", "cat", "dog"]
+    tasks = [random_labels(words, seed) for seed in range(5)]
+    for labels in tasks:
+        kept = dict(zip(words, labels.tolist(), strict=True))
+        assert [kept[word] for word in words] == labels.tolist()
+        assert sum(kept.values()) == 2
+    assert len({tuple(labels.tolist()) for labels in tasks}) > 1

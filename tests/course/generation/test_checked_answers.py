@@ -142,6 +142,7 @@ ANSWERS = {
         ],
         wrong={
             "(before < p) → (ordered.cumsum(dim=0) <= p)": "the one that reaches p is kept",
+            "(before < p) → (before <= p)": "one token reaches p already",
             "kept / kept.sum() → kept": "must sum to 1 again",
             "kept[token_ids] = → kept[:] =": "at the wrong places",
             "descending=True → descending=False": "tokens reach p already",

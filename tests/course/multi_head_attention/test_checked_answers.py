@@ -160,7 +160,7 @@ ANSWERS = {
             "        self.output_projection = nn.Linear(d_model, d_model, bias=False) → ": "The output projection is missing: nn",
             "super().__init__() → pass": "Begin __init__ with super().__init__()",
             f"{OUTPUTS} → [self.heads[0](query, key, value, mask) for head in self.heads]": "The output does not depend on heads.1",
-            f"{OUTPUTS} → [head(query, query, query, mask) for head in self.heads]": "The shape is right, but these are not",
+            f"{OUTPUTS} → [head(query, query, query, mask) for head in self.heads]": "every head gets query three times",
             f"{OUTPUTS} → [head(query, value, key, mask) for head in self.heads]": "A head gets query, key and value in this order",
             f"{MODULES} → nn.ModuleList([Attention(d_model, d_model / num_heads) for _ in range(num_heads)])": "A size is a whole number: divide with //",
             f"{MODULES} → nn.ModuleList([Attention(d_model // num_heads, d_model // num_heads) for _ in range(num_heads)]) && {OUTPUTS} → [head(q, k, v, mask) for head, q, k, v in zip(self.heads, *(x.chunk(3, -1) for x in (query, key, value)))]": "A head reads the whole vector of a word",
@@ -238,6 +238,11 @@ ANSWERS = {
                 "scores.masked_fill(~mask, torch.finfo(scores.dtype).min)", "scores * mask"
             ): "Right without a mask, wrong with one: hide",
             ALONE.replace(
+                "torch.finfo(scores.dtype).min", "-math.inf"
+            ): "without allowed keys gets NaN",
+            ALONE.replace("(~mask,", "(~mask[:, :1],"): "Right with a mask (1, 1, 1, 5), wrong",
+            ALONE.replace("scores.softmax(-1)", "scores"): "The softmax is missing",
+            ALONE.replace(
                 "(~mask,", "(~mask.unsqueeze(1),"
             ): "Right with a mask (query, key), wrong with",
             ALONE.replace(
@@ -272,7 +277,7 @@ ANSWERS = {
             "w_o.unflatten(1, (16, 3))[:, :, [1, 0, 2]].flatten(1)": "Columns 0 to 46 have changed. Which columns",
             "w_o.T": "Columns 0 to 47 have changed. Which columns",
             "torch.cat([w_o[:, 16:32], w_o[:, :16]], dim=1)": "The shape must be (out, in) = (48, 48);",
-            "torch.cat([w_o[:, 16:32], w_o[:, 16:32], w_o[:, 32:]], dim=1)": "Columns 0 to 15 have changed. Which columns",
+            "torch.cat([w_o[:, 16:32], w_o[:, 16:32], w_o[:, 32:]], dim=1)": "a slice of a tensor is not a copy",
             "torch.linalg.inv(w_o)": "Columns 0 to 47 have changed. Which columns",
             "w_o.roll(16, dims=1)": "All heads moved by one; head 3 must stay in",
             "[1, 0, 2]": "The answer is a tensor (out, in); yours is",

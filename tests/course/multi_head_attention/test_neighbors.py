@@ -7,6 +7,7 @@ from torch import nn
 from transformer_course.multi_head_attention.neighbors import (
     LENGTH,
     NUM_SYMBOLS,
+    NeighborModel,
     neighbor_accuracy,
     neighbor_maps,
     neighbor_sequences,
@@ -25,21 +26,6 @@ class Knows(nn.Module):
     def forward(self, symbols):
         before, after = symbols[:, :-2], symbols[:, 2:] // 2 * 2
         return F.one_hot(torch.stack([before, after], dim=-1), NUM_SYMBOLS).float()
-
-
-class Learner(nn.Module):
-    """The model of lesson 04."""
-
-    def __init__(self, num_heads):
-        super().__init__()
-        self.position, self.symbol = nn.Embedding(LENGTH, 32), nn.Embedding(NUM_SYMBOLS, 32)
-        self.attention = MultiHeadAttention(32, num_heads)
-        self.answer = nn.Linear(32, 2 * NUM_SYMBOLS)
-
-    def forward(self, symbols):
-        position = self.position.weight.expand(len(symbols), -1, -1)
-        output = self.attention(position, position, self.symbol(symbols))
-        return self.answer(output).unflatten(-1, (2, NUM_SYMBOLS))[:, 1:-1]
 
 
 def test_the_answers_are_the_neighbors_of_every_inner_place():
@@ -67,7 +53,7 @@ def test_both_counts_places_where_both_symbols_are_right():
 
 def test_two_heads_learn_the_task_and_their_maps_are_rows_of_weights():
     torch.manual_seed(0)
-    model = Learner(2)
+    model = NeighborModel(MultiHeadAttention, 2)
     assert neighbor_accuracy(model)["both"] < 0.05
     assert train_on_neighbors(model) is model
     assert neighbor_accuracy(model)["both"] > 0.95

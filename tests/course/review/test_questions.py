@@ -9,7 +9,7 @@ from tests.published import caught_bundles
 from tools import facts
 from tools.notebooks import BEFORE, NAMES, REVIEW, lesson_paths, read
 from transformer_course.asking import predict as module
-from transformer_course.asking.predict import predict
+from transformer_course.asking.predict import SURE, predict
 from transformer_course.review.__main__ import HEAD, anki_deck, main
 from transformer_course.review.questions import Question, course_questions
 
@@ -33,8 +33,8 @@ def test_a_question_has_the_name_under_which_a_page_keeps_its_answer(monkeypatch
     for each in course_questions()[:5]:
         with predict(each.question, *reversed(each.answers)):
             pass
-        (name,) = set(re.findall('name="([^"]+)"', published[-1]["data"]["text/html"]))
-        assert name == each.group
+        names = re.findall('name="([^"]+)"', published[-1]["data"]["text/html"])
+        assert {name.removesuffix(SURE) for name in names} == {each.group}
 
 
 def test_a_card_has_the_question_in_front_and_the_right_answer_behind():
@@ -51,6 +51,11 @@ def test_the_command_writes_a_card_for_each_question_and_replaces_only_a_deck(tm
     deck, other = tmp_path / "deck.txt", tmp_path / "other.txt"
     other.write_text("mine")
     assert main(["--to", str(deck)]) == main(["--to", str(deck)]) == 0
+    assert list(tmp_path.glob("*.bak")) == []
+    mine = f"{deck.read_text(encoding='utf-8')}my front\tmy back\tmine\n"
+    deck.write_text(mine, encoding="utf-8")
+    assert main(["--to", str(deck)]) == 0
+    assert (tmp_path / "deck.bak").read_text(encoding="utf-8") == mine
     lines = deck.read_text(encoding="utf-8").removeprefix(HEAD).splitlines()
     assert [line.count("\t") for line in lines] == [2] * len(course_questions())
     for line, each in zip(lines, course_questions(), strict=True):

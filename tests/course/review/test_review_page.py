@@ -70,6 +70,18 @@ def test_half_an_emoji_stops_no_later_answer():
     assert read_answers() == ({"answers": {"a": "\ud83d", "b": "1"}, "cards": {}}, "")
 
 
+def test_what_else_the_file_holds_stays(folder):
+    (folder / FILE).write_text('{"answers": {}, "cards": {}, "notes": "mine"}')
+    keep_answers(said({"a": "1"}, {}))
+    assert read_answers()[0] == {"answers": {"a": "1"}, "cards": {}, "notes": "mine"}
+
+
+def test_a_day_that_has_not_come_does_not_stay(folder):
+    (folder / FILE).write_text(said({}, {"a": [1, 40_001, 40_000]}))  # a clock was ahead
+    keep_answers(said({}, {"a": [2, 20_003, 20_000]}))
+    assert read_answers()[0]["cards"] == {"a": [2, 20_003, 20_000]}
+
+
 def test_what_cannot_be_copied_is_not_replaced(folder, monkeypatch):
     def refuse(path):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -93,12 +105,13 @@ def test_two_kernels_at_once_keep_the_answers_of_both():
 
 def test_the_page_has_every_question_and_what_the_file_keeps(monkeypatch):
     published = caught_bundles(monkeypatch, module)
-    keep_answers(said({"a": "</script><b>"}, {}))
+    keep_answers(said({"a": "</script><b>", "b": "\ud800"}, {}))
     review()
     shown = published[0]["data"]["text/html"]
+    assert shown.encode()
     data = json.loads(re.search(r"const DATA = (.*);\n", shown)[1])
     assert shown.count("</script>") == 1
-    assert data["file"] == FILE and data["kept"]["answers"] == {"a": "</script><b>"}
+    assert data["file"] == FILE and data["kept"]["answers"] == {"a": "</script><b>", "b": "\ud800"}
     assert [each["question"] for each in data["questions"]] == [
         each.question for each in course_questions()
     ]

@@ -77,6 +77,7 @@ ANSWERS = {
             "optimizer.zero_grad() → pass": "previous step are still there",
             "model.train() → model.eval()": "in evaluation mode",
             "    model.train()\n → ": "in evaluation mode",
+            "label_smoothing=smoothing → label_smoothing=0.1": "wrong with smoothing=0",
             "label_smoothing=smoothing → label_smoothing=0.0": "hand `smoothing` on",
             f"{CALLS} → loss.backward()\n    optimizer.zero_grad()\n    optimizer.step()": "between",
             f"{CALLS} → optimizer.step()\n    optimizer.zero_grad()\n    loss.backward()": "before",

@@ -9,7 +9,7 @@ from transformer_edu.data.batches import make_batch
 
 def test_the_texts_are_batches_of_pairs_and_the_last_is_the_first_joined(translator):
     texts = several_texts(translator)
-    assert [len(each.source_ids) for each in texts.values()] == [24, 24, 24, 8]
+    assert [len(each.source_ids) for each in texts.values()] == [24, 24, 24, 24, 8]
     read = [translator.tokenizer.decode(row.tolist()) for row in texts["captions"].source_ids]
     joined = translator.tokenizer.decode(texts["captions joined"].source_ids[1].tolist())
     assert joined == " ".join(read[3:6])

@@ -103,6 +103,7 @@ ANSWERS = {
         wrong={
             "cosines[token_id] = -2 → pass": "That is the word itself; the exercise asks",
             "cosines[token_id] = -2 → cosines[token_id] = 0": "Right in one table, wrong in another: all",
+            f"F.normalize(table, dim=1) → table && {CHOOSE} → return int(cosines.topk(2).indices[1])": "A long row wins because",
             "F.normalize(table, dim=1) → table": "A long row wins because of its length: the",
             "argmax → argmin": "That is the word itself; the exercise asks",
             "int(cosines.argmax()) → cosines.max()": "That is a cosine, not an id",

@@ -42,6 +42,7 @@ def test_a_card_tells_just_what_the_records_hold(tmp_path):
         trials=trials,
         chosen=chosen,
         scores=scores,
+        sureness=["- test, and how sure"],
         everyday=everyday,
         checksums={"multi30k": "0f0e"},
     )
@@ -57,7 +58,7 @@ def test_a_card_tells_just_what_the_records_hold(tmp_path):
         "\nPublished are the mean, searched with a beam of 5 and α 1: ",
         "\n- validation, beam 1, cased: **21.0** BLEU (`a|b`)\n",
         "\n- validation, beam 1, lower-cased: **22.0** BLEU (`a|lc`)\n",
-        "\n- test, beam 5, cased: **24.0** BLEU (`c|d`)\n",
+        "\n- test, beam 5, cased: **24.0** BLEU (`c|d`)\n- test, and how sure\n",
         "\n- by hand (everyday life), beam 5: **50.0%** of 155 exactly right, 97.5% without an ",
         "\n- read multi30k, SHA-256 `0f0e`\n",
         f"\n## Data\n\n{TERMS['multi30k']}\n",

@@ -53,8 +53,27 @@ def test_the_card_tells_the_command_the_cost_and_the_scores(exported, text_run):
     texts = load_texts(RunFolder(text_run).read_settings())
     width, alpha = re.search(r"with a beam of (\d) and α ([\d.]+):", card).groups()
     asked = {"width": int(width), "alpha": float(alpha)}
-    bleu = score_translator(load_translator(exported.path), texts.test, **asked)["cased"]
-    assert f"- test, beam {width}, cased: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)" in card
+    shouted = [(source.upper(), target) for source, target in texts.test]
+    for name, pairs in {"test": texts.test, "test in capitals": shouted}.items():
+        bleu = score_translator(load_translator(exported.path), pairs, **asked)["cased"]
+        line = f"- {name}, beam {width}, cased: **{bleu.score:.1f}** BLEU (`{bleu.signature}`)"
+        assert line in card
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("test", "A dog runs!"),
+        ("test in capitals", "A DOG RUNS!"),
+        ("test in small letters", "a dog runs!"),
+        ("test without final marks", "A dog runs"),
+        ("validation", "A cat sits."),
+    ],
+)
+def test_sources_are_also_scored_as_people_type_them(part, expected):
+    texts = ParallelText([], [("A cat sits.", "Eine Katze")], [("A dog runs!", "Ein Hund")])
+    ((source, target),) = module.pairs_of(texts, part)
+    assert source == expected and target.startswith("Ein")
 
 
 @pytest.mark.parametrize(("keep", "last"), [(1, "evaluation"), (2, "2 evaluations")])
@@ -130,7 +149,7 @@ def test_an_interrupt_changes_nothing_that_is_published(exported, text_run, tmp_
 def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypatch, chosen):
     run, to = RunFolder(text_run), RunFolder(tmp_path / "to")
     texts, wanted = load_texts(run.read_settings()), load_model(getattr(run, chosen))
-    tested = []
+    tested, tested_targets = [], [target for _, target in texts.test]
 
     def reaches(chooser, translator, trial):
         """A trial is the better, the nearer α is to 1; with the wanted weights; with width 3."""
@@ -142,13 +161,15 @@ def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypat
         return dict.fromkeys(chooser.by_bleu, found)
 
     def score(translator, pairs, *, width, alpha):
-        tested.append(("test" if pairs == texts.test else "validation", width, alpha))
+        part = "test" if [target for _, target in pairs] == tested_targets else "validation"
+        tested.append((part, width, alpha))
         return {"cased": Bleu(80.0, "signed")}
 
     monkeypatch.setattr(Chooser, "scores", reaches)
     monkeypatch.setattr(module, "score_translator", score)
     export(run, to)
-    assert tested == [(part, width, 1.0) for part in ("validation", "test") for width in (1, 3)]
+    whole = [(part, width, 1.0) for part in ("validation", "test") for width in (1, 3)]
+    assert tested == whole + [("test", 3, 1.0)] * len(module.TYPED)
     for one, other in zip(load_model(to.model).parameters(), wanted.parameters(), strict=True):
         assert torch.equal(one, other.half().float())
     card = (tmp_path / "to" / CARD).read_text("utf-8")

@@ -2,6 +2,9 @@
 
 const HIDDEN = null; // a weight that the mask does not allow
 
+const isOff = (off, name, head) =>
+  [name, `${name}.heads.${head}`].some((each) => off.includes(each));
+
 function weightsOf(page, name, head) {
   const weights = page.values[`${name}.weights`], mask = page.values[`${name}.mask`];
   const [, queries, keys] = weights.shape;
@@ -35,7 +38,7 @@ function attentionView(page, box) {
       [...Array(config.num_heads).keys()].map((each) => button(`head ${each}`,
         [h("span", {}, `head ${each + 1}`), weightMap(page, name, each)],
         () => page.go({ head: each, key: null }), { "aria-pressed": String(each === head),
-          class: place.off.includes(`${name}.heads.${each}`) ? "off" : "" }))),
+          class: isOff(place.off, name, each) ? "off" : "" }))),
     h("p", { class: "hint" }, "A row for each query, a column for each key. The stronger the "
       + `color, the more weight${page.values[`${name}.mask`] ? "; gray is hidden" : ""}.`),
     positions(page, box),

@@ -146,7 +146,17 @@ function embeddingView(page, box) {
     cells.strip("sum", "= what layer 1 reads", sum, limit),
     cells.told(sum.length, (i) => `${number(rows[i])} × ${root} + ${number(places[i])} = `
       + number(sum[i])),
-    page.switchFor(`${side}_positions`, `Add positions on this side`)];
+    page.switchFor(`${side}_positions`, `Add positions on this side`), ...neighborsView(page,
+    side, (side === "source" ? page.sourceIds : page.targetIds)[at])];
+}
+
+function neighborsView(page, side, id) {
+  const list = h("ol", { class: "bars neighbors" });
+  page.engine.neighbors(id, { side }).then(({ neighbors }) => fill(list, neighbors.map(
+    ({ token, cosine }) => h("li", {}, h("span", {}, shown(token)), bar(cosine),
+      h("span", {}, number(cosine, 2))))));
+  return [h("p", { class: "label" }, `The tokens whose rows are most like that of “${
+    shown(page.engine.tokens[id])}”: cosine similarity`), list];
 }
 
 function aroundView(page, box) {

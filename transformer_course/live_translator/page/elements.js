@@ -41,7 +41,7 @@ const choice = (name, label, options, chosen, choose, given = {}) =>
 const number = (value, digits = 3) =>
   (Number.isFinite(value) ? Math.abs(value).toFixed(digits) : "∞")
     .replace(/^/, value < 0 && Math.abs(value) >= 0.5 / 10 ** digits ? "−" : "");
-const percent = (value) => `${(100 * value).toFixed(value > 0.0995 || value < 5e-5 ? 0 : 1)} %`;
+const percent = (value) => `${(100 * value).toFixed(value > 0.0995 ? 0 : 1)} %`;
 const shown = (token) => token.replace(/^▁/, "") || "␣";
 const lengthOf = (vector) => Math.sqrt(vector.reduce((sum, each) => sum + each * each, 0));
 const sumOf = (numbers) => numbers.reduce((sum, each) => sum + each, 0);

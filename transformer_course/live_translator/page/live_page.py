@@ -4,15 +4,23 @@ A website gets the page and the translator as one file, which it loads. A page o
 load files, so a folder for a USB stick has the same translator as a script.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("transformer_course.live_translator.page.live_page")
+
+import argparse
 import base64
 import html
 import json
 import re
-import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from transformer_course.live_translator.engine import engine_script
 from transformer_edu.pretrained import loading
+from transformer_edu.training.machine.atomic_files import replace_file, require_path
+from transformer_edu.training.machine.failures import one_line_errors
 
 # In this order; each may use what the ones before define.
 SCRIPTS = ("elements", "place", "sentence", "boxes", "attention", "experiments", "tour", "page")
@@ -22,6 +30,7 @@ POLICY = (
     "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
 DATA = re.compile(r"(?ms)^## Data\n(.+?)(?=^## |\Z)")  # of a card: whose texts, and their terms
+ENGINE = b"function transformerEngine() {"  # so begins the script of a page
 HOME = "<span>The Transformer, built by you</span>"
 HOME_ON_SITE = '<a href="../index.html">The Transformer, built by you</a>'
 OFFER = f'<a href="{PACKED}">Take this page along</a> as a folder that needs no network. '
@@ -89,27 +98,43 @@ def write_files(to: Path, files: dict[str, str]) -> None:
     """
     to.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (to / name).write_text(text, encoding="utf-8", newline="\n")
+        replace_file(to / name, [text.encode()])
+
+
+def _refuse_files_of_others(to: Path, names: Collection[str]) -> None:
+    """Refuse to write over what is no page of before (FileExistsError)."""
+    present = [name for name in sorted(names) if (to / name).exists()]
+    page = to / "page.js"
+    if present and not (page.is_file() and page.read_bytes().startswith(ENGINE)):
+        got = f"{', '.join(present)} in {to}"
+        raise FileExistsError(f"the folder must be new, or hold a page of before, got {got}")
 
 
 def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-def main(arguments: list[str]) -> int:
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command: write the folder that opens from a disk.
 
     Args:
         arguments: The folder to write, and where given that of another translator.
+
+    Returns:
+        The exit status: 0, or 1 after an error, which is told in one line.
     """
-    if len(arguments) not in (1, 2):
-        print("Two folders may follow: the one to write, and a translator's.", file=sys.stderr)
-        return 1
-    to, *translator = map(Path, arguments)
-    write_files(to, folder_files(*translator))
+    parser = argparse.ArgumentParser(
+        prog="python -m transformer_course.live_translator.page.live_page",
+        description="Write the live page as a folder that opens from a disk.",
+    )
+    parser.add_argument("folder", help="the folder to write; a page of before is replaced")
+    parser.add_argument("translator", nargs="?", default=loading.FOLDER, help="another one's")
+    chosen = parser.parse_args(arguments)
+    for name in ("folder", "translator"):
+        require_path(name, getattr(chosen, name))
+    to, files = Path(chosen.folder), folder_files(Path(chosen.translator))
+    _refuse_files_of_others(to, files)
+    write_files(to, files)
     print(f"The page is in {to}: open its index.html.")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

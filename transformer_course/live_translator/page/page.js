@@ -30,6 +30,7 @@ class Page {
     this.showTerms(translator);
     this.experiments.start();
     await this.go({});
+    this.tour.arrive();
   }
 
   get box() {
@@ -162,9 +163,7 @@ class Page {
     const name = `decoder.layers.${this.config.num_layers >> 1}.cross_attention`;
     const { values } = await this.engine.look(text, { ...given, values: [name], target });
     const weights = values[`${name}.weights`], [count, ...rest] = weights.shape;
-    const isOn = (head) => ![name, `${name}.heads.${head}`].some((each) =>
-      given.off.includes(each));
-    const heads = [...Array(count).keys()].filter(isOn);
+    const heads = [...Array(count).keys()].filter((head) => !isOff(given.off, name, head));
     return heads.length === 0 ? null : { shape: [heads.length, ...rest],
       data: heads.flatMap((head) => [...rowOf(weights, head)]) };
   }
@@ -261,6 +260,9 @@ async function loadTranslator() {
 }
 
 document.documentElement.classList.toggle("framed", window !== top);
+// In a lesson, the box that it opens stands under the sentence, not under all other boxes.
+if (window !== top && matchMedia("(max-width: 900px)").matches)
+  find("panel").after(find("figure"));
 const page = new Page();
 const refuse = (error) => {
   find("loading").hidden = true;

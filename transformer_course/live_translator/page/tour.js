@@ -57,18 +57,18 @@ const TOUR = [
   question: "Which German token gets nearly all of its weight?",
   answers: ["Auto", "Gestern", "habe"], right: 2,
   because: "The verb has two parts, “habe … gekauft”. This head looks back to the first part." },
-  { title: "Cross-attention", place: { text: CAR, at: 0,
+  { title: "Cross-attention", goal: "text", place: { text: CAR, at: 0,
     off: everyLayer("decoder.layers.#.cross_attention") },
   words: "All cross-attention is switched off, so the decoder receives nothing from the English "
     + "sentence. It still writes German.",
-  question: "Type another sentence of about the same length. What does it write?",
+  question: "Type another sentence above, of about the same length. What does it write?",
   answers: ["A translation", "The same German", "Nothing"], right: 1,
   because: "Without cross-attention the decoder is a language model: fluent, and blind to the "
     + "source." },
   { title: "Add & Norm", goal: "panel", place: { text: CAR, box: "encoder.around_self_attention",
     layer: 0, word: 2, off: ["encoder.layers.0.around_self_attention.residual"] },
   words: "In the first encoder layer, x is no longer added to what the attention gives. The German "
-    + "falls apart. Switch it on again below.",
+    + "falls apart. Switch it on again under the strips.",
   question: "What does the residual connection keep?",
   answers: ["The token's own vector", "The order of the words", "The attention weights"], right: 0,
   because: "Without x, a position holds only what it has gathered. The sub-layers are trained to "
@@ -94,7 +94,13 @@ class Tour {
     this.answer = null;
     await this.page.go({ ...structuredClone(START), ...TOUR[step].place, tour: step });
     find("tour").querySelector("h2")?.focus({ preventScroll: true });
-    find(TOUR[step].goal ?? "picture").scrollIntoView({ block: "start" });
+    this.arrive();
+  }
+
+  // What the step tells of comes into view, also where an address leads to a step.
+  arrive() {
+    const step = TOUR[this.page.place.tour];
+    if (step) find(step.goal ?? "picture").scrollIntoView({ block: "start" });
   }
 
   end() {
