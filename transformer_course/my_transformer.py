@@ -250,7 +250,7 @@ def _write(name: str, source: str) -> str:
     if unknown := needed_names(source) - bound_names(before) - OURS.keys():
         names = ", ".join(sorted(unknown))
         raise LookupError(
-            f"it uses {names}, which the file does not import (import it in the method)"
+            f"it uses {names}, which the file does not have (import or define it in the class)"
         )
     page.complete(max(list(OURS).index(each) for each in [name, *(s.name for s in page.sections)]))
     section = [each for each in page.sections if each.name == name][-1]

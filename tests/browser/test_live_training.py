@@ -13,15 +13,19 @@ from transformer_course.training.live_training import MODEL, SETTINGS
 from transformer_course.viewer.live import live_page
 from transformer_edu.model.embeddings import sinusoidal_positions
 
-WIDE = {"width": 800, "height": 560}
+WIDE, PHONE = {"width": 800, "height": 560}, {"width": 390, "height": 830}
 DIGITS, SIZES, ARROW = 4, {"width": 6, "inner": 10, "layers": 2}, 10
-CLAIMS = [  # rate, warm-up, the least and the most correct numbers of 20
-    (0.03, 0, 0, 1),
-    (0.03, 100, 3, 20),
-    (0.01, 100, 16, 20),
-    (0.0003, 0, 0, 1),
+CLAIMS = [  # rate, warm-up; the least and the most loss, and correct numbers of 20
+    (0.03, 0, (1.9, 3), (0, 1)),
+    (0.03, 100, (0, 1.8), (0, 20)),
+    (0.03, 200, (0, 1.8), (0, 20)),
+    (0.01, 100, (0, 0.5), (14, 20)),
+    (0.0003, 0, (1.6, 3), (0, 1)),
 ]
 GIVEN = [[3, 1, 4, 1], [5, 9, 2, 6], [0, 8, 8, 7]]
+LABELS = torch.tensor(GIVEN).flip(1)
+IDS = torch.cat([torch.tensor(GIVEN), torch.full((3, 1), ARROW), LABELS[:, :-1]], dim=1)
+BATCH = [IDS.flatten().tolist(), LABELS.flatten().tolist()]
 # A new model with weights from a fixed series, so that biases and gains are not 0 and 1.
 NEW = """([sizes, digits]) => {
   let state = 1;
@@ -105,20 +109,29 @@ def model(opened):
 
 def test_loss_gradients_and_steps_are_pytorchs(model):
     page, twin = model
-    labels = torch.tensor(GIVEN).flip(1)
-    ids = torch.cat([torch.tensor(GIVEN), torch.full((3, 1), ARROW), labels[:, :-1]], dim=1)
     adam = torch.optim.Adam(twin.parameters(), lr=0.01, betas=(0.9, 0.98), eps=1e-9)
-    batch = [ids.flatten().tolist(), labels.flatten().tolist()]
     for _ in range(3):
         adam.zero_grad()
-        loss = nn.functional.cross_entropy(twin(ids).transpose(1, 2), labels)
+        loss = nn.functional.cross_entropy(twin(IDS).transpose(1, 2), LABELS)
         loss.backward()
-        told = page.evaluate("([ids, labels]) => model.loss(ids, labels)", batch)
+        told = page.evaluate("([ids, labels]) => model.loss(ids, labels)", BATCH)
         assert told == pytest.approx(loss.item(), abs=1e-6)
         are_close(page.evaluate(VALUES, "gradient"), twin.like_the_page("grad"))
         adam.step()
         page.evaluate("model.update(0.01)")
         are_close(page.evaluate(VALUES, "value"), twin.like_the_page())
+
+
+def test_scores_too_large_for_an_exponential_give_pytorchs_loss(model):
+    page, twin = model
+    page.evaluate(
+        "model.stack[0].part.query.parameters.forEach(({ value }) =>"
+        " value.forEach((each, i) => (value[i] = 1e4 * each)))"
+    )
+    twin.take(page.evaluate(VALUES, "value"))
+    told = page.evaluate("([ids, labels]) => model.loss(ids, labels)", BATCH)
+    right = nn.functional.cross_entropy(twin(IDS).transpose(1, 2), LABELS)
+    assert told == pytest.approx(right.item(), abs=1e-6)
 
 
 def test_it_writes_the_likeliest_digit_after_its_own(model):
@@ -156,7 +169,7 @@ def set_to(page, label: str, value: object) -> None:
 def trained(page) -> int:
     """Wait for the end of a training; how many numbers are correct."""
     expect(readout(page)).to_contain_text("Trained: ", timeout=600_000)
-    return int(re.search(r"writes (\d+) of", readout(page).inner_text())[1])
+    return int(re.findall(r"(\d+) of \d+", readout(page).inner_text())[-1])
 
 
 def curves(page) -> list[str]:
@@ -193,6 +206,67 @@ def test_stop_ends_a_training_and_the_page_stays_in_use_meanwhile(opened):
     )
     assert float(told[2]) == SETTINGS["first"]["rate"]
     assert "Start" in page.get_by_role("button").all_inner_texts()
+    for name in ("Start", "New seed", "Stop"):  # a new seed ends what is trained
+        press(page, name)
+    expect(readout(page)).to_contain_text(
+        re.compile(r"Seed 2 instead of 1(, steps .*)?: \d+ of 20")
+    )
+
+
+def test_what_it_writes_in_the_end_is_the_trained_models(opened):
+    """Its last step need not be one after which it is evaluated."""
+    first = {"rate": 0.03, "warmUp": 0, "batch": 16}
+    seen = []
+    for steps in (1, 10):
+        page = opened(figure(steps=steps, first=first))
+        press(page, "Start")
+        trained(page)
+        seen.append(
+            page.locator("text:not(.heading)", has_text=re.compile(r"^\d$")).all_text_contents()
+        )
+    assert seen[0] != seen[1]
+
+
+def compared(page) -> str:
+    """The last sentence of what is said, which the reader sees and hears when a training ends."""
+    trained(page)
+    assert readout(page).get_attribute("aria-live") == "polite"
+    assert readout(page).evaluate("e => e.scrollHeight <= e.clientHeight"), "it does not fit"
+    return readout(page).inner_text().rpartition(". ")[2]
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])
+def test_the_end_of_a_training_is_compared_with_the_one_before(opened, window):
+    first = {"rate": 0.01, "warmUp": 25, "batch": 16}
+    page = opened(figure(steps=140, batches=[16, 4], first=first), viewport=window)
+    names = page.locator("text", has_text=re.compile("^rate .* of 20$"))
+
+    def score(row: int) -> str:
+        return re.search(r"(\d+) of 20$", names.nth(row).text_content())[1]
+
+    def told() -> str:
+        now, before = score(0), score(1)
+        end = ", as before" if now == before else f" instead of {before}"
+        return f"{now} of 20 unseen numbers correct{end}."
+
+    press(page, "Start")
+    assert compared(page).startswith("Of numbers that it has never seen")  # none before
+    press(page, "Start")
+    assert compared(page) == f"The same again: {told()}"
+    set_to(page, "warm-up steps", 50)
+    press(page, "Start")
+    assert compared(page) == f"Warm-up 50 instead of 25: {told()}"
+    assert score(0) != score(1)
+    press(page, "New seed")
+    assert compared(page) == f"Seed 2 instead of 1: {told()}"
+    set_to(page, "highest rate", 0.0003)
+    set_to(page, "warm-up steps", 200)
+    press(page, "Start")
+    assert compared(page) == (f"Rate 0.0003 instead of 0.01, warm-up 200 instead of 50: {told()}")
+    set_to(page, "highest rate", 0.01)
+    set_to(page, "batch size", 4)
+    press(page, "New seed")
+    assert compared(page) == f"3 changes (rate, batch, seed): {told()}"
 
 
 def test_every_wrong_digit_has_a_frame(opened):
@@ -219,9 +293,11 @@ def test_every_wrong_digit_has_a_frame(opened):
 @pytest.mark.slow
 def test_what_lesson_10_says_of_rate_and_warm_up_holds_for_three_seeds(opened):
     page = opened(figure())
-    for rate, warm_up, least, most in CLAIMS:
+    for rate, warm_up, (lowest, highest), (least, most) in CLAIMS:
         set_to(page, "highest rate", rate)
         set_to(page, "warm-up steps", warm_up)
         for name in ("Start", "New seed", "New seed"):
             press(page, name)
             assert least <= trained(page) <= most
+            (loss,) = re.findall(r"The loss is ([\d.]+)\. ", readout(page).inner_text())
+            assert lowest <= float(loss) <= highest

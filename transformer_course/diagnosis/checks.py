@@ -150,9 +150,9 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
 def _makes_dropout(network: nn.Module, x: Tensor) -> bool:
     """Whether forward calls an nn.Dropout that the network does not hold."""
     called: list[nn.Module] = []
-    hook = nn.modules.module.register_module_forward_pre_hook(lambda part, _: called.append(part))
-    _asked(network, x)
-    hook.remove()
+    watch = nn.modules.module.register_module_forward_pre_hook
+    with watch(lambda part, _: called.append(part)):
+        _asked(network, x)
     held = {*network.modules()}
     return any(isinstance(part, nn.Dropout) and part not in held for part in called)
 

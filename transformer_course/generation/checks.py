@@ -1,6 +1,7 @@
 """Checks for notebooks/12_generation.ipynb."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from numbers import Real
 
@@ -17,13 +18,13 @@ from transformer_course.asking.answer import (
 )
 from transformer_course.generation.table_model import END_TOKEN, TableModel
 from transformer_edu.generation.beam import beam_search
-from transformer_edu.generation.hypotheses import length_penalty
 from transformer_edu.model.special_ids import END_ID, START_ID
 
 PROBABILITIES = (0.1, 0.42, 0.05, 0.28, 0.15)
 SHARES = (0.6, 0.3, 0.9, 0.75)  # no sum of the likeliest: rounding decides nothing
 LITTLE = 1e-6  # of probability
 LONGEST = 6  # tokens of a sentence in the languages that try out a beam search
+PATIENCE = 100  # times that a search may ask what follows the same hypothesis
 
 
 @exercise("12.2")
@@ -117,22 +118,28 @@ def _favored(table: Mapping[str, Mapping[str, float]], best: str) -> dict[str, d
 
 
 NextLogP = Callable[[list[int]], Tensor]
-# Seed of the language, width, alpha. The first three tell all MISTAKES from each other.
-SEARCHES = ((393, 2, 1.0), (114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0))
+# Seed of the language, width, alpha. The first four tell all MISTAKES from each other.
+SEARCHES = (
+    *((497, 3, 2.0), (245, 2, 0.0), (234, 3, 1.0), (3234, 3, 1.0)),
+    *((393, 2, 1.0), (114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0)),
+)
 MISTAKES = {
+    "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
     "greedy": "That is what greedy search writes: at every step keep `width` hypotheses, also "
     "after one has ended.",
     "worst": "You keep the least probable ones: sort with the largest sum first.",
     "refilled": "Pick the `width` most probable of all continuations first, with those that end; "
     "then take those that end out of the beam.",
-    "first": "You stop at the first hypothesis that ends: continue with the others, and compare "
+    "first": "You return the first hypothesis that ends: continue with the others, and compare "
     "all of them at the end.",
+    "enough": "You stop once `width` hypotheses have ended: a longer one can still win.",
     "likeliest": "You compare the hypotheses by their log-probability: compare their scores.",
     "lowest": "You take the lowest score. Scores are negative, and the best is nearest to 0.",
     "unpenalized": "The score is the log-probability divided by ((5 + length) / 6)^α.",
     "multiplied": "Multiplying makes long sentences worse, because log-probabilities are negative: "
     "divide by the penalty.",
     "short": "The end token counts in the length, too.",
+    "long": "The start token does not count in the length.",
     "bare": "That divides by the bare length; the paper's penalty is ((5 + length) / 6)^α.",
     "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
     "only that of the last one.",
@@ -181,7 +188,7 @@ def _language(seed: int) -> NextLogP:
 
 def _watched(language: NextLogP, width: int, longest: int) -> NextLogP:
     """The language, which refuses what no beam search asks."""
-    asked: set[tuple[int, ...]] = set()
+    asked: Counter[tuple[int, ...]] = Counter()
 
     def next_log_p(ids: object) -> Tensor:
         ids = [int(each) for each in ids]
@@ -191,7 +198,9 @@ def _watched(language: NextLogP, width: int, longest: int) -> NextLogP:
             raise AnswerError("You continue a hypothesis that has ended: take it out of the beam.")
         if len(ids) > longest:
             raise AnswerError(f"You write more than `longest` tokens, here {longest}: stop there.")
-        asked.add(tuple(ids))
+        asked[tuple(ids)] += 1
+        if asked[tuple(ids)] > PATIENCE:
+            raise AnswerError("You continue the same hypothesis again and again: change the beam.")
         if sum(len(each) == len(ids) for each in asked) > width:
             raise AnswerError(
                 f"You continue more than {width} hypotheses of the same length, with a beam of "
@@ -211,11 +220,11 @@ def _as_hypothesis(found: object) -> tuple[list[int], float]:
         raise AnswerError("Return the ids first, then their score.")
     if isinstance(ids, Tensor):
         ids = ids.tolist()
-    if not isinstance(ids, list):
+    if not isinstance(ids, list | tuple):
         raise AnswerError(f"The ids are a list; yours are {type(ids).__name__}.")
     if START_ID in ids:
         raise AnswerError("Leave the start token out of the ids that you return.")
-    return ids, require_number(score)
+    return list(ids), require_number(score)
 
 
 def _search(
@@ -230,6 +239,7 @@ def _search(
         longer = [
             ([*ids, token], p if mistake == "forgetful" else total + p)
             for ids, total in living
+            if END_ID not in ids
             for token, p in enumerate(language([START_ID, *ids]).tolist())
             if p > -math.inf
         ]
@@ -239,13 +249,17 @@ def _search(
             going_on = [each for each in longer if each[0][-1] != END_ID]
             ended = [each for each in longer if each[0][-1] == END_ID]
             kept = ended + _most_probable(going_on, width)
+        elif mistake == "crowded":
+            ended = [each for each in living if END_ID in each[0]]
+            kept = living = _most_probable(longer + ended, width)
+            continue
         else:
             kept = _most_probable(longer, width)
         complete += [each for each in kept if each[0][-1] == END_ID]
         living = [each for each in kept if each[0][-1] != END_ID]
-        if not living or (mistake == "first" and complete):
-            break
-    if not complete or mistake not in ("first", "endless"):
+        if len(complete) >= {"first": 1, "enough": width}.get(mistake, math.inf):
+            living = []
+    if not complete or mistake != "endless":
         complete += living
     if mistake == "likeliest":
         complete = _most_probable(complete, 1)
@@ -264,5 +278,6 @@ def _score(total: float, length: int, alpha: float, mistake: str) -> float:
         return total
     if mistake == "bare":
         return total / length**alpha
-    penalty = ((4 + length) / 6) ** alpha if mistake == "short" else length_penalty(length, alpha)
+    length += (mistake == "long") - (mistake == "short")
+    penalty = ((5 + length) / 6) ** alpha
     return total * penalty if mistake == "multiplied" else total / penalty

@@ -20,6 +20,6 @@ from transformer_course.multi_head_attention.neighbors import (
     NeighborModel,
     neighbor_accuracy,
     neighbor_maps,
-    train_on_neighbors,
+    teach,
 )
 from transformer_course.my_transformer import my_parts

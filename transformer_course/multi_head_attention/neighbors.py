@@ -53,7 +53,7 @@ def neighbor_sequences(
     return symbols, torch.stack([symbols[:, :-2], symbols[:, 2:]], dim=-1)
 
 
-def train_on_neighbors(model: nn.Module) -> nn.Module:
+def teach(model: nn.Module) -> nn.Module:
     """Train a model to name both neighbors, with cross-entropy and Adam, and return it.
 
     Args:
@@ -73,7 +73,7 @@ def neighbor_accuracy(model: nn.Module) -> dict[str, float]:
     """The fraction of positions at which a model's best symbols are right, in new sequences.
 
     Args:
-        model: As for train_on_neighbors.
+        model: As for teach.
 
     Returns:
         For the symbol before, for the symbol after, and for both at the same position.

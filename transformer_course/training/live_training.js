@@ -1,22 +1,25 @@
 // A tiny Transformer learns to write digits in reverse, with settings that the reader chooses.
 
-const DIGITS = 5, SHOWN = 6, SLICE = 12, EVERY = 20, MEAN = 5; // milliseconds, then steps
-const LOOKS = [["--blue", ""], ["--orange", "9 5"], ["--purple", "2 4"]];
+const DIGITS = 5, SHOWN = 6; // of a number; the numbers in the picture
+const SLICE = 12; // milliseconds of training before the page has its turn
+const EVALUATED = 20, TOLD = 100; // after every so many steps
+const MEAN = 5; // steps in a point of a curve
+const LOOKS = [["--blue", "none"], ["--orange", "9 5"], ["--purple", "2 4"]]; // color, dashes
 const chosen = { ...data.first };
 const kept = []; // the last trainings, the newest first
-let seed = 1, count = 0, isTraining = false, frame;
+let nextSeed = 1, count = 0, isTraining = false, frame;
 
 // ---- the task and the training ------------------------------------------------------------------
 
-const draw = (luck) => span(DIGITS).map(() => Math.floor(10 * luck()));
+const randomDigits = (luck) => span(DIGITS).map(() => Math.floor(10 * luck()));
 const luckOfTest = luckOf(0);
-const test = span(data.test).map(() => draw(luckOfTest));
+const test = span(data.test).map(() => randomDigits(luckOfTest));
 const areInTest = new Set(test.map((digits) => digits.join("")));
 
 function batchOf(luck, size) {
   const ids = [], labels = [];
   while (ids.length < 2 * DIGITS * size) {
-    const digits = draw(luck), reversed = [...digits].reverse();
+    const digits = randomDigits(luck), reversed = [...digits].reverse();
     if (areInTest.has(digits.join(""))) continue;
     ids.push(...digits, ARROW, ...reversed.slice(0, -1));
     labels.push(...reversed);
@@ -41,7 +44,7 @@ class Training {
   step() {
     this.losses.push(this.model.loss(...batchOf(this.luck, this.settings.batch)));
     this.model.update(rateAt(this.losses.length, this.settings));
-    if (this.losses.length % EVERY === 0) this.evaluate();
+    if (this.losses.length % EVALUATED === 0) this.evaluate();
   }
 
   evaluate() {
@@ -65,51 +68,74 @@ function train() {
   while (isTraining && performance.now() < until) {
     training.step();
     if (training.isFinished) stop();
-    else if (training.losses.length % 100 === 0) tell();
+    else if (training.losses.length % TOLD === 0) tell();
   }
+  if (!isTraining) return;
   redraw();
-  if (isTraining) frame = requestAnimationFrame(train);
+  frame = requestAnimationFrame(train);
 }
 
 function start() {
-  kept.unshift(new Training({ ...chosen, seed }));
+  if (isTraining) stop();
+  kept.unshift(new Training({ ...chosen, seed: nextSeed }));
   kept.splice(LOOKS.length);
   isTraining = true;
   toggleButton.textContent = "Stop";
   tell();
-  cancelAnimationFrame(frame);
   train();
 }
 
 function stop() {
   isTraining = false;
+  cancelAnimationFrame(frame);
+  kept[0].evaluate(); // its steps may have ended between two evaluations
   toggleButton.textContent = "Start";
   tell();
+  redraw();
 }
 
 // ---- what is said and drawn ---------------------------------------------------------------------
 
-const named = ({ rate, warmUp, batch, seed: from }) => `rate ${rate}, ${warmUp ? `warm-up ${warmUp}`
-  : "no warm-up"}, batch ${batch}${from ? `, seed ${from}` : ""}`;
+// What is chosen for the next training has no seed yet.
+const described = ({ rate, warmUp, batch, seed }) => `rate ${rate}, ${warmUp
+  ? `warm-up ${warmUp}` : "no warm-up"}, batch ${batch}${seed ? `, seed ${seed}` : ""}`;
 const scoreOf = ({ correct }) => `${correct} of ${test.length}`;
 
 function tell() {
   const [training] = kept;
   if (!training) {
     return say("A Transformer with ", bold(weights.toLocaleString("en")), " weights will learn to ",
-      "write five digits in reverse. Next: ", named(chosen), `, ${data.steps} steps. Press Start.`);
+      "write five digits in reverse. ",
+      `Next: ${described(chosen)}, ${data.steps} steps. Press Start.`);
   }
-  const at = training.losses.length, loss = training.curve.at(-1)?.[1];
-  say(isTraining ? "Training: " : "Trained: ", bold(`${at} of ${data.steps} steps`),
-    ` with ${named(training.settings)}. `, ...(loss === undefined ? []
-      : ["The loss is ", bold(fixed(loss)), ". "]), "Of numbers that it has never seen, it writes ",
-    bold(scoreOf(training)), " in reverse without a mistake.");
+  const { settings, losses } = training, loss = training.curve.at(-1)?.[1];
+  say(isTraining ? "Training: " : "Trained: ", bold(`${losses.length} of ${data.steps} steps`),
+    ` with ${described(settings)}. `,
+    ...(loss === undefined ? [] : ["The loss is ", bold(fixed(loss)), ". "]),
+    ...(!isTraining && kept.length > 1 ? comparison()
+      : ["Of numbers that it has never seen, it writes ", bold(scoreOf(training)),
+        " in reverse without a mistake."]));
 }
 
-const under = svg("g");
+const comparedOf = ({ settings: { rate, warmUp, batch, seed }, losses }) =>
+  ({ rate, "warm-up": warmUp, batch, seed, steps: losses.length });
+
+// One sentence: what the newest training changed, and what came of it.
+function comparison() {
+  const [newest, before] = kept, now = comparedOf(newest), then = comparedOf(before);
+  const names = Object.keys(now).filter((name) => now[name] !== then[name]);
+  const changes = names.length > 2 ? `${names.length} changes (${names.join(", ")})`
+    : names.map((name) => `${name} ${now[name]} instead of ${then[name]}`).join(", ")
+      || "the same again";
+  return [`${changes[0].toUpperCase()}${changes.slice(1)}: `, bold(scoreOf(newest)),
+    " unseen numbers correct",
+    ...(newest.correct === before.correct ? [", as before."]
+      : [" instead of ", bold(before.correct), "."])];
+}
+
 const line = (d, style) => svg("path", { d, style: `fill:none;${style}` });
-const lookOf = ([color, dashes]) => `stroke:var(${color});stroke-width:2.2;stroke-dasharray:${dashes
-  || "none"}`;
+const styleOf = ([color, dashes]) =>
+  `stroke:var(${color});stroke-width:2.2;stroke-dasharray:${dashes}`;
 
 function drawCurves(left, top, wide, high) {
   const x = scale([0, data.steps], [left, left + wide]), y = scale([0, 3], [top + high, top]);
@@ -121,7 +147,7 @@ function drawCurves(left, top, wide, high) {
     at * data.steps / 4));
   const curves = [...kept].reverse().filter(({ curve }) => curve.length).map(({ curve, look }) =>
     line(`M${curve.map(([step, loss]) => [x(step), y(Math.min(loss, 3))]).join("L")}`,
-      lookOf(look)));
+      styleOf(look)));
   return [heading(left, top - 8, "start", "loss (nats per digit)"), ...axes, ...steps,
     heading(left + wide, top + high + 32, "end", "training step"),
     line(`M${left} ${y(equal)}h${wide}`, "stroke:var(--quiet);stroke-dasharray:4 3"), ...curves,
@@ -129,10 +155,10 @@ function drawCurves(left, top, wide, high) {
 }
 
 function drawNames(left, top, put) {
-  return kept.flatMap(({ settings, look, ...training }, row) => {
+  return kept.flatMap((training, row) => {
     const y = top + 22 * row;
-    return [line(`M${left} ${y - 5}h30`, lookOf(look)),
-      put(left + 38, y, "start", `${named(settings)}: ${scoreOf(training)}`)];
+    return [line(`M${left} ${y - 5}h30`, styleOf(training.look)),
+      put(left + 38, y, "start", `${described(training.settings)}: ${scoreOf(training)}`)];
   });
 }
 
@@ -153,49 +179,45 @@ function drawWritten(left, top) {
     heading(left, top + 28 * (SHOWN + 1) + 8, "start", "Wrong digits have a frame.")];
 }
 
-// The rate of every step of the next training, from 0 to the highest that can be chosen.
+// The rate of every step of the next training, from 0 to its highest, which is written.
 function drawRate(left, top, wide, high) {
   const x = scale([0, data.steps], [left, left + wide]), bottom = top + high, { warmUp } = chosen;
-  const up = warmUp ? `M${left} ${bottom}L${x(warmUp)} ${top}` : `M${left} ${bottom}V${top}`;
   return [heading(left, top - 38, "start", "the next training’s"),
     heading(left, top - 22, "start", "learning rate"),
     line(`M${left} ${bottom}h${wide}`, "stroke:var(--rule)"),
-    line(`${up}H${left + wide}`, "stroke:var(--ink);stroke-width:2"),
+    line(`M${left} ${bottom}L${x(warmUp)} ${top}H${left + wide}`,
+      "stroke:var(--ink);stroke-width:2"),
     heading(left + wide, top - 5, "end", chosen.rate),
     ...(warmUp ? [heading(x(warmUp), bottom + 16, "middle", `step ${warmUp}`)] : [])];
 }
 
-function paint({ isNarrow }) {
-  under.replaceChildren(...(isNarrow
+function paint({ isNarrow, picture: drawn }) {
+  drawn.replaceChildren(...(isNarrow
     ? [...drawCurves(22, 22, 336, 180), ...drawNames(4, 256, heading), ...drawWritten(4, 334),
       ...drawRate(280, 400, 112, 60)]
     : [...drawCurves(30, 24, 430, 250), ...drawNames(30, 340, write), ...drawWritten(530, 16),
       ...drawRate(530, 310, 250, 50)]));
 }
 
-const changed = (name, values) => ({ min: 0, max: values.length - 1,
+const sliderOf = (label, name, values) => slider({ label, min: 0, max: values.length - 1,
   value: values.indexOf(chosen[name]), show: (at) => String(values[at]),
   change: (at) => {
     chosen[name] = values[at];
     redraw();
-    if (!isTraining) say("Next: ", bold(named(chosen)), ". Press Start.");
+    if (!isTraining) say("Next: ", bold(described(chosen)), ". Press Start.");
   } });
-const toggleButton = button({ label: "Start", press: () => {
-  if (isTraining) stop();
-  else start();
-} });
+const toggleButton = button({ label: "Start", press: () => (isTraining ? stop() : start()) });
 controls.append(
-  slider({ label: "highest rate", ...changed("rate", data.rates) }),
-  slider({ label: "warm-up steps", ...changed("warmUp", data.warmUps) }),
-  slider({ label: "batch size", ...changed("batch", data.batches) }),
+  sliderOf("highest rate", "rate", data.rates),
+  sliderOf("warm-up steps", "warmUp", data.warmUps),
+  sliderOf("batch size", "batch", data.batches),
   toggleButton,
-  button({ label: "New seed", press: () => ((seed += 1), start()) }));
-const { parameters } = new Transformer({ ...data.model, digits: DIGITS, luck: luckOf(seed) });
+  button({ label: "New seed", press: () => ((nextSeed += 1), start()) }));
+const { parameters } = new Transformer({ ...data.model, digits: DIGITS, luck: luckOf(0) });
 const weights = parameters.reduce((sum, { value }) => sum + value.length, 0);
-const { picture: drawn, redraw } = picture({
+const { redraw } = picture({
   label: "Loss curves of trainings, and what the newest model writes",
   wide: [800, 390], narrow: [400, 550], draw: paint,
 });
-drawn.append(under);
 redraw();
 tell();

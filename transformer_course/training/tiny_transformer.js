@@ -117,12 +117,16 @@ class Attention {
     this.weights = new Float64Array(x.length / width * length);
     for (let row = 0; row < x.length / width; row++) {
       const first = row - row % length, at = row * length; // of its sequence, of its weights
-      let total = 0;
+      let highest = -Infinity, total = 0;
       for (let key = first; key <= row; key++) { // the causal mask
         let score = 0;
         for (let i = 0; i < width; i++) score += q[row * width + i] * k[key * width + i];
-        total += this.weights[at + key - first] = Math.exp(score / root);
+        this.weights[at + key - first] = score / root;
+        highest = Math.max(highest, score / root);
       }
+      const shift = Math.abs(highest) > 700 ? highest : 0; // else powers are Infinity, or all 0
+      for (let i = at; i <= at + row - first; i++)
+        total += this.weights[i] = Math.exp(this.weights[i] - shift);
       for (let key = first; key <= row; key++) {
         const weight = this.weights[at + key - first] /= total;
         for (let i = 0; i < width; i++) gathered[row * width + i] += weight * v[key * width + i];

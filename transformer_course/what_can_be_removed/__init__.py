@@ -17,7 +17,6 @@ from transformer_course.what_can_be_removed.figures import (
     plot_choices,
     plot_cost,
     plot_exact_matches,
-    plot_kinds,
     plot_orders,
     plot_together,
 )

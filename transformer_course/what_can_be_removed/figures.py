@@ -17,7 +17,7 @@ def plot_cost(costs: Groups) -> Figure:
         costs: By kind, the cost by what takes the output's place; "zeros" is one of them.
     """
     largest = max(costs, key=lambda kind: costs[kind]["zeros"])
-    return _plot_costs(costs, f"Without {largest}, the model fails", ": ")
+    return _plot_costs(costs, f"Without {largest}, the model fails")
 
 
 def plot_together(costs: Groups) -> Figure:
@@ -28,26 +28,13 @@ def plot_together(costs: Groups) -> Figure:
     """
     added, at_once = costs["cross-attention"].values()
     title = f"Cross-attention: one by one {added:.2f} nats, together {at_once:.2f}"
-    return _plot_costs(costs, title, "; ")
+    return _plot_costs(costs, title)
 
 
-def plot_kinds(costs: Groups) -> Figure:
-    """Draw the cost of all sub-layers of a kind, one by one and together.
-
-    Args:
-        costs: As for plot_together.
-    """
-    together = {kind: each["together"] for kind, each in costs.items()}
-    most = max(together, key=together.get)
-    return _plot_costs(
-        costs, f"{most.capitalize()} costs {together[most]:.1f} nats as a whole", ": "
-    )
-
-
-def _plot_costs(costs: Groups, title: str, between: str) -> Figure:
+def _plot_costs(costs: Groups, title: str) -> Figure:
     """Grouped bars, and all their numbers in the label."""
     figure = plot_grouped_bars(costs, x_label=COST, title=title)
-    figure.set_label(f"{title}{between}{costs}")
+    figure.set_label(f"{title}; {costs}")
     return figure
 
 

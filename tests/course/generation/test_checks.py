@@ -9,6 +9,7 @@ from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_course.asking.answer import AnswerError
 from transformer_course.generation import checks as lesson_12
 from transformer_course.generation.checks import check_misleading_table
+from transformer_edu.model.special_ids import START_ID
 
 CHECKS = checks_of(lesson_12)
 HALVES = {"cat": 0.5, "dog": 0.5}
@@ -42,6 +43,12 @@ def my_search(next_log_p, width, alpha=0.0, longest=20):
     return lesson_12._search(next_log_p, width, alpha, longest)
 
 
+def an_unchanging_beam(next_log_p, width, alpha=0.0, longest=20):
+    """Never takes the continuations for its beam."""
+    while True:
+        next_log_p([START_ID])
+
+
 def mistaken(mistake):
     """A search that makes one of the check's own mistakes."""
     return lambda next_log_p, *given: lesson_12._search(next_log_p, *given, mistake)
@@ -53,6 +60,7 @@ test_a_right_answer_is_correct = right_answers(
         ("12.2", keep_top_p),
         ("12.1", MISLEADING),
         ("12.3", my_search),
+        ("12.3", lambda *given: (tuple(my_search(*given)[0]), my_search(*given)[1])),
     ],
 )
 
@@ -70,6 +78,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         *[("12.3", mistaken(each), re.escape(hint)) for each, hint in lesson_12.MISTAKES.items()],
         ("12.3", lambda *given: (my_search(*given)[0][:-1], 0.0), "you found"),
         ("12.3", lambda *given: ("ab", 0.0), "ids are a list"),
+        ("12.3", an_unchanging_beam, "the same hypothesis again and again"),
         ("12.3", lambda *given: (my_search(*given)[0], None), "number; yours is"),
         ("12.3", 3, "answer is a function"),
     ],

@@ -150,7 +150,7 @@ class Attention(nn.Module):
             f"{HIDE} → scores + mask": "Adding a boolean mask adds 1 to the allowed",
             f"{HIDE} → scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny)": "Hidden keys still get up to 24% of the",
             f"{HIDE} → scores.masked_fill(~mask, torch.finfo(scores.dtype).max)": "The polarity is inverted: where mask is",
-            f"{HIDE} → scores.masked_fill(~mask, -torch.inf)": "A query without allowed keys gets NaN,",
+            f"{HIDE} → scores.masked_fill(~mask, -torch.inf)": "A query without allowed keys gets NaN:",
             f"scores = {HIDE} → kept = scores.softmax(-1) * mask; return kept / kept.sum(-1, keepdim=True) @ v": "or from 0 / 0.",
             f"{HIDE} → scores.masked_fill(~mask, -100)": "Where scores are large, hidden keys get some",
             f"{HIDE} → scores.masked_fill(~mask.unsqueeze(1), -1e9)": "The shape must be (batch, query, key) =",

@@ -11,7 +11,7 @@ from transformer_course.multi_head_attention.neighbors import (
     neighbor_accuracy,
     neighbor_maps,
     neighbor_sequences,
-    train_on_neighbors,
+    teach,
 )
 from transformer_course.our_transformer import MultiHeadAttention
 
@@ -55,7 +55,7 @@ def test_two_heads_learn_the_task_and_their_maps_are_rows_of_weights():
     torch.manual_seed(0)
     model = NeighborModel(MultiHeadAttention, 2)
     assert neighbor_accuracy(model)["both"] < 0.05
-    assert train_on_neighbors(model) is model
+    assert teach(model) is model
     assert neighbor_accuracy(model)["both"] > 0.95
     maps = neighbor_maps(model, num_heads=2)
     assert maps.shape == (2, LENGTH, LENGTH)

@@ -14,7 +14,6 @@ FIGURES = {
         figures.plot_cost, {"one": {"zeros": 0.5, "mean": 9}, "another": {"zeros": 2.0, "mean": 1}}
     ),
     "plot_together": partial(figures.plot_together, BOTH),
-    "plot_kinds": partial(figures.plot_kinds, BOTH),
     "plot_orders": partial(
         figures.plot_orders,
         {"costliest first": [0.0, 2.0, 3.0], "cheapest first": [0.0, 0.25, 3.0]},
