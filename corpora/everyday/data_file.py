@@ -36,7 +36,9 @@ def make_rows() -> Iterator[tuple[str, str, str, str]]:
     validation += choose_phrases(phrases(), generated | words(), PHRASES_TO_CHOOSE_BY, Random(SEED))
     every = phrases() | generated
     unseen = {normal(text) for english in validation + test for text in (english, every[english])}
-    to_learn = {english: german for english, german in phrases().items() if english not in validation}
+    to_learn = {
+        english: german for english, german in phrases().items() if english not in validation
+    }
     without = held_out_texts() | unseen | {normal(english) for english in fixed | generated}
     generated |= exchange_nouns(to_learn, EXCHANGED, Random(SEED), without)
     places = {
