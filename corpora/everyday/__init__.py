@@ -1,4 +1,4 @@
-"""Everyday English and German: tables and a small grammar that generate 119,000 sentence pairs.
+"""Everyday English and German: tables and a small grammar that make 150,000 sentence pairs.
 
 ``python -m corpora.everyday`` makes the data file again; README.md says more. The tables are read
 by ``tables``. Each module builds on those above it:
@@ -9,5 +9,6 @@ clauses                       verb phrases and word order; agreement and case
 choices                       what makes sense together: an action and its times, objects, company
 sentences_*                   the templates of sentences, by their theme
 pairs                         words, phrases and generated sentences, and their parts
+exchanged_nouns               phrases with a noun exchanged for another one
 data_file                     all of it in one packed text
 """

@@ -4,19 +4,22 @@ import lzma
 from collections.abc import Iterator
 from random import Random
 
+from corpora.everyday.exchanged_nouns import exchange_nouns
 from corpora.everyday.pairs import (
     all_names,
     choose_parts,
     choose_phrases,
     generate,
     held_out,
+    held_out_texts,
     phrases,
     words,
 )
-from transformer_edu.data.everyday import PHRASES_TO_CHOOSE_BY, SEPARATOR
+from transformer_edu.data.everyday import PHRASES_TO_CHOOSE_BY, SEPARATOR, normal
 
 SEED = 0
 COUNT = 150_000  # words, phrases and generated sentences
+EXCHANGED = 60_000  # of these, phrases with a noun exchanged
 PART_SIZE = 1000  # generated sentences for validation, and for testing
 
 
@@ -28,9 +31,16 @@ def make_text() -> bytes:
 def make_rows() -> Iterator[tuple[str, str, str, str]]:
     """Kind, part, English and German of every line."""
     fixed = words() | phrases()
-    generated = generate(Random(SEED), COUNT - len(fixed), fixed)
+    generated = generate(Random(SEED), COUNT - EXCHANGED - len(fixed), fixed)
     validation, test = choose_parts(fixed, generated, PART_SIZE, Random(SEED))
     validation += choose_phrases(phrases(), generated | words(), PHRASES_TO_CHOOSE_BY, Random(SEED))
+    every = phrases() | generated
+    unseen = {normal(text) for english in validation + test for text in (english, every[english])}
+    to_learn = {
+        english: german for english, german in phrases().items() if english not in validation
+    }
+    without = held_out_texts() | unseen | {normal(english) for english in fixed | generated}
+    generated |= exchange_nouns(to_learn, EXCHANGED, Random(SEED), without)
     places = {
         english: f"{name} {place:04}"
         for name, part in (("validation", validation), ("test", test))

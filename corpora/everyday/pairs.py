@@ -51,6 +51,16 @@ def held_out() -> dict[str, dict[str, list[str]]]:
     return found | {"copied": {row["english"]: [row["kept"]] for row in rows}}
 
 
+def held_out_texts() -> set[str]:
+    """The held-out sentences and their accepted translations, in the normal form."""
+    return {
+        normal(text)
+        for kind, sentences in held_out().items()
+        for english, accepted in sentences.items()
+        for text in (english, *(() if kind == "copied" else accepted))
+    }
+
+
 @cache
 def words() -> dict[str, str]:
     """Words and short expressions alone, German by English.
@@ -89,12 +99,8 @@ def generate(rng: Random, count: int, fixed: dict[str, str]) -> dict[str, str]:
     Raises:
         ValueError: If the templates do not have that many different sentences.
     """
-    kept_out = {
-        normal(text)
-        for kind, sentences in held_out().items()
-        for english, accepted in sentences.items()
-        for text in (english, *(() if kind == "copied" else accepted))
-    }
+    kept_out = held_out_texts()
+    copied = {word for [word] in held_out()["copied"].values()}  # the model has to have read none
     weights, groups = zip(*GROUPS, strict=True)
     choices = [(list(group), list(group.values())) for group in groups]
     found: dict[str, str] = {}
@@ -103,7 +109,8 @@ def generate(rng: Random, count: int, fixed: dict[str, str]) -> dict[str, str]:
         templates, template_weights = rng.choices(choices, weights)[0]
         english, german = rng.choices(templates, template_weights)[0](rng)
         tries += 1
-        if english in found or normal(english) in kept_out or normal(german) in kept_out:
+        is_kept_out = {normal(english), normal(german)} & kept_out or copied & {*german.split()}
+        if english in found or is_kept_out:
             if tries == MOST_TRIES:
                 raise ValueError(f"count must be at most about {counted:,}, got {count:,}")
             continue

@@ -1,4 +1,4 @@
-"""Sentences about times of day, dates, prices, ages and the weather."""
+"""Sentences about times of day, dates, years, prices, ages and the weather."""
 
 import re
 from random import Random
@@ -9,6 +9,7 @@ from corpora.everyday.german_forms import finite
 from corpora.everyday.noun_phrases import (
     any_pronoun,
     given_name,
+    names,
     nouns_of,
     phrase,
     relative,
@@ -166,6 +167,28 @@ def amounts(rng: Random) -> Pair:
     )
 
 
+def history(rng: Random) -> Pair:
+    """Anna Weber was born in 1947. The bridge was built in 1912."""
+    who = given_name(rng)
+    woman = who.person == "she"
+    row = rng.choice(read_table("jobs"))
+    cities = [r for r in read_table("countries") if r["kind"] == "city"]
+    return from_pattern(
+        rng,
+        "year",
+        year=rng.randint(1930, 2026),
+        past=rng.randint(1200, 2026),
+        who=who.english,
+        full=f"{who.english} {rng.choice(names('family'))}",
+        building=phrase(rng.choice(nouns_of("building")), rng.choice(["the", "the", "this"])),
+        city=rng.choice(cities),
+        job=row["english"],
+        beruf=row["feminine" if woman else "german"],
+        ein="eine" if woman else "ein",
+        ending="e" if woman else "er",
+    )
+
+
 def weather(rng: Random) -> Pair:
     """It's raining in Berlin. Tomorrow it will be cold."""
     row = rng.choice(read_table("weather"))
@@ -213,4 +236,4 @@ def inverted(text: str) -> str:
 
 
 # The weight of each group among all groups, and of each template in its group.
-TEMPLATES = ((7, {telling_time: 6, dated: 4, amounts: 6, weather: 4}),)
+TEMPLATES = ((8, {telling_time: 6, dated: 4, amounts: 6, weather: 4, history: 5}),)

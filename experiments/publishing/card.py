@@ -25,8 +25,9 @@ TERMS = {
         "learned from them."
     ),
     EVERYDAY: (
-        "Everyday English: sentences generated from tables and a grammar, and phrases written for "
-        "it (corpora/everyday in this repository), under the package's own license."
+        "Everyday English: sentences generated from tables and a grammar, phrases written for it, "
+        "and the same phrases with other nouns (corpora/everyday in this repository), under the "
+        "package's own license."
     ),
     "files": "Parallel texts of the user's own, whose terms apply.",
 }

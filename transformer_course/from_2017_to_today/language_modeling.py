@@ -45,7 +45,7 @@ def everyday_text(*, sentences: int = 24_000, vocabulary_size: int = 600) -> Run
     """English sentences of the everyday grammar, in random order; the same every time.
 
     Args:
-        sentences: How many different ones, at most about 119,000; a tenth is held out.
+        sentences: How many different ones, at most 52,000; a tenth is held out.
         vocabulary_size: Of the tokenizer, which learns from the training sentences only.
     """
     texts = list(generated())[:sentences]

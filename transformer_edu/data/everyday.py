@@ -5,7 +5,7 @@ cells, separated by tabs: kind, part, English, German. The kinds are:
 
 - word: a word or short expression alone.
 - phrase: a sentence or fixed phrase written by hand; some are in the validation part.
-- generated: a sentence of a grammar. These lines are in the order in which they were generated.
+- generated: a sentence of a grammar; then come phrases with a noun exchanged for another one.
 - held out: a sentence written by hand that is in no part, and all its accepted translations.
 - name: a name of a person in the sentences.
 
@@ -24,7 +24,7 @@ from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.model.refusals import require_choice
 
 FILE = Path(__file__).with_name("everyday.tsv.xz")
-CHECKSUM = "6329d8683ea63624cdb5d546609f57f45730692391b0aa761fabc8be70ca24a2"
+CHECKSUM = "495250a21d9b5a0bdc6d3a7617395aae19dfe7e0ba01b145dcc1fc5e4f2da2a4"
 SEPARATOR = " | "  # between accepted translations
 PHRASES_TO_CHOOSE_BY = 300  # the last of the validation part
 HELD_OUT = {  # kinds of held-out sentences, and what they are about
