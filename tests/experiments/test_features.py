@@ -24,7 +24,7 @@ def test_the_command_stores_every_seed_as_the_lesson_reads_it(tmp_path, capsys):
 def test_what_the_lesson_says_of_its_seed_holds_for_the_stored_ones(run):
     assert run.explained > 0.67
     assert 0.1 < run.single_words < 0.35
-    assert run.plural > max(run.raw, run.random)
+    assert run.plural >= run.raw and run.plural > run.random
     assert run.flips[0] < 15 and run.flips[-1] > 25
     assert max(run.controls) < 0.3 * run.flips[-1]
     assert run.numbers[-1] > 0.3 * run.subjects
