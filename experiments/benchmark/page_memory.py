@@ -101,10 +101,7 @@ def _measure(page: str, count: int) -> list[str]:
                         time.sleep(5)  # until it is there
                         empty = used()
                         continue
-                    found = [
-                        reached(title)
-                        for title in (0, *(min(each, count) for each in (30, 100)), count)
-                    ]
+                    found = [reached(min(title, count)) for title in (0, 30, 100, count)]
                     time.sleep(IDLE)
                     found.append(used())
                 finally:
