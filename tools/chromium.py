@@ -22,12 +22,17 @@ ARGUMENTS = [
 ]
 
 
+def browser_path() -> str | None:
+    """$CHROMIUM, else Chromium or Chrome as it is installed."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
 def launch(playwright: "Playwright") -> "Browser":
-    """Start $CHROMIUM, else Chromium or Chrome as it is installed.
+    """Start the machine's own Chromium or Chrome.
 
     Raises:
         playwright.sync_api.Error: If none can be started.
     """
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    path = browser_path()
     place = {"executable_path": path} if path else {"channel": "chrome"}
     return playwright.chromium.launch(args=ARGUMENTS, **place)

@@ -7,17 +7,16 @@ a machine that has other work.
 import base64
 import statistics
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from experiments.benchmark.page_memory import report_memory_of_page
 from experiments.benchmark.timing import machine, markdown_table
 from transformer_course.live_translator.engine import engine_script
-from transformer_course.live_translator.page.live_page import folder_files, write_files
 from transformer_edu.data.everyday import everyday_pairs
 from transformer_edu.pretrained.loading import FOLDER
 
 ROUNDS, WORDS = 100, 10  # sentences, and the words of each
 TYPED = 3  # of these sentences, key by key
+SHOWN = 150  # sentences of 8 to 11 words, of which the page draws everything
 START = """async ([weights, tokenizer, text]) => {
   const files = { weights: bytesOfBase64(weights), tokenizer }, start = performance.now();
   window.engine = await startEngine(files);
@@ -50,7 +49,7 @@ def report_page(rounds: int | None = None) -> Iterator[str]:
         playwright.sync_api.Error: If no browser can be started.
     """
     import psutil
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import sync_playwright
 
     from tools.chromium import launch
 
@@ -91,16 +90,6 @@ def report_page(rounds: int | None = None) -> Iterator[str]:
             rows.append([name, str(len(asked)), *(f"{number:.0f}" for number in numbers)])
         yield markdown_table(["", "count", "median, ms", "most, ms", "CPU, mean, ms"], rows)
         browser.close()
-        browser = launch(playwright)
-        page = browser.new_page()
-        page.wait_for_timeout(1000)  # until it is there
-        empty = renderer().memory_info().rss
-        with TemporaryDirectory() as folder:
-            write_files(Path(folder), folder_files())
-            page.goto((Path(folder) / "index.html").as_uri())
-            for text in texts:
-                page.locator("#text").fill(text)
-                expect(page.locator("#bar span")).to_have_text(f"{text} → ", timeout=60_000)
-            used = (renderer().memory_info().rss - empty) / 2**20
-        yield f"\nThe live page after {len(texts)} sentences: {used:.0f} MiB above an empty one."
-        browser.close()
+    yield ""
+    shown = [text for text, _ in everyday_pairs().test if 8 <= len(text.split()) <= 11]
+    yield from report_memory_of_page(shown[:SHOWN])

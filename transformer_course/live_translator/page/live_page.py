@@ -1,7 +1,7 @@
 """Write the live page: ``python -m transformer_course.live_translator.page.live_page FOLDER``.
 
 A website gets the page and the translator as one file, which it loads. A page on a disk may not
-load files, so a folder for a USB stick has the same translator as a script.
+load files, so in a folder for a USB stick the page itself holds the same translator, as text.
 """
 
 if __name__ == "__main__":  # before the imports that take seconds
@@ -60,14 +60,12 @@ def page_files(*, lessons: str = "", packed: bool = False) -> dict[str, str]:
 
     Args:
         lessons: Where the pages of the lessons are, seen from this page; empty for a page on a
-            disk, which has its translator as a script.
+            disk.
         packed: Whether the ZIP file of such a page is beside this one.
     """
-    scripts = ["page.js"] if lessons else ["translator.js", "page.js"]
     views = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
     markup = {
         "policy": POLICY,
-        "scripts": "\n".join(f'<script defer src="{name}"></script>' for name in scripts),
         "lessons": html.escape(lessons),
         "home": HOME_ON_SITE if lessons else HOME,
         "offer": OFFER if packed else "",
@@ -85,8 +83,9 @@ def folder_files(translator: Path = loading.FOLDER) -> dict[str, str]:
     Args:
         translator: The folder of the translator.
     """
-    text = base64.b64encode(translator_file(translator)).decode()
-    return {**page_files(), "translator.js": f'let TRANSLATOR = "{text}";\n'}
+    text, files = base64.b64encode(translator_file(translator)).decode(), page_files()
+    held = f'<script id="translator" type="text/plain">{text}</script>\n</body>'
+    return {**files, "index.html": files["index.html"].replace("</body>", held)}
 
 
 def write_files(to: Path, files: dict[str, str]) -> None:

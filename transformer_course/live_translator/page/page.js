@@ -245,9 +245,10 @@ function readTranslator(buffer) {
 }
 
 async function loadTranslator() {
-  if (typeof TRANSLATOR !== "undefined") {
-    const bytes = bytesOfBase64(TRANSLATOR);
-    TRANSLATOR = undefined; // 10 MB of text
+  const held = find("translator");
+  if (held) {
+    const bytes = bytesOfBase64(held.textContent);
+    held.remove(); // 10 MB of text
     return bytes;
   }
   const answer = await fetch("translator.bin");
