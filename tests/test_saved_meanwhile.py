@@ -17,7 +17,7 @@ from tests.killed_actions import keep_class
 from tools import reset, working_copies
 from transformer_course import kept_files
 from transformer_course.grading import __main__ as grading
-from transformer_course.kept_files import SavedMeanwhileError, remove_unchanged, replace_unchanged
+from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
 from transformer_course.my_transformer import FILE
 from transformer_course.transformer.own_model import WEIGHTS, keep_weights
 
@@ -242,7 +242,7 @@ def test_what_is_saved_in_a_file_that_is_removed_stays(how, tmp_path):
         at += 1
         path.write_bytes(b"import")
         with suppress(SavedMeanwhileError):
-            editor.run(lambda: remove_unchanged(path, b"import"), at)
+            editor.run(lambda: replace_unchanged(path, b"import", None), at)
         assert at > editor.lines or IDEA in path.read_bytes(), at
         assert at <= editor.lines or not path.exists()
         assert list(tmp_path.iterdir()) == [path] * path.exists()
@@ -250,6 +250,7 @@ def test_what_is_saved_in_a_file_that_is_removed_stays(how, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="processes are forked")
+@pytest.mark.parametrize("system", ["at once", "no such disk"], indirect=True)
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_call_that_is_killed_leaves_no_copy_that_misleads(keep, system, tmp_path, monkeypatch):
     path, finished, at = tmp_path / "mine.txt", False, 0

@@ -26,7 +26,7 @@ from tools.editions import EditionError, edition_command
 from tools.lesson import has_tag
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.syntax import bound_names, read_names
-from transformer_course.kept_files import content_of, remove_unchanged, replace_unchanged
+from transformer_course.kept_files import content_of, replace_unchanged
 
 SOLUTION = re.compile(r"<details>\s*<summary>Solution</summary>.*?</details>\n*", re.DOTALL)
 WRITTEN = "student_edition"  # in a notebook's metadata: a digest of all else when it was written
@@ -133,7 +133,7 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
             "--to"
         )
     for path in old:
-        remove_unchanged(path, there[path])
+        replace_unchanged(path, there[path], None)
     for path, edition in editions.items():
         replace_unchanged(path, there[path], edition)
     return list(editions)

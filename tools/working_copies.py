@@ -25,7 +25,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transformer_course.kept_files import content_of, remove_unchanged, replace_unchanged
+from transformer_course.kept_files import content_of, replace_unchanged
 from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.failures import one_line_errors
 
@@ -111,7 +111,7 @@ def update(lessons: Path, copies: Path) -> Update:
             if there is not None:
                 if fingerprint(there) not in made_of[name]:
                     continue
-                remove_unchanged(copies / name, there)
+                replace_unchanged(copies / name, there, None)
         except ValueError:  # no file can have that name
             pass
         except OSError:

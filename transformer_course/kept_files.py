@@ -51,9 +51,9 @@ def content_of(path: Path) -> bytes | None:
 
 
 def replace_unchanged(
-    path: Path, before: bytes | None, content: bytes, *, keep: bool = False
+    path: Path, before: bytes | None, content: bytes | None, *, keep: bool = False
 ) -> Path | None:
-    """Write a file, whole or not at all, unless somebody has saved it since it was read.
+    """Write or remove a file, unless somebody has saved it since it was read.
 
     The old and the new file change names at once, where the system can do that. So whatever an
     editor saves, before or after, in the file or in its place, is in one of the two.
@@ -61,7 +61,7 @@ def replace_unchanged(
     Args:
         path: The file; a link stays a link.
         before: What was read; None if there was no file.
-        content: What to write.
+        content: What to write, whole or not at all; None to remove the file, or the link.
         keep: Whether to keep a copy of the file as it was.
 
     Returns:
@@ -71,6 +71,8 @@ def replace_unchanged(
         SavedMeanwhileError: If it holds something else; it stays as it is.
         OSError: If it cannot be written; it stays as it is.
     """
+    if content is None:
+        return _remove(path, before)
     path = Path(os.path.realpath(path))
     spare = _spare(path, content, before)
     if before is not None:
@@ -101,25 +103,6 @@ def replace_unchanged(
         _settle(spare)
 
 
-def remove_unchanged(path: Path, before: bytes) -> None:
-    """Remove a file or a link, unless somebody has saved it since it was read.
-
-    Raises:
-        SavedMeanwhileError: If it holds something else; it stays.
-        OSError: If it cannot be removed.
-    """
-    spare = _spare(path, before)
-    if content_of(path) != before:
-        raise SavedMeanwhileError(path)
-    os.rename(path, spare)
-    try:
-        if not spare.is_symlink() and not _holds(spare, before):
-            _move(spare, path)
-            raise SavedMeanwhileError(path)
-    finally:
-        _settle(spare)
-
-
 def name_from(folder: Path, copy: Path) -> str:
     """The name of a copy for whoever looks into a folder: the whole path if it is elsewhere."""
     return copy.name if copy.parent == folder.resolve() else str(copy)
@@ -133,6 +116,19 @@ def back_up(path: Path) -> str:
 def exchange(one: Path, other: Path) -> bool:
     """Let two files or folders change names at once; return whether the system can."""
     return _rename(one, other, EXCHANGE)
+
+
+def _remove(path: Path, before: bytes) -> None:
+    spare = _spare(path, before)
+    if content_of(path) != before:
+        raise SavedMeanwhileError(path)
+    os.rename(path, spare)
+    try:
+        if not spare.is_symlink() and not _holds(spare, before):
+            _move(spare, path)
+            raise SavedMeanwhileError(path)
+    finally:
+        _settle(spare)
 
 
 def _copy(path: Path, content: bytes) -> Path:

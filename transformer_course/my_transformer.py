@@ -181,6 +181,11 @@ def _parts_of(module: ModuleType) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(module, name) for name in OURS})
 
 
+def _content() -> bytes | None:
+    """What the file holds; None if there is none, also where a link leads."""
+    return content_of(Path(os.path.realpath(FILE)))
+
+
 def _read(content: bytes) -> Page:
     """The page that the file holds. Raises one of UNREADABLE.
 
@@ -219,7 +224,7 @@ def _read_if_there() -> tuple[Page, str]:
     """The file, or an empty page; and what to say if it cannot be read."""
     if os.environ.get(SWITCH) != "0":
         try:
-            if (content := content_of(Path(FILE))) is not None:
+            if (content := _content()) is not None:
                 return _read(content), ""
         except UNREADABLE as error:
             return Page(), f"{FILE} could not be read ({_reason(error)}). "
@@ -232,7 +237,7 @@ def _write(name: str, source: str) -> str:
     Returns:
         What to say of the file as it was, if a copy of it had to be kept.
     """
-    page, said, there = Page(), "", content_of(Path(FILE))  # what cannot be copied is not replaced
+    page, said, there = Page(), "", _content()
     try:
         if there is not None:
             page = _read(there)

@@ -138,7 +138,7 @@ def keep_weights(model: nn.Module) -> None:
     """
     if os.environ.get(SWITCH) == "0":
         return
-    path, buffer, said = Path(WEIGHTS), io.BytesIO(), ""
+    path, buffer, said = Path(os.path.realpath(WEIGHTS)), io.BytesIO(), ""
     try:
         weights = {name: weight.cpu() for name, weight in model.state_dict().items()}
         has_nan = any(weight.isnan().any() for weight in weights.values())
