@@ -12,6 +12,7 @@ from transformer_course.asking.answer import (
     close,
     exercise,
     require_class,
+    require_gradients,
     require_shape,
     require_untouched,
 )
@@ -35,8 +36,8 @@ HINTS = {
     "labels come from elsewhere": "By its gradient, this loss does not train the words of a row: "
     "look at the labels, and at what becomes of the logits.",
     "labels are not shifted": "The decoder reads the tokens that it has to predict.",
-    "parameters get no gradient": "forward does not use all of them (a layer norm needs its "
-    "gain and its bias), or detach() or no_grad() stops the gradient.",
+    "parameters get no gradient": "forward does not use all of them, or detach() or "
+    "no_grad() stops the gradient.",
     "the loss is not the cross-entropy": "The loss wants logits, not probabilities.",
 }
 
@@ -71,6 +72,7 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
             raise AnswerError("Dropout removes x, too: it is for the sub-layer's output.")
     if sum(weight.numel() for weight in whole.parameters()) < 2 * NARROW:
         raise AnswerError("A layer norm has a gain and a bias, which training changes: keep them.")
+    require_gradients(whole, ask(whole, x, lambda y: added + 0 * y))
     _refuse_illness("AddAndNorm", answer)
     gain, bias = ([p for p in whole.parameters() if (p == start).all()] for start in (1, 0))
     if len(gain) == len(bias) == 1:
@@ -177,6 +179,7 @@ def check_repaired_feed_forward(answer: type[nn.Module]) -> None:
         still = _built(answer, NARROW, WIDE, 0.0)
         if not close(_asked(still.train(), x), _asked(still.eval(), x)):
             raise AnswerError("With dropout=0.0 numbers are dropped: use the rate that is given.")
+        require_gradients(network, ask(network.train(), x))
     _refuse_illness("FeedForward", answer)
 
 

@@ -60,7 +60,7 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
     for each in (mask[0], mask[0, 0], mask[0].expand(BATCH, QUERIES, KEYS)):
         masked = require_module(listed, *inputs, each)
         hints = {
-            "The mask changes nothing: every head needs it.": received,
+            "The mask changes nothing: does each head get it?": received,
             "The polarity is inverted: where mask is True, a query *may attend*.": project(
                 outputs_of(heads, inputs, ~each)
             ),
@@ -171,7 +171,8 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
         raise AnswerError(_numbers_hint(answer, received, package, inputs))
     masked, flat = require_module(attention, *inputs, mask[0, 0]), tuple(mask[0, 0].shape)
     hints = {
-        "The mask changes nothing: every head needs it.": expected,
+        "The mask changes nothing: the softmax still gets every score. (masked_fill returns a "
+        "new tensor.)": expected,
         "The polarity is inverted: where mask is True, a query *may attend*.": package(
             *inputs, mask=~mask
         ),

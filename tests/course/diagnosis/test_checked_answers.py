@@ -27,6 +27,17 @@ class RepairedAddAndNorm(nn.Module):
     def forward(self, x, sublayer):
         return self.norm(x + self.drop(sublayer(x)))
 """
+WITH_A_NORM_OF_ITS_OWN = f"""
+{ADD_AND_NORM}
+
+class RepairedAddAndNorm(FriendsAddAndNorm):
+    def __init__(self, d_model, dropout=0.1):
+        super().__init__(d_model, dropout)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, sublayer):
+        return self.norm(x + self.dropout(sublayer(x)))
+"""
 ONE_BY_ONE = f"""
 {ADD_AND_NORM}
 
@@ -124,6 +135,7 @@ ANSWERS = {
         ],
         wrong={
             ADD_AND_NORM: "Over which axis",
+            WITH_A_NORM_OF_ITS_OWN: "does not depend on gain",
             f"{SPREAD} → {SPREAD.replace('-1', '1')}": "Over which axis",
             f"{MEAN} → away = total - total.mean() && {SPREAD} → "
             "spread = away.square().mean()": "over all axes",
@@ -136,8 +148,8 @@ ANSWERS = {
             f"{ADDED} → total = x + sublayer(x)": "no longer dropped",
             f"{ADDED} → total = self.dropout(x + sublayer(x))": "Dropout removes x",
             f"{ADDED} → x += self.dropout(sublayer(x)) && {MEAN} → total = x\n        {MEAN}": "change a clone",
-            f"{RETURNED} → return away / (spread + 1e-5).sqrt()": "get no gradient",
-            f"{RETURNED} → return self.gain * away / (spread + 1e-5).sqrt()": "its gain and its bias",
+            f"{RETURNED} → return away / (spread + 1e-5).sqrt()": "does not depend on gain",
+            f"{RETURNED} → return self.gain * away / (spread + 1e-5).sqrt()": "does not depend on bias",
             f"{MEAN} → away = total": "one of yours has",
             f"{SPREAD} → spread = total.square().mean(dim=-1, keepdim=True)": "one of yours has",
             f"{RETURNED} → return self.gain * away + self.bias": "one of yours has",
@@ -209,6 +221,7 @@ ANSWERS = {
             FEED_FORWARD: "two calls still differ",
             f"{DROPPED} → {DROPPED.replace('=self.training', '=True')}": "two calls still differ",
             f"{DROPPED} → {DROPPED.replace('self.training', 'not self.training')}": "the other way round",
+            f"{DROPPED} → with torch.no_grad():\n            {DROPPED}": "does not depend on widen.weight",
             f"{DROPPED} → dropped = hidden if self.training else F.dropout(hidden, self.dropout)": "the other way round",
             f"{DROPPED} → {DROPPED.replace('self.dropout', '1 - self.dropout')}": "of the hidden numbers are dropped",
             f"{DROPPED} → {DROPPED.replace('self.dropout', 'self.dropout / 2')}": "about 5% of the hidden numbers",
