@@ -149,7 +149,7 @@ def keep_weights(model: nn.Module) -> None:
             if copy is not None:
                 said = f"The weights that were there are kept as {name_from(Path(), copy)}. "
     except Exception as error:  # what was trained stays
-        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        reason = " ".join(str(getattr(error, "strerror", None) or error).rstrip("!.").split())
         print(f"The weights could not be written to {WEIGHTS}: {reason}.")
         return
     print(f"{said}The weights of your model are in {WEIGHTS}, next to this lesson.")
