@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -88,10 +89,10 @@ def test_a_full_disk_leaves_the_deck_that_was_there(tmp_path, capsys, monkeypatc
     assert slides.main(["02", "--to", str(tmp_path)]) == 0
     deck = (tmp_path / "02_attention.html").read_bytes()
 
-    def refuse(path, parts):
+    def refuse(path, before, content):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(editions, "replace_file", refuse)
+    monkeypatch.setattr(editions, "replace_unchanged", refuse)
     (tmp_path / "02_attention.ipynb").write_bytes(
         (ROOT / "notebooks" / "02_attention.ipynb").read_bytes().replace(b"Attention", b"Other")
     )
@@ -146,7 +147,7 @@ def test_slides_that_were_killed_are_written_again(tmp_path, monkeypatch):
 
     for lessons in (["02"], ["02", "03"]):
         with monkeypatch.context() as patch:
-            patch.setattr(editions, "replace_file", killed)
+            patch.setattr(editions, "replace_unchanged", killed)
             assert slides.main([*lessons, "--to", str(tmp_path)]) == 130
         assert slides.main([*lessons, "--to", str(tmp_path)]) == 0
 
@@ -198,12 +199,80 @@ def build(to):
     return site.main(["02", "--to", str(to)])
 
 
+def put_page(site_folder, name, text):
+    """Put a page into a site, as an earlier build wrote it."""
+    (site_folder / name).write_text(text)
+    (site_folder / WRITTEN).write_text(json.dumps(site._digests(site_folder)))
+
+
+@pytest.fixture(params=[True, False])
+def at_once(request, monkeypatch):
+    """Whether the system lets two folders change names at once."""
+    if not request.param:
+        monkeypatch.setattr(site, "exchange", lambda one, other: False)
+
+
+@pytest.mark.parametrize("name", ["index.html", "notebooks/02_attention.html"])
+def test_a_page_that_somebody_has_changed_stays(name, tmp_path, quick_site, capsys):
+    assert build(tmp_path / "site") == 0
+    (tmp_path / "site" / name).write_text("with notes of mine")
+    assert build(tmp_path / "site") == 1
+    assert f"a site that nobody has changed, got {name}: write elsewhere" in capsys.readouterr().err
+    assert (tmp_path / "site" / name).read_text() == "with notes of mine"
+
+
+@pytest.mark.parametrize("name", ["CNAME", "index.html", ""])
+def test_what_comes_into_the_site_at_the_last_moment_stays(
+    name, at_once, tmp_path, quick_site, monkeypatch, capsys
+):
+    to, whole = tmp_path / "site", site._change_names
+    place = to / name
+    assert build(to) == 0
+    page = (to / "index.html").read_text()
+
+    def put_meanwhile(one, other):
+        monkeypatch.setattr(site, "_change_names", whole)
+        if not name:
+            site.shutil.rmtree(to)
+        place.write_text("mine")
+        whole(one, other)
+
+    monkeypatch.setattr(site, "_change_names", put_meanwhile)
+    assert build(to) == 1
+    assert "write elsewhere with --to" in capsys.readouterr().err
+    assert place.read_text() == "mine" and list(tmp_path.iterdir()) == [to]
+    assert name != "CNAME" or (to / "index.html").read_text() == page
+
+
+@pytest.mark.parametrize("error", [OSError(16, "Device or resource busy"), KeyboardInterrupt()])
+@pytest.mark.parametrize("step", [0, 1, 2])
+def test_there_is_always_a_site(step, error, tmp_path, quick_site, monkeypatch, capsys):
+    to, steps, whole = tmp_path / "site", iter(range(9)), Path.rename
+    assert build(to) == 0
+    put_page(to, "index.html", "old")
+
+    def fail_once(path, target):
+        if next(steps) == step:
+            raise error
+        return whole(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(site, "exchange", lambda one, other: False)
+        patch.setattr(Path, "rename", fail_once)
+        assert build(to) in (1, 130)
+    assert (to / "index.html").read_text() in ("old", "new")
+    capsys.readouterr()
+    assert build(to) == 0
+    left = sorted(set(tmp_path.iterdir()) - {to})
+    said = capsys.readouterr().out
+    assert (to / "index.html").read_text() == "new" and all(f"{path} is" in said for path in left)
+
+
 def test_a_site_takes_the_place_of_a_site_and_nothing_else_is_left(tmp_path, quick_site):
     to = tmp_path / "ü site"
     assert build(to) == 0
-    (to / "index.html").write_text("old")
-    (to / WRITTEN).write_text(json.dumps([*json.loads((to / WRITTEN).read_text()), "gone.html"]))
-    (to / "gone.html").write_text("of a lesson that is no more")
+    put_page(to, "index.html", "old")
+    put_page(to, "gone.html", "of a lesson that is no more")
     assert build(to) == 0
     assert (to / "index.html").read_text() == "new" and not (to / "gone.html").exists()
     assert list(tmp_path.iterdir()) == [to]
@@ -213,7 +282,7 @@ def test_a_link_to_a_site_stays_a_link_and_no_old_page_stays(tmp_path, quick_sit
     to, link = tmp_path / "site", tmp_path / "link"
     assert build(to) == 0
     link.symlink_to(to)
-    (to / "index.html").write_text("old")
+    put_page(to, "index.html", "old")
     assert build(link) == 0
     assert link.is_symlink() and (to / "index.html").read_text() == "new"
 
@@ -234,7 +303,7 @@ def test_a_site_that_could_not_be_built_leaves_the_old_one(
 ):
     to = tmp_path / "site"
     assert build(to) == 0
-    (to / "index.html").write_text("old")
+    put_page(to, "index.html", "old")
 
     def fail(live):
         raise error

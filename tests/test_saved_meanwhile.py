@@ -1,10 +1,10 @@
 """An editor saves a file at the very moment at which a command replaces it: nothing is lost."""
 
 import ctypes
-import hashlib
 import io
 import json
 import os
+import signal
 import sys
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.killed_actions import keep_class
 from tools import reset, working_copies
 from transformer_course import kept_files
 from transformer_course.grading import __main__ as grading
-from transformer_course.kept_files import SavedMeanwhileError, create_file, replace_unchanged
+from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
 from transformer_course.my_transformer import FILE
 from transformer_course.transformer.own_model import WEIGHTS, keep_weights
 
@@ -125,8 +125,8 @@ def prepared_grades(folder, monkeypatch):
     path, graded = folder / "grades.csv", b"import graded"
 
     def write():
-        grading._remember(path, hashlib.sha256(graded).hexdigest())
-        grading._write(path, b"import more")
+        memory = io.BytesIO(grading._digest(graded))
+        grading._write(path, memory, b"import more")
 
     return path, graded, write
 
@@ -169,7 +169,8 @@ def test_what_is_saved_at_any_line_of_a_command_is_there_afterwards(
 def system(request, monkeypatch):
     """A system that lets two files change names at once, or not."""
     if request.param == "no such disk":
-        monkeypatch.setattr(kept_files, "EXCHANGE", 1 << 30)  # an unknown flag
+        for name in ("EXCHANGE", "FREE"):
+            monkeypatch.setattr(kept_files, name, 1 << 30)  # an unknown flag
     if request.param == "no such system":
         monkeypatch.setattr(ctypes, "CDLL", _no_library)
 
@@ -183,7 +184,7 @@ def test_a_file_is_replaced_and_stays_under_a_free_name(system, tmp_path):
     path.write_bytes(b"old")
     path.chmod(0o600)
     taken.write_bytes(b"older")
-    old = replace_unchanged(path, b"old", b"new")
+    old = replace_unchanged(path, b"old", b"new", keep=True)
     assert path.stat().st_mode == old.stat().st_mode
     assert old.name == "mine.1.bak" and old.read_bytes() == b"old"
     assert path.read_bytes() == b"new" and taken.read_bytes() == b"older"
@@ -208,19 +209,109 @@ def test_a_link_stays_a_link_and_a_file_that_is_gone_is_told(system, tmp_path):
     path.unlink()
     with pytest.raises(FileNotFoundError):
         replace_unchanged(link, b"new", b"newer")
-    assert [each.name for each in path.parent.iterdir()] == ["mine.bak"]
+    assert list(path.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_new_file_takes_the_place_of_nothing(links, tmp_path, monkeypatch):
+def test_a_new_file_takes_the_place_of_nothing(system, links, tmp_path, monkeypatch):
     path = tmp_path / "mine.txt"
     if not links:
         monkeypatch.setattr(os, "link", _no_link)
-    create_file(path, b"new")
+    replace_unchanged(path, None, b"new")
+    assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(SavedMeanwhileError):
+        replace_unchanged(path, None, b"newer")
     assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_somebody_saves_where_there_was_none_stays(tmp_path):
+def test_what_another_process_has_written_already_is_written(system, tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(b"new")
+    replace_unchanged(path, b"old", b"new")
+    replace_unchanged(path, None, b"new")
+    assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("how", ["in place", "by rename"])
+def test_what_is_saved_in_a_file_that_is_removed_stays(how, tmp_path):
+    path = tmp_path / "mine.txt"
+    editor = Editor(path, how)
+    editor.opened = b"import"
+    at = 0
+    while at <= editor.lines:
+        at += 1
+        path.write_bytes(b"import")
+        with suppress(SavedMeanwhileError):
+            editor.run(lambda: replace_unchanged(path, b"import", None), at)
+        assert at > editor.lines or IDEA in path.read_bytes(), at
+        assert at <= editor.lines or not path.exists()
+        assert list(tmp_path.iterdir()) == [path] * path.exists()
+    assert at > 5
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are forked")
+@pytest.mark.parametrize("system", ["at once", "no such disk"], indirect=True)
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_call_that_is_killed_leaves_no_copy_that_misleads(keep, system, tmp_path, monkeypatch):
+    path, finished, at = tmp_path / "mine.txt", False, 0
+    while not finished:
+        at += 1
+        path.write_bytes(b"old")
+        finished = is_finished(lambda: replace_unchanged(path, b"old", b"new", keep=keep), at)
+        now, copies = path.read_bytes(), list(tmp_path.glob("*.bak"))
+        assert now == b"old" or (now == b"new" and len(copies) == keep)
+        assert len(copies) <= keep and all(copy.read_bytes() == b"old" for copy in copies)
+        with monkeypatch.context() as patch:
+            patch.setattr(kept_files, "ABANDONED", -1)
+            kept_files._settle_abandoned(tmp_path)
+        replace_unchanged(path, now, b"newer")
+        assert sorted(tmp_path.iterdir()) == sorted([*copies, path])
+        for copy in copies:
+            copy.unlink()
+    assert at > 20
+
+
+def is_finished(action, killed_at):
+    """Do an action in a child, which is killed at one of its lines; whether it came to its end."""
+    child = os.fork()
+    if child == 0:
+        lines = 0
+
+        def trace(frame, event, _):
+            nonlocal lines
+            if Path(frame.f_code.co_filename).stem not in ("kept_files", "atomic_files"):
+                return None
+            lines += 1
+            if lines == killed_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+
+        status = 1
+        sys.settrace(trace)
+        try:
+            action()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def test_what_an_editor_saved_in_a_call_that_was_killed_becomes_a_copy(tmp_path, monkeypatch):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(b"new")
+    spare = kept_files._spare(path, b"new", b"old")
+    spare.write_bytes(IDEA)
+    replace_unchanged(path, b"new", b"newer")
+    assert spare.exists()  # its process may still run
+    monkeypatch.setattr(kept_files, "ABANDONED", -1)
+    kept_files._settle_abandoned(tmp_path)
+    assert not spare.exists() and path.with_suffix(".bak").read_bytes() == IDEA
+
+
+@pytest.mark.parametrize("disk", ["usual", "no such disk"])
+def test_a_file_that_somebody_saves_where_there_was_none_stays(disk, tmp_path, monkeypatch):
+    if disk == "no such disk":
+        monkeypatch.setattr(kept_files, "FREE", 1 << 30)
     path = tmp_path / "mine.txt"
     editor = Editor(path, "in place")
     editor.opened = b"import"
@@ -229,7 +320,7 @@ def test_a_file_that_somebody_saves_where_there_was_none_stays(tmp_path):
         at += 1
         path.unlink(missing_ok=True)
         with suppress(SavedMeanwhileError):
-            editor.run(lambda: create_file(path, b"new"), at)
+            editor.run(lambda: replace_unchanged(path, None, b"new"), at)
         assert at > editor.lines or IDEA in path.read_bytes(), at
         assert list(tmp_path.iterdir()) == [path]
     assert at > 5

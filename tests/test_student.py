@@ -7,6 +7,7 @@ import nbformat
 import pytest
 
 from tests.solution_lines import leaks, own_lines
+from tools import student
 from tools.editions import EditionError
 from tools.exercises import STUB, exercise_indices, printed_by
 from tools.lesson import SEEN, has_tag
@@ -116,7 +117,8 @@ def test_a_notebook_with_answers_is_kept_and_named_in_one_sentence(name, tmp_pat
     capsys.readouterr()
     assert main(["2", "3", "--to", str(tmp_path)]) == 1
     said = capsys.readouterr().err
-    assert f"no notebook that somebody has changed, because it would be lost, got {name}:" in said
+    assert "no notebook that somebody has changed or run, because it would be lost" in said
+    assert f", got {name}:" in said
     assert said.count("\n") == 1
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
@@ -127,7 +129,7 @@ def test_what_was_not_written_by_the_command_is_kept(content, tmp_path, capsys):
     path.mkdir() if content is None else path.write_text(content)
     assert main(["2", "--to", str(tmp_path)]) == 1
     said = capsys.readouterr().err
-    assert "got 02_attention.ipynb" in said and said.count("\n") == 1
+    assert "02_attention.ipynb" in said and said.count("\n") == 1
     assert path.is_dir() if content is None else path.read_text() == content
 
 
@@ -138,18 +140,63 @@ def test_the_lessons_themselves_are_never_replaced_by_their_edition(tmp_path):
         write([lesson], tmp_path)
 
 
-def test_a_notebook_that_was_only_run_and_one_of_an_earlier_version_are_written_anew(tmp_path):
-    (path,) = write(PATHS[2:3], tmp_path)
+def test_a_notebook_of_an_earlier_lesson_that_nobody_has_changed_or_run_is_written_anew(tmp_path):
+    lesson, to = tmp_path / "02_attention.ipynb", tmp_path / "student"
+    whole = read(PATHS[2])
+    nbformat.write(nbformat.from_dict(whole | {"cells": whole.cells[:3]}), lesson)
+    (path,) = write([lesson], to)
+    write(PATHS[2:3], to)
     written = path.read_bytes()
+    write(PATHS[2:3], to)
+    assert path.read_bytes() == written and read(path).cells[3:]
+
+
+@pytest.mark.parametrize("part", ["outputs", "attachments", "metadata", "mark"])
+def test_a_notebook_that_was_run_is_kept(part, tmp_path):
+    (path,) = write(PATHS[2:3], tmp_path)
     notebook = read(path)
-    place = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    notebook.cells[place].outputs = [nbformat.v4.new_output("stream", text="run")]
-    for forgets in (False, True):
-        if forgets:
-            del notebook.metadata["student_edition"]
-        nbformat.write(notebook, path)
+    if part == "outputs":
+        place = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+        notebook.cells[place].outputs = [nbformat.v4.new_output("stream", text="run")]
+    elif part == "attachments":
+        notebook.cells[0].attachments = {"mine.png": {"image/png": "AAAA"}}
+    elif part == "metadata":
+        notebook.cells[0].metadata["mine"] = "a remark"
+    else:
+        del notebook.metadata["student_edition"]
+    nbformat.write(notebook, path)
+    before = path.read_bytes()
+    with pytest.raises(EditionError, match=f"changed or run, .* got {path.name}"):
         write(PATHS[2:3], tmp_path)
-        assert path.read_bytes() == written
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["02_attention.ipynb", "03_masks.ipynb", "02_an_old_name.ipynb"])
+def test_what_is_saved_while_the_edition_is_written_stays(name, tmp_path, monkeypatch, capsys):
+    write(PATHS[2:3], tmp_path)
+    if "old" in name:
+        (tmp_path / PATHS[2].name).rename(tmp_path / name)
+    whole = student.content_of
+
+    def save_meanwhile(path):
+        content = whole(path)
+        if path.name == name:
+            path.write_text("my answer")
+        return content
+
+    monkeypatch.setattr(student, "content_of", save_meanwhile)
+    assert main(["2", "3", "--to", str(tmp_path)]) == 1
+    wanted = (
+        f"{tmp_path / name} stays as it is, because it was saved at this very moment: try again"
+    )
+    assert capsys.readouterr().err == f"{wanted}\n"
+    assert (tmp_path / name).read_text() == "my answer"
+
+
+def test_what_a_command_that_was_killed_has_left_stops_nobody(tmp_path):
+    (tmp_path / ".02_attention.ipynb.0123abcd-0123abcd.spare").write_text("{")
+    (tmp_path / ".02_attention.ipynb.77.partial").write_text("{")
+    assert write(PATHS[2:3], tmp_path)
 
 
 def test_a_place_that_cannot_hold_the_edition_is_said_in_one_sentence(tmp_path, capsys):

@@ -16,7 +16,7 @@ from tests.fresh_clone import clone_into
 from tools import working_copies
 from tools.colab import places_to_open
 from tools.notebooks import ROOT, lesson_paths, read
-from tools.working_copies import MEMORY, NOT_SIGNED, SIGNED, TAKEN, Update, main, update
+from tools.working_copies import MEMORY, NOT_SIGNED, SIGNED, Update, main, update
 from transformer_course import kept_files
 
 
@@ -193,7 +193,9 @@ def test_a_folder_or_a_broken_link_in_place_of_a_copy_stops_no_other(
     place.mkdir() if taken_by == "folder" else place.symlink_to(copies / "elsewhere" / "mine.ipynb")
     status, said, complaint = course(capsys)
     assert (status, said.count("\n")) == (0, 1)
-    assert complaint == f"00_start.ipynb could not be brought up to date in work/: {TAKEN}.\n"
+    what = "a folder" if taken_by == "folder" else "a link that leads nowhere"
+    reason = f"it is {what} and not a file"
+    assert complaint == f"00_start.ipynb could not be brought up to date in work/: {reason}.\n"
     assert only_the_second_is_copied(folders, update(*folders))
     assert place.is_dir() or place.is_symlink()
 
@@ -257,7 +259,7 @@ def full_disk(only):
     whole = kept_files.replace_file
 
     def write_half(path, parts):
-        if path.name != only:
+        if only not in path.name:
             return whole(path, parts)
         path.with_name(f".{path.name}.partial").write_bytes(b"".join(parts)[:100])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -271,7 +273,7 @@ def test_a_full_disk_stops_no_other_copy_and_is_said_in_one_sentence(
     update(*folders)
     write(folders[0] / "00_start.ipynb", "print('newer')")
     write(folders[0] / "01_words.ipynb", "print('newer')")
-    monkeypatch.setattr(kept_files, "replace_file", full_disk("00_start.bak"))
+    monkeypatch.setattr(kept_files, "replace_file", full_disk("00_start.ipynb"))
     status, _, complaint = course(capsys)
     reason = os.strerror(errno.ENOSPC)
     assert status == 0
@@ -335,6 +337,42 @@ def test_a_copy_is_never_taken_for_the_readers_after_an_update_that_was_killed(
     write(lessons / "00_start.ipynb", "print('fourth')")
     assert newer(lessons, copies) == []
     assert first_source(copies / "00_start.ipynb") == "print('fourth')"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_two_updates_at_once_do_the_same(there, folders, monkeypatch):
+    lessons, copies = folders
+    if there:
+        update(lessons, copies)
+        write(lessons / "00_start.ipynb", "print('newer')")
+    others = []
+
+    def with_another(content):
+        if not others:
+            others.append(None)
+            others[0] = update(lessons, copies)
+        return True
+
+    monkeypatch.setattr(working_copies, "sign", with_another)
+    assert update(lessons, copies).failed == others[0].failed == {}
+    assert all((copies / each.name).read_bytes() == each.read_bytes() for each in lessons.iterdir())
+    assert len(list(copies.iterdir())) == 3  # with the memory
+
+
+def test_what_the_reader_saves_in_a_copy_that_is_removed_stays(folders, monkeypatch):
+    lessons, copies = folders
+    update(lessons, copies)
+    (lessons / "00_start.ipynb").unlink()
+
+    def read_and_save(content):
+        if b"00_start" in content:
+            write(copies / "00_start.ipynb", "my answer")
+        return whole(content)
+
+    whole = working_copies.fingerprint
+    monkeypatch.setattr(working_copies, "fingerprint", read_and_save)
+    update(lessons, copies)
+    assert first_source(copies / "00_start.ipynb") == "my answer"
 
 
 def test_what_the_reader_saves_during_an_update_stays(folders, monkeypatch):

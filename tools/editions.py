@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from tools.notebooks import lesson_paths, read
-from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_course.kept_files import content_of, replace_unchanged
 from transformer_edu.training.machine.failures import INTERRUPTED, report
 
 INDEX = "index.html"
@@ -109,8 +109,9 @@ def require_no_loss(folder: Path, names: Collection[str]) -> None:
 
 def put(file: Path, content: bytes) -> None:
     """Write a file of an edition; its last line tells later what it held, as a digest."""
+    before = content_of(file)
     require_no_loss(file.parent, [file.name])
-    replace_file(file, [content, _last_line(file, content)])
+    replace_unchanged(file, before, content + _last_line(file, content))
 
 
 def is_untouched(file: Path) -> bool:

@@ -77,7 +77,7 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
     content = after.encode(errors="backslashreplace")
     trusted = is_trusted(before)
     try:
-        kept = replace_unchanged(copy, before, content)
+        kept = replace_unchanged(copy, before, content, keep=True)
     except SavedMeanwhileError:
         raise ResetError(f"{copy.name} was saved at this very moment: try again") from None
     if trusted:

@@ -10,6 +10,7 @@ if __name__ == "__main__":  # before the imports that take seconds
 
     run_command("tools.site")
 
+import hashlib
 import html
 import os
 import re
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from glob import escape
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -32,6 +34,7 @@ from tools.notebooks import AFTERWARDS, BEFORE, NAMES, PROBLEMS, REVIEW, ROOT, l
 from tools.tables import part_of
 from transformer_course.asking.predict import OUTCOME
 from transformer_course.drawing.display import image_tag
+from transformer_course.kept_files import exchange
 from transformer_course.live_translator.page.live_page import (
     PACKED,
     folder_files,
@@ -45,7 +48,8 @@ DOCS = ROOT / "docs"
 PACKAGES = {"The library": ROOT / "transformer_edu", "The course": ROOT / "transformer_course"}
 README = ROOT / "README.md"
 SITE = ROOT / "build" / "site"
-WRITTEN = ".written.json"  # the names of all files of a site
+WRITTEN = ".written.json"  # the digests of all files of a site, by their names
+NEW = "new"  # so ends the name of a folder that becomes the site, or was it
 LIVE = "live"  # the folder of the live page on the site
 ORDER = ["model", "variants", "generation", "data", "training", "runs", "pretrained"]
 FOLDS = {"source_hidden": "hide-input", "outputs_hidden": "hide-output"}
@@ -333,8 +337,9 @@ def build(
         shown: The rooms of the packages that get a page; None for all.
 
     Raises:
-        EditionError: If the folder holds what no site has, if a notebook is no lesson, if Sphinx
-            fails, or if it warns of anything but a link to a page that was left out.
+        EditionError: If the folder holds what no site has, or a page that somebody has changed, if
+            a notebook is no lesson, if Sphinx fails, or if it warns of anything but a link to a
+            page that was left out.
     """
     partial = lessons is not None or shown is not None
     lessons, shown = lessons or lesson_paths(), rooms() if shown is None else shown
@@ -343,35 +348,66 @@ def build(
         raise EditionError(f"The site must be of lessons, got {', '.join(strangers)}")
     to = Path(os.path.realpath(to))
     _refuse_files_of_others(to)
-    new, old = (to.with_name(f".{to.name}.{os.getpid()}.{which}") for which in ("new", "old"))
+    new = to.with_name(f".{to.name}.{os.urandom(4).hex()}.{NEW}")
     new.mkdir(parents=True)
     try:
         _write_pages(new, lessons, shown, partial=partial)
         write_live_page(new / LIVE)
-        write_json(new / WRITTEN, _files_in(new))
-        _refuse_files_of_others(to)  # which may have come meanwhile
-        if to.exists():
-            to.rename(old)
-        new.rename(to)
-    finally:
+        write_json(new / WRITTEN, _digests(new))
+        to.mkdir(exist_ok=True)
+    except BaseException:  # also Ctrl-C
         shutil.rmtree(new, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+        raise
+    _change_names(new, to)
+    try:
+        _discard(new)
+    except EditionError:  # somebody has put a file there meanwhile
+        _change_names(new, to)
+        _discard(new)
+        raise
 
 
-def _files_in(folder: Path) -> list[str]:
-    """The names of all files below a folder."""
-    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    return sorted(path.relative_to(folder).as_posix() for path in paths)
+def _change_names(one: Path, other: Path) -> None:
+    """Let two folders change names; where that takes two steps, the other one is never missing."""
+    if not exchange(one, other):
+        place = one.with_name(f"{one.name}.old")
+        try:
+            other.rename(place)
+            one.rename(other)
+        except BaseException:  # also Ctrl-C
+            if not other.exists():
+                place.rename(other)
+            raise
+        place.rename(one)
+
+
+def _discard(folder: Path) -> None:
+    """Remove a site in which nobody has put or changed a file."""
+    _refuse_files_of_others(folder)
+    shutil.rmtree(folder)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Of all files in a folder, by their names; of nothing for what is no file."""
+    found = {}
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
+        if path.is_symlink() or not path.is_dir():
+            content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+            name = path.relative_to(folder).as_posix()
+            found[name] = hashlib.sha256(content).hexdigest()
+    return found
 
 
 def _refuse_files_of_others(folder: Path) -> None:
-    """Refuse a folder with a file that no site has written, because it would be lost."""
+    """Refuse a folder that holds what no site has written, because it would be lost."""
     try:
-        written = {WRITTEN, *read_json(folder / WRITTEN)}
+        written = dict(read_json(folder / WRITTEN))
     except (OSError, ValueError, TypeError):
-        written = set()
-    if others := [name for name in _files_in(folder) if name not in written]:
-        wanted = f"{folder} must be empty, or hold nothing but a site of this command"
+        written = {}
+    found = _digests(folder) if os.path.lexists(folder) else {}
+    others = [name for name in found if name != WRITTEN and found[name] != written.get(name)]
+    if others:
+        wanted = "the folder must be empty, or hold nothing but a site that nobody has changed"
         raise EditionError(f"{wanted}, got {others[0]}: write elsewhere with --to")
 
 
@@ -408,7 +444,10 @@ def _write_pages(
 
 def _build(lessons: Sequence[Path], to: Path) -> str:
     build(to, lessons=lessons or None)
-    return f"The site is in {to}: open its index.html."
+    place = Path(os.path.realpath(to))
+    left = sorted(place.parent.glob(f".{escape(place.name)}.*.{NEW}*"))
+    lines = [f"{path} is there, too: of a build that was stopped, or runs now." for path in left]
+    return "\n".join([f"The site is in {to}: open its index.html.", *lines])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,7 +13,8 @@ if __name__ == "__main__":  # before the imports that take seconds
 
 import ast
 import copy
-import os
+import hashlib
+import json
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -23,12 +24,12 @@ from nbformat import NotebookNode
 
 from tools.editions import EditionError, edition_command
 from tools.lesson import has_tag
-from tools.notebooks import ROOT, lesson_paths, read, source_hash
+from tools.notebooks import ROOT, lesson_paths, read
 from tools.syntax import bound_names, read_names
-from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_course.kept_files import content_of, replace_unchanged
 
 SOLUTION = re.compile(r"<details>\s*<summary>Solution</summary>.*?</details>\n*", re.DOTALL)
-WRITTEN = "student_edition"  # in a notebook's metadata: its source_hash when it was written
+WRITTEN = "student_edition"  # in a notebook's metadata: a digest of all else when it was written
 POINTER = "; the solution is folded below"  # lesson 00 tells it to readers of the full edition
 
 
@@ -50,7 +51,7 @@ def student_edition(notebook: NotebookNode) -> NotebookNode:
         if cell.source and (index in needed or not has_tag(cell, "claim")):
             kept.append(cell)
     edition.cells = kept
-    edition.metadata[WRITTEN] = source_hash(edition)
+    edition.metadata[WRITTEN] = _digest(edition)
     return edition
 
 
@@ -101,11 +102,13 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
 
     Raises:
         EditionError: If the folder holds anything but notebooks, such as somebody's classes, if a
-            notebook that somebody has changed would be replaced or removed, or if a path names no
-            notebook.
+            notebook that somebody has changed or run would be replaced or removed, or if a path
+            names no notebook.
+        OSError: If a file cannot be written, or is saved at this very moment.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if others := sorted(path.name for path in folder.iterdir() if path.suffix != ".ipynb"):
+    ours = (".ipynb", ".partial", ".spare")  # the last two if a writing was killed
+    if others := sorted(path.name for path in folder.iterdir() if path.suffix not in ours):
         raise EditionError(
             f"{folder.name}/ must hold nothing but notebooks, because what was made by running "
             f"them can hold answers, got {', '.join(others)}"
@@ -113,32 +116,41 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     editions = {}
     for path in paths:
         try:
-            editions[folder / path.name] = student_edition(read(path))
+            # Half a character in a cell, which no file holds, is written in JSON's way, as \ud800.
+            text = nbformat.writes(student_edition(read(path)))
+            editions[folder / path.name] = f"{text}\n".encode(errors="backslashreplace")
         except Exception as error:  # it is damaged, or its cells are not Python alone
             got = f"the file {path} ({type(error).__name__})"
             raise EditionError(f"a lesson must be a notebook, got {got}") from None
     today = {path.name for path in lesson_paths()}
     old = [path for path in folder.glob("[0-9][0-9]_*.ipynb") if path.name not in today]
-    there = [path for path in sorted({*editions, *old}) if os.path.lexists(path)]
-    if changed := [path.name for path in there if not _is_as_written(path, editions.get(path))]:
+    there = {path: content_of(path) for path in sorted({*editions, *old})}
+    differing = [path for path in there if there[path] not in (None, editions.get(path))]
+    if changed := [path.name for path in differing if not _is_as_written(there[path])]:
         raise EditionError(
-            f"{folder.name}/ must hold no notebook that somebody has changed, because it would be "
-            f"lost, got {', '.join(changed)}: move it elsewhere, or write elsewhere with --to"
+            f"{folder.name}/ must hold no notebook that somebody has changed or run, because it "
+            f"would be lost, got {', '.join(changed)}: move it elsewhere, or write elsewhere with "
+            "--to"
         )
     for path in old:
-        path.unlink()
+        replace_unchanged(path, there[path], None)
     for path, edition in editions.items():
-        # Half a character in a cell, which no file holds, is written in JSON's way, as \ud800.
-        replace_file(path, [f"{nbformat.writes(edition)}\n".encode(errors="backslashreplace")])
+        replace_unchanged(path, there[path], edition)
     return list(editions)
 
 
-def _is_as_written(path: Path, edition: NotebookNode | None) -> bool:
-    """Whether the cells of a file are those that were written into it, or those of an edition."""
+def _digest(notebook: NotebookNode) -> str:
+    """Of all of a notebook but the digest that it holds."""
+    metadata = {name: each for name, each in notebook.metadata.items() if name != WRITTEN}
+    text = json.dumps(notebook | {"metadata": metadata}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _is_as_written(content: bytes) -> bool:
+    """Whether a file holds what was written into it."""
     try:
-        notebook = read(path)
-        own = source_hash(notebook)
-        return own in (notebook.metadata.get(WRITTEN), edition and edition.metadata[WRITTEN])
+        notebook = nbformat.reads(content.decode(), as_version=4)
+        return notebook.metadata[WRITTEN] == _digest(notebook)
     except Exception:  # it is not a notebook, so it was not written here
         return False
 

@@ -25,7 +25,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transformer_course.kept_files import create_file, replace_unchanged
+from transformer_course.kept_files import content_of, replace_unchanged
 from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.failures import one_line_errors
 
@@ -36,7 +36,6 @@ LINK_TO_COLAB = (
     r"(?<!\[Open in Colab)\]\(https://colab\.research\.google\.com/github/[^/()]+/[^/()]+"
     r"/blob/main/notebooks/"
 )
-TAKEN = "a folder, or a link that leads nowhere, has this name"
 NEWER = (
     "You have changed {names} in {folder}/, and the course has a newer version: your copy stays as "
     "it is, and if you rename it, `make lab` puts the newer version next to it."
@@ -108,10 +107,12 @@ def update(lessons: Path, copies: Path) -> Update:
     gone = made_of.keys() - set(names) if names else ()  # or the lesson has another name now
     for name in gone:
         try:
-            if fingerprint((copies / name).read_bytes()) not in made_of[name]:
-                continue
-            (copies / name).unlink()
-        except (FileNotFoundError, ValueError):  # no file can have that name
+            there = content_of(copies / name)
+            if there is not None:
+                if fingerprint(there) not in made_of[name]:
+                    continue
+                replace_unchanged(copies / name, there, None)
+        except ValueError:  # no file can have that name
             pass
         except OSError:
             continue
@@ -132,7 +133,7 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     if not _cells(content):
         raise OSError("the lesson is damaged")
     now, known = fingerprint(content), made_of.setdefault(lesson.name, [])
-    there = _content_of(copy)
+    there = content_of(copy)
     own = None if there is None else fingerprint(there)
     if own not in (None, now, *known):
         done.newer += [lesson.name] * (now not in known)
@@ -143,20 +144,8 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
         # What is remembered first cannot be taken for the reader's own, whatever happens next.
         write_json(copy.with_name(MEMORY), made_of)
         done.signed &= sign(content)
-        if there is None:
-            create_file(copy, content)
-        else:
-            replace_unchanged(copy, there, content).unlink()
+        replace_unchanged(copy, there, content)
         done.copied.append(lesson.name)
-
-
-def _content_of(copy: Path) -> bytes | None:
-    """What a copy holds; None if there is no copy. An OSError if it cannot be read."""
-    if not os.path.lexists(copy):
-        return None
-    if not copy.is_file():
-        raise OSError(TAKEN)
-    return copy.read_bytes()
 
 
 def sign(content: bytes) -> bool:

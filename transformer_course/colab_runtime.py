@@ -7,9 +7,8 @@ import os
 from pathlib import Path
 from types import ModuleType
 
-from transformer_course.kept_files import back_up
+from transformer_course.kept_files import content_of, replace_unchanged
 from transformer_course.my_transformer import FILE
-from transformer_edu.training.machine.atomic_files import replace_file
 
 MOUNT, DRIVE, FOLDER = "drive", "MyDrive", "transformer-edu"  # where Colab shows Google Drive
 UPLOADED = f"uploaded_{FILE}"
@@ -75,7 +74,7 @@ def _move_to_drive(drive: ModuleType) -> str:
         os.chdir(folder)
     kept = Path(FILE)
     if content is not None and not kept.exists():
-        replace_file(kept, [content])
+        replace_unchanged(kept, None, content)
     elif content not in (None, kept.read_bytes()):
         return f"{_in_drive()} It differs from the one of this runtime, which is still {own}."
     return _in_drive()
@@ -94,7 +93,7 @@ def _upload(files: ModuleType) -> str:
     uploaded, said = Path(UPLOADED), ""
     content = uploaded.read_bytes()
     uploaded.unlink()
-    if Path(FILE).is_file() and Path(FILE).read_bytes() != content:
-        said = f" The one that was here is kept as {back_up(Path(FILE))}."
-    replace_file(Path(FILE), [content])
+    before = content_of(Path(FILE))
+    if copy := replace_unchanged(Path(FILE), before, content, keep=before not in (None, content)):
+        said = f" The one that was here is kept as {copy.name}."
     return f"{FILE} is uploaded.{said} Colab deletes it with this runtime."

@@ -33,7 +33,7 @@ from transformer_course.class_source import (
     source_of,
     with_class,
 )
-from transformer_course.kept_files import create_file, name_from, replace_unchanged
+from transformer_course.kept_files import content_of, name_from, replace_unchanged
 from transformer_edu.training.machine.atomic_files import lock
 
 FILE = "my_transformer.py"
@@ -181,15 +181,18 @@ def _parts_of(module: ModuleType) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(module, name) for name in OURS})
 
 
-def _read() -> Page:
-    """The file as it is. Raises one of UNREADABLE.
+def _content() -> bytes | None:
+    """What the file holds; None if there is none, also where a link leads."""
+    return content_of(Path(os.path.realpath(FILE)))
+
+
+def _read(content: bytes) -> Page:
+    """The page that the file holds. Raises one of UNREADABLE.
 
     A section of the course's that the reader has edited is the reader's from then on. One that
     nobody has edited holds the course's class of today.
     """
-    if Path(FILE).exists() and not Path(FILE).is_file():
-        raise OSError(errno.EINVAL, "it is not a file")
-    text = Path(FILE).read_text(encoding="utf-8-sig")
+    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     checksums, text = CHECKSUM.findall(text), CHECKSUM.sub("", text)
     edited = checksums != [_checksum(text)]
     text = text if text.endswith("\n") else f"{text}\n"
@@ -221,9 +224,8 @@ def _read_if_there() -> tuple[Page, str]:
     """The file, or an empty page; and what to say if it cannot be read."""
     if os.environ.get(SWITCH) != "0":
         try:
-            return _read(), ""
-        except FileNotFoundError:
-            pass
+            if (content := _content()) is not None:
+                return _read(content), ""
         except UNREADABLE as error:
             return Page(), f"{FILE} could not be read ({_reason(error)}). "
     return Page(), ""
@@ -235,16 +237,12 @@ def _write(name: str, source: str) -> str:
     Returns:
         What to say of the file as it was, if a copy of it had to be kept.
     """
-    page, said, there = Page(), "", None
+    page, said, there = Page(), "", _content()
     try:
-        there = Path(FILE).read_bytes() if Path(FILE).is_file() else None
-        page = _read()
+        if there is not None:
+            page = _read(there)
         if page.edited:
             said = f"{FILE} had changed since a lesson wrote it, so a copy is kept as"
-    except FileNotFoundError:
-        pass
-    except OSError:  # what cannot be copied is not replaced
-        raise
     except UNREADABLE as error:
         said = f"{FILE} could not be read ({_reason(error)}) and is kept as"
     before = page.text()
@@ -259,14 +257,10 @@ def _write(name: str, source: str) -> str:
     text = page.text()
     ast.parse(text)  # it can be read again
     content = f"{text}# Checksum of what a lesson wrote last: {_checksum(text)}\n".encode()
-    if there is None:
-        create_file(Path(FILE), content)
-    elif said or text != before:
-        old = replace_unchanged(Path(FILE), there, content)
-        if said:
-            return f"{said} {name_from(Path(), old)}. "
-        old.unlink()
-    return ""
+    if there is not None and not said and text == before:
+        return ""
+    copy = replace_unchanged(Path(FILE), there, content, keep=bool(said))
+    return f"{said} {name_from(Path(), copy)}. " if copy else ""
 
 
 def _checksum(text: str) -> str:

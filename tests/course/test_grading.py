@@ -319,14 +319,14 @@ def test_a_command_that_was_killed_again_and_again_may_write_its_files(
     folder_of_answers, capsys, monkeypatch
 ):
     folder_of_answers(capsys, "q1.ipynb")
-    writing = {name: getattr(command, name) for name in ("replace_file", "replace_unchanged")}
+    writing = {name: getattr(command, name) for name in ("_remember", "replace_unchanged")}
     for stopped_at in (0, 1, 1, 2, 3, 3):
         steps = count()
 
-        def killed(whole, *given, steps=steps, stopped_at=stopped_at):
+        def killed(whole, *given, steps=steps, stopped_at=stopped_at, **named):
             if next(steps) == stopped_at:
                 raise KeyboardInterrupt
-            return whole(*given)
+            return whole(*given, **named)
 
         with monkeypatch.context() as patch:
             for name, whole in writing.items():
@@ -336,22 +336,46 @@ def test_a_command_that_was_killed_again_and_again_may_write_its_files(
     assert sorted(path.name for path in Path().glob("grades*")) == ["grades.csv", "grades.html"]
 
 
+@pytest.mark.parametrize("notebooks", [1, 2])
 def test_what_somebody_changes_while_the_command_runs_is_kept(
-    course, folder_of_answers, capsys, monkeypatch
+    notebooks, course, folder_of_answers, capsys, monkeypatch
 ):
     whole = command.as_csv
 
     def changed_meanwhile(rows):
-        if len(rows) == 2:
+        if len(rows) == notebooks:
             Path("grades.csv").write_text("my remarks")
         return whole(rows)
 
     monkeypatch.setattr(command, "as_csv", changed_meanwhile)
     assert main(["q1.ipynb", "q2.ipynb", "--course", str(course)]) == 1
     said = capsys.readouterr().out
-    assert "grades.csv was changed while it was written, and is kept as grades.1.csv\n" in said
-    assert Path("grades.1.csv").read_text() == "my remarks"
+    assert "grades.csv was changed while it was written, and is kept as grades.bak\n" in said
+    assert Path("grades.bak").read_text() == "my remarks"
     assert "q2.ipynb" in Path("grades.csv").read_text(encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize("named", [[], ["--csv", "other.csv"], ["--page", "other.html"]])
+def test_a_second_grading_into_the_same_file_is_refused_at_once(
+    named, course, folder_of_answers, capsys, monkeypatch
+):
+    whole, second = command.as_csv, []
+
+    def with_a_second(rows):
+        if not second:
+            second.append(main(["q3.ipynb", "--course", str(course), *named, "--overwrite"]))
+        return whole(rows)
+
+    monkeypatch.setattr(command, "as_csv", with_a_second)
+    assert main(["q1.ipynb", "q2.ipynb", "--course", str(course)]) == 1
+    name, file = ("page", "grades.html") if named[:1] == ["--csv"] else ("csv", "grades.csv")
+    wanted = f"{name} must be a file into which no other process grades, got {file}: wait, or"
+    said = capsys.readouterr().err.splitlines()
+    assert second == [1] and f"error: {wanted} choose another name" in said and len(said) == 3
+    table = Path("grades.csv").read_text(encoding="utf-8-sig")
+    assert "q1.ipynb" in table and "q2.ipynb" in table and "q3.ipynb" not in table
+    assert folder_of_answers(capsys, "q3.ipynb")[0] == 1  # its own file again
+    assert "q3.ipynb" in Path("grades.csv").read_text(encoding="utf-8-sig")
 
 
 def test_half_a_character_changes_no_outcome(grade):

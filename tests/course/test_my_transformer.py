@@ -493,7 +493,9 @@ def test_a_file_that_python_cannot_read_stops_nothing(content, capsys):
 def test_a_folder_in_place_of_the_file_stops_nothing(capsys):
     Path(FILE).mkdir()
     assert my_parts().Attention is our_transformer.Attention
-    assert capsys.readouterr().out.startswith(f"{FILE} could not be read (it is not a file). The")
+    assert capsys.readouterr().out.startswith(
+        f"{FILE} could not be read (it is a folder and not a file). The"
+    )
     assert list(Path().iterdir()) == [Path(FILE)]
 
 

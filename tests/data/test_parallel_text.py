@@ -1,6 +1,7 @@
 """Two files become pairs, line by line, and pairs become three parts without common sources."""
 
 import gzip
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -98,6 +99,18 @@ def test_a_file_that_cannot_be_read_is_an_os_error(write, tmp_path):
         read_parallel(whole, tmp_path)
     with pytest.raises(TypeError, match="path must be a path, got None"):
         read_parallel(whole, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+@pytest.mark.parametrize("endless", ["/dev/full", "/dev/zero", "pipe", "link"])
+def test_a_device_or_a_pipe_is_not_read_without_end(endless, tmp_path):
+    path = tmp_path / endless if endless in ("pipe", "link") else Path(endless)
+    if endless == "pipe":
+        os.mkfifo(path)
+    elif endless == "link":
+        path.symlink_to("/dev/zero")
+    with pytest.raises(OSError, match=f"{path.name} must be a file, got a device or a pipe"):
+        read_lines(path)
 
 
 def test_a_damaged_archive_is_refused(tmp_path):

@@ -16,8 +16,8 @@ from transformer_course.examination.examinations import (
     variant,
 )
 from transformer_course.examination.sheets import as_article, as_notebook, as_page, tasks_of
+from transformer_course.kept_files import content_of, replace_unchanged
 from transformer_edu.data.parallel_text import read_lines
-from transformer_edu.training.machine.atomic_files import replace_file
 
 ABOUT = """\
 {minutes} minutes, {points} points, a calculator. Points stand in brackets. Write numbers with a \
@@ -152,11 +152,12 @@ def _write(files: dict[str, str], chosen: argparse.Namespace) -> int:
         chosen.to / name: text.encode(encodings.get(name[-4:], "utf-8"), "backslashreplace")
         for name, text in files.items()
     }
+    before = {path: content_of(path) for path in paths}
     for path, content in paths.items():
-        if path.exists() and not chosen.overwrite and path.read_bytes() != content:
+        if before[path] not in (None, content) and not chosen.overwrite:
             raise FileExistsError(f"{path} exists: choose another folder, or add --overwrite")
     chosen.to.mkdir(parents=True, exist_ok=True)
     for path, content in paths.items():
-        replace_file(path, [content])
+        replace_unchanged(path, before[path], content)
     print("\n".join(map(str, paths)))
     return 0

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import os
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +64,7 @@ def read_secret(path: Path, *, new: bool = False) -> bytes:
         OSError: If it cannot be read.
         ValueError: If it is too short.
     """
-    if new and not path.exists():
+    if new and not os.path.lexists(path):
         path.touch(mode=0o600, exist_ok=False)
         try:
             path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")

@@ -18,12 +18,13 @@ import hashlib
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from glob import glob
-from itertools import count
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
+from typing import BinaryIO
 
 from transformer_course.grading.limited_run import Limits
 from transformer_course.grading.outcomes import (
@@ -35,9 +36,14 @@ from transformer_course.grading.outcomes import (
     course_exercises,
     grade_notebook,
 )
-from transformer_course.kept_files import SavedMeanwhileError, replace_unchanged
+from transformer_course.kept_files import (
+    SavedMeanwhileError,
+    content_of,
+    name_from,
+    replace_unchanged,
+)
 from transformer_edu.model.refusals import require_whole
-from transformer_edu.training.machine.atomic_files import replace_file, require_writable
+from transformer_edu.training.machine.atomic_files import lock, require_writable
 from transformer_edu.training.machine.failures import one_line_errors
 
 ABOUT = "Run students' notebooks and write down how each exercise came out. This is no sandbox."
@@ -77,11 +83,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # What a notebook does to its own run is told in the table, and not as a task's traceback.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     graded, status = [], 0
-    with ThreadPool(min(chosen.jobs, len(files))) as pool:  # Ctrl-C ends its threads
+    with (
+        _memory("csv", chosen) as table,
+        _memory("page", chosen) as page,
+        ThreadPool(min(chosen.jobs, len(files))) as pool,  # Ctrl-C ends its threads
+    ):
         for rows in pool.imap(grade, files):
             graded += rows
-            _write(chosen.csv, as_csv(graded).encode("utf-8-sig", "backslashreplace"))
-            _write(chosen.page, as_page(graded).encode("utf-8", "backslashreplace"))
+            _write(chosen.csv, table, as_csv(graded).encode("utf-8-sig", "backslashreplace"))
+            _write(chosen.page, page, as_page(graded).encode("utf-8", "backslashreplace"))
             status |= _report(rows)
     print(f"{chosen.csv} and {chosen.page} hold all outcomes and hints")
     return status
@@ -104,9 +114,7 @@ def _refuse_files_of_others(chosen: argparse.Namespace, notebooks: Sequence[str]
         require_writable(name, path)
         if path.suffix == ".ipynb" or any(_is_same(path, Path(file)) for file in notebooks):
             raise ValueError(f"{name} must not be a notebook, got {path}")
-        if chosen.overwrite and path.is_file():
-            _remember(path, _digest(path))
-        if os.path.lexists(path) and _digest(path) not in _written(path):
+        if content_of(path) is not None and not chosen.overwrite and not _is_own(path):
             raise FileExistsError(
                 f"{name} must be a new file, or one that this command has written and nobody has "
                 f"changed, got {path}: choose another name, or replace it with --overwrite"
@@ -122,43 +130,60 @@ def _is_same(path: Path, other: Path) -> bool:
     return os.path.realpath(path).casefold() == os.path.realpath(other).casefold()
 
 
-def _write(path: Path, content: bytes) -> None:
+@contextmanager
+def _memory(name: str, chosen: argparse.Namespace) -> Iterator[BinaryIO]:
+    """The digests of what this command writes into a file, which nobody else can write meanwhile.
+
+    Raises:
+        BlockingIOError: If another process grades into that file. A disk without locks stops
+            nobody.
+    """
+    path = getattr(chosen, name)
+    with _memory_file(path).open("a+b") as memory:
+        memory.seek(0)
+        try:
+            lock(memory.fileno())
+        except (BlockingIOError, PermissionError):
+            wanted = f"{name} must be a file into which no other process grades"
+            raise BlockingIOError(f"{wanted}, got {path}: wait, or choose another name") from None
+        except OSError:
+            pass
+        if chosen.overwrite and (present := content_of(path)) is not None:
+            _remember(memory, present)
+        yield memory
+
+
+def _write(path: Path, memory: BinaryIO, content: bytes) -> None:
     """Replace a file of this command's; what somebody has changed while it runs is kept."""
-    before = path.read_bytes() if path.is_file() else b""
-    present, digest = (hashlib.sha256(each).hexdigest() for each in (before, content))
-    if path.exists() and present not in _written(path):
-        names = (path.with_stem(f"{path.stem}.{number}") for number in count(1))
-        kept = next(name for name in names if not os.path.lexists(name))
-        path.rename(kept)
-        present = ""
-        print(f"{path} was changed while it was written, and is kept as {kept}", flush=True)
-    _remember(path, present, digest)  # first: a command that is killed has still written its file
-    if not path.exists():
-        replace_file(path, [content])
-        return
+    before = content_of(path)
+    memory.seek(0)
+    keep = before is not None and _digest(before) not in memory.read().split()
+    _remember(memory, content)  # first: a command that is killed has still written its file
     try:
-        replace_unchanged(path, before, content).unlink()
-    except SavedMeanwhileError:  # now it is kept
-        _write(path, content)
+        if copy := replace_unchanged(path, before, content, keep=keep):
+            kept = name_from(path.parent, copy)
+            print(f"{path} was changed while it was written, and is kept as {kept}", flush=True)
+    except SavedMeanwhileError:  # what was saved is kept now
+        _write(path, memory, content)
 
 
-def _remember(path: Path, *digests: str) -> None:
-    replace_file(_memory(path), ["\n".join(digests).encode()])
+def _remember(memory: BinaryIO, content: bytes) -> None:
+    memory.write(b"\n" + _digest(content))  # after the half of a line, if one was killed
+    memory.flush()
 
 
-def _written(path: Path) -> list[str]:
-    """The digests of what this command has written into a file, or was told to replace."""
-    memory = _memory(path)
-    return memory.read_text("utf-8", "replace").split() if memory.is_file() else []
-
-
-def _memory(path: Path) -> Path:
+def _memory_file(path: Path) -> Path:
+    path = Path(os.path.realpath(path))
     return path.with_name(f".{path.name}.written")
 
 
-def _digest(path: Path) -> str:
-    """Of the content of a file; empty if there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _is_own(path: Path) -> bool:
+    """Whether this command has written what a file holds."""
+    return _digest(path.read_bytes()) in (content_of(_memory_file(path)) or b"").split()
 
 
 def _report(rows: list[Row]) -> int:

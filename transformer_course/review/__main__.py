@@ -10,9 +10,9 @@ import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from transformer_course.kept_files import back_up
+from transformer_course.kept_files import content_of, name_from, replace_unchanged
 from transformer_course.review.questions import Question, course_questions
-from transformer_edu.training.machine.atomic_files import replace_file, require_writable
+from transformer_edu.training.machine.atomic_files import require_writable
 from transformer_edu.training.machine.failures import one_line_errors
 
 ABOUT = "Write every Predict of the course as a deck of cards for Anki (File, Import)."
@@ -53,11 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--to", type=Path, default=Path("predicts.txt"), help="(predicts.txt)")
     to, questions = parser.parse_args(arguments).to, course_questions()
     require_writable("to", to)
-    deck, before = anki_deck(questions).encode(), to.read_bytes() if to.exists() else b""
-    if to.exists() and not before.startswith(HEAD.encode()):
+    deck, before = anki_deck(questions).encode(), content_of(to)
+    if before is not None and not before.startswith(HEAD.encode()):
         raise FileExistsError(f"to must be a new file, or a deck of this command's, got {to}")
-    if before not in (b"", deck):  # it may hold cards of the reader's
-        print(f"The deck that was there is kept as {back_up(to)}")
-    replace_file(to, [deck])
+    if copy := replace_unchanged(to, before, deck, keep=before not in (None, deck)):
+        # it may hold cards of the reader's
+        print(f"The deck that was there is kept as {name_from(to.parent, copy)}")
     print(f"{len(questions)} cards in {to}: import the file into Anki")
     return 0

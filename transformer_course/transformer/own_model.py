@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transformer_course import our_transformer
 from transformer_course.asking.answer import close
-from transformer_course.kept_files import create_file, name_from, replace_unchanged
+from transformer_course.kept_files import content_of, name_from, replace_unchanged
 from transformer_course.looking.recording import removed_at_the_end
 from transformer_course.my_transformer import COURSE, OURS, SWITCH, YOURS
 
@@ -138,16 +138,20 @@ def keep_weights(model: nn.Module) -> None:
     """
     if os.environ.get(SWITCH) == "0":
         return
-    buffer = io.BytesIO()
-    torch.save({name: weight.cpu() for name, weight in model.state_dict().items()}, buffer)
-    path, content, said = Path(WEIGHTS), buffer.getvalue(), ""
+    path, buffer, said = Path(os.path.realpath(WEIGHTS)), io.BytesIO(), ""
     try:
-        if not path.exists():
-            create_file(path, content)
-        elif (before := path.read_bytes()) != content:
-            old = replace_unchanged(path, before, content)
-            said = f"The weights that were there are kept as {name_from(Path(), old)}. "
-    except OSError as error:
-        print(f"The weights could not be written to {WEIGHTS}: {error.strerror or error}.")
+        weights = {name: weight.cpu() for name, weight in model.state_dict().items()}
+        has_nan = any(weight.isnan().any() for weight in weights.values())
+        torch.save(weights, buffer)
+        before, content = content_of(path), buffer.getvalue()
+        if before != content:
+            copy = replace_unchanged(path, before, content, keep=before is not None)
+            if copy is not None:
+                said = f"The weights that were there are kept as {name_from(Path(), copy)}. "
+    except Exception as error:  # what was trained stays
+        reason = " ".join(str(getattr(error, "strerror", None) or error).rstrip("!.").split())
+        print(f"The weights could not be written to {WEIGHTS}: {reason}.")
         return
     print(f"{said}The weights of your model are in {WEIGHTS}, next to this lesson.")
+    if has_nan:
+        print("Some of them are not numbers (NaN), so this model translates nothing.")

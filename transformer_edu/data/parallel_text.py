@@ -81,6 +81,8 @@ def read_lines(path: str | os.PathLike) -> list[str]:
         TypeError, OSError, ValueError: As for read_parallel.
     """
     require_path("path", path)
+    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+        raise OSError(f"{path} must be a file, got a device or a pipe, which may never end")
     content = Path(path).read_bytes()
     if Path(path).suffix == ".gz":
         content = unpack(path, content)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_course.examination import marks
+from transformer_course.examination import commands, marks
 from transformer_course.examination.answers import LARGEST, read_sheets
 from transformer_course.examination.examinations import (
     EXAMINATIONS,
@@ -343,6 +343,48 @@ def test_no_file_is_lost_and_students_have_different_names(desk, capsys):
     assert command(desk, "sheets", "first", "--overwrite") == 0
     (desk / "students.txt").write_text("A b\nA-b\n", encoding="utf-8")
     assert command(desk, "sheets", "first") == 1
+
+
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_a_file_that_appears_under_a_sheets_name_stays(desk, overwrite, monkeypatch, capsys):
+    whole, place = commands.content_of, desk / "out" / "first-Bob.ipynb"
+
+    def save_meanwhile(path):
+        content = whole(path)
+        if path == place:
+            place.parent.mkdir(exist_ok=True)
+            place.write_text("mine", encoding="utf-8")
+        return content
+
+    monkeypatch.setattr(commands, "content_of", save_meanwhile)
+    assert command(desk, "sheets", "first", *overwrite) == 1
+    wanted = f"error: {place} stays as it is, because it was saved at this very moment: try again"
+    assert capsys.readouterr().err == f"{wanted}\n"
+    assert place.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_what_is_no_file_is_no_sheet(desk, overwrite, capsys):
+    place = desk / "out" / "first-Bob.ipynb"
+    place.parent.mkdir()
+    os.mkfifo(place)
+    assert command(desk, "sheets", "first", *overwrite) == 1
+    wanted = f"it is a device or a pipe and not a file: '{place}'"
+    assert wanted in capsys.readouterr().err and place.is_fifo()
+    place.unlink()
+    place.symlink_to(desk / "nowhere")
+    assert command(desk, "sheets", "first", *overwrite) == 1
+    wanted = f"it is a link that leads nowhere and not a file: '{place}'"
+    assert wanted in capsys.readouterr().err and list(place.parent.iterdir()) == [place]
+
+
+def test_a_secret_that_is_a_link_to_nothing_is_told(desk, capsys):
+    (desk / "secret").unlink()
+    (desk / "secret").symlink_to(desk / "nowhere")
+    assert command(desk, "sheets", "first") == 1
+    said = capsys.readouterr().err
+    assert "No such file" in said and said.count("\n") == 1 and not (desk / "nowhere").exists()
 
 
 @pytest.mark.parametrize("text", ["Ada\rBob\rEve\r", "Ada\t1.3\nBob\t2.0\n", "A\0da\n"])

@@ -114,6 +114,21 @@ def test_weights_that_cannot_be_written_leave_a_sentence(capsys):
     assert capsys.readouterr().out.startswith(f"The weights could not be written to {WEIGHTS}: ")
 
 
+def test_weights_that_have_no_numbers_leave_a_sentence(capsys):
+    keep_weights(our_transformer.Transformer(*SIZES).to("meta"))
+    said = capsys.readouterr().out
+    assert said.startswith(
+        f"The weights could not be written to {WEIGHTS}: Cannot copy out of meta"
+    )
+    assert said.count("\n") == 1 and list(Path().iterdir()) == []
+    model = our_transformer.Transformer(*SIZES)
+    nn.init.constant_(model.output_projection.bias, float("nan"))
+    keep_weights(model)
+    kept, warning = capsys.readouterr().out.splitlines()
+    assert kept.startswith("The weights of your model are in")
+    assert warning == "Some of them are not numbers (NaN), so this model translates nothing."
+
+
 def test_nothing_is_written_where_classes_are_not_kept(monkeypatch):
     monkeypatch.setenv(SWITCH, "0")
     keep_weights(our_transformer.Transformer(*SIZES))
