@@ -7,9 +7,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_course.drawing.attention_grid import plot_attention, plot_heads
-from transformer_course.looking_inside.role_grids import plot_head_roles
-
-CLEAR_SCORE = 0.2  # by which a head scores more than a uniform one
+from transformer_course.looking_inside.role_grids import CLEAR_ROLE, plot_head_roles
 
 
 def plot_role_scores(roles: Mapping[str, Mapping[str, Tensor]]) -> Figure:
@@ -20,9 +18,9 @@ def plot_role_scores(roles: Mapping[str, Mapping[str, Tensor]]) -> Figure:
             (layer, head).
     """
     strongest = [torch.stack([*scores.values()]).amax(dim=0) for scores in roles.values()]
-    clear = sum(int((scores >= CLEAR_SCORE).sum()) for scores in strongest)
+    clear = sum(int((scores >= CLEAR_ROLE).sum()) for scores in strongest)
     heads = sum(scores.numel() for scores in strongest)
-    title = f"{clear} of {heads} heads score at least {CLEAR_SCORE} more than a uniform head"
+    title = f"{clear} of {heads} heads score at least {CLEAR_ROLE} more than a uniform head"
     return plot_head_roles(roles, label="score minus uniform score", title=title)
 
 

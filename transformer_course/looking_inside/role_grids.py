@@ -16,7 +16,7 @@ from transformer_course.drawing.style import (
     title_above,
 )
 
-CLEAR_ROLE = 0.1  # a smaller share beyond the even one gets no name
+CLEAR_ROLE = 0.2  # a smaller share beyond the even one gets no name
 ROLE_CELL = (0.82, 0.62)  # inches
 
 

@@ -84,7 +84,7 @@ def folder_files(translator: Path = loading.FOLDER) -> dict[str, str]:
         translator: The folder of the translator.
     """
     text, files = base64.b64encode(translator_file(translator)).decode(), page_files()
-    held = f'<script id="translator" type="text/plain">{text}</script>\n</body>'
+    held = f'<template id="translator">{text}</template>\n</body>'
     return {**files, "index.html": files["index.html"].replace("</body>", held)}
 
 

@@ -247,7 +247,7 @@ function readTranslator(buffer) {
 async function loadTranslator() {
   const held = find("translator");
   if (held) {
-    const bytes = bytesOfBase64(held.textContent);
+    const bytes = bytesOfBase64(held.content.textContent);
     held.remove(); // 10 MB of text
     return bytes;
   }
