@@ -404,9 +404,9 @@ def test_what_the_tour_says_is_what_the_translator_does(open_live):
     heaviest = page.locator("#panel tbody tr.chosen th")
     on(0, "gekauft")
     expect(page.locator(".english .attended")).to_have_text(["bought"])
-    on(1, "^Weil")
-    expect(page.locator(".pieces b").nth(2)).to_have_text("ause")
-    assert page.locator(".pieces b").all_inner_texts()[:3] == ["▁Be", "c", "ause"]
+    on(1, "^Wenn")
+    expect(page.locator(".pieces b").nth(2)).to_have_text("ver")
+    assert page.locator(".pieces b").all_inner_texts()[:3] == ["▁When", "e", "ver"]
     on(2, "^Der Mann")
     same = page.get_by_role("slider", name="The token's row").get_attribute("aria-valuetext")
     total = page.get_by_role("slider", name="= what").get_attribute("aria-valuetext")
@@ -414,21 +414,21 @@ def test_what_the_tour_says_is_what_the_translator_does(open_live):
     row = page.get_by_role("slider", name="The token's row")
     assert row.get_attribute("aria-valuetext") == same
     expect(page.get_by_role("slider", name="= what")).not_to_have_attribute("aria-valuetext", total)
-    on(3, "^Das Kind gibt dem Lehrer")
+    on(3, "^Das Buch gibt dem Kind einen Lehrer")
     on(4, "Fluss")
     expect(heaviest).to_have_text("river")
     on(5, "Fluss")
-    expect(heaviest).to_have_text("is")  # before "old"
+    expect(heaviest).to_have_text(".")  # after "old"
     page.locator(".heads button").first.click()
-    expect(heaviest).to_have_text(".")  # after it
+    expect(heaviest).to_have_text("is")  # before it
     on(6, "gekauft")
     expect(heaviest).to_have_text("habe")
-    on(7, "^Das Geräusch")
+    on(7, "^Die Person")
     same = page.locator("#spoken").inner_text()
     page.locator("#text").fill("The small cat drinks warm milk.")
     expect(page.locator(".english")).to_contain_text("milk")
     writes(page, same)
-    on(8, "^Rot ")
+    on(8, "^Autrad")
     page.get_by_role("switch", name="Add x").click()
     writes(page, "Gestern habe ich ein rotes Auto gekauft.")
     on(9, "^Der Lehrer")

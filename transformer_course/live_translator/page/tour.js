@@ -12,11 +12,11 @@ const TOUR = [
     answers: ["car, its neighbor", "bought", "Yesterday"], right: 1,
     because: "“gekauft” is the seventh word and “bought” the third: attention does not depend on "
       + "the order of the words." },
-  { title: "Tokens", goal: "panel", place: { text: "Because it rains, we stay at home.",
+  { title: "Tokens", goal: "panel", place: { text: "Whenever it rains, we stay at home.",
     box: "source.tokens" },
   words: "The model reads numbers: each piece of text has an id. ▁ stands for a space.",
-  question: "Why does “Because” take three tokens?",
-  answers: ["It has two syllables", "“Because” with a capital is not on the list of pieces",
+  question: "Why does “Whenever” take three tokens?",
+  answers: ["It has three syllables", "“Whenever” is not on the list of pieces",
     "It is a conjunction"], right: 1,
   because: "The list holds the pieces that were frequent in the training data. Everything else is "
       + "spelled with shorter pieces, so no word is unknown." },
@@ -30,28 +30,28 @@ const TOUR = [
   { title: "Without positions", place: { text: BOOK, off: ["source_positions"] },
     words: "The English position codes are switched off. Below the German you see what the whole "
       + "model writes.",
-    question: "Now the child gives the book. Why?",
-    answers: ["The model has forgotten the word “teacher”", "“gives” has another meaning now",
+    question: "Now the book gives the child a teacher. Why?",
+    answers: ["The model has forgotten the word “book”", "“gives” has another meaning now",
       "The encoder cannot tell which noun comes first"], right: 2,
     because: "Without positions, attention treats the sentence as an unordered set of tokens." },
   { title: "One query, all keys", goal: "panel", place: { text: "The bank by the river is old.",
-    box: "encoder.self_attention", layer: 1, head: 0, word: 3 },
+    box: "encoder.self_attention", layer: 2, head: 1, word: 3 },
   words: "The query of the second “the” meets every key: q · k, divided by √32, then softmax. The "
     + "values are added with these weights.",
   question: "What do the weights in the softmax column add up to?",
   answers: ["32", "100 %", "It depends on the sentence"], right: 1,
   because: "Softmax always gives weights that sum to one. Here almost all of it goes to “river”." },
   { title: "Heads side by side", goal: "panel", place: { text: "The bank by the river is old.",
-    box: "encoder.self_attention", layer: 1, head: 1, word: 6 },
+    box: "encoder.self_attention", layer: 2, head: 1, word: 6 },
   words: "Four heads attend at the same time. Compare the maps of head 1 and head 2: a row is a "
     + "query, a column is a key.",
   question: "What do these two heads attend to?",
-  answers: ["Head 1 mostly to the next token, head 2 to the one before",
+  answers: ["Head 1 mostly to the token before, head 2 to the next one",
     "Both to the token itself", "Both to the verb"], right: 0,
-  because: "In head 1 the strong cells lie right of the diagonal, in head 2 left of it. Nobody "
+  because: "In head 1 the strong cells lie left of the diagonal, in head 2 right of it. Nobody "
     + "programmed this; training found it." },
-  { title: "The mask", goal: "panel", place: { text: CAR, box: "decoder.self_attention", layer: 2,
-    head: 1 },
+  { title: "The mask", goal: "panel", place: { text: CAR, box: "decoder.self_attention", layer: 1,
+    head: 0 },
   words: "The decoder reads what is written so far. Gray cells are hidden: no token may attend to "
     + "a later one. The last row is about to choose “gekauft”.",
   question: "Which German token gets nearly all of its weight?",
