@@ -21,6 +21,7 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 SIZES = {"d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 192, "max_length": 64}
 # The logits that move most are neither in the first row nor in the last.
 SAMPLE = [([8, 9], [9, 8]), ([4, 5, 6, 7], [7, 6, 5, 4]), ([4, 4, 11], [11, 4, 4])]
+PART = "The largest change of all rows and positions is asked for; yours is that of"
 PADDING = 3  # columns that a reader's probe appends
 NOTHING = "Your probe finds nothing in a model whose source padding is visible"
 
@@ -104,6 +105,13 @@ def _hint(model: nn.Module, sample: tuple[Tensor, Tensor], got: float, right: fl
         "A logit that falls has a negative change: your number leaves it out.": {
             "measure": Tensor.max
         },
+        "A logit that rises has a negative change in yours: your number leaves it out.": {
+            "measure": lambda change: (-change).max()
+        },
+        f"{PART} the first row only.": {"measure": lambda change: change[0].abs().max()},
+        f"{PART} the last row only.": {"measure": lambda change: change[-1].abs().max()},
+        f"{PART} the first position only.": {"measure": lambda change: change[:, 0].abs().max()},
+        f"{PART} the last position only.": {"measure": lambda change: change[:, -1].abs().max()},
     }
     for hint, how in mistakes.items():
         if _near(got, _moved(model, *sample, **how)) and not _near(right, got):

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from numbers import Real
 
 import torch
@@ -66,10 +67,11 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
         return f"{of} you keep no token. No single token has p: p is what the kept ones sum to."
     if close(found / found.sum(), expected):
         return "The right tokens, but the rest must sum to 1 again: divide by the sum."
-    if close(found.sort().values, expected.sort().values):
-        return "The right numbers at the wrong places: each token must keep its id."
+    likeliest = (expected > 0).nonzero().flatten().tolist()
+    if close(found, torch.where(expected > 0, probabilities, 0.0).softmax(dim=-1)):
+        return "A softmax gives e⁰ = 1 to what is 0, too: divide by the sum."
     kept = (found > 0).nonzero().flatten().tolist()
-    count, right = len(kept), int((expected > 0).sum())
+    count, right = len(kept), len(likeliest)
     if count < right:
         return (
             f"{of} {right} tokens are needed to reach p, you keep {count}: the one that "
@@ -78,7 +80,12 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
     if count > right:
         enough = "1 token reaches" if right == 1 else f"{right} tokens reach"
         return f"{of} {enough} p already, you keep {count}."
-    if kept != (expected > 0).nonzero().flatten().tolist():
+    if close(found[kept].sort().values, expected[likeliest].sort().values):
+        return (
+            f"{of} you return the right numbers, but at the places {kept}: those of {likeliest} "
+            "stay, each at its place."
+        )
+    if kept != likeliest:
         return f"{of} you keep the tokens {kept}: the most probable ones stay."
     return f"{of} the {right} likeliest stay, in their own proportions."
 
@@ -129,22 +136,30 @@ def _favored(table: Mapping[str, Mapping[str, float]], best: str) -> dict[str, d
 
 
 NextLogP = Callable[[list[int]], Tensor]
-# Seed of the language, width, alpha. The first four tell all MISTAKES from each other. In 1646 a
-# beam that is filled up from what ends wins; 8 is wider than the vocabulary.
+# Seed of the language, width, alpha. In 1646 a beam that is filled up from what ends wins; 8 is
+# wider than the vocabulary; in 2 the score of a longer hypothesis still rises.
 SEARCHES = (
     *((497, 3, 2.0), (245, 2, 0.0), (234, 3, 1.0), (3234, 3, 1.0), (393, 2, 1.0)),
     *((114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0), (1646, 3, 1.0), (16, 8, 0.6)),
+    (2, 3, 2.0),
+)
+CASES = [(*each, longest) for each in SEARCHES for longest in (LONGEST, 2)]
+LEAST = "You keep the least probable ones: sort with the largest sum first."
+PENALTY = (
+    "Your penalty is another one: the paper's is ((5 + length) / 6)^α, with these parentheses."
 )
 MISTAKES = {
     "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
-    "greedy": "That is what greedy search writes. Keep `width` hypotheses at every step, also "
-    "after one has ended, and compare all that have ended.",
-    "worst": "You keep the least probable ones: sort with the largest sum first.",
+    "greedy": "That is what greedy search writes: keep `width` hypotheses at every step.",
+    "shrinking": "Keep `width` hypotheses at every step, also after one has ended.",
+    "worst": LEAST,
+    "worst of the best": LEAST,
+    "by ids": "You keep the hypotheses with the largest ids: sorted compares what stands first in "
+    "a pair.",
+    "last": "Keep those with the largest sum: you compare the ln p of the last tokens.",
+    "lost": "Hypotheses that ended at an earlier step are lost: compare all of them at the end.",
     "refilled": "Pick the `width` most probable of all continuations first, with those that end; "
     "then take those that end out of the beam.",
-    "first": "A better hypothesis ends later: go on with the others, up to `longest` tokens, and "
-    "compare all of them at the end.",
-    "enough": "You stop once `width` hypotheses have ended: a longer one can still win.",
     "likeliest": "You compare the hypotheses by their log-probability: compare their scores.",
     "lowest": "The hypothesis that you return has the lowest score: the best is nearest to 0. max "
     "and min of pairs compare what stands first in a pair.",
@@ -153,49 +168,79 @@ MISTAKES = {
     "divide by the penalty.",
     "short": "The end token counts in the length, too.",
     "long": "The start token does not count in the length.",
-    "bare": "Your penalty is another one: the paper's is ((5 + length) / 6)^α, with these "
-    "parentheses.",
+    "bare": PENALTY,
+    "unclosed": PENALTY,
     "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
     "only that of the last one.",
     "endless": "A hypothesis that has `longest` tokens and no end competes with its score, too.",
 }
+Case = tuple[int, int, float, int]  # of CASES: seed, width, alpha, longest
+Hypothesis = tuple[list[int], float]  # ids and score
 
 
 @exercise("12.3", sizes="6 tokens, and beams of a width up to 8")
 def check_beam_search(answer: object) -> None:
     """A whole beam search, tried out in languages of six tokens."""
-    for seed, width, alpha in SEARCHES:
-        for longest in (LONGEST, 2):
-            language = _language(seed)
-            found = ask(answer, _watched(language, width, longest), width, alpha, longest)
-            ids, score = _as_hypothesis(found)
-            right_ids, right_score = _search(language, width, alpha, longest)
-            if ids == right_ids and math.isclose(score, right_score, rel_tol=1e-4):
-                continue
-            if ids == right_ids[:-1] and math.isclose(score, right_score, rel_tol=1e-4):
-                raise AnswerError(
-                    "The ids lack their last token: return the end token with the others."
-                )
-            for mistake, hint in MISTAKES.items():
-                wrong_ids, wrong_score = _search(language, width, alpha, longest, mistake)
-                if ids == wrong_ids and math.isclose(score, wrong_score, rel_tol=1e-4):
-                    raise AnswerError(hint)
-            if score > 0:
-                raise AnswerError(f"A score is a sum of ln p, never above 0; yours is {score:.2f}.")
-            if ids and ids[-1] != END_ID and len(ids) < longest:
-                raise AnswerError(
-                    f"You return {ids}, without an end and with fewer than {longest} tokens: "
-                    "continue it."
-                )
-            tried = f"With width {width}, α = {alpha} and at most {longest} tokens"
-            if ids == right_ids:
-                raise AnswerError(
-                    f"{tried}, {ids} is right; its score is {right_score:.2f}, not {score:.2f}."
-                )
-            raise AnswerError(
-                f"{tried}, {right_ids} with a score of {right_score:.2f} is the best that a beam "
-                f"finds; you found {ids} with {score:.2f}."
-            )
+    for case in CASES:
+        found, asked = _found(answer, case)
+        if not _same(found, _right(case)):
+            raise AnswerError(_search_hint(answer, case, found, asked))
+
+
+def _found(answer: object, case: Case) -> tuple[Hypothesis, Counter[tuple[int, ...]]]:
+    """What the reader's search finds, and what it has asked."""
+    seed, width, alpha, longest = case
+    asked: Counter[tuple[int, ...]] = Counter()
+    language = _watched(_language(seed), width, longest, asked)
+    return _as_hypothesis(ask(answer, language, width, alpha, longest)), asked
+
+
+def _right(case: Case, mistake: str = "") -> Hypothesis:
+    """What a beam search finds, or one with a usual mistake."""
+    seed, *given = case
+    return _search(_language(seed), *given, mistake)
+
+
+def _same(found: Hypothesis, other: Hypothesis) -> bool:
+    return found[0] == other[0] and math.isclose(found[1], other[1], rel_tol=1e-4)
+
+
+def _search_hint(
+    answer: object, case: Case, found: Hypothesis, asked: Counter[tuple[int, ...]]
+) -> str:
+    """What is said of a search that finds something else than a beam search in one case."""
+    (ids, score), (right_ids, right_score) = found, _right(case)
+    seed, width, alpha, longest = case
+    if _same(found, (right_ids[:-1], right_score)):
+        return "The ids lack their last token: return the end token with the others."
+    if score > 0:
+        return f"A score is a sum of ln p, never above 0; yours is {score:.2f}."
+    explanations = [mistake for mistake in MISTAKES if _same(found, _right(case, mistake))]
+    for other in CASES if explanations else ():  # one case may agree by chance
+        with suppress(AnswerError):
+            result, _ = _found(answer, other)
+            explanations = [each for each in explanations if _same(result, _right(other, each))]
+    if explanations:
+        return MISTAKES[explanations[0]]
+    tried = f"With width {width}, α = {alpha} and at most {longest} tokens"
+    if ids and ids[-1] != END_ID and len(ids) < longest:
+        return (
+            f"You return {ids}, without an end and with fewer than {longest} tokens: continue it."
+        )
+    if ids == right_ids:
+        return f"{tried}, {ids} is right; its score is {right_score:.2f}, not {score:.2f}."
+    everything: Counter[tuple[int, ...]] = Counter()
+    _search(_watched(_language(seed), width, longest, everything), width, alpha, longest)
+    steps, all_steps = (max(map(len, each), default=0) for each in (asked, everything))
+    if steps < all_steps:
+        return (
+            f"{tried}, you stop after {steps} of {all_steps} steps. Go on while a hypothesis of "
+            "the beam has not ended: it can still win."
+        )
+    return (
+        f"{tried}, {right_ids} with a score of {right_score:.2f} is the best that a beam finds; "
+        f"you found {ids} with {score:.2f}."
+    )
 
 
 def _language(seed: int) -> NextLogP:
@@ -211,9 +256,10 @@ def _language(seed: int) -> NextLogP:
     return next_log_p
 
 
-def _watched(language: NextLogP, width: int, longest: int) -> NextLogP:
-    """The language, which refuses what no beam search asks."""
-    asked: Counter[tuple[int, ...]] = Counter()
+def _watched(
+    language: NextLogP, width: int, longest: int, asked: Counter[tuple[int, ...]]
+) -> NextLogP:
+    """The language, which counts what is asked, and refuses what no beam search asks."""
 
     def next_log_p(ids: object) -> Tensor:
         ids = [int(each) for each in ids]
@@ -263,36 +309,44 @@ def _as_hypothesis(found: object) -> tuple[list[int], float]:
 
 def _search(
     language: NextLogP, width: int, alpha: float, longest: int, mistake: str = ""
-) -> tuple[list[int], float]:
+) -> Hypothesis:
     """The best hypothesis that a beam finds, with its end, and its score; or a usual mistake's."""
     if mistake == "greedy":
         width = 1
-    living: list[tuple[list[int], float]] = [([], 0.0)]
-    complete: list[tuple[list[int], float]] = []
+    living: list[Hypothesis] = [([], 0.0)]
+    complete: list[Hypothesis] = []
     for _ in range(longest):
-        longer = [
-            ([*ids, token], p if mistake == "forgetful" else total + p)
-            for ids, total in living
-            if END_ID not in ids
-            for token, p in enumerate(language([START_ID, *ids]).tolist())
-            if p > -math.inf
-        ]
+        best_of_each = [_continued(language, *each, mistake) for each in living]
+        longer = [each for several in best_of_each for each in several]
         if mistake == "worst":
             kept = _most_probable(longer, len(longer))[-width:]
+        elif mistake == "worst of the best":
+            several = [each for some in best_of_each for each in _most_probable(some, width)]
+            kept = _most_probable(several, len(several))[-width:]
+        elif mistake == "by ids":
+            several = [each for some in best_of_each for each in _most_probable(some, width)]
+            kept = sorted(several, reverse=True)[:width]
+        elif mistake == "last":
+            before = {tuple(ids): total for ids, total in living}
+            kept = sorted(longer, key=lambda each: before[tuple(each[0][:-1])] - each[1])[:width]
         elif mistake == "refilled":
-            going_on = [each for each in longer if each[0][-1] != END_ID]
-            ended = [each for each in longer if each[0][-1] == END_ID]
-            kept = ended + _most_probable(going_on, width)
+            kept = _most_probable(longer, len(longer))
+            places = [place for place, each in enumerate(kept, 1) if each[0][-1] != END_ID]
+            kept = kept[: places[width - 1]] if len(places) >= width else kept
         elif mistake == "crowded":
             ended = [each for each in living if END_ID in each[0]]
             kept = living = _most_probable(longer + ended, width)
             continue
+        elif mistake == "shrinking":
+            kept = _most_probable(longer, width - len(complete))
         else:
             kept = _most_probable(longer, width)
+        if mistake == "lost":
+            complete = []
         complete += [each for each in kept if each[0][-1] == END_ID]
         living = [each for each in kept if each[0][-1] != END_ID]
-        if len(complete) >= {"first": 1, "enough": width}.get(mistake, math.inf):
-            living = []
+        if not living:
+            break
     if not complete or mistake != "endless":
         complete += living
     if mistake == "likeliest":
@@ -301,10 +355,19 @@ def _search(
     return (min if mistake == "lowest" else max)(scored, key=lambda each: each[1])
 
 
-def _most_probable(
-    hypotheses: list[tuple[list[int], float]], count: int
-) -> list[tuple[list[int], float]]:
-    return sorted(hypotheses, key=lambda each: -each[1])[:count]
+def _continued(language: NextLogP, ids: list[int], total: float, mistake: str) -> list[Hypothesis]:
+    """A hypothesis with each of the tokens that can follow; none, if it has ended."""
+    if END_ID in ids:
+        return []
+    return [
+        ([*ids, token], p if mistake == "forgetful" else total + p)
+        for token, p in enumerate(language([START_ID, *ids]).tolist())
+        if p > -math.inf
+    ]
+
+
+def _most_probable(hypotheses: list[Hypothesis], count: int) -> list[Hypothesis]:
+    return sorted(hypotheses, key=lambda each: -each[1])[: max(count, 0)]
 
 
 def _score(total: float, length: int, alpha: float, mistake: str) -> float:
@@ -312,6 +375,8 @@ def _score(total: float, length: int, alpha: float, mistake: str) -> float:
         return total
     if mistake == "bare":
         return total / length**alpha
+    if mistake == "unclosed":
+        return total / (5 + length / 6) ** alpha
     length += (mistake == "long") - (mistake == "short")
     penalty = ((5 + length) / 6) ** alpha
     return total * penalty if mistake == "multiplied" else total / penalty

@@ -135,4 +135,6 @@ def _require_table(table: Mapping[str, Mapping[str, float]]) -> None:
                 raise ValueError(f"table must have single words after {beginning!r}, got {word!r}")
         *before, last = ["", *beginning.split()]
         if beginning and last not in table.get(" ".join(before).strip(), {}):
-            raise ValueError(f"table must lead to each of its beginnings, got {beginning!r}")
+            raise ValueError(
+                f"table must lead to each of its beginnings (all words so far), got {beginning!r}"
+            )

@@ -136,6 +136,7 @@ ANSWERS = {
         wrong={
             ADD_AND_NORM: "Over which axis",
             WITH_A_NORM_OF_ITS_OWN: "does not depend on gain",
+            f"{SPREAD} → spread = away.mean(dim=-1, keepdim=True).square()": "one of yours has",
             f"{SPREAD} → {SPREAD.replace('-1', '1')}": "Over which axis",
             f"{MEAN} → away = total - total.mean() && {SPREAD} → "
             "spread = away.square().mean()": "over all axes",
@@ -198,9 +199,9 @@ ANSWERS = {
             f"{APPENDED} → source_ids": "every call of the model gets the same source",
             f"{LARGEST} → (after - before).abs()": "The answer is a number",
             f"{LARGEST} → (after - before).abs()[0, -1].max().item()": "is not the largest",
-            f"{LARGEST} → (after - before).abs()[0].max().item()": "is not the largest",
-            f"{LARGEST} → (after - before).abs()[-1].max().item()": "is not the largest",
-            f"{LARGEST} → (after - before).abs()[:, -1].max().item()": "is not the largest",
+            f"{LARGEST} → (after - before).abs()[0].max().item()": "that of the first row",
+            f"{LARGEST} → (after - before).abs()[-1].max().item()": "that of the last row",
+            f"{LARGEST} → (after - before).abs()[:, -1].max().item()": "that of the last position",
             f"{LARGEST} → bool(((after - before).abs() > 1e-4).any())": "The answer is a number",
             f"{APPENDED} → F.pad(source_ids, (0, 0, 0, 3))": "the same batch size",
             f"{APPENDED}, target_ids) → {APPENDED}, F.pad(target_ids, (0, 3)))[:, : target_ids.size(1)]": "You pad the target, too",

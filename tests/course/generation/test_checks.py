@@ -78,7 +78,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("12.1", {"": dict.fromkeys("abcdefg", 1 / 7)} | OTHERS, "only because of a tie"),
         *[("12.3", mistaken(each), re.escape(hint)) for each, hint in lesson_12.MISTAKES.items()],
         ("12.3", lambda *given: (my_search(*given)[0][:-1], 0.0), "without an end"),
-        ("12.3", lambda *given: ([5, 4, 3, 2], -1.0), "you found"),
+        ("12.3", lambda *given: ([5, 4, 3, 2], -1.0), "you stop after 0 of 6"),
         ("12.3", lambda *given: (my_search(*given)[0], -9.0), "is right; its score is"),
         ("12.3", lambda *given: ("ab", 0.0), "ids are a list"),
         ("12.3", an_unchanging_beam, "the same hypothesis again and again"),

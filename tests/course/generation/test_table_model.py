@@ -85,11 +85,11 @@ def test_what_is_drawn_is_possible(model):
         ),
         (
             {"": {"up": 1.0}, "down": {"up": 1.0}},
-            "table must lead to each of its beginnings, got 'down'",
+            "table must lead to each of its beginnings (all words so far), got 'down'",
         ),
         (
             {"": {"up": 1.0}, "up up": {"up": 1.0}},
-            "table must lead to each of its beginnings, got 'up up'",
+            "table must lead to each of its beginnings (all words so far), got 'up up'",
         ),
         ({}, "table must say what comes first, under the empty text, got []"),
         (
