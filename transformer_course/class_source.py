@@ -5,19 +5,21 @@ import builtins
 import inspect
 import linecache
 import symtable
+from types import CodeType
 
 
 def source_of(cls: type) -> str:
     """A class's source; inspect.getsource does not find it where a notebook's cell defines it.
 
     Raises:
-        LookupError: If it was not found, such as that of a class without methods.
+        LookupError: If it was not found, such as that of a class without methods, or if a method
+            was put into the class from elsewhere.
     """
-    functions = [each for each in vars(cls).values() if inspect.isfunction(each)]
+    functions = {name: each for name, each in vars(cls).items() if inspect.isfunction(each)}
     if not functions:  # of the class itself: what it inherits is of another file
         raise LookupError("it defines no method, and without one its source is not found")
-    codes = [getattr(inspect.unwrap(each), "__code__", None) for each in functions]
-    for code in filter(None, codes):
+    codes = {name: inspect.unwrap(each).__code__ for name, each in functions.items()}
+    for code in codes.values():
         text = "".join(linecache.getlines(code.co_filename))
         for node in ast.walk(ast.parse(text)):
             if (
@@ -25,9 +27,22 @@ def source_of(cls: type) -> str:
                 and node.name == cls.__name__
                 and node.lineno <= code.co_firstlineno <= node.end_lineno
             ):
+                _refuse_methods_from_elsewhere(node, code.co_filename, codes)
                 marks = [f"@{ast.get_source_segment(text, it)}" for it in node.decorator_list]
                 return "\n".join([*marks, ast.get_source_segment(text, node)])
     raise LookupError("its source was not found")
+
+
+def _refuse_methods_from_elsewhere(
+    node: ast.ClassDef, file: str, codes: dict[str, CodeType]
+) -> None:
+    """Refuse a class with a method of another cell, which its source does not show."""
+    plain = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+    plain -= {each.name for each in node.body if getattr(each, "decorator_list", [])}
+    for name, code in codes.items():
+        inside = code.co_filename == file and node.lineno <= code.co_firstlineno <= node.end_lineno
+        if name in plain and not inside:
+            raise LookupError(f"its {name} was written in another cell: write it in the class")
 
 
 def with_class(text: str, name: str, source: str) -> str:
@@ -80,6 +95,20 @@ def needed_names(source: str) -> set[str]:
             if each.is_global() and each.is_referenced()
         }
     return used - vars(builtins).keys()
+
+
+def needed_at_once(source: str) -> set[str]:
+    """The names that a class needs when it is defined: of its bases, decorators and own body."""
+    node = ast.parse(source).body[0]
+    later = {
+        inner
+        for each in ast.walk(node)
+        if isinstance(each, ast.FunctionDef | ast.Lambda)
+        for part in (each.body if isinstance(each.body, list) else [each.body])
+        for inner in ast.walk(part)
+    }
+    names = (each for each in ast.walk(node) if isinstance(each, ast.Name) and each not in later)
+    return {each.id for each in names if isinstance(each.ctx, ast.Load)}
 
 
 def bound_names(text: str) -> set[str]:

@@ -75,7 +75,7 @@ def _move_to_drive(drive: ModuleType) -> str:
     kept = Path(FILE)
     if content is not None and not kept.exists():
         replace_unchanged(kept, None, content)
-    elif content not in (None, kept.read_bytes()):
+    elif content is not None and content != kept.read_bytes():
         return f"{_in_drive()} It differs from the one of this runtime, which is still {own}."
     return _in_drive()
 

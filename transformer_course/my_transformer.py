@@ -29,6 +29,7 @@ from transformer_course import our_transformer
 from transformer_course.class_source import (
     bound_names,
     missing_part,
+    needed_at_once,
     needed_names,
     source_of,
     with_class,
@@ -247,11 +248,14 @@ def _write(name: str, source: str) -> str:
         said = f"{FILE} could not be read ({_reason(error)}) and is kept as"
     before = page.text()
     if unknown := needed_names(source) - bound_names(before) - OURS.keys():
-        names = ", ".join(sorted(unknown))
         raise LookupError(
-            f"it uses {names}, which the file does not have (import or define it in the class)"
+            f"it uses {', '.join(sorted(unknown))}, which the file does not have (import or define "
+            "it in the class)"
         )
-    page.complete(max(list(OURS).index(each) for each in [name, *(s.name for s in page.sections)]))
+    names = list(OURS)
+    if early := needed_at_once(source).intersection(names[names.index(name) :]):
+        raise LookupError(f"it needs {min(early)} before the file has it: write the class whole")
+    page.complete(max(names.index(each) for each in [name, *(s.name for s in page.sections)]))
     section = [each for each in page.sections if each.name == name][-1]
     section.whose, section.text = YOURS, with_class(section.text, name, source)
     text = page.text()

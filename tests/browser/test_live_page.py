@@ -554,21 +554,22 @@ def test_no_earlier_sentence_is_kept_in_memory(open_live, request, translator, o
     assert sizes[1] < sizes[0] + 5 and sizes[1] < 30
 
 
-def test_the_command_replaces_a_page_of_before_and_nothing_else(tmp_path, capsys):
-    folder, own, page = (tmp_path / name for name in ("translator", "own", "page"))
-    folder.mkdir(), own.mkdir()
+def test_the_command_writes_a_new_folder_and_into_no_other(tmp_path, capsys):
+    damaged, own, page = (tmp_path / name for name in ("translator", "own", "page"))
+    damaged.mkdir(), own.mkdir()
     for name in ("tokenizer.json", "model.safetensors"):
-        (folder / name).write_text("{}")
-    (folder / "README.md").write_text("## Data\nTerms\n")
-    (own / "index.html").write_text("mine")
-    assert [main([str(to), str(folder)]) for to in (page, page, own)] == [0, 0, 1]
-    assert (own / "index.html").read_text() == "mine" and len(list(own.iterdir())) == 1
-    said = f"error: the folder must be new, or hold a page of before, got index.html in {own}\n"
+        (damaged / name).write_text("{}")
+    (damaged / "README.md").write_text("## Data\nTerms\n")
+    (own / "page.css").write_text("mine")
+    assert [main([str(to)]) for to in (page, page, own)] == [0, 1, 1]
+    assert (own / "page.css").read_text() == "mine" and len(list(own.iterdir())) == 1
+    said = "".join(f"error: the folder must be new or empty, got {to}\n" for to in (page, own))
     assert capsys.readouterr().err == said
-    wrong = ["", "a\0b", str(own / "index.html"), "/dev/full"]
-    assert [main([to, str(folder)]) for to in wrong] == [1] * 4
-    assert [main([str(page), str(other)]) for other in (own, tmp_path / "none", "")] == [1] * 3
-    assert capsys.readouterr().err.count("\n") == 7
+    wrong = ["", "a\0b", str(own / "page.css"), "/dev/full"]
+    assert [main([to]) for to in wrong] == [1] * 4
+    others = (damaged, own, tmp_path / "none", "")
+    assert [main([str(tmp_path / "new"), str(other)]) for other in others] == [1] * 4
+    assert capsys.readouterr().err.count("\n") == 8 and not (tmp_path / "new").exists()
     with pytest.raises(SystemExit):
         main(["--help"])
 

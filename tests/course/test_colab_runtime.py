@@ -122,6 +122,11 @@ def test_what_is_kept_in_drive_is_there_in_the_next_runtime(colab, tmp_path, mon
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"{FILE} is kept in your Google ")
 
 
+def test_drive_is_chosen_before_anything_is_kept(colab, capsys):
+    run_setup("Google Drive")
+    assert "failed" not in capsys.readouterr().out and Path.cwd().name == FOLDER
+
+
 def test_what_was_written_before_drive_was_chosen_is_taken_along(colab, tmp_path, monkeypatch):
     keep(FeedForward)
     written = Path(FILE).read_bytes()

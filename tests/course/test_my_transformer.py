@@ -560,3 +560,29 @@ def test_half_a_character_is_not_written_and_said_in_one_sentence(capsys):
         "it holds half a character, which no file can hold.\n"
     )
     assert kept() == before
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class FeedForward(FeedForward):\n    def more(self):\n        return 1",
+        "class FeedForward(Transformer):\n    def more(self):\n        return 1",
+        "class FeedForward(nn.Module):\n    kind = EncoderLayer\n\n    def forward(self, x):\n        return x",
+        "class FeedForward(nn.Module):\n    def forward(self, x, kind=Encoder):\n        return x",
+    ],
+)
+def test_a_class_that_needs_itself_or_a_later_one_at_once_is_not_written(folder, capsys, source):
+    keep(written_in_a_cell(OURS["FeedForward"]))
+    before = (folder / FILE).read_bytes()
+    keep(written_in_a_cell(source))
+    said = r"could not be written to my_transformer.py: it needs \w+ before the file has it"
+    assert re.search(said, capsys.readouterr().out)
+    assert (folder / FILE).read_bytes() == before and my_parts().FeedForward.written_by == "yours"
+
+
+def test_a_method_of_another_cell_is_not_kept_in_silence(folder, capsys):
+    patched = written_in_a_cell(OURS["FeedForward"])
+    patched.forward = written_in_a_cell(OURS["TokenEmbedding"]).forward
+    keep(patched)
+    said = "its forward was written in another cell: write it in the class"
+    assert said in capsys.readouterr().out and not (folder / FILE).exists()

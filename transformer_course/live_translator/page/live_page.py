@@ -14,13 +14,14 @@ import base64
 import html
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from transformer_course.live_translator.engine import engine_script
 from transformer_edu.pretrained import loading
 from transformer_edu.training.machine.atomic_files import replace_file, require_path
 from transformer_edu.training.machine.failures import one_line_errors
+from transformer_edu.training.saved_translator import load_translator
 
 # In this order; each may use what the ones before define.
 SCRIPTS = ("elements", "place", "sentence", "boxes", "attention", "experiments", "tour", "page")
@@ -30,7 +31,6 @@ POLICY = (
     "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
 DATA = re.compile(r"(?ms)^## Data\n(.+?)(?=^## |\Z)")  # of a card: whose texts, and their terms
-ENGINE = b"function transformerEngine() {"  # so begins the script of a page
 HOME = "<span>The Transformer, built by you</span>"
 HOME_ON_SITE = '<a href="../index.html">The Transformer, built by you</a>'
 OFFER = f'<a href="{PACKED}">Take this page along</a> as a folder that needs no network. '
@@ -100,15 +100,6 @@ def write_files(to: Path, files: dict[str, str]) -> None:
         replace_file(to / name, [text.encode()])
 
 
-def _refuse_files_of_others(to: Path, names: Collection[str]) -> None:
-    """Refuse to write over what is no page of before (FileExistsError)."""
-    present = [name for name in sorted(names) if (to / name).exists()]
-    page = to / "page.js"
-    if present and not (page.is_file() and page.read_bytes().startswith(ENGINE)):
-        got = f"{', '.join(present)} in {to}"
-        raise FileExistsError(f"the folder must be new, or hold a page of before, got {got}")
-
-
 def _read(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
@@ -127,13 +118,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m transformer_course.live_translator.page.live_page",
         description="Write the live page as a folder that opens from a disk.",
     )
-    parser.add_argument("folder", help="the folder to write; a page of before is replaced")
+    parser.add_argument("folder", help="the folder to write, new or empty")
     parser.add_argument("translator", nargs="?", default=loading.FOLDER, help="another one's")
     chosen = parser.parse_args(arguments)
     for name in ("folder", "translator"):
         require_path(name, getattr(chosen, name))
-    to, files = Path(chosen.folder), folder_files(Path(chosen.translator))
-    _refuse_files_of_others(to, files)
-    write_files(to, files)
+    to, translator = Path(chosen.folder), Path(chosen.translator)
+    if to.is_dir() and any(to.iterdir()):
+        raise FileExistsError(f"the folder must be new or empty, got {to}")
+    load_translator(translator)  # one that cannot be read is told here, not in the page
+    write_files(to, folder_files(translator))
     print(f"The page is in {to}: open its index.html.")
     return 0
