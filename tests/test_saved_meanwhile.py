@@ -328,3 +328,21 @@ def test_a_file_that_somebody_saves_where_there_was_none_stays(disk, tmp_path, m
 
 def _no_link(*names):
     raise OSError(95, "Operation not supported")
+
+
+def test_a_file_that_is_named_like_a_copy_has_a_copy_of_another_name(tmp_path):
+    path = tmp_path / "own.bak"
+    path.write_bytes(IDEA)
+    copy = replace_unchanged(path, IDEA, b"new", keep=True)
+    assert copy != path and copy.read_bytes() == IDEA and path.read_bytes() == b"new"
+
+
+def test_a_disk_without_modes_is_written_to(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(kept_files.shutil, "copymode", refuse)
+    path = tmp_path / "file.txt"
+    path.write_bytes(IDEA)
+    replace_unchanged(path, IDEA, b"new")
+    assert path.read_bytes() == b"new"

@@ -82,7 +82,8 @@ def replace_unchanged(
         if before is None:
             _move(spare, path)
             return None
-        shutil.copymode(path, spare)
+        with suppress(PermissionError):  # a disk may have no modes
+            shutil.copymode(path, spare)
         if content_of(path) != before:
             raise SavedMeanwhileError(path)
         copy = _copy(path, before) if keep else None
@@ -134,7 +135,8 @@ def _remove(path: Path, before: bytes) -> None:
 def _copy(path: Path, content: bytes) -> Path:
     """A copy of a file, under the first name for copies that is free or holds the same."""
     names = (path.with_suffix(f".{number}.bak" if number else ".bak") for number in count())
-    copy = next(name for name in names if not os.path.lexists(name) or _holds(name, content))
+    others = (name for name in names if name != path)  # a file may have such a name itself
+    copy = next(name for name in others if not os.path.lexists(name) or _holds(name, content))
     with suppress(SavedMeanwhileError):
         replace_unchanged(copy, None, content)
         with suppress(OSError):  # the file itself may be gone

@@ -567,7 +567,7 @@ def test_half_a_character_is_not_written_and_said_in_one_sentence(capsys):
     [
         "class FeedForward(FeedForward):\n    def more(self):\n        return 1",
         "class FeedForward(Transformer):\n    def more(self):\n        return 1",
-        "class FeedForward(nn.Module):\n    kind = EncoderLayer\n\n    def forward(self, x):\n        return x",
+        "class FeedForward(nn.Module):\n    kind = Encoder\n\n    def f(self):\n        return 1",
         "class FeedForward(nn.Module):\n    def forward(self, x, kind=Encoder):\n        return x",
     ],
 )

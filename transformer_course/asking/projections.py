@@ -104,7 +104,10 @@ def _weights_hint(weights: Tensor, scores: Tensor) -> str:
     if (weights < 0).any():
         return f"Some weights are negative, such as {weights.min():.2f}: a softmax gives none."
     if not close(sums, torch.ones_like(sums)):
-        return f"The weights of a query must sum to one; a row of yours sums to {sums[0, 0]:.2f}."
+        return (
+            f"A query takes the values with weights that sum to {sums[0, 0]:.2f}, not to 1. Is "
+            "anything divided after the softmax?"
+        )
     if (weights == 0).any():
         return "Some keys get no weight, but a softmax without a mask gives every key some."
     if close(weights, torch.full_like(weights, 1 / KEYS)):

@@ -22,6 +22,7 @@ from transformer_course.asking.answer import (
 )
 from transformer_course.multi_head_attention.list_of_heads import (
     Head,
+    different_masks,
     found_heads,
     narrow_and_wide,
     outputs_of,
@@ -37,7 +38,9 @@ from transformer_edu.model.attention import (
 # Of exercises 4.1 and 4.2. Every length is different, so that no axis passes for another.
 BATCH, NUM_HEADS, QUERIES, KEYS, D_MODEL = 2, 3, 4, 5, 24
 SIZES = f"batch {BATCH}, {QUERIES} queries, {KEYS} keys, d_model {D_MODEL}, {NUM_HEADS} heads"
+OTHER_SIZES = 20, 5  # d_model and heads, tried afterwards
 D_HEAD = 16  # of exercise 4.3
+OWN_MASKS = "Right with one mask for all, wrong where sentences, heads or queries have their own."
 
 
 @exercise("4.1", sizes=SIZES)
@@ -57,7 +60,7 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
     if found is None:
         raise AnswerError(_list_hint(listed, received, inputs))
     heads, project = found
-    for each in (mask[0], mask[0, 0], mask[0].expand(BATCH, QUERIES, KEYS)):
+    for each in (mask[0], mask[0, 0], different_masks(BATCH, NUM_HEADS, QUERIES, KEYS)[:, 0]):
         masked = require_module(listed, *inputs, each)
         hints = {
             "The mask changes nothing: does each head get it?": received,
@@ -67,7 +70,20 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
         }
         refuse_mistakes(masked, hints)
         if not close(masked, project(outputs_of(heads, inputs, each))):
-            raise AnswerError("Right without a mask, wrong with one: give it to every head.")
+            if each.dim() == 3 and each.size(0) > 1:
+                raise AnswerError(OWN_MASKS)
+            raise AnswerError(
+                "Right without a mask, wrong with one: give it to every head, as it is."
+            )
+    d_model, num_heads = OTHER_SIZES
+    others, found = [x[..., :d_model] for x in inputs], None
+    with suppress(Exception):  # a fixed size often stops
+        found = found_heads(answer(d_model, num_heads), others)
+    if found is None or len(found[0]) != num_heads:
+        raise AnswerError(
+            f"Right with d_model {D_MODEL} and {NUM_HEADS} heads, wrong with d_model {d_model} and "
+            f"{num_heads} heads: some size in your code is fixed."
+        )
 
 
 def _require_narrow_heads(listed: nn.Module) -> None:
@@ -189,9 +205,15 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
                 f"Right with a mask {tuple(mask.shape)}, wrong with a mask {flat}: it broadcasts."
             )
         refuse_mistakes(masked, hints)
-        raise AnswerError("Right without a mask, wrong with one: hide scores, before the softmax.")
-    for each in (mask, mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS)):
+        raise AnswerError(
+            "Right without a mask, wrong with one: before the softmax, hidden scores become so low "
+            "that nothing is left of their weights."
+        )
+    different = different_masks(BATCH, NUM_HEADS, QUERIES, KEYS)
+    for each in (mask, mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS), different[:, :1], different):
         if not is_right_with(each):
+            if each is not mask and is_right_with(mask.expand_as(each)):
+                raise AnswerError(OWN_MASKS)
             raise AnswerError(
                 f"Right with a mask (query, key), wrong with a mask {tuple(each.shape)}: it can "
                 "have an axis for the batch and one for the heads, of length 1 or longer."
@@ -204,7 +226,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
 
 def _require_other_sizes(answer: type[nn.Module]) -> None:
     """Refuse a class that is right with the sizes of the check only."""
-    d_model, num_heads = 20, 5
+    d_model, num_heads = OTHER_SIZES
     inputs = [x[:1, 1:, :d_model] for x in _inputs_and_mask()[0]]
     with suppress(Exception):  # a fixed size often stops
         other, package = answer(d_model, num_heads), _package(num_heads, d_model)
@@ -310,7 +332,7 @@ def _numbers_hint(
         return "The softmax is missing between the scores and the average."
     late = (scores * d_head**0.5).softmax(dim=-1) @ value / d_head**0.5
     if close(received, project(merge_heads(late))):
-        return "The scale belongs to the scores, before the softmax: your weights do not sum to 1."
+        return "The scale belongs to the scores, before the softmax: it shrinks your averages."
     for axis, what in ((2, "queries"), (1, "heads"), (0, "batch")):
         if close(received, project(merge_heads(scores.softmax(dim=axis) @ value))):
             return f"The softmax runs over the {what}: the keys are the last axis."

@@ -64,10 +64,17 @@ def as_list(attention: nn.Module, kind: type[nn.Module], *, num_heads: int) -> n
     return listed
 
 
+def different_masks(*shape: int) -> Tensor:
+    """Masks (batch, head, query, key) that differ in every axis; each query has a key."""
+    masks = torch.rand(shape, generator=torch.Generator().manual_seed(1)) < 0.5
+    masks[..., 0] |= ~masks.any(dim=-1)
+    return masks
+
+
 def narrow_and_wide(listed: nn.Module, d_model: int) -> tuple[list[nn.Linear], list[nn.Linear]]:
-    """The linear layers that make fewer than d_model numbers, and those that make d_model."""
+    """The linear layers of the heads, and those that make d_model numbers."""
     layers = [each for each in listed.modules() if isinstance(each, nn.Linear)]
-    narrow = [each for each in layers if each.out_features < d_model]
+    narrow = [each for each in layers if each.out_features != d_model]
     return narrow, [each for each in layers if each.out_features == d_model]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 import torch
 
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's may come before the sentence
         report(
             f"error: another of the {process_count()} processes of this run has ended; "
-            f"to go on from the last evaluation: {PROGRAM} --out {folder.path} --resume"
+            f"to go on from the last evaluation: {PROGRAM} --out {quote(str(folder.path))} --resume"
         )
         return FAILED
 
@@ -102,7 +103,7 @@ def train_in_folder(
         )
     watcher = Watcher(model, folder, settings, scorer, processes=processes)
     if not train_to_the_end(watcher, task, checkpoint):
-        report(f"Interrupted; to go on: {PROGRAM} --out {folder.path} --resume")
+        report(f"Interrupted; to go on: {PROGRAM} --out {quote(str(folder.path))} --resume")
         return INTERRUPTED
     processes.wait()
     for name, scores in finish(watcher, task).items():

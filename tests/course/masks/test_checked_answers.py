@@ -180,7 +180,7 @@ class Attention(nn.Module):
             "self.key_projection → self.w_k": "__init__ must set self.key_projection to an",
             "if mask is not None: → mask = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).tril() if mask is None else mask\n        if mask is not None:": "Some keys get no weight, but a softmax",
             "~mask → mask < 0.5 && if mask is → mask = mask.float() if mask is not None else None\n        if mask is && mask < 0.5 → mask > 0.5": "The polarity is inverted: where mask is",
-            "return scores.softmax(dim=-1) @ v → return scores.softmax(dim=-1) @ v * 0": "The weights of a query must sum to one;",
+            "return scores.softmax(dim=-1) @ v → return scores.softmax(dim=-1) @ v * 0": "weights that sum to",
             "return scores → scores": "Your function returns nothing: end it with",
             "self.value_projection(value) → value": "Your forward projects value with no layer",
             f"scores = {HIDE} → {HIDE[:-1].replace('masked_fill', 'masked_fill_')}) if mask.dim() > 3 else scores": "The mask changes nothing.",

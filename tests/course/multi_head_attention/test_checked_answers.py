@@ -157,6 +157,12 @@ ANSWERS = {
             "return self.output_projection(joined) → return joined": "The output does not depend on output",
             "return self.output_projection(joined) → return self.output_projection(joined) * 0 + joined": "The output projection is missing",
             "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing",
+            "key, value, mask) → key, value, mask if mask is None else mask[:1])": "or queries have their own",
+            "key, value, mask) → key, value, mask if mask is None else mask[..., :1, :])": "or queries have their own",
+            "for _ in range(num_heads) → for _ in range(3)": "some size in your code is fixed",
+            "Attention(d_model, d_model // num_heads) → Attention(d_model, 8)": "some size in your code is fixed",
+            "Attention(d_model, d_model // num_heads) → Attention(d_model, 32)": "a head is 8 wide; yours is 32",
+            "key, value, mask) → key, value, mask if mask is None else mask.unsqueeze(1))": "as it is",
             "key, value, mask) → key, value)": "The mask changes nothing: does each head get it?",
             "key, value, mask) → key, value, None if mask is None else ~mask)": "The polarity is inverted",
             "bias=False → bias=True": "The paper has no bias here",
@@ -235,6 +241,9 @@ ANSWERS = {
             f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1) && {JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "view and reshape cut between words here",
             "return self.output_projection(joined) → return joined": "The output does not depend on",
             "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing: end it with",
+            "~mask, → ~mask[:1] if mask.dim() == 4 else ~mask,": "or queries have their own",
+            "~mask, → ~mask[..., :1, :],": "or queries have their own",
+            "torch.finfo(scores.dtype).min → 0": "nothing is left of their weights",
             "if mask is not None → if False": "the softmax still gets every score",
             "scores = scores.masked_fill → scores.masked_fill": "masked_fill returns a new tensor",
             f"{ATTEND} → heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=self.num_heads**-0.5)": "that is not √d_head",
@@ -263,7 +272,7 @@ ANSWERS = {
             ALONE.replace("math.sqrt(self.d)", "self.d"): "The scores are divided by d_head: take",
             ALONE.replace(
                 "scores.masked_fill(~mask, torch.finfo(scores.dtype).min)", "scores * mask"
-            ): "Right without a mask, wrong with one: hide",
+            ): "Right without a mask, wrong with one: before",
             ALONE.replace(
                 "torch.finfo(scores.dtype).min", "-math.inf"
             ): "without allowed keys gets NaN",
