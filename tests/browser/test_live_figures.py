@@ -617,9 +617,8 @@ def test_the_decoder_says_what_torch_computes_at_every_step(opened, beginning):
         position = "1 position)" if index == 0 else f"{index + 1} positions)"
         assert f"(row {index + 1} of the mask allows {position}" in said
         most = token_words(translator(), source_ids[0].tolist())[int(attention.argmax())]
-        assert re.search(rf"cross-attention: “{re.escape(most)}”(?: \(no. \d+\))?, (.*?%)", said)[
-            1
-        ] == as_percent(attention.max().item())
+        percent = re.search(rf"cross-attention: “{re.escape(most)}”(?: \(no. \d+\))?, (\d+)%", said)
+        assert abs(int(percent[1]) - 100 * attention.max()) < 0.6  # rounded twice
         probability = logits.softmax(dim=-1)[ids[-1]].item()
         how = " which has" if index < len(given) else ""
         assert f"“{chosen}”,{how} {as_percent(probability)}." in said
