@@ -168,6 +168,8 @@ MISTAKES = {
     "divide by the penalty.",
     "short": "The end token counts in the length, too.",
     "long": "The start token does not count in the length.",
+    "full length": "The length in the penalty is that of each hypothesis: you take the number of "
+    "steps of the search, the same for all.",
     "bare": PENALTY,
     "unclosed": PENALTY,
     "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
@@ -351,7 +353,7 @@ def _search(
         complete += living
     if mistake == "likeliest":
         complete = _most_probable(complete, 1)
-    scored = [(ids, _score(total, len(ids), alpha, mistake)) for ids, total in complete]
+    scored = [(ids, _score(total, len(ids), alpha, longest, mistake)) for ids, total in complete]
     return (min if mistake == "lowest" else max)(scored, key=lambda each: each[1])
 
 
@@ -370,13 +372,15 @@ def _most_probable(hypotheses: list[Hypothesis], count: int) -> list[Hypothesis]
     return sorted(hypotheses, key=lambda each: -each[1])[: max(count, 0)]
 
 
-def _score(total: float, length: int, alpha: float, mistake: str) -> float:
+def _score(total: float, length: int, alpha: float, longest: int, mistake: str) -> float:
     if mistake == "unpenalized":
         return total
     if mistake == "bare":
         return total / length**alpha
     if mistake == "unclosed":
         return total / (5 + length / 6) ** alpha
+    if mistake == "full length":
+        length = longest
     length += (mistake == "long") - (mistake == "short")
     penalty = ((5 + length) / 6) ** alpha
     return total * penalty if mistake == "multiplied" else total / penalty

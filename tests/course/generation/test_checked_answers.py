@@ -198,6 +198,8 @@ ANSWERS = {
             f"{SCORE} → total / (5 + length / 6) ** alpha": "with these parentheses",
             "score, ids = max(complete) → score, ids = min(complete)": "has the lowest score",
             "(5 + length) → (4 + length)": "The end token counts",
+            "(5 + length) → (5 + longest)": "the number of steps of the search",
+            f"append(({SCORE}, → append((total, && max(complete) → max((total / ((5 + length) / 6) ** alpha, ids) for total, ids in complete)": "the number of steps of the search",
             "if not beam: → if complete:": "you stop after",
             "range(1, longest + 1) → range(1, longest)": "you stop after",
             "if not beam: → if not beam or (complete and max(complete)[0] >= beam[0][1]):": "you stop after",
