@@ -148,6 +148,8 @@ LEAST = "You keep the least probable ones: sort with the largest sum first."
 PENALTY = (
     "Your penalty is another one: the paper's is ((5 + length) / 6)^α, with these parentheses."
 )
+# The first that explains every answer of a search is told. A new one also has a branch in _search,
+# _continued or _score, and an answer in the tests.
 MISTAKES = {
     "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
     "greedy": "That is what greedy search writes: keep `width` hypotheses at every step.",
