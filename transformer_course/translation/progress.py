@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from transformer_course.curves.run_figures import LABELS, add_head, draw_line, label_axes
 from transformer_course.drawing.style import styled
@@ -29,7 +30,9 @@ def plot_progress(runs: Mapping[str, Sequence[Record]], *, title: str) -> Figure
             steps = [record["step"] for record in records]
             draw_line(axes, steps, [record[measure] for record in records], name, marks=8, **alone)
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # labels between these would overlap
         label_axes(axes, LABELS[measure.removeprefix("validation_")])
     add_head(figure, title, legend_of=panels[0])
     return figure

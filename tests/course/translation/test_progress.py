@@ -29,3 +29,14 @@ def test_the_words_tell_where_each_run_begins_and_ends():
     words = describe_progress(RUNS)
     assert "long: from step 500 to 1,500 the loss goes from 4.0 to 2.0, BLEU from 2 to 31" in words
     assert "short: from step 10 to 20 the loss goes from 1.0 to 0.1, BLEU from 50 to 99" in words
+
+
+def test_only_round_steps_are_labeled():
+    run = [{"step": step, "validation_loss": 1.0, "bleu": 9.0} for step in range(500, 8001, 500)]
+    figure = plot_progress({"one": run}, title="It learns")
+    figure.canvas.draw()
+    for axis in (axes.xaxis for axes in figure.axes):
+        low, high = axis.get_view_interval()
+        ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+        said = {tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high}
+        assert said - {""} == {"500", "1,000", "2,000", "5,000"}
