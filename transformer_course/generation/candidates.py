@@ -122,5 +122,5 @@ def _drawn(logits: Tensor, choice: dict[str, float | None]) -> Tensor:
 
 def _sentence(drawn: Tensor, tokens: Sequence[str]) -> str:
     count, best = int((drawn > 0).sum()), int(drawn.argmax())
-    chance = f"{literal(tokens[best])} has probability {float(drawn[best]):.0%}"
+    chance = f"“{literal(tokens[best])}” has probability {float(drawn[best]):.0%}"
     return f"{count} of {len(tokens)} tokens may be drawn; {chance}"
