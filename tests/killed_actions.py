@@ -48,21 +48,29 @@ ACTIONS: dict[str, Callable[..., object]] = {
 }
 
 
+def killing(number: int, is_counted: Callable[[str], bool]) -> Callable:
+    """A trace that counts the lines of some files, and kills the process at the one of a number.
+
+    Its attribute ``lines`` is how many there were.
+    """
+
+    def trace(frame: FrameType, event: str, _: object) -> Callable | None:
+        if not is_counted(frame.f_code.co_filename):
+            return None
+        trace.lines += 1
+        if trace.lines == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    trace.lines = 0
+    return trace
+
+
 def act(action: str, arguments: list[str], killed_at: int) -> dict[str, object]:
     """Do an action in a child, which is killed at a line; 0 lets it finish."""
     child = os.fork()
     if child == 0:
-        lines = 0
-
-        def trace(frame: FrameType, event: str, _: object) -> Callable | None:
-            nonlocal lines
-            if not frame.f_code.co_filename.startswith(ROOT):
-                return None
-            lines += 1
-            if lines == killed_at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return trace
-
+        trace = killing(killed_at, lambda file: file.startswith(ROOT))
         status = 1
         with (
             open(SAID, "w", encoding="utf-8") as said,
@@ -76,7 +84,7 @@ def act(action: str, arguments: list[str], killed_at: int) -> dict[str, object]:
             finally:
                 sys.settrace(None)
                 said.flush()
-                Path(LINES).write_text(str(lines))
+                Path(LINES).write_text(str(trace.lines))
                 os._exit(status)
     _, status = os.waitpid(child, 0)
     return {

@@ -4,7 +4,6 @@ import ctypes
 import io
 import json
 import os
-import signal
 import sys
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tests.killed_actions import keep_class
+from tests.killed_actions import keep_class, killing
 from tools import reset, working_copies
 from transformer_course import kept_files
 from transformer_course.grading import __main__ as grading
@@ -275,19 +274,9 @@ def is_finished(action, killed_at):
     """Do an action in a child, which is killed at one of its lines; whether it came to its end."""
     child = os.fork()
     if child == 0:
-        lines = 0
-
-        def trace(frame, event, _):
-            nonlocal lines
-            if Path(frame.f_code.co_filename).stem not in ("kept_files", "atomic_files"):
-                return None
-            lines += 1
-            if lines == killed_at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return trace
-
         status = 1
-        sys.settrace(trace)
+        watched = ("kept_files", "atomic_files")
+        sys.settrace(killing(killed_at, lambda file: Path(file).stem in watched))
         try:
             action()
             status = 0
