@@ -59,18 +59,50 @@ def test_a_resumed_run_finds_its_tokenizer(folder, files):
 
 @pytest.mark.parametrize("content", ["{}", '["a", "b", "c", "d", "e"]', "mine"])
 @pytest.mark.parametrize("name", ["words.json", "tokenizer.json"])
-def test_tokens_of_somebody_elses_are_refused_and_left(folder, files, name, content):
+def test_what_holds_no_tokens_is_refused_and_left(folder, files, name, content):
     (folder.path / name).write_text(content, encoding="utf-8")
-    for settings in (files, TOY):
-        with pytest.raises(ValueError, match=f"{name} must (be|hold) a (saved|run's) .*something"):
+    refusal = f"{name} must (be a saved tokenizer|hold (this run's tokens|a run's words)), got "
+    for settings in (files, TOY) if name == "words.json" else (files,):
+        with pytest.raises(ValueError, match=refusal):
             load_run_task(settings, folder)
     assert [file.read_text("utf-8") for file in folder.path.iterdir()] == [content]
 
 
-def test_what_a_run_left_that_never_began_is_not_trusted(folder, files):
-    load_run_task(files.changed(vocabulary_size=270), folder)
-    task, _ = load_run_task(files, folder)
-    assert len(task.vocabulary) > 270
+def test_a_run_that_never_began_begins_again_with_the_same_tokens(folder, files):
+    for settings, name in ((files, "tokenizer.json"), (TOY, "words.json")):
+        load_run_task(settings, folder)
+        written = (folder.path / name).read_bytes()
+        load_run_task(settings, folder)
+        assert [file.read_bytes() for file in folder.path.iterdir()] == [written]
+        (folder.path / name).unlink()
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize(
+    ("own", "run", "name"),
+    [
+        (TINY.changed(vocabulary_size=270), TINY, "tokenizer.json"),
+        (TOY.changed(task="copy"), TINY, "words.json"),
+        (TOY.changed(task="copy"), TOY, "words.json"),
+    ],
+    ids=["a tokenizer", "words for texts", "words"],
+)
+def test_tokens_that_are_not_the_runs_are_neither_replaced_nor_passed_over(
+    folder, files, own, run, name, begun
+):
+    texts = {"task": "files", "source": files.source, "target": files.target}
+    own, run = (each.changed(**texts) if each.is_text else each for each in (own, run))
+    load_run_task(own, folder)
+    before = (folder.path / name).read_bytes()
+    if begun:
+        folder.write_settings(run, {})
+    if begun and own.is_text:  # the checkpoint knows it by the texts in its tokens
+        load_run_task(run, folder)
+    else:
+        with pytest.raises(ValueError, match=f"{name} must hold this run's tokens, got others: m"):
+            load_run_task(run, folder)
+    assert (folder.path / name).read_bytes() == before
+    assert begun or len([*folder.path.iterdir()]) == 1
 
 
 def test_multi30k_is_read_from_the_folder_that_is_named(monkeypatch, tmp_path):

@@ -1,6 +1,7 @@
 """What a run learns, by the name of its task: pairs, tokens, and the score of its progress."""
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 from transformer_edu.data.augmentation import vary
@@ -32,14 +33,17 @@ def load_run_task(
     """The task of a run and its scorer. The first process writes the tokens into the folder.
 
     Raises:
-        ValueError, OSError: As for load_multi30k, read_parallel and load_tokenizer.
+        ValueError, OSError: As for load_multi30k, read_parallel and load_tokenizer; or if the
+            folder holds other tokens than the run's, which are not replaced.
     """
-    if folder.words_file.exists() or folder.tokenizer_file.exists():
-        load_tokens(folder.path)  # a file of somebody else's is not replaced
     if not settings.is_text:
         task = TOY_MAKERS[settings.task]()
-        write_json(folder.words_file, list(task.vocabulary.tokens))
+        if not folder.words_file.exists():
+            write_json(folder.words_file, list(task.vocabulary.tokens))
+        there = load_tokens(folder.path).vocabulary
+        _require_own(folder.words_file, there.tokens == task.vocabulary.tokens)
         return task, ExactMatchScorer()
+    _require_own(folder.words_file, not folder.words_file.exists())
     texts = load_texts(settings)
     tokenizer = _tokenizer(texts, settings, folder, processes)
     task = translation_task(
@@ -85,9 +89,17 @@ def _tokenizer(
     texts: ParallelText, settings: RunSettings, folder: RunFolder, processes: OneProcess
 ) -> Tokenizer:
     """The folder's tokenizer; a new run trains it on what the run learns from."""
-    is_missing = not folder.tokenizer_file.exists()
+    file = folder.tokenizer_file
+    is_missing = not file.exists()
     if is_missing or (processes.is_first and not folder.holds_a_run()):
         lines = [text for pair in texts.train for text in pair]
         made = train_tokenizer(lines, vocabulary_size=settings.model.vocabulary_size)
-        made.save(folder.tokenizer_file)
-    return load_tokenizer(folder.tokenizer_file)
+        if is_missing:
+            made.save(file)
+        _require_own(file, load_tokenizer(file).merges == made.merges)
+    return load_tokenizer(file)
+
+
+def _require_own(file: Path, is_own: bool) -> None:
+    if not is_own:
+        raise ValueError(f"{file} must hold this run's tokens, got others: move it away")
