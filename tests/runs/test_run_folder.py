@@ -135,11 +135,15 @@ def test_only_the_last_weights_are_kept(folder):
     assert list(folder.kept_weights()) == [5, 6, 8]
 
 
-def test_files_that_are_not_named_after_a_step_are_no_weights(folder):
+def test_files_that_are_not_named_as_a_run_names_weights_are_the_readers_own(folder):
     folder.weights.mkdir()
-    for name in ("000010", "9", "1abc", "abc", "1.5"):
+    own = ["1", "٣", "00010", "0000010", "000010", "1000000", "1abc", "abc", "1.5", "²"]
+    for name in own:
         (folder.weights / f"{name}.safetensors").touch()
-    assert list(folder.kept_weights()) == [9, 10]
+    assert list(folder.kept_weights()) == [10, 1_000_000]
+    folder.keep_weights(small_transformer(), 2_000_000, count=1)
+    left = {path.stem for path in folder.weights.iterdir()}
+    assert left == {*own, "2000000"} - {"000010", "1000000"}
 
 
 def test_a_file_name_that_is_no_text_comes_back(folder):

@@ -153,5 +153,6 @@ class RunFolder:
 
     def kept_weights(self) -> dict[int, Path]:
         """The files of weights by step, the earliest first."""
-        files = [path for path in self.weights.glob("*.safetensors") if path.stem.isdecimal()]
-        return {int(path.stem): path for path in sorted(files, key=lambda path: int(path.stem))}
+        files = {*self.weights.glob("*.safetensors")}
+        steps = sorted({int(file.stem) for file in files if file.stem.isdecimal()})
+        return {step: file for step in steps if (file := self.weights_at(step)) in files}
