@@ -66,16 +66,64 @@ def test_every_lesson_is_copied_and_one_that_was_deleted_comes_back(folders):
         assert (copies / lesson.name).read_bytes() == lesson.read_bytes()
 
 
-def test_a_copy_that_was_only_run_follows_its_lesson(folders):
+def run(notebook):
+    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="40 minutes")]
+
+
+def attach(notebook):
+    notebook.cells[0]["attachments"] = {"note.txt": {"text/plain": "an idea"}}
+
+
+def tag(notebook):
+    notebook.cells[0].metadata["tags"] = ["mine"]
+
+
+def note(notebook):
+    notebook.metadata["jupytext"] = {"formats": "ipynb,py"}
+
+
+@pytest.mark.parametrize("what", [run, attach, tag, note])
+@pytest.mark.parametrize("lesson_is", ["newer", "renamed", "gone"])
+def test_a_copy_that_was_run_or_added_to_follows_its_lesson_and_is_kept_as_it_was(
+    what, lesson_is, folders, course, capsys
+):
     lessons, copies = folders
     update(lessons, copies)
-    write(copies / "00_start.ipynb", "print('00_start')", output="00_start\n")
-    before = (copies / "00_start.ipynb").read_bytes()
-    assert newer(lessons, copies) == []
-    assert (copies / "00_start.ipynb").read_bytes() == before
-    write(lessons / "00_start.ipynb", "print('newer')")
-    assert newer(lessons, copies) == []
-    assert first_source(copies / "00_start.ipynb") == "print('newer')"
+    copy, lesson = copies / "00_start.ipynb", lessons / "00_start.ipynb"
+    notebook = json.loads(copy.read_bytes(), object_hook=nbformat.NotebookNode)
+    what(notebook)
+    copy.write_text(json.dumps(notebook))
+    before = copy.read_bytes()
+    assert course(capsys) == (0, "", "") and copy.read_bytes() == before
+    if lesson_is == "newer":
+        write(lesson, "print('newer')")
+    elif lesson_is == "renamed":
+        lesson.rename(lessons / "02_start.ipynb")
+    else:
+        lesson.unlink()
+    _, said, complaint = course(capsys)
+    assert complaint == ""
+    assert "You have run 00_start.ipynb in work/ or added to it, and the course" in said
+    assert said.endswith("your copy as it was is kept as 00_start.bak.\n")
+    assert (copies / "00_start.bak").read_bytes() == before
+    assert copy.exists() == (lesson_is == "newer") and course(capsys) == (0, "", "")
+    assert len(list(copies.glob("*.bak"))) == 1
+
+
+@pytest.mark.parametrize("memory_is_lost", [False, True])
+def test_copies_that_nobody_has_touched_leave_nothing_behind(memory_is_lost, folders):
+    lessons, copies = folders
+    update(lessons, copies)
+    for version in ("newer", "newest"):
+        if memory_is_lost:
+            (copies / MEMORY).unlink()
+            update(lessons, copies)
+        write(lessons / "00_start.ipynb", f"print('{version}')", output=version)
+        assert update(lessons, copies) == Update(copied=["00_start.ipynb"])
+        assert first_source(copies / "00_start.ipynb") == f"print('{version}')"
+    (lessons / "00_start.ipynb").unlink()
+    assert update(lessons, copies) == Update()
+    assert {path.name for path in copies.iterdir()} == {MEMORY, "01_words.ipynb"}
 
 
 def test_a_changed_copy_is_never_overwritten_and_a_newer_lesson_is_announced_each_time(folders):
@@ -322,9 +370,9 @@ def test_a_copy_is_never_taken_for_the_readers_after_an_update_that_was_killed(
     update(lessons, copies)
     step = getattr(working_copies, moment)
 
-    def killed(*given):
+    def killed(*given, **chosen):
         if after:
-            step(*given)
+            step(*given, **chosen)
         raise KeyboardInterrupt
 
     for version in ("second", "third"):
@@ -408,7 +456,7 @@ def test_a_memory_of_the_first_edition_is_understood(folders):
     lessons, copies = folders
     update(lessons, copies)
     memory = json.loads((copies / MEMORY).read_text())
-    (copies / MEMORY).write_text(json.dumps({name: known[-1] for name, known in memory.items()}))
+    (copies / MEMORY).write_text(json.dumps({name: known[0] for name, known in memory.items()}))
     write(lessons / "00_start.ipynb", "print('newer')")
     assert newer(lessons, copies) == []
     assert first_source(copies / "00_start.ipynb") == "print('newer')"

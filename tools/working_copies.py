@@ -2,7 +2,8 @@
 
 ``work/`` holds a copy of each lesson, and git ignores it, so a reader's answers never stand in the
 way of ``git pull``. A copy follows its lesson until the reader changes a cell. From then on it is
-the reader's own and is never overwritten. A lesson that was run and not changed still follows.
+the reader's own and is never overwritten. A copy that was run and not changed still follows, and
+stays as it was, with its outputs, under a name that ends in ``.bak``.
 
 A copy is written whole or not at all. It is signed with the reader's own Jupyter key when it is
 written, and only then: JupyterLab shows live figures only in notebooks that it trusts. Its links to
@@ -25,12 +26,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transformer_course.kept_files import content_of, replace_unchanged
+from transformer_course.kept_files import content_of, name_from, replace_unchanged
 from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.failures import one_line_errors
 
 ROOT = Path(__file__).resolve().parent.parent
-MEMORY = ".copied.json"  # the fingerprints of the lessons that each copy was made of
+MEMORY = ".copied.json"  # for each copy, fingerprints of its lessons and digests of its bytes
 # From one notebook to another, as `make colab` writes it; the links below a title stay.
 LINK_TO_COLAB = (
     r"(?<!\[Open in Colab)\]\(https://colab\.research\.google\.com/github/[^/()]+/[^/()]+"
@@ -39,6 +40,10 @@ LINK_TO_COLAB = (
 NEWER = (
     "You have changed {names} in {folder}/, and the course has a newer version: your copy stays as "
     "it is, and if you rename it, `make lab` puts the newer version next to it."
+)
+KEPT = (
+    "You have run {names} in {folder}/ or added to it, and the course has a newer version: your "
+    "copy as it was is kept as {kept}."
 )
 FAILED = "{names} could not be brought up to date in {folder}/: {reason}."
 SIGNED = (
@@ -58,19 +63,26 @@ class Update:
     Attributes:
         copied: The names of the lessons that were copied.
         newer: The names of those that are newer than a copy that the reader has changed.
+        kept: By name, the file that keeps a copy as it was: its cells are the lesson's, and its
+            outputs or something else are not.
         failed: By name, why a lesson could not be copied.
         signed: Whether all that were copied are signed.
     """
 
     copied: list[str] = field(default_factory=list)
     newer: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     signed: bool = True
 
 
 def fingerprint(content: bytes) -> str:
     """A hash of a notebook's cells without their outputs; of all bytes if it cannot be read."""
-    return hashlib.sha256(_cells(content) or content).hexdigest()
+    return _digest(_cells(content) or content)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _cells(content: bytes) -> bytes:
@@ -111,7 +123,7 @@ def update(lessons: Path, copies: Path) -> Update:
             if there is not None:
                 if fingerprint(there) not in made_of[name]:
                     continue
-                replace_unchanged(copies / name, there, None)
+                _replace(copies / name, there, None, made_of[name], done)
         except ValueError:  # no file can have that name
             pass
         except OSError:
@@ -138,14 +150,27 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     if own not in (None, now, *known):
         done.newer += [lesson.name] * (now not in known)
         return
-    if now not in known:
-        known.append(now)
+    written = [_digest(content)] * (own != now or there == content)
+    known += [each for each in (now, *written) if each not in known]
     if own != now:
         # What is remembered first cannot be taken for the reader's own, whatever happens next.
         write_json(copy.with_name(MEMORY), made_of)
         done.signed &= sign(content)
-        replace_unchanged(copy, there, content)
+        _replace(copy, there, content, known, done)
         done.copied.append(lesson.name)
+
+
+def _replace(
+    copy: Path, there: bytes | None, content: bytes | None, known: list[str], done: Update
+) -> None:
+    """Write or remove a copy; what differs in anything from what was written there is kept.
+
+    Raises:
+        OSError: If it cannot be done; the copy stays.
+    """
+    keep = there is not None and _digest(there) not in known
+    if kept := replace_unchanged(copy, there, content, keep=keep):
+        done.kept[copy.name] = name_from(copy.parent, kept)
 
 
 def sign(content: bytes) -> bool:
@@ -211,6 +236,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if done.copied:
         words = SIGNED if done.signed else NOT_SIGNED
         print(words.format(count=len(done.copied), folder=copies.name))
+    if done.kept:
+        names, files = (", ".join(each) for each in (done.kept, done.kept.values()))
+        print(KEPT.format(names=names, kept=files, folder=copies.name))
     if done.newer:
         print(NEWER.format(names=", ".join(done.newer), folder=copies.name))
     names = defaultdict(list)

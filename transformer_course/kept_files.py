@@ -72,7 +72,9 @@ def replace_unchanged(
         OSError: If it cannot be written; it stays as it is.
     """
     if content is None:
-        return _remove(path, before)
+        copy = _copy(path, before) if keep else None
+        _remove(path, before)
+        return copy
     path = Path(os.path.realpath(path))
     spare = _spare(path, content, before)
     if before is not None:
