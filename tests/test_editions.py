@@ -113,10 +113,25 @@ def test_a_deck_or_a_handout_that_somebody_has_changed_stays(tmp_path, capsys):
     put(tmp_path / "02_attention.pdf", b"printed")
     require_no_loss(tmp_path, ["02_attention.pdf"])
     (tmp_path / "02_attention.pdf").write_bytes(b"printed, with notes")
-    with pytest.raises(EditionError, match="got 02_attention.pdf: write elsewhere"):
+    with pytest.raises(EditionError, match="got 02_attention.pdf: move it elsewhere"):
         require_no_loss(tmp_path, ["02_attention.pdf"])
-    with pytest.raises(EditionError, match="got 02_attention.pdf: write elsewhere"):
+    with pytest.raises(EditionError, match="got 02_attention.pdf: move it elsewhere"):
         put(tmp_path / "02_attention.pdf", b"printed again")
+
+
+@pytest.mark.parametrize("change", ["CRLF", "an earlier version"])
+def test_a_deck_of_an_earlier_version_or_with_other_line_ends_is_named_with_what_to_do(
+    change, tmp_path, capsys
+):
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
+    deck = tmp_path / "02_attention.html"
+    lines = deck.read_bytes().split(b"\n")
+    deck.write_bytes(b"\r\n".join(lines) if change == "CRLF" else b"\n".join(lines[:-2]))
+    assert slides.main(["02", "--to", str(tmp_path)]) == 1
+    told = f"got {deck.name}: move it elsewhere, or delete it if it is but an older edition"
+    assert told in capsys.readouterr().err
+    deck.unlink()
+    assert slides.main(["02", "--to", str(tmp_path)]) == 0
 
 
 @pytest.mark.parametrize("name", ["02_attention.html", "index.html", "02_attention.ipynb"])

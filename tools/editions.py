@@ -104,7 +104,10 @@ def require_no_loss(folder: Path, names: Collection[str]) -> None:
     present = (folder / name for name in sorted(names) if os.path.lexists(folder / name))
     if others := [path.name for path in present if not is_untouched(path)]:
         wanted = f"{folder} must hold no file of others that would be lost"
-        raise EditionError(f"{wanted}, got {', '.join(others)}: write elsewhere with --to")
+        raise EditionError(
+            f"{wanted}, got {', '.join(others)}: move it elsewhere, or delete it if it is but an "
+            "older edition, or write elsewhere with --to"
+        )
 
 
 def put(file: Path, content: bytes) -> None:
