@@ -1,6 +1,7 @@
 """Which exercises the reader's notebooks have solved, as they were saved. Nothing is run."""
 
 import html
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,9 +12,11 @@ from IPython.display import display
 from nbformat import NotebookNode
 
 from transformer_course.grading.outcomes import CORRECT, HEADING, HINT, NOT_RUN, WAITING
+from transformer_edu.training.machine.atomic_files import require_path
 
 MARKS = {CORRECT: "✓", HINT: "…", WAITING: "○", NOT_RUN: "–"}
 LEGEND = "✓ solved, … the check gave a hint, ○ waiting for an answer, – not run"
+COPY = re.compile(r"-Copy\d*$")  # what JupyterLab calls a notebook's duplicate
 CELL = 'style="text-align: left; padding: 0.2em 0.6em; white-space: nowrap"'
 
 
@@ -29,10 +32,12 @@ def solved_exercises(folder: Path) -> list[Solved]:
     """Every exercise of the notebooks in a folder, in their order.
 
     Args:
-        folder: The reader's copies; a damaged notebook is left out.
+        folder: The reader's copies; damaged notebooks and JupyterLab's duplicates are left out.
     """
     found = []
     for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
+        if COPY.search(path.stem):
+            continue
         with suppress(Exception):  # whatever a damaged file holds
             found += _exercises(path.stem, nbformat.read(path, as_version=4))
     return found
@@ -61,7 +66,13 @@ def show_solved(folder: str | Path = ".") -> None:
 
     Args:
         folder: The reader's notebooks; those next to this one.
+
+    Raises:
+        TypeError, NotADirectoryError: If folder is not a folder.
     """
+    require_path("folder", folder)
+    if not Path(folder).is_dir():
+        raise NotADirectoryError(f"folder must be a folder with your notebooks, got {folder}")
     rows: dict[str, list[Solved]] = {}
     for each in solved_exercises(Path(folder)):
         rows.setdefault(each.lesson, []).append(each)

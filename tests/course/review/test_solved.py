@@ -1,6 +1,7 @@
 """The table of exercises says what the checks said when the notebooks were saved."""
 
 import nbformat
+import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tests.published import caught_bundles
@@ -30,6 +31,7 @@ def test_the_outcome_of_each_exercise_is_what_its_check_said_last(tmp_path, monk
     nbformat.write(new_notebook(cells=cells), tmp_path / "02_attention.ipynb")
     (tmp_path / "03_masks.ipynb").write_text("damaged")
     nbformat.write(new_notebook(cells=exercise("9.1")), tmp_path / "my_notes.ipynb")
+    nbformat.write(new_notebook(cells=exercise("2.1")), tmp_path / "02_attention-Copy1.ipynb")
     found = {each.number: each.outcome for each in solved_exercises(tmp_path)}
     assert found == {"2.1": CORRECT, "2.2": WAITING, "2.3": HINT, "2.4": NOT_RUN, "2.5": NOT_RUN}
     published = caught_bundles(monkeypatch, module)
@@ -37,6 +39,14 @@ def test_the_outcome_of_each_exercise_is_what_its_check_said_last(tmp_path, monk
     data = published[0]["data"]
     assert data["text/plain"].startswith("1 of 5 exercises are solved")
     assert data["text/html"].count("<tr>") == 1 and "✓ 2.1</td>" in data["text/html"]
+
+
+def test_what_is_no_folder_is_refused(tmp_path):
+    with pytest.raises(NotADirectoryError, match="folder must be a folder with your noteb.*got no"):
+        show_solved("no such folder")
+    for wrong in (None, 7, ""):
+        with pytest.raises(TypeError, match=f"folder must be a path, got {wrong!r}"):
+            show_solved(wrong)
 
 
 def test_every_exercise_of_the_course_is_found_and_waits():
