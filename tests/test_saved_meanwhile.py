@@ -211,6 +211,24 @@ def test_a_link_stays_a_link_and_a_file_that_is_gone_is_told(system, tmp_path):
     assert list(path.parent.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+@pytest.mark.parametrize("what", ["a folder", "a device or a pipe", "a link that leads nowhere"])
+def test_what_is_no_file_is_named_as_what_it_is(what, tmp_path):
+    path, link = tmp_path / "mine.txt", tmp_path / "link"
+    link.symlink_to(path)
+    if what == "a folder":
+        path.mkdir()
+    elif what == "a device or a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(link)
+    before = sorted(tmp_path.iterdir())
+    for name in (path, link):
+        with pytest.raises(OSError, match=f"it is {what} and not a file"):
+            replace_unchanged(name, None, b"new")
+    assert sorted(tmp_path.iterdir()) == before
+
+
 @pytest.mark.parametrize("links", [True, False])
 def test_a_new_file_takes_the_place_of_nothing(system, links, tmp_path, monkeypatch):
     path = tmp_path / "mine.txt"

@@ -77,7 +77,9 @@ def replace_unchanged(
         return copy
     path = Path(os.path.realpath(path))
     spare = _spare(path, content, before)
-    if before is not None:
+    if before is None:
+        content_of(path)  # a folder or a pipe is named as what it is
+    else:
         _settle_abandoned(path.parent)
     try:
         replace_file(spare, [content])
