@@ -138,8 +138,9 @@ def keep_weights(model: nn.Module) -> None:
     """
     if os.environ.get(SWITCH) == "0":
         return
-    path, buffer, said = Path(os.path.realpath(WEIGHTS)), io.BytesIO(), ""
+    buffer, said = io.BytesIO(), ""
     try:
+        path = Path(os.path.realpath(WEIGHTS))
         weights = {name: weight.cpu() for name, weight in model.state_dict().items()}
         has_nan = any(weight.isnan().any() for weight in weights.values())
         torch.save(weights, buffer)

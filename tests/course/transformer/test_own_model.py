@@ -1,5 +1,7 @@
 """Lesson 09 says whose classes a model has and which one differs, and loses no weights."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -112,6 +114,17 @@ def test_weights_that_cannot_be_written_leave_a_sentence(capsys):
     Path(WEIGHTS).mkdir()
     keep_weights(our_transformer.Transformer(*SIZES))
     assert capsys.readouterr().out.startswith(f"The weights could not be written to {WEIGHTS}: ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows removes no folder that is in use")
+def test_weights_in_a_folder_that_is_gone_leave_a_sentence(capsys, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    keep_weights(our_transformer.Transformer(*SIZES))
+    reason = os.strerror(errno.ENOENT)
+    assert capsys.readouterr().out == f"The weights could not be written to {WEIGHTS}: {reason}.\n"
 
 
 def test_weights_that_have_no_numbers_leave_a_sentence(capsys):
