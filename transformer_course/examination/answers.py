@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ class Sheet:
     Attributes:
         file: Where they come from.
         name: Of the examination, or the form of the inventory.
-        student: As the student or the list names them.
+        student: As the student or the list names them, letters with marks as one sign (NFC).
         answers: By the number of the part.
         problem: Why there are none; empty if all is well.
     """
@@ -102,7 +103,7 @@ def _from_table(path: Path) -> Iterator[Sheet]:
         if any(cells.values()):
             student = re.sub(r"^'(?=[=+@-])", "", student)  # as as_csv wrote it
             values = {part: _value(cell) for part, cell in cells.items()}
-            yield Sheet(str(path), name, student, values)
+            yield Sheet(str(path), name, unicodedata.normalize("NFC", student), values)
 
 
 def _cells(row: Sequence[str]) -> list[str]:
@@ -132,7 +133,8 @@ def _from_json(path: Path) -> Sheet:
         return Sheet(str(path), problem=f"The file cannot be read ({error.strerror}).")
     except (ValueError, TypeError, KeyError, RecursionError):
         return Sheet(str(path), problem="The file does not hold a sheet, a student and answers.")
-    return Sheet(str(path), name, str(student or "").strip(), cells)
+    student = unicodedata.normalize("NFC", str(student or "").strip())
+    return Sheet(str(path), name, student, cells)
 
 
 def _value(text: str) -> object:

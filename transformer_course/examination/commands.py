@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,7 +69,9 @@ def examination_command(arguments: Sequence[str]) -> int:
     parser.add_argument("--students", type=_path, required=True, help="a text file, a name a line")
     parser.add_argument("--secret", type=_path, required=True, help="a file; sheets makes it")
     chosen = _with_folder(parser, arguments)
-    students = [line for line in read_lines(chosen.students) if line]
+    # Two files may write ä in two ways: as one sign, or as a and its dots.
+    lines = [unicodedata.normalize("NFC", line) for line in read_lines(chosen.students)]
+    students = [line for line in lines if line]
     if not students:
         raise ValueError(f"students must hold a name a line, got none in {chosen.students}")
     if wrong := [student for student in students if re.search(r"[\0-\x1f]", student)]:

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,27 @@ def test_a_student_whose_name_looks_like_a_formula_is_found_again(desk):
     text = (desk / "out" / "first-answers.csv").read_text(encoding="utf-8-sig")
     (desk / "typed.csv").write_text(text.replace("'=Bob,", "'=Bob,1", 1), encoding="utf-8")
     assert [sheet.student for sheet in read_sheets([desk / "typed.csv"])] == ["=Bob"]
+
+
+@pytest.mark.parametrize("handed_in", ["json", "csv"])
+def test_a_name_has_one_sheet_and_one_key_however_its_letters_are_written(desk, handed_in):
+    one_sign, two_signs = (unicodedata.normalize(form, "Ada Ä") for form in ("NFC", "NFD"))
+    (desk / "students.txt").write_text(f"{two_signs}\nBob\n", encoding="utf-8")
+    assert command(desk, "sheets", "first") == 0
+    assert (desk / "out" / f"first-Ada-{one_sign[-1]}.ipynb").exists()
+    key = key_of("first", one_sign)
+    hand_in(desk / "in", "first", two_signs, key)
+    answers = desk / "in"
+    if handed_in == "csv":
+        answers = desk / "in.csv"
+        head, row = ["sheet", "student", *key], ["first", two_signs, *map(repr, key.values())]
+        with answers.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([head, row])
+    assert command(desk, "mark", "first", str(answers)) == 0
+    table = (desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig")
+    worth = sum(points for _, points, *_ in tasks_and_keys(variant("first", "", SECRET)))
+    ada = next(row for row in rows_of(table) if row["student"] == one_sign)
+    assert (ada["points"], ada["problem"]) == (str(worth), "")
 
 
 def test_what_a_notebook_cannot_write_leaves_the_file_that_was_written(tmp_path):
