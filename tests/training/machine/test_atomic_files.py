@@ -108,6 +108,23 @@ def test_what_is_empty_or_of_another_kind_is_no_path(empty):
         require_path("out", empty)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes")
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o400])
+def test_a_file_keeps_its_mode(path, mode):
+    path.chmod(mode)
+    write_json(path, "the new content")
+    assert path.stat().st_mode & 0o777 == mode and read_json(path) == "the new content"
+
+
+def test_a_disk_without_modes_is_written_to(path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    write_json(path, "the new content")
+    assert read_json(path) == "the new content"
+
+
 def test_json_comes_back_and_a_damaged_file_is_refused(path):
     content = {"ü": [1, None, "caf\udce9"]}
     write_json(path, content)

@@ -18,8 +18,8 @@ except ImportError:  # Windows
 def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file whole or not at all, also when the power fails or the disk is full.
 
-    The parts go to a temporary file in the same folder and are flushed to the disk. Then that
-    file takes the old file's place in a single operation of the file system.
+    The parts go to a temporary file in the same folder and are flushed to the disk. Then that file
+    takes the old file's place, with its mode, in a single operation of the file system.
 
     Raises:
         OSError: If the file cannot be written; the message names path, and the old file stays.
@@ -33,6 +33,8 @@ def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
+        with suppress(OSError):  # the file may be new, or the disk have no modes
+            partial.chmod(path.stat().st_mode & 0o777)
         os.replace(partial, path)
         _flush_folder(path.parent)
     except OSError as error:
