@@ -35,3 +35,6 @@ def test_other_models_and_no_models_are_refused(tmp_path):
         average_models([tmp_path / "a", tmp_path / "b"])
     with pytest.raises(ValueError, match="paths must hold at least one path, got none"):
         average_models([])
+    for single in (tmp_path / "a", str(tmp_path / "a")):
+        with pytest.raises(TypeError, match="paths must be several paths, got .*a'"):
+            average_models(single)

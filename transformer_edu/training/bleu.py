@@ -60,4 +60,4 @@ def corpus_bleu(
     # force: no warning about texts that are already split into words.
     metric = import_extra("sacrebleu").BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
     result = metric.corpus_score(list(hypotheses), [list(references)])
-    return Bleu(result.score, str(metric.get_signature()))
+    return Bleu(min(100.0, result.score), str(metric.get_signature()))

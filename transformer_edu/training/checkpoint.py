@@ -183,9 +183,11 @@ def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
     is nearer to it. The paper averages the last 5 checkpoints of its base model, 20 of big.
 
     Raises:
-        ValueError: If there are no paths.
+        TypeError, ValueError: If paths is a single path, or holds none.
         OSError, CheckpointError: As for load_model, or if the files hold different models.
     """
+    if isinstance(paths, str | os.PathLike):
+        raise TypeError(f"paths must be several paths, got {paths!r}")
     if len(paths) == 0:
         raise ValueError("paths must hold at least one path, got none")
     average = load_model(paths[0])
