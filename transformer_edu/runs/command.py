@@ -159,14 +159,12 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
     folder, settings, scorer = watcher.folder, watcher.settings, watcher.scorer
     watched = task.validation[: settings.training.evaluate_on]
     paths = [path for step, path in folder.kept_weights().items() if step in watcher.scores()]
-    last = average_models(paths[-settings.keep :])
-    models = {"best": load_model(folder.best), "average": last}
+    models = {"best": load_model(folder.best), "average": average_models(paths[-settings.keep :])}
     scores = {}
     for name, model in models.items():
         model.to(pick_device())
         evaluation = evaluate(model, watched, processes=watcher.processes)
-        score = scorer(model, evaluation)
-        scores[name] = {"validation_loss": evaluation.loss, scorer.name: score}
+        scores[name] = {"validation_loss": evaluation.loss, scorer.name: scorer(model, evaluation)}
     if watcher.processes.is_first:
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)

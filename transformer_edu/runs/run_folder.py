@@ -96,8 +96,7 @@ class RunFolder:
 
     def write_settings(self, settings: RunSettings, versions: Mapping[str, str]) -> None:
         """Write what was chosen, and the versions that the run is made with."""
-        record = {"settings": settings.by_name(), "versions": dict(versions)}
-        write_json(self.settings_file, record)
+        write_json(self.settings_file, {"settings": settings.by_name(), "versions": dict(versions)})
 
     def read_settings(self) -> RunSettings:
         """Read what was chosen.

@@ -90,8 +90,7 @@ def _tokenizer(
 ) -> Tokenizer:
     """The folder's tokenizer; a new run trains it on what the run learns from."""
     file = folder.tokenizer_file
-    is_missing = not file.exists()
-    if is_missing or (processes.is_first and not folder.holds_a_run()):
+    if (is_missing := not file.exists()) or (processes.is_first and not folder.holds_a_run()):
         lines = [text for pair in texts.train for text in pair]
         made = train_tokenizer(lines, vocabulary_size=settings.model.vocabulary_size)
         if is_missing:
