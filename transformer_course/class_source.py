@@ -7,6 +7,8 @@ import linecache
 import symtable
 from types import CodeType
 
+from IPython import get_ipython
+
 
 def source_of(cls: type) -> str:
     """A class's source; inspect.getsource does not find it where a notebook's cell defines it.
@@ -20,7 +22,7 @@ def source_of(cls: type) -> str:
         raise LookupError("it defines no method, and without one its source is not found")
     codes = {name: inspect.unwrap(each).__code__ for name, each in functions.items()}
     for code in codes.values():
-        text = "".join(linecache.getlines(code.co_filename))
+        text = _text_of(code.co_filename)
         for node in ast.walk(ast.parse(text)):
             if (
                 isinstance(node, ast.ClassDef)
@@ -31,6 +33,15 @@ def source_of(cls: type) -> str:
                 marks = [f"@{ast.get_source_segment(text, it)}" for it in node.decorator_list]
                 return "\n".join([*marks, ast.get_source_segment(text, node)])
     raise LookupError("its source was not found")
+
+
+def _text_of(file: str) -> str:
+    """What a file or a cell holds. IPython cuts a cell where Python does not, as at a form feed."""
+    lines = linecache.getlines(file)
+    history = getattr(get_ipython(), "history_manager", None)
+    cells = getattr(history, "input_hist_parsed", [])
+    whole = (cell for cell in reversed(cells) if [f"{it}\n" for it in cell.splitlines()] == lines)
+    return next(whole, "".join(lines))
 
 
 def _refuse_methods_from_elsewhere(

@@ -545,6 +545,36 @@ def test_a_class_with_a_method_of_another_is_not_kept_as_the_courses(capsys):
     assert not Path(FILE).exists()
 
 
+IN_A_SHELL = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+for cell in sys.stdin.read().split("# ---"):
+    shell.run_cell(cell, store_history=True).raise_error()
+"""
+
+
+@pytest.mark.parametrize("end", ["\f", "\u2028"])
+def test_a_comment_with_what_ends_a_line_elsewhere_is_kept(folder, end):
+    """IPython cuts its copy of a cell there, so that the copy is not Python any more."""
+    own = OURS["FeedForward"].replace('"""', f'"""pasted from{end}a page ', 1)
+    own = own.replace("    def", f"    # from{end}a page\n    def", 1)
+    imports = "from torch import nn\nfrom transformer_course.my_transformer import keep\n"
+    cells = [imports, own, "keep(FeedForward)", own.replace("page", "book"), "keep(FeedForward)"]
+    shell = subprocess.run(
+        [sys.executable, "-c", IN_A_SHELL],
+        input="# ---".join(cells),
+        capture_output=True,
+        encoding="utf-8",
+        env=os.environ | {"IPYTHONDIR": str(folder / "ipython"), "PYTHONUTF8": "1"},
+    )
+    said = f"Your FeedForward is in {FILE}, next to this lesson."
+    assert shell.stdout.splitlines() == [said, said], shell.stdout + shell.stderr
+    assert own.replace("page", "book") in Path(FILE).read_bytes().decode()
+    assert my_parts().FeedForward.written_by == my_transformer.YOURS
+
+
 def test_half_a_character_is_not_written_and_said_in_one_sentence(capsys):
     cls = written_in_a_cell(OWN)
     keep(FeedForward)
