@@ -206,7 +206,7 @@ def require_untouched(given: Sequence[object], before: Sequence[object]) -> None
         if isinstance(original, Tensor) and not close(after, original):
             raise AnswerError(
                 "Your code changes the tensor that it gets, which the caller still needs: change a "
-                "clone, or make a new tensor."
+                "clone, or make a new tensor. (A slice is no copy.)"
             )
 
 

@@ -64,7 +64,7 @@ def plot_attention_rows(
     draw_weights(right, weights, query_words, key_words)
     right.set_aspect("auto")
     best = int(weights[marked].argmax())
-    for axes, name in ((left, "scores"), (right, "attention weights")):
+    for axes, name in ((left, "scores, divided by √d_k"), (right, "attention weights")):
         _frame_row(axes, marked, best)
         axes.set_title(name, fontsize=13)
         axes.set_xlabel(KEY_AXIS)

@@ -50,7 +50,7 @@ def plot_marked_links(
                 [lower[query], upper[key]],
                 [0.18, 0.82],
                 color=VERMILION if is_marked else QUIET,
-                linewidth=0.5 + 9 * weight if is_marked else 4 * weight,
+                linewidth=8 * weight,
                 alpha=1.0 if is_marked else 0.55,
                 marker="",
                 zorder=2 if is_marked else 1,

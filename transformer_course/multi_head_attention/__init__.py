@@ -3,7 +3,6 @@
 from transformer_course.asking.predict import predict
 from transformer_course.drawing.display import show
 from transformer_course.multi_head_attention.checks import (
-    check_list_of_heads,
     check_multi_head_attention,
     check_swapped_heads,
 )
@@ -15,6 +14,7 @@ from transformer_course.multi_head_attention.figures import (
     show_map,
 )
 from transformer_course.multi_head_attention.head_charts import plot_heads_of_word
+from transformer_course.multi_head_attention.list_checks import check_list_of_heads
 from transformer_course.multi_head_attention.list_of_heads import as_list
 from transformer_course.multi_head_attention.neighbors import (
     NeighborModel,

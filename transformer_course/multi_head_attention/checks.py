@@ -1,4 +1,4 @@
-"""Checks of lesson 4: multi-head attention."""
+"""The checks of exercises 4.2 and 4.3; that of 4.1 has a module of its own."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,13 +20,18 @@ from transformer_course.asking.answer import (
     require_module,
     require_shape,
 )
-from transformer_course.multi_head_attention.list_of_heads import (
-    Head,
-    different_masks,
-    found_heads,
-    narrow_and_wide,
-    outputs_of,
+from transformer_course.multi_head_attention.list_checks import (
+    BATCH,
+    D_MODEL,
+    KEYS,
+    NUM_HEADS,
+    OTHER_SIZES,
+    OWN_MASKS,
+    QUERIES,
+    SIZES,
+    inputs_and_mask,
 )
+from transformer_course.multi_head_attention.list_of_heads import different_masks
 from transformer_course.my_transformer import keep
 from transformer_edu.model.attention import (
     MultiHeadAttention,
@@ -35,133 +40,7 @@ from transformer_edu.model.attention import (
     split_heads,
 )
 
-# Of exercises 4.1 and 4.2. Every length is different, so that no axis passes for another.
-BATCH, NUM_HEADS, QUERIES, KEYS, D_MODEL = 2, 3, 4, 5, 24
-SIZES = f"batch {BATCH}, {QUERIES} queries, {KEYS} keys, d_model {D_MODEL}, {NUM_HEADS} heads"
-OTHER_SIZES = 20, 5  # d_model and heads, tried afterwards
 D_HEAD = 16  # of exercise 4.3
-OWN_MASKS = "Right with one mask for all, wrong where sentences, heads or queries have their own."
-
-
-@exercise("4.1", sizes=SIZES)
-def check_list_of_heads(answer: type[nn.Module]) -> None:
-    """Exercise 4.1: a class ListOfHeads(d_model, num_heads), with its own random weights."""
-    require_class(answer, "ListOfHeads")
-    inputs, mask = _inputs_and_mask()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(4)
-        listed = answer(D_MODEL, NUM_HEADS)
-    let_wait(listed, *inputs)
-    _require_narrow_heads(listed)
-    received = require_module(listed, *inputs)
-    received = require_shape(received, (BATCH, QUERIES, D_MODEL), "(batch, query, d_model)")
-    require_gradients(listed, received)
-    found = found_heads(listed, inputs)
-    if found is None:
-        raise AnswerError(_list_hint(listed, received, inputs))
-    heads, project = found
-    for each in (mask[0], mask[0, 0], different_masks(BATCH, NUM_HEADS, QUERIES, KEYS)[:, 0]):
-        masked = require_module(listed, *inputs, each)
-        hints = {
-            "The mask changes nothing: does each head get it?": received,
-            "The polarity is inverted: where mask is True, a query *may attend*.": project(
-                outputs_of(heads, inputs, ~each)
-            ),
-        }
-        refuse_mistakes(masked, hints)
-        if not close(masked, project(outputs_of(heads, inputs, each))):
-            if each.dim() == 3 and each.size(0) > 1:
-                raise AnswerError(OWN_MASKS)
-            raise AnswerError(
-                "Right without a mask, wrong with one: give it to every head, as it is."
-            )
-    d_model, num_heads = OTHER_SIZES
-    others, found = [x[..., :d_model] for x in inputs], None
-    with suppress(Exception):  # a fixed size often stops
-        found = found_heads(answer(d_model, num_heads), others)
-    if found is None or len(found[0]) != num_heads:
-        raise AnswerError(
-            f"Right with d_model {D_MODEL} and {NUM_HEADS} heads, wrong with d_model {d_model} and "
-            f"{num_heads} heads: some size in your code is fixed."
-        )
-
-
-def _require_narrow_heads(listed: nn.Module) -> None:
-    """Refuse heads that PyTorch does not see, that are one head, or that are too wide."""
-    narrow, wide = narrow_and_wide(listed, D_MODEL)
-    for value in (value for name, value in vars(listed).items() if not name.startswith("_")):
-        held = value.values() if isinstance(value, dict) else value
-        if isinstance(value, list | tuple | dict) and any(isinstance(x, nn.Module) for x in held):
-            hint = "In a plain list, PyTorch does not find the heads: use nn.ModuleList."
-            raise AnswerError(hint.replace("list", type(value).__name__))
-    if any(each.in_features != D_MODEL for each in narrow):
-        raise AnswerError(
-            "A head reads the whole vector of a word: its matrices go from d_model to d_head."
-        )
-    if narrow and any(each.in_features != D_MODEL for each in wide):
-        raise AnswerError("output_projection reads all heads side by side: d_model to d_model.")
-    if len(wide) > 1:
-        raise AnswerError(
-            f"{len(wide)} layers make d_model numbers. Only output_projection should: a head is "
-            "narrower."
-        )
-    if len(narrow) == 3:
-        raise AnswerError("All heads are one and the same: each needs matrices of its own.")
-    if len(narrow) != 3 * NUM_HEADS:
-        raise AnswerError(
-            f"{NUM_HEADS} heads have {3 * NUM_HEADS} narrow projections; PyTorch finds "
-            f"{len(narrow)} in yours."
-        )
-    if any(each.out_features != D_MODEL // NUM_HEADS for each in narrow):
-        raise AnswerError(
-            f"With d_model {D_MODEL} and {NUM_HEADS} heads, a head is {D_MODEL // NUM_HEADS} wide; "
-            f"yours is {narrow[0].out_features}."
-        )
-    if not wide:
-        raise AnswerError("The output projection is missing: nn.Linear(d_model, d_model).")
-    if any(each.bias is not None for each in (*narrow, *wide)):
-        raise AnswerError("The paper has no bias here: each nn.Linear needs bias=False.")
-
-
-def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) -> str:
-    """What a list of heads of the right shape with wrong numbers comes from."""
-    narrow, (project,) = narrow_and_wide(listed, D_MODEL)
-    heads: list[Head] = [tuple(narrow[at : at + 3]) for at in range(0, len(narrow), 3)]
-    outputs, (query, key, value) = outputs_of(heads, inputs), inputs
-    parts = outputs.unflatten(-1, (NUM_HEADS, -1))
-    own = "a row needs its own numbers of every head."
-    mistakes = {
-        "The output projection is missing: multiply the joined heads by W_O.": outputs,
-        "The heads are joined number by number: each head must stay in one piece.": project(
-            parts.transpose(-2, -1).flatten(-2)
-        ),
-        f"The reshape after stack mixes positions: {own}": project(
-            parts.transpose(1, 2).reshape(outputs.shape)
-        ),
-        f"The reshape after stack mixes sentences: {own}": project(
-            parts.permute(2, 0, 1, 3).reshape(outputs.shape)
-        ),
-        "The same head stands there several times: join the outputs of all heads.": project(
-            parts[:, :, :1].expand_as(parts).flatten(-2)
-        ),
-        "The last head stands there several times: join the outputs of all heads.": project(
-            parts[:, :, -1:].expand_as(parts).flatten(-2)
-        ),
-        "An average mixes the heads again: put their outputs side by side.": project(
-            parts.mean(dim=2, keepdim=True).expand_as(parts).flatten(-2)
-        ),
-        "A sum mixes the heads again: put their outputs side by side.": project(
-            parts.sum(dim=2, keepdim=True).expand_as(parts).flatten(-2)
-        ),
-        "A head gets query, key and value in this order; yours gets them in another.": project(
-            outputs_of(heads, [query, value, key])
-        ),
-        "key and value have no effect: every head gets query three times.": project(
-            outputs_of(heads, [query, query, query])
-        ),
-    }
-    same = [hint for hint, mistake in mistakes.items() if close(received, mistake)]
-    return (same or ["The shape is right, but these are not the joined outputs of the heads."])[0]
 
 
 @exercise("4.2", sizes=SIZES)
@@ -171,7 +50,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
     It is kept in the reader's own file.
     """
     require_class(answer, "MultiHeadAttention")
-    inputs, mask = _inputs_and_mask()
+    inputs, mask = inputs_and_mask()
     attention, package = answer(D_MODEL, NUM_HEADS), _package(NUM_HEADS)
     let_wait(attention, *inputs)
     _require_projections(attention)
@@ -220,6 +99,8 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
             )
     if not ask(attention, *inputs, torch.zeros_like(mask)).isfinite().all():
         raise AnswerError(NOTHING_ALLOWED)
+    one = require_module(attention, *(x[:1, 1:] for x in inputs))
+    require_shape(one, (1, QUERIES - 1, D_MODEL), "one sentence: (1, query, d_model)")
     _require_other_sizes(answer)
     keep(answer)
 
@@ -227,7 +108,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
 def _require_other_sizes(answer: type[nn.Module]) -> None:
     """Refuse a class that is right with the sizes of the check only."""
     d_model, num_heads = OTHER_SIZES
-    inputs = [x[:1, 1:, :d_model] for x in _inputs_and_mask()[0]]
+    inputs = [x[:1, 1:, :d_model] for x in inputs_and_mask()[0]]
     with suppress(Exception):  # a fixed size often stops
         other, package = answer(d_model, num_heads), _package(num_heads, d_model)
         other.load_state_dict(package.state_dict())
@@ -244,15 +125,6 @@ def _package(num_heads: int, d_model: int = D_MODEL) -> MultiHeadAttention:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
         return MultiHeadAttention(d_model=d_model, num_heads=num_heads)
-
-
-def _inputs_and_mask() -> tuple[list[Tensor], Tensor]:
-    """Query, key and value of the check's own, and a mask; the same every time."""
-    generator = torch.Generator().manual_seed(4)
-    inputs = [
-        torch.randn(BATCH, length, D_MODEL, generator=generator) for length in (QUERIES, KEYS, KEYS)
-    ]
-    return inputs, (torch.arange(KEYS) < KEYS - 2)[None, None, None, :]
 
 
 def _require_projections(attention: nn.Module) -> None:
@@ -386,6 +258,9 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
         ),
         "All heads moved by one; head 3 must stay in its place.": w_o.roll(D_HEAD, dims=1),
         "That swaps heads 2 and 3: we count heads from 1.": torch.cat([first, rest, second], dim=1),
+        "The right columns, but that is the transpose: it stays (out, in).": torch.cat(
+            [second, first, rest], dim=1
+        ).T,
     }
     refuse_mistakes(repaired, known_mistakes)
     if not close(repaired, torch.cat([second, first, rest], dim=1)):

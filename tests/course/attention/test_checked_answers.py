@@ -126,6 +126,7 @@ class Attention(nn.Module):
             "nn.Linear(d_model, d_head → nn.Linear(d_model, d_model": "query_projection must go from d_model to",
             "self.query_projection → self.w_q": "__init__ must set self.query_projection to",
             "weights @ v → (weights @ v).squeeze()": "One query of one sentence must give the shape",
+            "weights @ v → weights.squeeze() @ v.squeeze()": "One query of one sentence must give the shape",
             "math.sqrt(q.size(-1)) → math.sqrt(4)": "Right with d_model 12 and d_head 4, wrong with",
             "math.sqrt(q.size(-1)) → 2": "Right with d_model 12 and d_head 4, wrong with",
             "value_projection = nn.Linear(d_model, d_head, bias=False) → value_projection = self.key_projection": "key_projection and value_projection are the same",

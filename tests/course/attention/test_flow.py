@@ -17,7 +17,10 @@ def figure():
 
 
 def test_every_score_and_every_weight_is_written_into_its_cell(figure):
-    wanted = {"scores": (SCORES, "{:z.1f}"), "attention weights": (WEIGHTS, "{:.2f}")}
+    wanted = {
+        "scores, divided by √d_k": (SCORES, "{:z.1f}"),
+        "attention weights": (WEIGHTS, "{:.2f}"),
+    }
     assert {axes.get_title("left") for axes in figure.axes} == wanted.keys()
     for axes in figure.axes:
         numbers, form = wanted[axes.get_title("left")]

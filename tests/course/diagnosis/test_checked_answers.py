@@ -200,6 +200,7 @@ ANSWERS = {
             f"{LARGEST} → (after - before).abs()": "The answer is a number",
             f"{LARGEST} → (after - before).abs()[0, -1].max().item()": "is not the largest",
             f"{LARGEST} → (after - before).abs()[0].max().item()": "that of the first row",
+            f"{LARGEST} → (after - before).abs()[:, 0].max().item()": "that of the first position",
             f"{LARGEST} → (after - before).abs()[-1].max().item()": "that of the last row",
             f"{LARGEST} → (after - before).abs()[:, -1].max().item()": "that of the last position",
             f"{LARGEST} → bool(((after - before).abs() > 1e-4).any())": "The answer is a number",

@@ -8,10 +8,11 @@ import torch
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
 from transformer_course.asking.answer import AnswerError
 from transformer_course.generation import checks as lesson_12
+from transformer_course.generation import search_checks
 from transformer_course.generation.checks import check_misleading_table
 from transformer_edu.model.special_ids import START_ID
 
-CHECKS = checks_of(lesson_12)
+CHECKS = checks_of(lesson_12) | checks_of(search_checks)
 HALVES = {"cat": 0.5, "dog": 0.5}
 MISLEADING = {
     "": {"red": 0.27, "green": 0.26, "blue": 0.25, "black": 0.22},
@@ -40,7 +41,7 @@ def kept_one_too_many(probabilities, p):
 
 def my_search(next_log_p, width, alpha=0.0, longest=20):
     """A right search: that of the check."""
-    return lesson_12._search(next_log_p, width, alpha, longest)
+    return search_checks._search(next_log_p, width, alpha, longest)
 
 
 def an_unchanging_beam(next_log_p, width, alpha=0.0, longest=20):
@@ -51,7 +52,7 @@ def an_unchanging_beam(next_log_p, width, alpha=0.0, longest=20):
 
 def mistaken(mistake):
     """A search that makes one of the check's own mistakes."""
-    return lambda next_log_p, *given: lesson_12._search(next_log_p, *given, mistake)
+    return lambda next_log_p, *given: search_checks._search(next_log_p, *given, mistake)
 
 
 test_a_right_answer_is_correct = right_answers(
@@ -76,7 +77,10 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("12.1", {}, "must say what comes first"),
         ("12.1", None, "answer is a table"),
         ("12.1", {"": dict.fromkeys("abcdefg", 1 / 7)} | OTHERS, "only because of a tie"),
-        *[("12.3", mistaken(each), re.escape(hint)) for each, hint in lesson_12.MISTAKES.items()],
+        *[
+            ("12.3", mistaken(each), re.escape(hint))
+            for each, hint in search_checks.MISTAKES.items()
+        ],
         ("12.3", lambda *given: (my_search(*given)[0][:-1], 0.0), "without an end"),
         ("12.3", lambda *given: ([5, 4, 3, 2], -1.0), "you stop after 0 of 6"),
         ("12.3", lambda *given: (my_search(*given)[0], -9.0), "is right; its score is"),

@@ -3,7 +3,7 @@
 import torch
 
 from tests.exercise_answers import Answers, checks_of, told_apart
-from transformer_course.multi_head_attention import checks
+from transformer_course.multi_head_attention import checks, list_checks
 
 LIST = """
 class ListOfHeads(nn.Module):
@@ -162,7 +162,7 @@ ANSWERS = {
             "for _ in range(num_heads) → for _ in range(3)": "some size in your code is fixed",
             "Attention(d_model, d_model // num_heads) → Attention(d_model, 8)": "some size in your code is fixed",
             "Attention(d_model, d_model // num_heads) → Attention(d_model, 32)": "a head is 8 wide; yours is 32",
-            "key, value, mask) → key, value, mask if mask is None else mask.unsqueeze(1))": "as it is",
+            "key, value, mask) → key, value, mask if mask is None else mask.unsqueeze(1))": "with a mask, too = (2, 4, 24); yours is",
             "key, value, mask) → key, value)": "The mask changes nothing: does each head get it?",
             "key, value, mask) → key, value, None if mask is None else ~mask)": "The polarity is inverted",
             "bias=False → bias=True": "The paper has no bias here",
@@ -231,6 +231,7 @@ ANSWERS = {
             f"{JOIN} → heads.transpose(1, 2).reshape(heads.size(0), -1, 24)": "some size in your code is fixed",
             "self.num_heads = num_heads → self.num_heads, self.d_head = num_heads, d_model / num_heads && (self.num_heads, -1) → (self.num_heads, self.d_head)": "divide with //",
             f"{SPLIT} → x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)": "A head must be one piece of d_head numbers;",
+            f"{JOIN} → heads.transpose(1, 2).flatten(-2).squeeze(0)": "one sentence: (1, query, d_model) = (1,",
             f"{JOIN} → heads.flatten(1, 2)": "Python stops at `return self.output_projectio",
             f"{JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "The heads are joined without moving them",
             f"{JOIN} → heads.transpose(1, 2).view(heads.size(0), heads.size(2), -1)": "Python stops at `joined = heads.transpose(1, ",
@@ -306,7 +307,7 @@ ANSWERS = {
         wrong={
             "w_o": "This is w_o as the check gets it. If you",
             "torch.cat([w_o[16:32], w_o[:16], w_o[32:]])": "You swapped rows. Stored as (out, in), a",
-            "torch.cat([w_o[:, 16:32], w_o[:, :16], w_o[:, 32:]], dim=1).T": "Columns 0 to 47 have changed. Which columns",
+            "torch.cat([w_o[:, 16:32], w_o[:, :16], w_o[:, 32:]], dim=1).T": "transpose",
             "torch.cat([w_o[:, 32:], w_o[:, 16:32], w_o[:, :16]], dim=1)": "That swaps heads 1 and 3: the order must be",
             "torch.cat([w_o[:, :16], w_o[:, 32:], w_o[:, 16:32]], dim=1)": "That swaps heads 2 and 3: we count heads",
             "w_o[:, [1, 0, *range(2, 48)]]": "A head is 16 columns wide, not one.",
@@ -323,5 +324,7 @@ ANSWERS = {
 }
 
 test_a_right_answer_is_correct, test_a_wrong_answer_gets_its_own_hint = told_apart(
-    checks_of(checks), ANSWERS, exercise_43=lambda: {"w_o": torch.randn(48, 48)}
+    checks_of(list_checks) | checks_of(checks),
+    ANSWERS,
+    exercise_43=lambda: {"w_o": torch.randn(48, 48)},
 )

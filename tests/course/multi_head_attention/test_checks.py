@@ -4,10 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.multi_head_attention.checks import (
-    check_list_of_heads,
-    check_multi_head_attention,
-)
+from transformer_course.multi_head_attention.checks import check_multi_head_attention
+from transformer_course.multi_head_attention.list_checks import check_list_of_heads
 from transformer_edu.model.attention import MultiHeadAttention
 
 W_O = torch.randn(48, 48)

@@ -1,0 +1,268 @@
+"""The check of exercise 12.3: a whole beam search, tried out in languages of six tokens."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from numbers import Real
+
+import torch
+from torch import Tensor
+
+from transformer_course.asking.answer import AnswerError, ask, exercise, require_number
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
+
+LONGEST = 6  # tokens of a sentence in the languages
+PATIENCE = 100  # times that a search may ask what follows the same hypothesis
+
+NextLogP = Callable[[list[int]], Tensor]
+# Seed of the language, width, alpha. In 1646 a beam that is filled up from what ends wins; 8 is
+# wider than the vocabulary; in 2 the score of a longer hypothesis still rises.
+SEARCHES = (
+    *((497, 3, 2.0), (245, 2, 0.0), (234, 3, 1.0), (3234, 3, 1.0), (393, 2, 1.0)),
+    *((114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0), (1646, 3, 1.0), (16, 8, 0.6)),
+    (2, 3, 2.0),
+)
+CASES = [(*each, longest) for each in SEARCHES for longest in (LONGEST, 2)]
+LEAST = "You keep the least probable ones: sort with the largest sum first."
+PENALTY = (
+    "Your penalty is another one: the paper's is ((5 + length) / 6)^α, with these parentheses."
+)
+# The first that explains every answer of a search is told. A new one also has a branch in _search,
+# _continued or _score, and an answer in the tests.
+MISTAKES = {
+    "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
+    "greedy": "That is what greedy search writes: keep `width` hypotheses at every step.",
+    "shrinking": "Keep `width` hypotheses at every step, also after one has ended.",
+    "worst": LEAST,
+    "worst of the best": LEAST,
+    "by ids": "You keep the hypotheses with the largest ids: sorted compares what stands first in "
+    "a pair.",
+    "last": "Keep those with the largest sum: you compare the ln p of the last tokens.",
+    "lost": "Hypotheses that ended at an earlier step are lost: compare all of them at the end.",
+    "refilled": "Pick the `width` most probable of all continuations first, with those that end; "
+    "then take those that end out of the beam.",
+    "likeliest": "You compare the hypotheses by their log-probability: compare their scores.",
+    "lowest": "The hypothesis that you return has the lowest score: the best is nearest to 0. max "
+    "and min of pairs compare what stands first in a pair.",
+    "unpenalized": "The score is the log-probability divided by ((5 + length) / 6)^α.",
+    "multiplied": "Multiplying makes long sentences worse, because log-probabilities are negative: "
+    "divide by the penalty.",
+    "short": "The end token counts in the length, too.",
+    "long": "The start token does not count in the length.",
+    "full length": "The length in the penalty is that of each hypothesis: you take the number of "
+    "steps of the search, the same for all.",
+    "bare": PENALTY,
+    "unclosed": PENALTY,
+    "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
+    "only that of the last one.",
+    "endless": "A hypothesis that has `longest` tokens and no end competes with its score, too.",
+}
+Case = tuple[int, int, float, int]  # of CASES: seed, width, alpha, longest
+Hypothesis = tuple[list[int], float]  # ids and score
+
+
+@exercise("12.3", sizes="6 tokens, and beams of a width up to 8")
+def check_beam_search(answer: object) -> None:
+    """A whole beam search, tried out in languages of six tokens."""
+    for case in CASES:
+        found, asked = _found(answer, case)
+        if not _same(found, _right(case)):
+            raise AnswerError(_search_hint(answer, case, found, asked))
+
+
+def _found(answer: object, case: Case) -> tuple[Hypothesis, Counter[tuple[int, ...]]]:
+    """What the reader's search finds, and what it has asked."""
+    seed, width, alpha, longest = case
+    asked: Counter[tuple[int, ...]] = Counter()
+    language = _watched(_language(seed), width, longest, asked)
+    return _as_hypothesis(ask(answer, language, width, alpha, longest)), asked
+
+
+def _right(case: Case, mistake: str = "") -> Hypothesis:
+    """What a beam search finds, or one with a usual mistake."""
+    seed, *given = case
+    return _search(_language(seed), *given, mistake)
+
+
+def _same(found: Hypothesis, other: Hypothesis) -> bool:
+    return found[0] == other[0] and math.isclose(found[1], other[1], rel_tol=1e-4)
+
+
+def _search_hint(
+    answer: object, case: Case, found: Hypothesis, asked: Counter[tuple[int, ...]]
+) -> str:
+    """What is said of a search that finds something else than a beam search in one case."""
+    (ids, score), (right_ids, right_score) = found, _right(case)
+    seed, width, alpha, longest = case
+    if _same(found, (right_ids[:-1], right_score)):
+        return "The ids lack their last token: return the end token with the others."
+    if score > 0:
+        return f"A score is a sum of ln p, never above 0; yours is {score:.2f}."
+    explanations = [mistake for mistake in MISTAKES if _same(found, _right(case, mistake))]
+    for other in CASES if explanations else ():  # one case may agree by chance
+        with suppress(AnswerError):
+            result, _ = _found(answer, other)
+            explanations = [each for each in explanations if _same(result, _right(other, each))]
+    if explanations:
+        return MISTAKES[explanations[0]]
+    tried = f"With width {width}, α = {alpha} and at most {longest} tokens"
+    if ids and ids[-1] != END_ID and len(ids) < longest:
+        return (
+            f"You return {ids}, without an end and with fewer than {longest} tokens: continue it."
+        )
+    if ids == right_ids:
+        return f"{tried}, {ids} is right; its score is {right_score:.2f}, not {score:.2f}."
+    everything: Counter[tuple[int, ...]] = Counter()
+    _search(_watched(_language(seed), width, longest, everything), width, alpha, longest)
+    steps, all_steps = (max(map(len, each), default=0) for each in (asked, everything))
+    if steps < all_steps:
+        return (
+            f"{tried}, you stop after {steps} of {all_steps} steps. Go on while a hypothesis of "
+            "the beam has not ended: it can still win."
+        )
+    return (
+        f"{tried}, {right_ids} with a score of {right_score:.2f} is the best that a beam finds; "
+        f"you found {ids} with {score:.2f}."
+    )
+
+
+def _language(seed: int) -> NextLogP:
+    """Random log-probabilities of six tokens after any beginning, always the same."""
+
+    def next_log_p(ids: list[int]) -> Tensor:
+        number = sum(token * 7**place for place, token in enumerate(ids))
+        generator = torch.Generator().manual_seed(1000 * number + seed)
+        logits = 1.5 * torch.randn(6, generator=generator)
+        logits[: START_ID + 1] = -torch.inf  # padding and start never follow
+        return logits.log_softmax(dim=-1)
+
+    return next_log_p
+
+
+def _watched(
+    language: NextLogP, width: int, longest: int, asked: Counter[tuple[int, ...]]
+) -> NextLogP:
+    """The language, which counts what is asked, and refuses what no beam search asks."""
+
+    def next_log_p(ids: object) -> Tensor:
+        ids = [int(each) for each in ids]
+        if ids[:1] != [START_ID]:
+            raise AnswerError("next_log_p takes all ids so far, and the first is START_ID.")
+        if END_ID in ids[:-1]:
+            raise AnswerError(
+                f"You ask what follows {ids}. Do several hypotheses share one list? append changes "
+                "it for all of them: make a new list."
+            )
+        if {PADDING_ID, START_ID} & {*ids[1:]}:
+            raise AnswerError("You continue a hypothesis whose ln p is −∞: skip such tokens.")
+        if END_ID in ids:
+            raise AnswerError("You continue a hypothesis that has ended: take it out of the beam.")
+        if len(ids) > longest:
+            raise AnswerError(f"You write more than `longest` tokens, here {longest}: stop there.")
+        asked[tuple(ids)] += 1
+        if asked[tuple(ids)] > PATIENCE:
+            raise AnswerError("You continue the same hypothesis again and again: change the beam.")
+        if sum(len(each) == len(ids) for each in asked) > width:
+            raise AnswerError(
+                f"You continue more than {width} hypotheses of the same length, with a beam of "
+                f"{width}: of all continuations, keep the `width` most probable."
+            )
+        return language(ids)
+
+    return next_log_p
+
+
+def _as_hypothesis(found: object) -> tuple[list[int], float]:
+    """Ids and score as the reader's search returns them."""
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise AnswerError("Return two things: the ids of the best hypothesis, and its score.")
+    ids, score = found
+    if isinstance(ids, Real) and isinstance(score, list):
+        raise AnswerError("Return the ids first, then their score.")
+    if isinstance(ids, Tensor):
+        ids = ids.tolist()
+    if not isinstance(ids, list | tuple):
+        raise AnswerError(f"The ids are a list; yours are {type(ids).__name__}.")
+    if any(isinstance(each, list | tuple) for each in ids):
+        raise AnswerError("The ids are one list of numbers; yours holds lists.")
+    if START_ID in ids:
+        raise AnswerError("Leave the start token out of the ids that you return.")
+    return list(ids), require_number(score)
+
+
+def _search(
+    language: NextLogP, width: int, alpha: float, longest: int, mistake: str = ""
+) -> Hypothesis:
+    """The best hypothesis that a beam finds, with its end, and its score; or a usual mistake's."""
+    if mistake == "greedy":
+        width = 1
+    living: list[Hypothesis] = [([], 0.0)]
+    complete: list[Hypothesis] = []
+    for _ in range(longest):
+        best_of_each = [_continued(language, *each, mistake) for each in living]
+        longer = [each for several in best_of_each for each in several]
+        if mistake == "worst":
+            kept = _most_probable(longer, len(longer))[-width:]
+        elif mistake == "worst of the best":
+            several = [each for some in best_of_each for each in _most_probable(some, width)]
+            kept = _most_probable(several, len(several))[-width:]
+        elif mistake == "by ids":
+            several = [each for some in best_of_each for each in _most_probable(some, width)]
+            kept = sorted(several, reverse=True)[:width]
+        elif mistake == "last":
+            before = {tuple(ids): total for ids, total in living}
+            kept = sorted(longer, key=lambda each: before[tuple(each[0][:-1])] - each[1])[:width]
+        elif mistake == "refilled":
+            kept = _most_probable(longer, len(longer))
+            places = [place for place, each in enumerate(kept, 1) if each[0][-1] != END_ID]
+            kept = kept[: places[width - 1]] if len(places) >= width else kept
+        elif mistake == "crowded":
+            ended = [each for each in living if END_ID in each[0]]
+            kept = living = _most_probable(longer + ended, width)
+            continue
+        elif mistake == "shrinking":
+            kept = _most_probable(longer, width - len(complete))
+        else:
+            kept = _most_probable(longer, width)
+        if mistake == "lost":
+            complete = []
+        complete += [each for each in kept if each[0][-1] == END_ID]
+        living = [each for each in kept if each[0][-1] != END_ID]
+        if not living:
+            break
+    if not complete or mistake != "endless":
+        complete += living
+    if mistake == "likeliest":
+        complete = _most_probable(complete, 1)
+    scored = [(ids, _score(total, len(ids), alpha, longest, mistake)) for ids, total in complete]
+    return (min if mistake == "lowest" else max)(scored, key=lambda each: each[1])
+
+
+def _continued(language: NextLogP, ids: list[int], total: float, mistake: str) -> list[Hypothesis]:
+    """A hypothesis with each of the tokens that can follow; none, if it has ended."""
+    if END_ID in ids:
+        return []
+    return [
+        ([*ids, token], p if mistake == "forgetful" else total + p)
+        for token, p in enumerate(language([START_ID, *ids]).tolist())
+        if p > -math.inf
+    ]
+
+
+def _most_probable(hypotheses: list[Hypothesis], count: int) -> list[Hypothesis]:
+    return sorted(hypotheses, key=lambda each: -each[1])[: max(count, 0)]
+
+
+def _score(total: float, length: int, alpha: float, longest: int, mistake: str) -> float:
+    if mistake == "unpenalized":
+        return total
+    if mistake == "bare":
+        return total / length**alpha
+    if mistake == "unclosed":
+        return total / (5 + length / 6) ** alpha
+    if mistake == "full length":
+        length = longest
+    length += (mistake == "long") - (mistake == "short")
+    penalty = ((5 + length) / 6) ** alpha
+    return total * penalty if mistake == "multiplied" else total / penalty
