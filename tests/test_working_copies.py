@@ -103,8 +103,8 @@ def test_a_copy_that_was_run_or_added_to_follows_its_lesson_and_is_kept_as_it_wa
         lesson.unlink()
     _, said, complaint = course(capsys)
     assert complaint == ""
-    assert "You have run 00_start.ipynb in work/ or added to it, and the course" in said
-    assert said.endswith("your copy as it was is kept as 00_start.bak.\n")
+    assert "The course has a newer version of 00_start.ipynb: your copy in work/, with " in said
+    assert said.endswith("what you have run or added, is kept as 00_start.bak.\n")
     assert (copies / "00_start.bak").read_bytes() == before
     assert copy.exists() == (lesson_is == "newer") and course(capsys) == (0, "", "")
     assert len(list(copies.glob("*.bak"))) == 1

@@ -42,8 +42,8 @@ NEWER = (
     "it is, and if you rename it, `make lab` puts the newer version next to it."
 )
 KEPT = (
-    "You have run {names} in {folder}/ or added to it, and the course has a newer version: your "
-    "copy as it was is kept as {kept}."
+    "The course has a newer version of {names}: your copy in {folder}/, with what you have run or "
+    "added, is kept as {kept}."
 )
 FAILED = "{names} could not be brought up to date in {folder}/: {reason}."
 SIGNED = (
