@@ -1,4 +1,4 @@
-"""Lesson 12: right answers pass, and each usual wrong answer is named."""
+"""Lesson 12: what is no answer at all is told so, and the mistakes that its checks know."""
 
 import re
 
