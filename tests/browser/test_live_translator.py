@@ -53,6 +53,8 @@ STRANGE = [
     "Ein Mann grüßt höflich über die Straße: Äpfel, Öl, Übermut, ẞ!",
     "A dog 🐕 and a family 👨‍👩‍👧‍👦 smile 😀😀 in 🇩🇪.",
     "THE DOG IS SLEEPING.",
+    "IT’S\u00a0A “DOG”…",
+    "She said:  „It isn’t a ‘well‑known’ dog – or —\r\na cat.”",
     "ΟΔΥΣΣΕΥΣ ΚΑΙ İSTANBUL",
     "The dog isn't sleeping; the dogs' owner's they've I'll o'clock 'til ''",
     "The flurbelgrompf quaxled a zyx’s brönk.",

@@ -51,18 +51,24 @@ def test_a_translator_ends_loops_unless_it_is_told_otherwise(translator, width):
         assert "aaa" not in translator.translate(text, width=width)
 
 
-def test_white_space_around_a_text_is_not_translated(translator):
-    assert translator.translate_all([" \n", "\tabc\r\n"]) == ["", translator.translate("abc")]
+def test_white_space_counts_as_single_spaces(translator, monkeypatch):
+    assert translator.translate(" \n") == ""
+    read = []
+    monkeypatch.setattr(Letters, "encode", lambda self, text: read.append(text) or [])
+    translator.translate("\ta\u00a0b\r\n  c\n")
+    assert read == ["a b c"]
 
 
-@pytest.mark.parametrize("lower", [True, False])
-def test_a_text_in_capitals_only_is_read_in_lower_case_unless_that_is_switched_off(
-    translator, monkeypatch, lower
+@pytest.mark.parametrize("normalize", [True, False])
+def test_a_text_is_read_as_training_texts_are_written_unless_that_is_switched_off(
+    translator, monkeypatch, normalize
 ):
     read = []
     monkeypatch.setattr(Letters, "encode", lambda self, text: read.append(text) or [])
-    replace(translator, lower_capitals=lower).translate_all(["ABC", "Abc"])
-    assert read == ["abc" if lower else "ABC", "Abc"]
+    asked, curly = ["ABC", "Abc"], "‘a’ “b” „c” d‑e – f — g…"
+    replace(translator, normalize=normalize).translate_all([*asked, curly])
+    plain = ["abc", "Abc", '\'a\' "b" "c" d-e - f - g...']
+    assert read == (plain if normalize else [*asked, curly])
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -156,7 +162,7 @@ def test_without_a_model_or_a_tokenizer_there_is_no_translator(translator):
         Translator(None, Letters())
     with pytest.raises(TypeError, match="tokenizer must have the method encode, got NoneType"):
         Translator(translator.model, None)
-    with pytest.raises(TypeError, match="lower_capitals must be True or False, got 'no'"):
-        Translator(translator.model, Letters(), lower_capitals="no")
+    with pytest.raises(TypeError, match="normalize must be True or False, got 'no'"):
+        Translator(translator.model, Letters(), normalize="no")
     with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
         write_all(torch.nn.Linear(2, 2), [[4]])

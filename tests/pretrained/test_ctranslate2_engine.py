@@ -143,11 +143,11 @@ def test_our_search_writes_what_has_a_loop_is_too_long_or_holds_padding(written,
 
 
 def test_a_target_may_be_empty_and_the_settings_stay():
-    translator = replace(random_translator(**LONG), lower_capitals=False)
+    translator = replace(random_translator(**LONG), normalize=False)
     translator.model.output_projection.bias.data[END_ID] = 99.0
     fast = fast_translator(translator)
     assert fast.translate_all(SOURCES) == [""] * len(SOURCES)
-    assert fast.lower_capitals is False
+    assert fast.normalize is False
 
 
 @torch.no_grad()

@@ -92,7 +92,7 @@ def untrained_marian(*, seed: int = 0, **changes: object) -> Translator:
     marian = {"bias": True, "activation": "silu", "position_order": "halves", "max_length": 64}
     torch.manual_seed(seed)
     config = TransformerConfig(vocabulary_size=len(tokenizer), **ids, **SIZES | marian | changes)
-    return Translator(Transformer(config).eval(), tokenizer, lower_capitals=False)
+    return Translator(Transformer(config).eval(), tokenizer, normalize=False)
 
 
 def train_marian(translator: Translator, *, steps: int = 120) -> list[float]:

@@ -15,11 +15,12 @@ class Translator {
     Object.assign(this, { model, tokenizer, switches: switchesOf(model) });
   }
 
-  // What the model reads: outer white space does not count, and a text all in capitals is read in
-  // lower case, since the tokenizer would cut it into letters.
+  // A text is read as training texts are written, since the model has not learned others: single
+  // spaces, one in capitals in lower case, curly quotes and long dashes plain.
   sourceIds(text) {
-    const stripped = text.replace(OUTER_SPACE, "");
-    const ids = this.tokenizer.encode(isUpper(stripped) ? stripped.toLowerCase() : stripped);
+    const spaced = text.replace(SPACE, " ").replace(/^ | $/g, "");
+    const lower = isUpper(spaced) ? spaced.toLowerCase() : spaced;
+    const ids = this.tokenizer.encode(lower.replace(NOT_PLAIN, (sign) => PLAIN[sign]));
     const room = this.model.config.max_length;
     if (ids.length > room)
       throw new TextTooLongError(`text must have at most ${room} tokens, got ${ids.length}`);
@@ -146,6 +147,8 @@ function lastOf(generator) {
   }
 }
 
-// White space and capitals as Python's str.strip and str.isupper understand them.
-const OUTER_SPACE = /^[\p{White_Space}\x1c-\x1f]+|[\p{White_Space}\x1c-\x1f]+$/gu;
+// White space and capitals as Python's str.split and str.isupper understand them.
+const SPACE = /[\p{White_Space}\x1c-\x1f]+/gu;
+const PLAIN = { "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "‑": "-", "–": "-", "—": "-", "…": "..." };
+const NOT_PLAIN = /[‘’“”„‑–—…]/g;
 const isUpper = (text) => /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);

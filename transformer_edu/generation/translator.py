@@ -23,6 +23,7 @@ from transformer_edu.model.refusals import require_flag, require_text, require_t
 
 WIDTH, ALPHA = 5, 0.6  # chosen by all kinds of validation text: see the published card
 BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
+PLAIN = str.maketrans(dict(zip("‘’“”„‑–—…", [*'\'\'"""---', "..."], strict=True)))
 
 
 class TextCoder(Protocol):
@@ -46,8 +47,8 @@ class Translator:
     Args:
         model: As for greedy_search; it stays on its device.
         tokenizer: The one that it was trained with.
-        lower_capitals: Whether a text that is all in capitals is read in lower case. Our own
-            tokenizer would cut it into single letters, which no model has learned to read.
+        normalize: Whether a text is read as our training texts are written, since a model has not
+            learned others: one in capitals in lower case, curly quotes and long dashes plain.
 
     Raises:
         TypeError: If the model or the tokenizer lacks a method.
@@ -55,12 +56,12 @@ class Translator:
 
     model: nn.Module
     tokenizer: TextCoder
-    lower_capitals: bool = True
+    normalize: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a model or a tokenizer that lacks a method."""
         require_model(self.model)
-        require_flag("lower_capitals", self.lower_capitals)
+        require_flag("normalize", self.normalize)
         for method in ("encode", "decode"):
             if not callable(getattr(self.tokenizer, method, None)):
                 got = type(self.tokenizer).__name__
@@ -72,7 +73,7 @@ class Translator:
         """Translate one sentence; an empty one stays empty.
 
         Args:
-            text: In the source language; white space around it does not count.
+            text: In the source language; white space counts as single spaces.
             width, alpha, end_loops: As in write_all.
 
         Raises:
@@ -115,9 +116,10 @@ class Translator:
         return write_all(self.model, sources, **asked)
 
     def _encode(self, text: str) -> list[int]:
-        text = text.strip()  # as training texts are
-        lowered = self.lower_capitals and text.isupper()
-        ids = self.tokenizer.encode(text.lower() if lowered else text)
+        text = " ".join(text.split())
+        if self.normalize:
+            text = (text.lower() if text.isupper() else text).translate(PLAIN)
+        ids = self.tokenizer.encode(text)
         room = config_field(self.model, "max_length", len(ids))
         if len(ids) > room:
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")

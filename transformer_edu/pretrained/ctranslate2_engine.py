@@ -53,8 +53,7 @@ def fast_translator(translator: Translator, *, compute_type: str = "float32") ->
     with tempfile.TemporaryDirectory() as folder:
         export_ctranslate2(translator, folder)
         engine = library.Translator(folder, "cuda" if on_gpu else "cpu", **asked)
-    given = (translator.model, translator.tokenizer, translator.lower_capitals)
-    return FastTranslator(*given, engine=engine)
+    return FastTranslator(*vars(translator).values(), engine=engine)
 
 
 def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> None:

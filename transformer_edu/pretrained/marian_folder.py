@@ -163,7 +163,7 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
         if (got := (len(ids), ids[PADDING], ids[END])) != wanted:
             what = f"size, padding and end of {folder / name}"
             raise CheckpointError(f"{what} must be {wanted}, got {got}")
-    return Translator(model, tokenizer, lower_capitals=False)
+    return Translator(model, tokenizer, normalize=False)
 
 
 def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
