@@ -21,8 +21,8 @@ from transformer_course.asking.answer import (
 )
 from transformer_edu.model.attention import MultiHeadAttention, scaled_dot_product_attention
 
-# Every length is different, so that no axis passes for another.
-BATCH, QUERIES, KEYS, D_MODEL, D_HEAD = 2, 3, 5, 12, 4
+# Every length is different, so that no axis passes for another; √d_head is no half and no length.
+BATCH, QUERIES, KEYS, D_MODEL, D_HEAD = 2, 3, 5, 12, 6
 SIZES = f"batch {BATCH}, {QUERIES} queries, {KEYS} keys, d_model {D_MODEL}, d_head {D_HEAD}"
 PROJECTIONS = ("query_projection", "key_projection", "value_projection")
 
@@ -106,8 +106,8 @@ def _weights_hint(weights: Tensor, scores: Tensor) -> str:
         return f"Some weights are negative, such as {weights.min():.2f}: a softmax gives none."
     if not close(sums, torch.ones_like(sums)):
         return (
-            f"A query takes the values with weights that sum to {sums[0, 0]:.2f}, not to 1. Is "
-            "anything divided after the softmax?"
+            f"A query takes the values with weights that sum to {sums[0, 0]:.2f}. A softmax over "
+            "the keys makes them sum to 1; then nothing is divided."
         )
     if (weights == 0).any():
         return "Some keys get no weight, but a softmax without a mask gives every key some."
@@ -141,8 +141,10 @@ def require_attention(attention: nn.Module) -> None:
         return
     if isinstance(received, Tensor) and received.shape == (BATCH, QUERIES, KEYS):
         raise AnswerError("That is a table of weights, or of scores: multiply weights by values.")
-    if isinstance(received, Tensor) and close(received, right @ key):
+    if _is_like_attention(received, (query, key, key)):
         raise AnswerError("You averaged the keys: the weights average the values.")
+    if _is_like_attention(received, (query, value, key)):
+        raise AnswerError("Your scores compare query and value, and your weights average the keys.")
     _refuse_other_projections(attention, received)
     for each in (scores, scores / math.sqrt(D_HEAD)):
         if isinstance(received, Tensor) and close(received, (each @ value).softmax(dim=-1)):
@@ -152,9 +154,12 @@ def require_attention(attention: nn.Module) -> None:
     reshaped = query @ key.reshape(BATCH, D_HEAD, KEYS) / math.sqrt(D_HEAD)
     if close(weights, reshaped.softmax(dim=-1)):
         raise AnswerError("A reshape is no transpose: it mixes the numbers of different keys.")
-    if not close(weights, right):
-        raise AnswerError(_weights_hint(weights, scores))
-    raise AnswerError("The weights are right, their average of the values is not.")
+    if not close(received, weights @ value):
+        raise AnswerError(
+            "The output is not an average of the projected values: is something added to it, or "
+            "changed in the values or after the average?"
+        )
+    raise AnswerError(_weights_hint(weights, scores))
 
 
 def _require_other_sizes(attention: nn.Module) -> None:
@@ -184,13 +189,13 @@ def _refuse_other_projections(attention: nn.Module, received: object) -> None:
     said = (*PROJECTIONS, "no layer")
     for chosen in product(range(4), repeat=3):
         projected = [layers[i](x) for i, x in zip(chosen, inputs, strict=True)]
-        if _is_attention(received, projected):
+        if chosen != (0, 1, 2) and _is_like_attention(received, projected):
             wrong = next(place for place in range(3) if chosen[place] != place)
             name, layer = names[wrong], said[chosen[wrong]]
             raise AnswerError(f"Your forward projects {name} with {layer}.")
     for chosen in product(range(3), repeat=3):
         projected = [layer(inputs[i]) for layer, i in zip(layers, chosen, strict=False)]
-        if _is_attention(received, projected):
+        if chosen != (0, 1, 2) and _is_like_attention(received, projected):
             wrong = next(place for place in range(3) if chosen[place] != place)
             raise AnswerError(f"Your {PROJECTIONS[wrong]} gets {names[chosen[wrong]]}.")
 
@@ -201,6 +206,19 @@ def _is_attention(received: Tensor, projected: Sequence[Tensor]) -> bool:
     if query.size(-1) != key.size(-1) or key.size(-2) != value.size(-2):
         return False
     return close(received, scaled_dot_product_attention(query, key, value)[0])
+
+
+def _is_like_attention(received: object, projected: Sequence[Tensor]) -> bool:
+    """Whether an output is that of attention between these, with any usual scale or softmax."""
+    query, key, value = projected
+    if not isinstance(received, Tensor) or query.size(-1) != key.size(-1):
+        return False
+    scores = query @ key.mT
+    return scores.size(-1) == value.size(-2) and any(
+        close(received, (scores / divisor).softmax(dim=axis) @ value)
+        for divisor in (math.sqrt(D_HEAD), 1, D_HEAD, math.sqrt(D_MODEL))
+        for axis in (-1, -2)
+    )
 
 
 def require_projections(attention: nn.Module) -> None:
@@ -214,6 +232,9 @@ def require_projections(attention: nn.Module) -> None:
         if (projection.in_features, projection.out_features) != (D_MODEL, D_HEAD):
             got = f"nn.Linear({projection.in_features}, {projection.out_features})"
             raise AnswerError(f"{name} must go from d_model to d_head numbers; yours is {got}.")
+    names = (name for name, _ in attention.named_parameters())
+    if others := [name for name in names if name.partition(".")[0] not in PROJECTIONS]:
+        raise AnswerError(f"Attention learns three matrices; yours also learns {others[0]}.")
     for one, other in combinations(PROJECTIONS, 2):
         if getattr(attention, one) is getattr(attention, other):
             raise AnswerError(f"{one} and {other} are the same layer: each needs a matrix.")

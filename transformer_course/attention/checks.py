@@ -48,6 +48,8 @@ def check_unnoticed_order(
     received, _ = scaled_dot_product_attention(query, new_key, new_value)
     if close(new_key.sort(dim=-1).values, key.sort(dim=-1).values):
         raise AnswerError("You moved the numbers inside each vector. Move whole rows: dim 0.")
+    if (new_key.unsqueeze(1) == value).all(dim=-1).any(dim=1).all():
+        raise AnswerError("You exchanged the two: first the keys, then the values.")
     same = (new_key.unsqueeze(1) == key).all(dim=-1)  # (new place, old place)
     if not (same.any(dim=0).all() and same.any(dim=1).all()):
         raise AnswerError(

@@ -66,8 +66,8 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
         raise AnswerError(_numbers_hint(answer, received, package, inputs))
     masked, flat = require_module(attention, *inputs, mask[0, 0]), tuple(mask[0, 0].shape)
     hints = {
-        "The mask changes nothing: the softmax still gets every score. (masked_fill returns a "
-        "new tensor.)": expected,
+        "The mask changes nothing: the softmax still gets every score. (If you call masked_fill: "
+        "it returns a new tensor.)": expected,
         "The polarity is inverted: where mask is True, a query *may attend*.": package(
             *inputs, mask=~mask
         ),
@@ -78,17 +78,17 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
             return close(attention(*inputs, each), package(*inputs, mask=each))
         return False
 
+    different = different_masks(BATCH, NUM_HEADS, QUERIES, KEYS)
     if not close(masked, package(*inputs, mask=mask)):
-        if is_right_with(mask):
-            raise AnswerError(
-                f"Right with a mask {tuple(mask.shape)}, wrong with a mask {flat}: it broadcasts."
-            )
+        for each in (mask, different):
+            if is_right_with(each):
+                right = f"Right with a mask {tuple(each.shape)}"
+                raise AnswerError(f"{right}, wrong with a mask {flat}: it broadcasts.")
         refuse_mistakes(masked, hints)
         raise AnswerError(
             "Right without a mask, wrong with one: before the softmax, hidden scores become so low "
             "that nothing is left of their weights."
         )
-    different = different_masks(BATCH, NUM_HEADS, QUERIES, KEYS)
     for each in (mask, mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS), different[:, :1], different):
         if not is_right_with(each):
             if each is not mask and is_right_with(mask.expand_as(each)):
@@ -97,6 +97,10 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
                 f"Right with a mask (query, key), wrong with a mask {tuple(each.shape)}: it can "
                 "have an axis for the batch and one for the heads, of length 1 or longer."
             )
+    hidden = torch.where(mask[0, 0].mT, 1.0, 1e30)  # of a value: the least weight shows
+    large = 10 * inputs[0], inputs[1], inputs[2] * hidden
+    if not close(ask(attention, *large, mask), package(*large, mask=mask)):
+        raise AnswerError("Where scores are large, hidden keys get some weight: hide them lower.")
     if not ask(attention, *inputs, torch.zeros_like(mask)).isfinite().all():
         raise AnswerError(NOTHING_ALLOWED)
     one = require_module(attention, *(x[:1, 1:] for x in inputs))

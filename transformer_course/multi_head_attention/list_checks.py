@@ -149,9 +149,18 @@ def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) ->
         "key and value have no effect: every head gets query three times.": project(
             outputs_of(heads, [query, query, query])
         ),
+        "key has no effect: every head gets value twice.": project(
+            outputs_of(heads, [query, value, value])
+        ),
+        "value has no effect: every head gets key twice.": project(
+            outputs_of(heads, [query, key, key])
+        ),
+        "nn.Linear stores the transpose: call output_projection itself.": outputs @ project.weight,
     }
     same = [hint for hint, mistake in mistakes.items() if close(received, mistake)]
-    return (same or ["The shape is right, but these are not the joined outputs of the heads."])[0]
+    return (
+        same or ["The shape is right, but not what output_projection makes of the joined heads."]
+    )[0]
 
 
 def inputs_and_mask() -> tuple[list[Tensor], Tensor]:

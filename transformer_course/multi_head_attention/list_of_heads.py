@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import permutations
+from itertools import permutations, product
 
 import torch
 from torch import Tensor, nn
@@ -105,8 +105,9 @@ def arrangements(narrow: Sequence[nn.Linear]) -> Iterator[list[Head]]:
     by_head = [narrow[3 * place : 3 * place + 3] for place in range(count)]
     by_kind = [narrow[place::count] for place in range(count)]
     for heads in (by_head, by_kind, by_head[::-1], by_kind[::-1]):
-        for order in permutations(range(3)):
-            yield [tuple(head[place] for place in order) for head in heads]
+        for order, first in product(permutations(range(3)), range(count)):
+            joined = [*heads[first:], *heads[:first]]
+            yield [tuple(head[place] for place in order) for head in joined]
 
 
 def outputs_of(
