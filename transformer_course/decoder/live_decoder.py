@@ -24,6 +24,7 @@ def show_decoder_live(
         beginnings: Words that are put in before the model chooses, one sentence each; "" for none.
     """
     source_tokens = token_words(translator, translator.tokenizer.encode(source))
+    beginnings = [beginnings] if isinstance(beginnings, str) else beginnings
     sentences = [decoding_steps(translator, source, beginning) for beginning in beginnings]
     step = min(FIRST_SHOWN, len(sentences[0]) - 1)
     title = "Every chosen token is read in the next step"
