@@ -62,6 +62,7 @@ def predict(question: str, *answers: str) -> Iterator[None]:
     """Ask before showing what the block prints and shows.
 
     The outcome says what the reader has chosen and, for a question of the course, what is right.
+    A block that fails is not asked about: what it printed and showed is seen above the error.
 
     ::
 
@@ -79,8 +80,12 @@ def predict(question: str, *answers: str) -> Iterator[None]:
         raise ValueError(f"question must be a sentence, got {question!r}")
     if not 2 <= len(set(answers)) == len(answers) <= 4:
         raise ValueError(f"answers must be two to four different texts, got {answers}")
-    with capture_output() as captured:
-        yield
+    try:
+        with capture_output() as captured:
+            yield
+    except BaseException:  # an interrupt, too
+        captured.show()  # without a question: there is no outcome
+        raise
     answers = shuffled(question, answers)
     sys.stderr.write(captured.stderr)  # a warning is not an outcome
     display(

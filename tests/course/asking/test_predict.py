@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from IPython.display import display
 from IPython.testing.globalipapp import start_ipython
+from IPython.utils.capture import capture_output
 from nbconvert import HTMLExporter
 
 from tests.published import caught_bundles
@@ -165,6 +166,22 @@ def test_no_answer_can_leave_the_style_that_repeats_it(published):
 def test_an_error_in_the_block_is_raised_and_nothing_is_published(published):
     with pytest.raises(ZeroDivisionError), predict(QUESTION, *ANSWERS):
         print(1 / 0)
+    assert published == []
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_what_a_block_printed_and_showed_before_an_error_is_seen(error, published, capsys):
+    with (
+        capture_output(stdout=False, stderr=False) as seen,
+        pytest.raises(error),
+        predict(QUESTION, *ANSWERS),
+    ):
+        print("found so far")
+        print("careful", file=sys.stderr)
+        show_a_bar()
+        raise error
+    assert capsys.readouterr() == ("found so far\n", "careful\n")
+    assert ["image/png" in each.data for each in seen.outputs] == [True]
     assert published == []
 
 
