@@ -5,11 +5,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transformer_course.looking.recording import record_attention, token_words
+from transformer_course.looking.recording import record_attention, source_row, token_words
 from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
-from transformer_edu.training.machine.device import device_of
 
 NUM_CANDIDATES = 5  # of a step
 MOST_STEPS = 16  # of a sentence in a figure: more rows have no room
@@ -42,15 +41,13 @@ def next_word(translator: Translator, source: str, beginning: str) -> dict[str, 
         translator: Its tokenizer is the package's.
         source: The sentence that the encoder reads.
         beginning: The words that are written already, as whole words.
+
+    Raises:
+        ValueError: If source is empty.
     """
-    model, tokenizer = translator.model, translator.tokenizer
-    source_ids, target_ids = (
-        torch.tensor([ids], device=device_of(model))
-        for ids in (
-            tokenizer.encode(source),
-            [start_id_of(model), *translator.target_ids(beginning)],
-        )
-    )
+    model, source_ids = translator.model, source_row(translator, source)
+    ids = [start_id_of(model), *translator.target_ids(beginning)]
+    target_ids = torch.tensor([ids], device=source_ids.device)
     with evaluation_mode(model):
         probabilities: Tensor = model(source_ids, target_ids)[0, -1].softmax(dim=-1)
     best = probabilities.topk(4)
@@ -66,14 +63,15 @@ def decoding_steps(translator: Translator, source: str, beginning: str) -> list[
         translator: Its tokenizer is the package's.
         source: The sentence that the encoder reads.
         beginning: The words that are put in before the model chooses; "" for none.
+
+    Raises:
+        ValueError: If source is empty.
     """
-    model, tokenizer = translator.model, translator.tokenizer
-    device = device_of(model)
-    source_ids = torch.tensor([tokenizer.encode(source)], device=device)
+    model, source_ids = translator.model, source_row(translator, source)
     given, ids, steps = translator.target_ids(beginning), [start_id_of(model)], []
     while ids[-1] != end_id_of(model) and len(steps) < MOST_STEPS:
         with evaluation_mode(model), record_attention(model) as recorded:
-            logits = model(source_ids, torch.tensor([ids], device=device))[0, -1]
+            logits = model(source_ids, torch.tensor([ids], device=source_ids.device))[0, -1]
         is_given = len(steps) < len(given)
         next_id = given[len(steps)] if is_given else int(logits.argmax())
         best = logits.topk(NUM_CANDIDATES).indices.tolist()

@@ -34,6 +34,12 @@ def test_another_source_has_other_words(translator):
     )
 
 
+@pytest.mark.parametrize("expect", [next_word, decoding_steps])
+def test_a_source_without_tokens_is_refused(translator, expect):
+    with pytest.raises(ValueError, match="^source must have at least one token, got ''$"):
+        expect(translator, "", BEGINNING)
+
+
 def test_the_steps_of_a_decoder_write_the_translation_and_every_token_is_read_in_the_next(
     translator,
 ):
