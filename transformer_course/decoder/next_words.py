@@ -1,5 +1,6 @@
 """What a decoder expects next, given the source and the beginning of a target."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -52,8 +53,16 @@ def next_word(translator: Translator, source: str, beginning: str) -> dict[str, 
         probabilities: Tensor = model(source_ids, target_ids)[0, -1].softmax(dim=-1)
     best = probabilities.topk(4)
     return dict(
-        zip(token_words(translator, best.indices.tolist()), best.values.tolist(), strict=True)
+        zip(_told_apart(translator, best.indices.tolist()), best.values.tolist(), strict=True)
     )
+
+
+def _told_apart(translator: Translator, token_ids: Sequence[int]) -> list[str]:
+    """As token_words, but where two would be written alike, ``▁`` shows the space before one."""
+    words, names = token_words(translator, token_ids), translator.tokenizer.tokens(token_ids)
+    return [
+        name if words.count(word) > 1 else word for word, name in zip(words, names, strict=True)
+    ]
 
 
 def decoding_steps(translator: Translator, source: str, beginning: str) -> list[DecodingStep]:
@@ -78,7 +87,7 @@ def decoding_steps(translator: Translator, source: str, beginning: str) -> list[
         if next_id not in best:
             best.append(next_id)
         candidates = zip(
-            token_words(translator, best), logits.softmax(dim=-1)[best].tolist(), strict=True
+            _told_apart(translator, best), logits.softmax(dim=-1)[best].tolist(), strict=True
         )
         layers = [
             weights[0, :, -1] for name, weights in recorded.items() if "cross_attention" in name
