@@ -14,7 +14,7 @@ def source_of(cls: type) -> str:
     """A class's source; inspect.getsource does not find it where a notebook's cell defines it.
 
     Raises:
-        LookupError: If it was not found, such as that of a class without methods, or if a method
+        LookupError: If it was not found, such as that of a class without methods, or if something
             was put into the class from elsewhere.
     """
     functions = {name: each for name, each in vars(cls).items() if inspect.isfunction(each)}
@@ -29,7 +29,7 @@ def source_of(cls: type) -> str:
                 and node.name == cls.__name__
                 and node.lineno <= code.co_firstlineno <= node.end_lineno
             ):
-                _refuse_methods_from_elsewhere(node, code.co_filename, codes)
+                _refuse_parts_from_elsewhere(cls, node, code.co_filename, codes)
                 marks = [f"@{ast.get_source_segment(text, it)}" for it in node.decorator_list]
                 return "\n".join([*marks, ast.get_source_segment(text, node)])
     raise LookupError("its source was not found")
@@ -44,10 +44,16 @@ def _text_of(file: str) -> str:
     return next(whole, "".join(lines))
 
 
-def _refuse_methods_from_elsewhere(
-    node: ast.ClassDef, file: str, codes: dict[str, CodeType]
+def _refuse_parts_from_elsewhere(
+    cls: type, node: ast.ClassDef, file: str, codes: dict[str, CodeType]
 ) -> None:
-    """Refuse a class with a method of another cell, which its source does not show."""
+    """Refuse a class with a method or another part that its source does not show."""
+    tables = symtable.symtable(ast.unparse(node), "<class>", "exec").get_children()
+    names = {name for table in tables for name in table.get_identifiers()}
+    hidden = ("__", f"_{cls.__name__}__", "_abc_", "written_by")  # Python's, and my_parts'
+    given = [name for name in vars(cls) if name not in names and not name.startswith(hidden)]
+    if given and not node.decorator_list:
+        raise LookupError(f"its {given[0]} was written outside of it: write it in the class")
     plain = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
     plain -= {each.name for each in node.body if getattr(each, "decorator_list", [])}
     for name, code in codes.items():

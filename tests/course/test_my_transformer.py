@@ -610,6 +610,17 @@ def test_a_class_that_needs_itself_or_a_later_one_at_once_is_not_written(folder,
     assert (folder / FILE).read_bytes() == before and my_parts().FeedForward.written_by == "yours"
 
 
+@pytest.mark.parametrize("part", [abs, property(abs), staticmethod(abs), 3])
+def test_a_part_that_is_put_into_a_class_later_is_not_lost_in_silence(folder, capsys, part):
+    extended = written_in_a_cell(OURS["FeedForward"])
+    keep(extended)
+    before = (folder / FILE).read_bytes()
+    extended.act = part
+    keep(extended)
+    assert "its act was written outside of it: write it in the class" in capsys.readouterr().out
+    assert (folder / FILE).read_bytes() == before
+
+
 def test_a_method_of_another_cell_is_not_kept_in_silence(folder, capsys):
     patched = written_in_a_cell(OURS["FeedForward"])
     patched.forward = written_in_a_cell(OURS["TokenEmbedding"]).forward

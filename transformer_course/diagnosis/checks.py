@@ -35,6 +35,8 @@ HINTS = {
     "with this loss never learns to stop.",
     "labels come from elsewhere": "By its gradient, this loss does not train the words of a row: "
     "look at the labels, and at what becomes of the logits.",
+    "labels are shifted twice": "The decoder reads a token and is trained to say the one after the "
+    "next.",
     "labels are not shifted": "The decoder reads the tokens that it has to predict.",
     "parameters get no gradient": "forward does not use all of them, or detach() or "
     "no_grad() stops the gradient.",
@@ -300,7 +302,8 @@ def _asked(module: nn.Module, *given: Tensor | Callable[[Tensor], Tensor]) -> Te
         if not others or "must match the size" not in str(error):
             raise
         raise AnswerError(
-            f"forward stops: {error}. Does a mean lose its axis? keepdim=True keeps it."
+            f"forward stops: {error}. Has a mean lost its axis (keepdim=True keeps it), or "
+            "are axes exchanged?"
         ) from None
     require_untouched([copy], [x])
     return require_shape(answer, tuple(x.shape), AXES).detach()

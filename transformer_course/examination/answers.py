@@ -47,7 +47,8 @@ def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
 
     Args:
         paths: Files ending in .json (one student) or .csv (a line for each student, typed by an
-            instructor), or folders with files of students, which end in .json.
+            instructor), or folders with files of students, which end in .json, each perhaps in a
+            folder of its own.
 
     Raises:
         OSError: If there is no such file.
@@ -55,6 +56,13 @@ def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
             a list that is not in quotes.
     """
     return [sheet for path in paths for sheet in _sheets(path)]
+
+
+def files_in(folder: Path, suffix: str) -> list[Path]:
+    """The files with this suffix in a folder and in those inside it, without hidden ones."""
+    found = (each for each in sorted(folder.rglob("*")) if each.suffix.lower() == suffix)
+    inside = ((each, each.relative_to(folder).parts) for each in found if each.is_file())
+    return [each for each, parts in inside if not any(part[0] == "." for part in parts)]
 
 
 def numbers_of(name: str) -> list[str]:
@@ -67,9 +75,7 @@ def numbers_of(name: str) -> list[str]:
 
 def _sheets(path: Path) -> Iterator[Sheet]:
     if path.is_dir():
-        for each in sorted(path.iterdir()):
-            if each.suffix.lower() == ".json" and each.is_file():
-                yield _from_json(each)
+        yield from map(_from_json, files_in(path, ".json"))
     elif path.suffix.lower() == ".csv":
         yield from _from_table(path)
     else:

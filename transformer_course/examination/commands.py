@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from transformer_course.examination import gain, inventory, marks
-from transformer_course.examination.answers import read_sheets
+from transformer_course.examination.answers import files_in, read_sheets
 from transformer_course.examination.examinations import (
     EXAMINATIONS,
     TITLES,
@@ -17,13 +17,16 @@ from transformer_course.examination.examinations import (
     variant,
 )
 from transformer_course.examination.sheets import as_article, as_notebook, as_page, tasks_of
-from transformer_course.kept_files import content_of, replace_unchanged
+from transformer_course.kept_files import content_of, name_from, replace_unchanged
 from transformer_edu.data.parallel_text import read_lines
 
 ABOUT = """\
 {minutes} minutes, {points} points, a calculator. Points stand in brackets. Write numbers with a \
 decimal point and two decimals or more, whole numbers and words as they are. Vectors and shapes \
 are lists: [1, 0.5]. A list counts if all of it is right. Words and rows count from 1."""
+NOT_MARKED = (
+    "Not marked: {names}. (A student hands in the file that the last cell of the notebook writes.)"
+)
 IN_NOTEBOOK = " Replace the three dots. You may compute in more cells; only the values count."
 
 
@@ -85,6 +88,9 @@ def examination_command(arguments: Sequence[str]) -> int:
         files = {f"key-{chosen.name}.csv": _key(chosen.name, students, secret)}
     else:
         sheets = read_sheets(chosen.answers)
+        folders = [each for each in chosen.answers if each.is_dir()]
+        if notebooks := [str(file) for each in folders for file in files_in(each, ".ipynb")]:
+            print(NOT_MARKED.format(names=", ".join(notebooks)))
         if not sheets:
             got = f"none in {', '.join(map(str, chosen.answers))}" if chosen.answers else "no file"
             raise ValueError(f"mark takes files or folders with answers, got {got}")
@@ -161,6 +167,8 @@ def _write(files: dict[str, str], chosen: argparse.Namespace) -> int:
             raise FileExistsError(f"{path} exists: choose another folder, or add --overwrite")
     chosen.to.mkdir(parents=True, exist_ok=True)
     for path, content in paths.items():
-        replace_unchanged(path, before[path], content)
-    print("\n".join(map(str, paths)))
+        is_table = path.name.endswith("-answers.csv")  # perhaps with what was typed from paper
+        keep = is_table and before[path] not in (None, content)
+        copy = replace_unchanged(path, before[path], content, keep=keep)
+        print(f"{path} (as it was: {name_from(chosen.to, copy)})" if copy else path)
     return 0

@@ -58,7 +58,7 @@ def read_collection(path: Path) -> Collection:
     (form,) = forms
     numbers = numbers_of(form)
     typed = [it for each in collected for it in each.answers.values() if it not in ("", [], None)]
-    if path.suffix == ".csv" and (wrong := [it for it in typed if not _letter(it)]):
+    if path.suffix.lower() == ".csv" and (wrong := [it for it in typed if not _letter(it)]):
         raise ValueError(f"{path} must hold letters from a to d, got {wrong[0]}")
     return Collection(
         form,

@@ -17,22 +17,29 @@ PATIENCE = 100  # times that a search may ask what follows the same hypothesis
 
 NextLogP = Callable[[list[int]], Tensor]
 # Seed of the language, width, alpha. In 1646 a beam that is filled up from what ends wins; 8 is
-# wider than the vocabulary; in 2 the score of a longer hypothesis still rises.
+# wider than the vocabulary; in 2 the score of a longer hypothesis still rises; in 0 and 94 several
+# of the best continue one hypothesis.
 SEARCHES = (
     *((497, 3, 2.0), (245, 2, 0.0), (234, 3, 1.0), (3234, 3, 1.0), (393, 2, 1.0)),
     *((114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0), (1646, 3, 1.0), (16, 8, 0.6)),
-    (2, 3, 2.0),
+    *((2, 3, 2.0), (0, 3, 0.6), (94, 4, 0.6)),
 )
 CASES = [(*each, longest) for each in SEARCHES for longest in (LONGEST, 2)]
 LEAST = "You keep the least probable ones: sort with the largest sum first."
 PENALTY = (
     "Your penalty is another one: the paper's is ((5 + length) / 6)^α, with these parentheses."
 )
+MORE = [(seed, 3, 1.0, LONGEST) for seed in range(1000, 1030)]  # to find out what explains a search
+UNPICKED = (
+    "Pick the `width` most probable of all continuations first, with those that end; then take "
+    "those that end out of the beam."
+)
+FEWER = "Up to `width` of the best can continue one hypothesis: you take fewer of each."
 # The first that explains every answer of a search is told. A new one also has a branch in _search,
 # _continued or _score, and an answer in the tests.
 MISTAKES = {
     "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
-    "greedy": "That is what greedy search writes: keep `width` hypotheses at every step.",
+    "greedy": "That is what greedy search writes: keep `width` different hypotheses at every step.",
     "shrinking": "Keep `width` hypotheses at every step, also after one has ended.",
     "worst": LEAST,
     "worst of the best": LEAST,
@@ -40,11 +47,15 @@ MISTAKES = {
     "a pair.",
     "last": "Keep those with the largest sum: you compare the ln p of the last tokens.",
     "lost": "Hypotheses that ended at an earlier step are lost: compare all of them at the end.",
-    "refilled": "Pick the `width` most probable of all continuations first, with those that end; "
-    "then take those that end out of the beam.",
+    "refilled": UNPICKED,
+    "unpicked": UNPICKED,
+    "unpicked of the best": UNPICKED,
+    "two of each": FEWER,
+    "three of each": FEWER,
     "likeliest": "You compare the hypotheses by their log-probability: compare their scores.",
     "lowest": "The hypothesis that you return has the lowest score: the best is nearest to 0. max "
     "and min of pairs compare what stands first in a pair.",
+    "largest ids": "max of pairs compares what stands first in a pair, here the ids.",
     "unpenalized": "The score is the log-probability divided by ((5 + length) / 6)^α.",
     "multiplied": "Multiplying makes long sentences worse, because log-probabilities are negative: "
     "divide by the penalty.",
@@ -76,7 +87,15 @@ def _found(answer: object, case: Case) -> tuple[Hypothesis, Counter[tuple[int, .
     seed, width, alpha, longest = case
     asked: Counter[tuple[int, ...]] = Counter()
     language = _watched(_language(seed), width, longest, asked)
-    return _as_hypothesis(ask(answer, language, width, alpha, longest)), asked
+    try:
+        return _as_hypothesis(ask(answer, language, width, alpha, longest)), asked
+    except ValueError as error:
+        if "empty sequence" not in str(error):
+            raise
+        raise AnswerError(
+            "In the end you choose from an empty list. Does it get the hypotheses that end, and "
+            "those that have `longest` tokens and no end?"
+        ) from None
 
 
 def _right(case: Case, mistake: str = "") -> Hypothesis:
@@ -100,7 +119,7 @@ def _search_hint(
     if score > 0:
         return f"A score is a sum of ln p, never above 0; yours is {score:.2f}."
     explanations = [mistake for mistake in MISTAKES if _same(found, _right(case, mistake))]
-    for other in CASES if explanations else ():  # one case may agree by chance
+    for other in (*CASES, *MORE) if explanations else ():  # a few may agree by chance
         with suppress(AnswerError):
             result, _ = _found(answer, other)
             explanations = [each for each in explanations if _same(result, _right(other, each))]
@@ -112,10 +131,14 @@ def _search_hint(
             f"You return {ids}, without an end and with fewer than {longest} tokens: continue it."
         )
     if ids == right_ids:
-        return f"{tried}, {ids} is right; its score is {right_score:.2f}, not {score:.2f}."
+        log_p = right_score * ((5 + len(ids)) / 6) ** alpha
+        said = ", which is its ln p" if math.isclose(score, log_p, rel_tol=1e-4) else ""
+        return f"{tried}, {ids} is right; its score is {right_score:.4f}, not {score:.4f}{said}."
     everything: Counter[tuple[int, ...]] = Counter()
     _search(_watched(_language(seed), width, longest, everything), width, alpha, longest)
     steps, all_steps = (max(map(len, each), default=0) for each in (asked, everything))
+    if not steps:
+        return "Your search never calls next_log_p, from which it learns what can follow."
     if steps < all_steps:
         return (
             f"{tried}, you stop after {steps} of {all_steps} steps. Go on while a hypothesis of "
@@ -146,7 +169,12 @@ def _watched(
     """The language, which counts what is asked, and refuses what no beam search asks."""
 
     def next_log_p(ids: object) -> Tensor:
-        ids = [int(each) for each in ids]
+        try:
+            ids = [int(each) for each in ids]
+        except (TypeError, ValueError, RuntimeError):
+            raise AnswerError(
+                "next_log_p takes the ids of one hypothesis, such as [1, 4]."
+            ) from None
         if ids[:1] != [START_ID]:
             raise AnswerError("next_log_p takes all ids so far, and the first is START_ID.")
         if END_ID in ids[:-1]:
@@ -155,7 +183,10 @@ def _watched(
                 "it for all of them: make a new list."
             )
         if {PADDING_ID, START_ID} & {*ids[1:]}:
-            raise AnswerError("You continue a hypothesis whose ln p is −∞: skip such tokens.")
+            raise AnswerError(
+                f"You ask what follows {ids}, but ln p of its last token is −∞: skip such tokens. "
+                "(The ids that topk finds are its indices.)"
+            )
         if END_ID in ids:
             raise AnswerError("You continue a hypothesis that has ended: take it out of the beam.")
         if len(ids) > longest:
@@ -199,17 +230,21 @@ def _search(
         width = 1
     living: list[Hypothesis] = [([], 0.0)]
     complete: list[Hypothesis] = []
+    few = {"two of each": 2, "three of each": 3}.get(mistake, width)
     for _ in range(longest):
         best_of_each = [_continued(language, *each, mistake) for each in living]
         longer = [each for several in best_of_each for each in several]
+        several = [each for some in best_of_each for each in _most_probable(some, few)]
         if mistake == "worst":
             kept = _most_probable(longer, len(longer))[-width:]
         elif mistake == "worst of the best":
-            several = [each for some in best_of_each for each in _most_probable(some, width)]
             kept = _most_probable(several, len(several))[-width:]
         elif mistake == "by ids":
-            several = [each for some in best_of_each for each in _most_probable(some, width)]
             kept = sorted(several, reverse=True)[:width]
+        elif mistake.startswith("unpicked"):
+            found = longer if mistake == "unpicked" else several
+            ended = [each for each in found if each[0][-1] == END_ID]
+            kept = ended + _most_probable([each for each in found if each not in ended], width)
         elif mistake == "last":
             before = {tuple(ids): total for ids, total in living}
             kept = sorted(longer, key=lambda each: before[tuple(each[0][:-1])] - each[1])[:width]
@@ -224,7 +259,7 @@ def _search(
         elif mistake == "shrinking":
             kept = _most_probable(longer, width - len(complete))
         else:
-            kept = _most_probable(longer, width)
+            kept = _most_probable(several, width)
         if mistake == "lost":
             complete = []
         complete += [each for each in kept if each[0][-1] == END_ID]
@@ -236,6 +271,8 @@ def _search(
     if mistake == "likeliest":
         complete = _most_probable(complete, 1)
     scored = [(ids, _score(total, len(ids), alpha, longest, mistake)) for ids, total in complete]
+    if mistake == "largest ids":
+        return max(scored)
     return (min if mistake == "lowest" else max)(scored, key=lambda each: each[1])
 
 

@@ -315,6 +315,32 @@ def test_the_files_of_a_folder_are_those_of_students_and_not_a_table_for_many(de
     ]
 
 
+def test_folders_of_students_are_read_and_a_notebook_that_is_handed_in_is_named(desk, capsys):
+    (desk / "in").mkdir()
+    hand_in(desk / "in" / "Bob_123_file", "first", "Bob", key_of("first", "Bob"))
+    hand_in(desk / "in" / ".hidden", "first", "Ada Ä", {})
+    (desk / "in" / "Ada_124_file").mkdir()
+    notebook = desk / "in" / "Ada_124_file" / "first-Ada.ipynb"
+    notebook.write_text("{}", encoding="utf-8")
+    assert command(desk, "mark", "first", str(desk / "in")) == 0
+    assert capsys.readouterr().out.startswith(f"Not marked: {notebook}. (A student hands in the")
+    rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert [row["problem"] for row in rows] == ["", "No sheet was handed in."]
+
+
+def test_answers_typed_from_paper_are_kept_when_a_late_student_gets_a_sheet(desk, capsys):
+    command(desk, "sheets", "first")
+    table = desk / "out" / "first-answers.csv"
+    typed = table.read_bytes().replace(b"Bob,", b"Bob,1")
+    table.write_bytes(typed)
+    (desk / "students.txt").write_text("Ada Ä\nBob\nEve\n", encoding="utf-8")
+    assert command(desk, "sheets", "first", "--overwrite") == 0
+    assert f"{table} (as it was: first-answers.bak)" in capsys.readouterr().out
+    assert (desk / "out" / "first-answers.bak").read_bytes() == typed
+    assert command(desk, "sheets", "first", "--overwrite") == 0
+    assert len(list((desk / "out").glob("*.bak*"))) == 1
+
+
 def test_two_sheets_of_one_student_are_left_to_the_instructor(tmp_path):
     hand_in(tmp_path / "one", "first", "Ada", key_of("first", "Ada"))
     hand_in(tmp_path / "two", "first", "Ada", {})

@@ -82,7 +82,8 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
             for each, hint in search_checks.MISTAKES.items()
         ],
         ("12.3", lambda *given: (my_search(*given)[0][:-1], 0.0), "without an end"),
-        ("12.3", lambda *given: ([5, 4, 3, 2], -1.0), "you stop after 0 of 6"),
+        ("12.3", lambda *given: ([5, 4, 3, 2], -1.0), "never calls next_log_p"),
+        ("12.3", lambda next_log_p, *given: next_log_p([[1]]), "takes the ids of one hypothesis"),
         ("12.3", lambda *given: (my_search(*given)[0], -9.0), "is right; its score is"),
         ("12.3", lambda *given: ("ab", 0.0), "ids are a list"),
         ("12.3", an_unchanging_beam, "the same hypothesis again and again"),
