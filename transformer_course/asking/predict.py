@@ -26,6 +26,7 @@ from IPython.display import display
 from IPython.utils.capture import RichOutput, capture_output
 
 from transformer_course.drawing.display import IN_THE_DARK, image_tag
+from transformer_edu.model.refusals import require_text, require_texts
 
 OPEN = "I have chosen: show what happens"
 # Front-ends ignore this media type. `pytest --nbval` compares it: the printed text of the outcome.
@@ -74,8 +75,11 @@ def predict(question: str, *answers: str) -> Iterator[None]:
         answers: Two to four to choose from, one of them right. They are shown in another order.
 
     Raises:
+        TypeError: If the question or an answer is not a text.
         ValueError: If the question is empty, or there are not two to four different answers.
     """
+    require_text("question", question)
+    require_texts("answers", answers)
     if not question.strip():
         raise ValueError(f"question must be a sentence, got {question!r}")
     if not 2 <= len(set(answers)) == len(answers) <= 4:

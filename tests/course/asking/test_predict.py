@@ -208,6 +208,19 @@ def test_a_question_without_words_is_refused():
         pass
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("Which?", 1, 2), "answers must be text, got 1"),
+        (("Which?", ["a", "b"]), r"answers must be text, got \['a', 'b'\]"),
+        ((None, "a", "b"), "question must be text, got None"),
+    ],
+)
+def test_a_question_or_an_answer_that_is_no_text_is_refused(given, message):
+    with pytest.raises(TypeError, match=message), predict(*given):
+        pass
+
+
 def test_an_exported_page_keeps_question_answers_and_outcome(published):
     with predict(QUESTION, *ANSWERS):
         show_a_bar()
