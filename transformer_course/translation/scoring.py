@@ -41,7 +41,11 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 
     Raises:
         ModuleNotFoundError: If the library sacrebleu is not installed.
+        ValueError: If the counts differ.
     """
+    if len(hypotheses) != len(references):
+        got = f"{len(references):,} and {len(hypotheses):,}"
+        raise ValueError(f"references must be as many as hypotheses, got {got}")
     metric = import_extra("sacrebleu").CHRF()
     return metric.corpus_score(list(hypotheses), [list(references)]).score
 
