@@ -78,6 +78,20 @@ def test_each_reset_keeps_another_copy_and_one_without_a_change_keeps_none(copie
     ] * 3
 
 
+def test_of_two_resets_at_once_the_slower_one_finds_nothing_to_do(copies, monkeypatch):
+    answer(copies / LESSON, "2.1")
+    quicker = []
+
+    def meanwhile(before):
+        monkeypatch.setattr(module, "is_trusted", is_trusted)
+        quicker.append(reset("2.1", copies))
+        return is_trusted(before)
+
+    monkeypatch.setattr(module, "is_trusted", meanwhile)
+    assert "has the lesson's own text already" in reset("2.1", copies)
+    assert "waits again" in quicker[0] and backups(copies) == ["02_attention.bak"]
+
+
 def test_a_copy_that_is_reset_whole_follows_its_lesson_again(copies, tmp_path):
     lessons = tmp_path / "notebooks"
     lessons.mkdir()

@@ -80,7 +80,7 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
         kept = replace_unchanged(copy, before, content, keep=True)
     except SavedMeanwhileError:
         raise ResetError(f"{copy.name} was saved at this very moment: try again") from None
-    if kept is None:  # another process of this command was quicker
+    if kept is None:  # the same command was quicker
         return NOTHING.format(name=copy.name, **said)
     if trusted:
         sign(content)

@@ -260,7 +260,7 @@ FIGURES = {
         {"loss (nats per token)"},
     ),
     "plot_losses": (
-        partial(plot_losses, [2.0, 1.0], {NAME: 0.5}, steps=4),
+        partial(plot_losses, {1: 2.0, 2: 1.0}, {NAME: 0.5}, steps=4),
         {STEPS, LOSS},
     ),
     "plot_lookup": (

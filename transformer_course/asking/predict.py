@@ -26,6 +26,7 @@ from IPython.display import display
 from IPython.utils.capture import RichOutput, capture_output
 
 from transformer_course.drawing.display import IN_THE_DARK, image_tag
+from transformer_edu.model.refusals import require_text, require_texts
 
 OPEN = "I have chosen: show what happens"
 # Front-ends ignore this media type. `pytest --nbval` compares it: the printed text of the outcome.
@@ -62,6 +63,7 @@ def predict(question: str, *answers: str) -> Iterator[None]:
     """Ask before showing what the block prints and shows.
 
     The outcome says what the reader has chosen and, for a question of the course, what is right.
+    A block that fails is not asked about: what it printed and showed is seen above the error.
 
     ::
 
@@ -73,14 +75,21 @@ def predict(question: str, *answers: str) -> Iterator[None]:
         answers: Two to four to choose from, one of them right. They are shown in another order.
 
     Raises:
+        TypeError: If the question or an answer is not a text.
         ValueError: If the question is empty, or there are not two to four different answers.
     """
+    require_text("question", question)
+    require_texts("answers", answers)
     if not question.strip():
         raise ValueError(f"question must be a sentence, got {question!r}")
     if not 2 <= len(set(answers)) == len(answers) <= 4:
         raise ValueError(f"answers must be two to four different texts, got {answers}")
-    with capture_output() as captured:
-        yield
+    try:
+        with capture_output() as captured:
+            yield
+    except BaseException:  # an interrupt, too
+        captured.show()  # without a question: there is no outcome
+        raise
     answers = shuffled(question, answers)
     sys.stderr.write(captured.stderr)  # a warning is not an outcome
     display(

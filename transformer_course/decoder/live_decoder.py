@@ -8,6 +8,7 @@ from transformer_course.looking.attention_maps import printable
 from transformer_course.looking.recording import token_words
 from transformer_course.viewer.live import show_live
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_texts
 
 FIRST_SHOWN = 5  # steps before the one that is shown at first: some words are written
 ROW = 27  # pixels of a token
@@ -22,9 +23,15 @@ def show_decoder_live(
         translator: Its tokenizer is the package's.
         source: The sentence that the encoder reads.
         beginnings: Words that are put in before the model chooses, one sentence each; "" for none.
+
+    Raises:
+        TypeError: If beginnings is a single text.
+        ValueError: If source is empty, or there are no beginnings.
     """
+    require_texts("beginnings", beginnings)
+    if not beginnings:
+        raise ValueError("beginnings must hold at least one text, got none")
     source_tokens = token_words(translator, translator.tokenizer.encode(source))
-    beginnings = [beginnings] if isinstance(beginnings, str) else beginnings
     sentences = [decoding_steps(translator, source, beginning) for beginning in beginnings]
     step = min(FIRST_SHOWN, len(sentences[0]) - 1)
     title = "Every chosen token is read in the next step"

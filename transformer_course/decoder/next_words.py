@@ -1,15 +1,15 @@
 """What a decoder expects next, given the source and the beginning of a target."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from transformer_course.looking.recording import record_attention, token_words
+from transformer_course.looking.recording import record_attention, source_row, token_words
 from transformer_edu.generation.continuation import end_id_of, start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
-from transformer_edu.training.machine.device import device_of
 
 NUM_CANDIDATES = 5  # of a step
 MOST_STEPS = 16  # of a sentence in a figure: more rows have no room
@@ -42,21 +42,27 @@ def next_word(translator: Translator, source: str, beginning: str) -> dict[str, 
         translator: Its tokenizer is the package's.
         source: The sentence that the encoder reads.
         beginning: The words that are written already, as whole words.
+
+    Raises:
+        ValueError: If source is empty.
     """
-    model, tokenizer = translator.model, translator.tokenizer
-    source_ids, target_ids = (
-        torch.tensor([ids], device=device_of(model))
-        for ids in (
-            tokenizer.encode(source),
-            [start_id_of(model), *translator.target_ids(beginning)],
-        )
-    )
+    model, source_ids = translator.model, source_row(translator, source)
+    ids = [start_id_of(model), *translator.target_ids(beginning)]
+    target_ids = torch.tensor([ids], device=source_ids.device)
     with evaluation_mode(model):
         probabilities: Tensor = model(source_ids, target_ids)[0, -1].softmax(dim=-1)
     best = probabilities.topk(4)
     return dict(
-        zip(token_words(translator, best.indices.tolist()), best.values.tolist(), strict=True)
+        zip(_told_apart(translator, best.indices.tolist()), best.values.tolist(), strict=True)
     )
+
+
+def _told_apart(translator: Translator, token_ids: Sequence[int]) -> list[str]:
+    """As token_words, but where two would be written alike, ``▁`` shows the space before one."""
+    words, names = token_words(translator, token_ids), translator.tokenizer.tokens(token_ids)
+    return [
+        name if words.count(word) > 1 else word for word, name in zip(words, names, strict=True)
+    ]
 
 
 def decoding_steps(translator: Translator, source: str, beginning: str) -> list[DecodingStep]:
@@ -66,21 +72,22 @@ def decoding_steps(translator: Translator, source: str, beginning: str) -> list[
         translator: Its tokenizer is the package's.
         source: The sentence that the encoder reads.
         beginning: The words that are put in before the model chooses; "" for none.
+
+    Raises:
+        ValueError: If source is empty.
     """
-    model, tokenizer = translator.model, translator.tokenizer
-    device = device_of(model)
-    source_ids = torch.tensor([tokenizer.encode(source)], device=device)
+    model, source_ids = translator.model, source_row(translator, source)
     given, ids, steps = translator.target_ids(beginning), [start_id_of(model)], []
     while ids[-1] != end_id_of(model) and len(steps) < MOST_STEPS:
         with evaluation_mode(model), record_attention(model) as recorded:
-            logits = model(source_ids, torch.tensor([ids], device=device))[0, -1]
+            logits = model(source_ids, torch.tensor([ids], device=source_ids.device))[0, -1]
         is_given = len(steps) < len(given)
         next_id = given[len(steps)] if is_given else int(logits.argmax())
         best = logits.topk(NUM_CANDIDATES).indices.tolist()
         if next_id not in best:
             best.append(next_id)
         candidates = zip(
-            token_words(translator, best), logits.softmax(dim=-1)[best].tolist(), strict=True
+            _told_apart(translator, best), logits.softmax(dim=-1)[best].tolist(), strict=True
         )
         layers = [
             weights[0, :, -1] for name, weights in recorded.items() if "cross_attention" in name

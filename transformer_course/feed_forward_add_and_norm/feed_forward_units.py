@@ -10,10 +10,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transformer_course.looking.recording import record_inputs, words_of
+from transformer_course.looking.recording import record_inputs, source_row, words_of
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.training.machine.device import device_of
 
 COLORS = frozenset({"red", "blue", "green", "yellow", "white", "brown", "black", "orange"})
 SEARCHED = (  # the unit is chosen by these sentences, in which four colors occur …
@@ -158,15 +157,15 @@ def read_sentence(translator: Translator, sentence: str, network: str) -> Readin
 
 def _read(translator: Translator, sentence: str) -> dict[str, Reading]:
     """Every feed-forward network of the encoder, by its name."""
-    model, ids = translator.model, translator.tokenizer.encode(sentence)
+    model, source_ids = translator.model, source_row(translator, sentence)
     networks = {
         name: module
         for name, module in model.named_modules()
         if isinstance(module, FeedForward) and name.startswith("encoder.")
     }
     with record_inputs(networks) as inputs:
-        model.encode(torch.tensor([ids], device=device_of(model)))
-    words = words_of(translator, ids)
+        model.encode(source_ids)
+    words = words_of(translator, source_ids[0].tolist())
     return {
         name: Reading(
             words,

@@ -10,7 +10,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from transformer_course.looking.recording import attentions_of, record_inputs, words_of
+from transformer_course.looking.recording import (
+    attentions_of,
+    record_inputs,
+    source_row,
+    words_of,
+)
 from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import MultiHeadAttention, attention_weights
@@ -102,7 +107,7 @@ def _best_head(
     """Of all heads of one kind, the one whose weights score highest, with what it reads."""
     model, (source, target) = translator.model, texts
     layers = {name: layer for name, layer in attentions_of(model).items() if kind in name}
-    source_ids = one_row(model, translator.tokenizer.encode(source))
+    source_ids = source_row(translator, source)
     target_ids = one_row(model, [start_id_of(model), *translator.target_ids(target)])
     with record_inputs(layers) as inputs:
         model(source_ids, target_ids)

@@ -154,6 +154,22 @@ def _grouped_weights(
     return attention_weights(queries, keys, mask=mask)
 
 
+def source_row(translator: Translator, source: str) -> Tensor:
+    """The ids of a sentence as a batch of one, on the model's device.
+
+    Args:
+        translator: Its tokenizer is the package's.
+        source: The sentence that the encoder reads.
+
+    Raises:
+        ValueError: If it has no tokens.
+    """
+    ids = translator.tokenizer.encode(source)
+    if not ids:
+        raise ValueError(f"source must have at least one token, got {source!r}")
+    return torch.tensor([ids], device=device_of(translator.model))
+
+
 def words_of(translator: Translator, token_ids: Sequence[int]) -> list[str]:
     """Tokens as a reader writes them, without the space before a word.
 
@@ -175,16 +191,14 @@ def vectors_by_layer(translator: Translator, text: str) -> tuple[list[str], Tens
         The tokens as a reader writes them; and the vectors before the first layer and after
         each, shape (layers + 1, word, d_model).
     """
-    model, token_ids = translator.model, translator.tokenizer.encode(text)
+    model, source_ids = translator.model, source_row(translator, text)
     with evaluation_mode(model):
-        x = model.positions(
-            model.source_embedding(torch.tensor([token_ids], device=device_of(model)))
-        )
+        x = model.positions(model.source_embedding(source_ids))
         vectors = [x[0]]
         for layer in model.encoder.layers:
             x = layer(x)
             vectors.append(x[0])
-    return words_of(translator, token_ids), torch.stack(vectors)
+    return words_of(translator, source_ids[0].tolist()), torch.stack(vectors)
 
 
 def token_words(translator: Translator, token_ids: Sequence[int]) -> list[str]:

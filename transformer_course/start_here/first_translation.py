@@ -136,8 +136,16 @@ def word_attention(translation: Translation, *, layer: int, head: int = ALL_HEAD
         translation: From translate or translate_text.
         layer: Counted from 1.
         head: Counted from 1; 0 is the mean of them all.
+
+    Raises:
+        ValueError: If there is no such layer or head.
     """
-    weights = translation.attention[layer - 1]
+    layers = translation.attention
+    if layer not in range(1, len(layers) + 1):
+        raise ValueError(f"layer must be from 1 to {len(layers)}, got {layer!r}")
+    weights = layers[layer - 1]
+    if head not in range(len(weights) + 1):
+        raise ValueError(f"head must be from 0 to {len(weights)}, got {head!r}")
     return weights.mean(dim=0) if head == ALL_HEADS else weights[head - 1]
 
 

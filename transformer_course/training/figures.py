@@ -3,6 +3,7 @@
 Used in notebooks/10_training.ipynb.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
@@ -44,13 +45,20 @@ def plot_deep_runs(runs: Mapping[str, StoredRuns]) -> Figure:
 def name_costs(translator: Translator, ids: Sequence[int], costs: Tensor) -> dict[str, float]:
     """The cost of each token of a target by its text; that of the end token by "end".
 
+    A text that occurs again has its number, such as "die (2)".
+
     Args:
         translator: Its tokenizer is the package's.
-        ids: The target without the end token, all tokens different.
+        ids: The target without the end token.
         costs: In nats, shape (position,); one more than there are ids, for the end token.
     """
     pieces = [translator.tokenizer.decode([token_id]).strip() for token_id in ids]
-    return dict(zip([*pieces, "end"], costs.tolist(), strict=True))
+    by_token: dict[str, float] = {}
+    seen: Counter[str] = Counter()
+    for piece, cost in zip([*pieces, "end"], costs.tolist(), strict=True):
+        seen[piece] += 1
+        by_token[piece if seen[piece] == 1 else f"{piece} ({seen[piece]})"] = cost
+    return by_token
 
 
 def plot_costs(costs: Mapping[str, float]) -> Figure:

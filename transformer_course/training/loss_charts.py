@@ -52,12 +52,12 @@ def plot_runs(
 
 @styled
 def plot_losses(
-    losses: Sequence[float], levels: Mapping[str, float], *, steps: int, title: str
+    losses: Mapping[int, float], levels: Mapping[str, float], *, steps: int, title: str
 ) -> Figure:
-    """Draw the loss of every step so far, and levels to compare it with.
+    """Draw the losses so far, and levels to compare it with.
 
     Args:
-        losses: One for each step, the first of step 1.
+        losses: By step, counted from 1.
         levels: Losses by name, such as a floor; each is a dashed line over the whole width.
         steps: How far the axis reaches, so that a growing curve keeps its place.
         title: What the reader should see, as a sentence.
@@ -66,7 +66,7 @@ def plot_losses(
         A new figure; its label says in words what it shows.
     """
     figure, axes = plt.subplots(figsize=(7, 3.4))
-    axes.plot(range(1, len(losses) + 1), losses, color=BLUE, marker="", linewidth=1.5)
+    axes.plot([*losses], [*losses.values()], color=BLUE, marker="", linewidth=1.5)
     for name, level in levels.items():
         axes.axhline(level, linestyle="--", linewidth=1.5, color=VERMILION, marker="")
         axes.annotate(

@@ -6,9 +6,11 @@ Used in notebooks/10_training.ipynb.
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
 from typing import TypeVar
 
 from IPython.display import display
+from torch import Tensor
 
 from transformer_course.drawing.display import DOTS_PER_INCH, SHOWN_AT, encode_png, shown_width
 from transformer_course.training.loss_charts import plot_losses
@@ -35,25 +37,53 @@ def live_curve(
 
     Args:
         batches: One for each step.
-        losses: Where the loop writes the loss of every step.
+        losses: Where the loop appends the loss, after every step or after some.
         levels: Losses to compare with, by name: dashed lines.
+
+    Raises:
+        TypeError: If batches have no length, or a loss is not a number.
+        ValueError: If there are no batches.
     """
-    curve = _Curve(losses, len(losses) + len(batches), levels or {})
+    if not hasattr(batches, "__len__"):
+        got = type(batches).__name__
+        raise TypeError(f"batches must have a length, such as a list, got a {got}")
+    if len(batches) == 0:
+        raise ValueError("batches must hold at least one batch, got none")
+    by_step = {step: _as_number(loss) for step, loss in enumerate(losses, start=1)}
+    earlier, done = len(by_step), 0
+    curve = _Curve(by_step, earlier + len(batches), levels or {})
     begin = time.perf_counter()
     with noted_interrupts() as interrupts:
-        for number, batch in enumerate(batches):
+        for batch in batches:
             if interrupts:
                 break
-            if number:
-                seconds = (time.perf_counter() - begin) * (len(batches) / number - 1)
-                curve.redraw(f"Step {len(losses)} of {curve.steps}, {_describe(seconds)} left")
+            if done:
+                seconds = (time.perf_counter() - begin) * (len(batches) / done - 1)
+                curve.redraw(f"Step {earlier + done} of {curve.steps}, {_describe(seconds)} left")
+            written = len(losses)
             yield batch
-    if len(losses) < curve.steps:
-        curve.redraw(f"Stopped after step {len(losses)} of {curve.steps}", at_once=True)
+            done += 1
+            if len(losses) > written:
+                by_step[earlier + done] = _as_number(losses[-1])
+    if interrupts and done < len(batches):
+        curve.redraw(f"Stopped after step {earlier + done} of {curve.steps}", at_once=True)
         print("You stopped the training. The model keeps what it has learned so far.")
-    else:
-        ends = f"from {losses[0]:.2f} to {losses[-1]:.2f}"
+    elif by_step:
+        drawn = [*by_step.values()]
+        ends = f"from {drawn[0]:.2f} to {drawn[-1]:.2f}"
         curve.redraw(f"{curve.steps} steps: the loss goes {ends}", at_once=True)
+    else:
+        curve.redraw(f"{curve.steps} steps: losses holds no loss", at_once=True)
+
+
+def _as_number(loss: object) -> float:
+    """A loss without the graph that it was computed in, which it would keep in memory."""
+    if isinstance(loss, Tensor) and not loss.requires_grad:
+        return loss.item()
+    if not isinstance(loss, Real):
+        got = "a tensor with a gradient" if isinstance(loss, Tensor) else repr(loss)
+        raise TypeError(f"losses must hold numbers: append loss.item(), got {got}")
+    return loss
 
 
 def _describe(seconds: float) -> str:
@@ -68,7 +98,9 @@ def _describe(seconds: float) -> str:
 class _Curve:
     """One picture, which the next one replaces."""
 
-    def __init__(self, losses: Sequence[float], steps: int, levels: Mapping[str, float]) -> None:
+    def __init__(
+        self, losses: Mapping[int, float], steps: int, levels: Mapping[str, float]
+    ) -> None:
         self.losses, self.steps, self.levels = losses, steps, levels
         self.name, self.is_shown = uuid.uuid4().hex, False
         self.due = time.perf_counter() + LEAST_PAUSE

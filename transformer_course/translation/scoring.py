@@ -40,12 +40,12 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
         references: The correct translations, one for each hypothesis.
 
     Raises:
-        ValueError: If there are not as many hypotheses as references.
         ModuleNotFoundError: If the library sacrebleu is not installed.
+        ValueError: If the counts differ.
     """
     if len(hypotheses) != len(references):
-        got = f"{len(hypotheses)} and {len(references)}"
-        raise ValueError(f"there must be as many hypotheses as references, got {got}")
+        got = f"{len(references):,} and {len(hypotheses):,}"
+        raise ValueError(f"references must be as many as hypotheses, got {got}")
     metric = import_extra("sacrebleu").CHRF()
     return metric.corpus_score(list(hypotheses), [list(references)]).score
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_course.drawing import course_map
-from transformer_course.looking.recording import WORD_START
+from transformer_course.looking.recording import WORD_START, source_row
 from transformer_course.words_as_vectors.vector_pictures import (
     nearest,
     plot_neighbors,
@@ -29,6 +29,9 @@ def plot_nearest_words(translator: Translator, text: str) -> Figure:
     Args:
         translator: Its tokenizer is the package's.
         text: At most four tokens.
+
+    Raises:
+        ValueError: If text is empty.
     """
     table = translator.model.source_embedding.table.weight
     tokens = translator.tokenizer.tokens(range(len(table)))
@@ -38,7 +41,7 @@ def plot_nearest_words(translator: Translator, text: str) -> Figure:
         if token.startswith(WORD_START) and len(token) > SHORTEST
     ]
     names = [token.strip(WORD_START) or token for token in tokens]
-    asked = translator.tokenizer.encode(text)
+    asked = source_row(translator, text)[0].tolist()
     return plot_neighbors(nearest(table, asked, tokens=names, count=4, among=words))
 
 

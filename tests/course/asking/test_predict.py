@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from IPython.display import display
 from IPython.testing.globalipapp import start_ipython
+from IPython.utils.capture import capture_output
 from nbconvert import HTMLExporter
 
 from tests.published import caught_bundles
@@ -168,6 +169,22 @@ def test_an_error_in_the_block_is_raised_and_nothing_is_published(published):
     assert published == []
 
 
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_what_a_block_printed_and_showed_before_an_error_is_seen(error, published, capsys):
+    with (
+        capture_output(stdout=False, stderr=False) as seen,
+        pytest.raises(error),
+        predict(QUESTION, *ANSWERS),
+    ):
+        print("found so far")
+        print("careful", file=sys.stderr)
+        show_a_bar()
+        raise error
+    assert capsys.readouterr() == ("found so far\n", "careful\n")
+    assert ["image/png" in each.data for each in seen.outputs] == [True]
+    assert published == []
+
+
 def test_a_warning_stays_visible(published, capsys):
     with predict(QUESTION, *ANSWERS):
         print("careful", file=sys.stderr)
@@ -188,6 +205,19 @@ def test_a_question_without_words_is_refused():
         pytest.raises(ValueError, match="question must be a sentence, got ' '"),
         predict(" ", "a", "b"),
     ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("Which?", 1, 2), "answers must be text, got 1"),
+        (("Which?", ["a", "b"]), r"answers must be text, got \['a', 'b'\]"),
+        ((None, "a", "b"), "question must be text, got None"),
+    ],
+)
+def test_a_question_or_an_answer_that_is_no_text_is_refused(given, message):
+    with pytest.raises(TypeError, match=message), predict(*given):
         pass
 
 

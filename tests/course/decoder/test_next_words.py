@@ -34,6 +34,32 @@ def test_another_source_has_other_words(translator):
     )
 
 
+@pytest.mark.parametrize("likelier", ["H", "▁H"])
+def test_tokens_that_would_be_written_alike_show_which_one_begins_a_word(translator, likelier):
+    model = translator.model
+    names = translator.tokenizer.tokens(range(model.config.vocabulary_size))
+    wanted = torch.full((len(names),), -50.0)
+    wanted[names.index("H")] = wanted[names.index("▁H")] = 0
+    wanted[names.index(likelier)] += 1
+    hook = model.output_projection.register_forward_hook(lambda *call: call[-1] * 0 + wanted)
+    try:
+        expected = next_word(translator, SOURCE, BEGINNING)
+        candidates = decoding_steps(translator, SOURCE, BEGINNING)[0].candidates
+    finally:
+        hook.remove()
+    assert len(expected) == 4 and len(dict(candidates)) == len(candidates)
+    other = "▁H" if likelier == "H" else "H"
+    for found in (expected, dict(candidates)):
+        assert list(found)[:2] == [likelier, other]
+        assert found[likelier] == pytest.approx(0.7311, abs=1e-4)
+
+
+@pytest.mark.parametrize("expect", [next_word, decoding_steps])
+def test_a_source_without_tokens_is_refused(translator, expect):
+    with pytest.raises(ValueError, match="^source must have at least one token, got ''$"):
+        expect(translator, "", BEGINNING)
+
+
 def test_the_steps_of_a_decoder_write_the_translation_and_every_token_is_read_in_the_next(
     translator,
 ):

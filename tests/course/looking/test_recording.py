@@ -125,6 +125,11 @@ def test_the_last_vectors_become_the_memory_and_the_first_are_words_with_positio
     torch.testing.assert_close(vectors[0], embedded)
 
 
+def test_a_sentence_without_tokens_is_refused(translator):
+    with pytest.raises(ValueError, match="^source must have at least one token, got ''$"):
+        vectors_by_layer(translator, "")
+
+
 def test_words_have_no_mark_of_a_space_and_the_special_tokens_have_names(translator):
     ids = translator.tokenizer.encode("Ein Mann")
     words = token_words(translator, [START_ID, *ids, END_ID])

@@ -208,6 +208,23 @@ def test_head_zero_is_the_mean_of_all(found):
         torch.testing.assert_close(word_attention(found, layer=layer), mean)
 
 
+@pytest.mark.parametrize("drawn_or_told", [word_attention, draw_translation, describe_translation])
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"layer": 0}, "layer must be from 1 to 3, got 0"),
+        ({"layer": -1}, "layer must be from 1 to 3, got -1"),
+        ({"layer": 4}, "layer must be from 1 to 3, got 4"),
+        ({"layer": "1"}, "layer must be from 1 to 3, got '1'"),
+        ({"layer": 1, "head": -1}, "head must be from 0 to 2, got -1"),
+        ({"layer": 1, "head": 3}, "head must be from 0 to 2, got 3"),
+    ],
+)
+def test_a_layer_or_head_that_is_not_there_is_refused(found, drawn_or_told, place, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        drawn_or_told(found, **place)
+
+
 def test_the_figure_shows_these_weights_with_a_row_for_the_end(found):
     figure = draw_translation(found, layer=3, head=2, title=found.target)
     assert figure.get_label() == describe_translation(found, layer=3, head=2)

@@ -39,6 +39,15 @@ def test_the_most_expensive_token_is_named(translator):
     assert figure.get_label() == "'Mann' costs most"
 
 
+def test_a_token_that_occurs_again_has_a_bar_of_its_own(translator):
+    ids = translator.tokenizer.encode("Ein Mann und ein Mann.")
+    given = torch.arange(len(ids) + 1.0)
+    costs = name_costs(translator, ids, given)
+    assert list(costs) == ["Ein", "Mann", "und", "ein", "Mann (2)", ".", "end"]
+    assert list(costs.values()) == given.tolist()
+    assert title_of(plot_costs(costs)) == "'end' costs most; the mean is 3.0 nats"
+
+
 def test_the_title_says_when_both_weights_reach_zero():
     paths = {"descent": [1.0, 0.5, 0.2], "Adam, A": [1.0, -0.1, 0.0], "Adam, B": [1.0, 0.1, 0.0]}
     figure = plot_paths(paths)

@@ -28,13 +28,13 @@ def test_names_may_be_shorter_than_the_variants():
 
 
 def test_the_losses_of_a_run_keep_their_place_while_it_goes_on():
-    axes = plot_losses([4.0, 2.5], {}, steps=50, title="t").axes[0]
-    assert axes.lines[0].get_xydata().tolist() == [[1.0, 4.0], [2.0, 2.5]]
+    axes = plot_losses({1: 4.0, 9: 2.5}, {}, steps=50, title="t").axes[0]
+    assert axes.lines[0].get_xydata().tolist() == [[1.0, 4.0], [9.0, 2.5]]
     assert axes.get_xlim() == (0, 50)
 
 
 def test_a_level_is_a_dashed_line_with_its_name_and_number():
-    figure = plot_losses([4.0, 2.5], {"ln $V$": 4.159}, steps=2, title="Learning")
+    figure = plot_losses({1: 4.0, 2: 2.5}, {"ln $V$": 4.159}, steps=2, title="Learning")
     losses, level = figure.axes[0].lines
     assert level.get_ydata() == [4.159, 4.159]
     assert level.get_linestyle() == "--"

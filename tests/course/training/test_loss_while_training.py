@@ -4,6 +4,7 @@ import base64
 import signal
 
 import pytest
+import torch
 
 from transformer_course.training import loss_while_training as module
 from transformer_course.training.loss_while_training import live_curve
@@ -84,6 +85,43 @@ def test_an_interrupt_ends_the_loop_after_its_step_with_a_sentence(shown, capsys
 def test_a_curve_goes_on_where_earlier_losses_end(shown):
     run_loop([4.0, 3.0], [9.0])
     assert words(shown)[-1].startswith("3 steps: the loss goes from 9.00 to 3.00")
+
+
+def test_a_loop_may_write_some_losses_or_none_and_nobody_has_stopped_it(shown, capsys):
+    losses = []
+    for number, batch in enumerate(live_curve([4.0, 3.0, 2.0, 1.0], losses)):
+        if number % 2:
+            losses.append(batch)
+    for _ in live_curve([4.0, 3.0], []):
+        pass
+    some, none = words(shown)
+    assert some.startswith("4 steps: the loss goes from 3.00 to 1.00. The loss of 2 of 4 steps")
+    assert none.startswith("2 steps: losses holds no loss")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_loss_may_be_a_tensor_but_not_keep_its_graph(shown):
+    weight = torch.ones(1, requires_grad=True)
+    run_loop([weight.detach(), weight.detach()[0]], [])
+    assert words(shown)[-1].startswith("2 steps: the loss goes from 1.00 to 1.00")
+    for loss, got in ((weight.sum(), "a tensor with a gradient"), (None, "None")):
+        losses = []
+        with pytest.raises(TypeError, match=rf"append loss\.item\(\), got {got}$"):
+            run_loop([loss, loss], losses)
+        assert len(losses) == 1, "it is refused after the first step"
+
+
+@pytest.mark.parametrize(
+    ("batches", "error", "message"),
+    [
+        ((each for each in [4.0]), TypeError, "batches must have a length.* got a generator"),
+        ([], ValueError, "batches must hold at least one batch, got none"),
+    ],
+)
+def test_batches_without_a_length_and_no_batches_are_refused(batches, error, message, shown):
+    with pytest.raises(error, match=message):
+        run_loop(batches, [])
+    assert shown == []
 
 
 def test_an_error_in_the_loop_gives_interrupts_back():

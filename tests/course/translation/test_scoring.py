@@ -73,5 +73,5 @@ def test_chrf_gives_credit_for_a_part_of_a_word_where_bleu_gives_none():
     assert corpus_bleu(ending, reference).score == corpus_bleu(other, reference).score
     assert chrf(ending, reference) > 90 > 50 > chrf(other, reference)
     assert chrf(reference, reference) == 100
-    with pytest.raises(ValueError, match="as many hypotheses as references, got 1 and 2"):
+    with pytest.raises(ValueError, match="references must be as many as hypotheses, got 2 and 1"):
         chrf(reference, reference * 2)

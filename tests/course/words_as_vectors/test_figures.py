@@ -25,4 +25,6 @@ def test_the_nearest_words_are_words_and_not_parts_of_words(translator):
     drawn = [label.get_text() for axes in figure.axes for label in axes.get_yticklabels()]
     tokens = {f"▁{word}" for word in drawn}
     assert len(drawn) == 8
+    with pytest.raises(ValueError, match="source must have at least one token, got ''"):
+        figures.plot_nearest_words(translator, "")
     assert tokens <= set(translator.tokenizer.tokens(range(len(translator.tokenizer))))
