@@ -241,19 +241,6 @@ def test_a_copy_that_is_saved_meanwhile_is_not_replaced(copies, monkeypatch):
     assert "mine = 1" in cell_of(read(path), "2.2").source
 
 
-def test_two_resets_at_once_both_say_a_sentence(copies, monkeypatch):
-    path = copies / LESSON
-    answer(path, "2.1")
-
-    def reset_meanwhile(content):
-        monkeypatch.undo()
-        assert "waits again" in reset("2.1", copies)
-
-    monkeypatch.setattr(module, "is_trusted", reset_meanwhile)
-    assert "waits again" not in reset("2.1", copies)
-    assert "mine = 1" not in cell_of(read(path), "2.1").source
-
-
 @pytest.mark.parametrize(
     ("number", "words"),
     [
