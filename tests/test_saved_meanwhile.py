@@ -1,6 +1,7 @@
 """An editor saves a file at the very moment at which a command replaces it: nothing is lost."""
 
 import ctypes
+import errno
 import io
 import json
 import os
@@ -344,9 +345,10 @@ def test_a_file_that_is_named_like_a_copy_has_a_copy_of_another_name(tmp_path):
     assert copy != path and copy.read_bytes() == IDEA and path.read_bytes() == b"new"
 
 
-def test_a_disk_without_modes_is_written_to(tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_disk_without_modes_is_written_to(tmp_path, monkeypatch, number):
     def refuse(*_):
-        raise PermissionError(1, "Operation not permitted")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(kept_files.shutil, "copymode", refuse)
     path = tmp_path / "file.txt"

@@ -86,8 +86,12 @@ def replace_unchanged(
         if before is None:
             _move(spare, path)
             return None
-        with suppress(PermissionError):  # a disk may have no modes
+        try:
             shutil.copymode(path, spare)
+        except FileNotFoundError:
+            raise
+        except OSError:  # a disk may have no modes
+            pass
         if content_of(path) != before:
             raise SavedMeanwhileError(path)
         copy = _copy(path, before) if keep else None

@@ -17,10 +17,12 @@ from pathlib import Path
 
 from transformer_course.examination.examinations import EXAMINATIONS, tasks_and_keys, variant
 from transformer_course.examination.inventory import concepts_of
+from transformer_course.examination.question import COMMA
 from transformer_edu.data.parallel_text import read_lines
 
 LARGEST = 200_000  # bytes of a student's file
 LONGEST = 2000  # characters of an answer that is read as Python
+TYPED = str.maketrans("−–—‘’“”„", '---\'\'"""')  # noqa: RUF001
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,12 @@ def _from_json(path: Path) -> Sheet:
 def _value(text: str) -> object:
     """What a text says, in Python or JSON: a number, a list, a text in quotes, or the text itself.
 
-    Nothing of it is run: literal_eval reads values only.
+    Nothing of it is run: literal_eval reads values only. A text such as "3,5" stays one, since it
+    can be a number or a list.
     """
-    text = text.strip().replace("−", "-")  # noqa: RUF001
+    text = text.translate(TYPED).strip(" ≈=~")
+    if COMMA.fullmatch(text):
+        return text
     for read in (ast.literal_eval, json.loads) if len(text) <= LONGEST else ():
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             return read(text)

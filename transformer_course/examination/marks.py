@@ -1,7 +1,7 @@
 """Answers to an examination, judged by the key in this process: a table, a picture, a page."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -15,7 +15,7 @@ from transformer_course.examination.examinations import (
     variant,
 )
 from transformer_course.examination.inventory import as_csv
-from transformer_course.examination.question import is_right
+from transformer_course.examination.question import is_read, is_right
 from transformer_course.examination.sheets import as_page, as_table, picture, png
 
 Marked = tuple[Sheet, dict[str, int]]  # a sheet, and the points of each part
@@ -55,11 +55,12 @@ def mark(
 def report(name: str, marked: Sequence[Marked], students: Sequence[str]) -> dict[str, str]:
     """A table and a page of all marks, by the name of the file."""
     worth = {part: points for part, points, _, _ in tasks_and_keys(variant(name, "", b""))}
+    keys = {part: key for part, _, _, key in tasks_and_keys(variant(name, "", b""))}
     heads = ["student", "file", "points", *worth, "problem"]
     rows = [
         [sheet.student, sheet.file, sum(points.values())]
         + [points.get(part, "") for part in worth]
-        + [sheet.problem]
+        + [sheet.problem or _unread(sheet, keys)]
         for sheet, points in sorted(marked, key=lambda each: each[0].student)
     ]
     missing = sorted(set(students) - {sheet.student for sheet, _ in marked})
@@ -74,6 +75,13 @@ def report(name: str, marked: Sequence[Marked], students: Sequence[str]) -> dict
         body += picture(png(figure), f"{figure.axes[0].get_title(loc='left')}. {words}", 900)
     page = as_page(TITLES[name], body + as_table(heads, rows))
     return {f"marks-{name}.csv": as_csv([heads, *rows]), f"marks-{name}.html": page}
+
+
+def _unread(sheet: Sheet, keys: Mapping[str, object]) -> str:
+    """Which answers are no numbers or lists, where these are asked for; empty if all are."""
+    given = {part: answer for part, answer in sheet.answers.items() if answer not in ("", None)}
+    found = [part for part, key in keys.items() if part in given and not is_read(given[part], key)]
+    return f"Not read as numbers, look: {', '.join(found)}." if found else ""
 
 
 @styled

@@ -5,6 +5,7 @@ solves 50 variants of each kind from ``given``, in another way than the function
 """
 
 import math
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from random import Random
 from torch import Tensor
 
 Key = float | str | Sequence["Key"]
+COMMA = re.compile(r"[+-]?\d+,\d+")  # a number or two, by who writes it
 TOLERANCE = 0.015  # of a number that is asked for with two decimals
 TEXTS = Path(__file__).with_name("questions.toml")
 
@@ -85,16 +87,42 @@ def is_right(answer: object, key: Key) -> bool:
     if isinstance(key, str):
         return isinstance(answer, str | int | float) and _plain(str(answer)) == _plain(key)
     if isinstance(key, int | float):
-        if not isinstance(answer, int | float):
+        answer = _number(answer)
+        if answer is None:
             return False
         allowed = (TOLERANCE, 1e-3) if isinstance(key, float) else (0, 0)
         try:
             return math.isclose(answer, key, abs_tol=allowed[0], rel_tol=allowed[1])
         except OverflowError:  # a whole number that no float can hold
             return False
-    if not isinstance(answer, list | tuple) or len(answer) != len(key):
+    answer = _items(answer)
+    if answer is None or len(answer) != len(key):
         return False
     return all(is_right(one, right) for one, right in zip(answer, key, strict=True))
+
+
+def is_read(answer: object, key: Key) -> bool:
+    """Whether an answer is of the key's kind, right or wrong: a number, a list of them, a text."""
+    if isinstance(key, str):
+        return isinstance(answer, str | int | float)
+    if isinstance(key, int | float):
+        return _number(answer) is not None
+    items = _items(answer)
+    return items is not None and all(is_read(each, key[0]) for each in items)
+
+
+def _number(answer: object) -> float | None:
+    """A number, also one that is typed with a comma; None if it is none."""
+    if isinstance(answer, str) and COMMA.fullmatch(answer):
+        return float(answer.replace(",", "."))
+    return answer if isinstance(answer, int | float) else None
+
+
+def _items(answer: object) -> Sequence[object] | None:
+    """A list, also one of two whole numbers that could be a number with a comma."""
+    if isinstance(answer, str) and COMMA.fullmatch(answer):
+        return [int(each) for each in answer.split(",")]
+    return answer if isinstance(answer, list | tuple) else None
 
 
 def _plain(text: str) -> str:

@@ -27,7 +27,7 @@ def check_up(
     adapter: Adapter | None = None,
     training_step: Callable[..., object] | None = None,
 ) -> Report:
-    """Examine a Transformer that reads token ids, trained or not; it is left as it was.
+    """Examine a Transformer that reads token ids, trained or not; its weights stay as they are.
 
     Args:
         model: An encoder–decoder, a decoder or an encoder of any origin, on any device.

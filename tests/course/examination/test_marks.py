@@ -123,6 +123,8 @@ def test_sheets_of_another_secret_are_told_and_not_marked_wrong(desk):
     [(".5", 0.5), ("−.5", -0.5), ("+0.5", 0.5), ("5.", 5.0), ("True", 1), ("'none'", "none")]
     + [(text, [0.5, 1]) for text in ("[.5, 1.]", ".5, 1", "(0.5, 1)", "[0.5, 1,]", "(.5, True)")]
     + [("(1, 0), (0, 1)", [[1, 0], [0, 1]]), ("[[1, 0], [0, 1]]", [[1, 0], [0, 1]])]
+    + [("3,5", 3.5), ("–0,25", -0.25), ("3,5", [3, 5]), ("≈ 0.5", 0.5), ("“none”", "none")]
+    + [("[1, –2]", [1, -2]), ("= —.5", -0.5)]
     + [("A X", "A X"), ("true", 1), ("[0.5, true]", [0.5, 1]), ("NONE", "none")],
 )
 def test_a_number_or_list_that_python_reads_is_right_on_paper_too(typed, key, tmp_path):
@@ -130,6 +132,15 @@ def test_a_number_or_list_that_python_reads_is_right_on_paper_too(typed, key, tm
     table.write_text(f'sheet,student,1a\nfirst,Bob,"{typed}"\n', encoding="utf-8")
     (sheet,) = read_sheets([table])
     assert is_right(sheet.answers["1a"], key)
+
+
+def test_what_is_not_read_as_a_number_is_named_for_the_instructor(desk):
+    key = key_of("first", "Bob")
+    first, second, *_ = (part for part, right in key.items() if isinstance(right, float))
+    hand_in(desk / "in", "first", "Bob", key | {first: "half", second: "0.5 nats", "9z": "x"})
+    assert command(desk, "mark", "first", str(desk / "in")) == 0
+    rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert rows[0]["problem"] == f"Not read as numbers, look: {first}, {second}."
 
 
 @pytest.mark.parametrize(
