@@ -179,7 +179,7 @@ def texts() -> list[str]:
 
 
 def ids_of(translator, text: str) -> torch.Tensor:
-    return torch.tensor([translator._encode(text)])
+    return torch.tensor([translator.source_ids(text)])
 
 
 def logits_of(translator, text: str, target_ids: list[int]) -> torch.Tensor:
@@ -217,7 +217,7 @@ def test_a_text_is_read_as_the_translator_reads_it(engine, translator):
     assert [bool(each["candidates"]) for each in found] == [bool(t.strip()) for t in STRANGE]
     asked = [text for text in STRANGE if text.strip()]
     looked = engine.many("look", asked, {"target": [], "values": ["nothing"]})
-    assert [each["sourceIds"] for each in looked] == [translator._encode(t) for t in asked]
+    assert [each["sourceIds"] for each in looked] == [translator.source_ids(t) for t in asked]
 
 
 # ---- what it writes ------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_a_thousand_sentences_are_written_as_by_pytorch(engine, translator, text
         }
         return results;
     })()"""
-    sources = [translator._encode(text) for text in asked]
+    sources = [translator.source_ids(text) for text in asked]
     expected = iter(write_all(translator.model, [source for source in sources if source]))
     ties = []
     for text, source, result in zip(asked, sources, engine.read(call, asked), strict=True):
@@ -404,7 +404,7 @@ LOOKED_AT = [
 def test_every_value_is_the_one_that_pytorch_computes(engine, translator, text):
     model = translator.model
     result, values = engine.look(text)
-    assert result["sourceIds"] == translator._encode(text)
+    assert result["sourceIds"] == translator.source_ids(text)
     [written] = write_all(model, [result["sourceIds"]])
     assert result["targetIds"] == [model.config.start_id, *written]
     expected = pytorch_values(model, result["sourceIds"], result["targetIds"])
@@ -480,7 +480,7 @@ def test_the_steps_of_attention_follow_from_each_other(engine):
 
 
 def test_512_tokens_have_the_same_logits_and_weights(engine, translator, long_text):
-    source_ids = translator._encode(long_text)
+    source_ids = translator.source_ids(long_text)
     assert len(source_ids) == 512
     target = source_ids[:40]
     names = ["encoder.layers.3.self_attention.weights", "decoder.layers.3.cross_attention.weights"]

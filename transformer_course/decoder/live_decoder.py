@@ -31,7 +31,7 @@ def show_decoder_live(
     require_texts("beginnings", beginnings)
     if not beginnings:
         raise ValueError("beginnings must hold at least one text, got none")
-    source_tokens = token_words(translator, translator.tokenizer.encode(source))
+    source_tokens = token_words(translator, translator.source_ids(source))
     sentences = [decoding_steps(translator, source, beginning) for beginning in beginnings]
     step = min(FIRST_SHOWN, len(sentences[0]) - 1)
     title = "Every chosen token is read in the next step"

@@ -66,7 +66,7 @@ def aligning_head(
         target: Its translation, which the decoder is about to write.
         pairs: Words of the target, each with the word of the source that it translates.
     """
-    source_words = words_of(translator, translator.tokenizer.encode(source))
+    source_words = words_of(translator, translator.source_ids(source))
     target_words = [*words_of(translator, translator.target_ids(target)), END]
     rows = [position_of(target_words, word) for word, _ in pairs]
     columns = [position_of(source_words, word) for _, word in pairs]
@@ -86,7 +86,7 @@ def previous_token_head(translator: Translator, source: str) -> Head:
         translator: Its tokenizer is the package's.
         source: The sentence that the encoder reads.
     """
-    words = words_of(translator, translator.tokenizer.encode(source))
+    words = words_of(translator, translator.source_ids(source))
     return _best_head(
         translator,
         (source, ""),

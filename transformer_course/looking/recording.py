@@ -164,7 +164,7 @@ def source_row(translator: Translator, source: str) -> Tensor:
     Raises:
         ValueError: If it has no tokens.
     """
-    ids = translator.tokenizer.encode(source)
+    ids = translator.source_ids(source)
     if not ids:
         raise ValueError(f"source must have at least one token, got {source!r}")
     return torch.tensor([ids], device=device_of(translator.model))

@@ -48,7 +48,7 @@ def encoder_head(translator: Translator, sentences: Sequence[str]) -> BatchHead:
         translator: Its tokenizer is the package's.
         sentences: A batch; all but the longest are padded.
     """
-    token_ids = _padded(translator, [translator.tokenizer.encode(each) for each in sentences])
+    token_ids = _padded(translator, [translator.source_ids(each) for each in sentences])
     model = translator.model
     start = torch.full_like(token_ids[:, :1], start_id_of(model))
     mask = padding_mask(token_ids, padding_id=padding_id_of(model))
@@ -66,7 +66,7 @@ def decoder_head(translator: Translator, source: str, targets: Sequence[str]) ->
     start_id, padding_id = (ask(translator.model) for ask in (start_id_of, padding_id_of))
     rows = [[start_id, *translator.target_ids(each)] for each in targets]
     token_ids = _padded(translator, rows)
-    source_ids = _padded(translator, [translator.tokenizer.encode(source)] * len(targets))
+    source_ids = _padded(translator, [translator.source_ids(source)] * len(targets))
     mask = target_mask(token_ids, padding_id=padding_id, start_id=start_id)
     return _most_tempted_head(translator, (source_ids, token_ids), "decoder", token_ids, mask)
 

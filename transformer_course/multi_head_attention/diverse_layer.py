@@ -37,7 +37,7 @@ def most_diverse_layer(translator: Translator, source: str, word: str) -> Layer:
         source: The sentence that the encoder reads.
         word: The word of it whose heads are compared.
     """
-    model, ids = translator.model, translator.tokenizer.encode(source)
+    model, ids = translator.model, translator.source_ids(source)
     words = words_of(translator, ids)
     row = position_of(words, word)
     modules = {name: each for name, each in attentions_of(model).items() if "encoder" in name}

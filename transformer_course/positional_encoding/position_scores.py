@@ -79,7 +79,7 @@ def read_at(
     Raises:
         ValueError: If there is not one position for each token.
     """
-    words = words_of(translator, translator.tokenizer.encode(text))
+    words = words_of(translator, translator.source_ids(text))
     if positions == "usual":
         positions = range(len(words))
     with source_positions(translator.model, positions):

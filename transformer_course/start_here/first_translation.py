@@ -81,7 +81,7 @@ def translate_text(translator: Translator, text: str) -> Translation:
         ValueError: If text is blank, has more than 40 words or more pieces than the model has
             positions.
     """
-    return _translate(translator, translator.tokenizer.encode(text), text.strip())
+    return _translate(translator, translator.source_ids(text), text.strip())
 
 
 def _translate(translator: Translator, source_ids: Sequence[int], source: str) -> Translation:

@@ -170,7 +170,7 @@ def _without_each(
 ) -> tuple[list[str], list[float]]:
     """The texts and probabilities with all heads and with each removal, from a batch of copies."""
     model = translator.model
-    ids = translator.tokenizer.encode(english), translator.target_ids(reference)
+    ids = translator.source_ids(english), translator.target_ids(reference)
     without = [[], *each_removal(model.config)]
     count = len(without)
     batch = make_batch([ids] * count, model)

@@ -102,21 +102,14 @@ class Translator:
             TypeError: If texts is a single string, or one of them is not a string.
             TextTooLongError: If a text has more tokens than the model has positions.
         """
-        sources = [self._encode(text) for text in require_texts("texts", texts)]
+        sources = [self.source_ids(text) for text in require_texts("texts", texts)]
         asked = {"width": width, "alpha": alpha, "batch_size": batch_size, "end_loops": end_loops}
         written = iter(self._write([source for source in sources if source], **asked))
         return [self.tokenizer.decode(next(written)) if source else "" for source in sources]
 
-    def target_ids(self, text: str) -> list[int]:
-        """The ids of a text in the target language; a tokenizer of two has ``encode_target``."""
-        encode = getattr(self.tokenizer, "encode_target", self.tokenizer.encode)
-        return encode(text)
-
-    def _write(self, sources: list[list[int]], **asked: float) -> list[list[int]]:
-        return write_all(self.model, sources, **asked)
-
-    def _encode(self, text: str) -> list[int]:
-        text = " ".join(text.split())
+    def source_ids(self, text: str) -> list[int]:
+        """The ids of a text in the source language, as translate reads it."""
+        text = " ".join(require_text("text", text).split())
         if self.normalize:
             text = (text.lower() if text.isupper() else text).translate(PLAIN)
         ids = self.tokenizer.encode(text)
@@ -124,6 +117,13 @@ class Translator:
         if len(ids) > room:
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")
         return ids
+
+    def target_ids(self, text: str) -> list[int]:
+        """The ids of a text in the target language; a tokenizer of two has ``encode_target``."""
+        return getattr(self.tokenizer, "encode_target", self.tokenizer.encode)(text)
+
+    def _write(self, sources: list[list[int]], **asked: float) -> list[list[int]]:
+        return write_all(self.model, sources, **asked)
 
 
 def write_all(

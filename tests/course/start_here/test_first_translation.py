@@ -341,3 +341,9 @@ def test_rows_are_means_and_columns_sums_so_rows_still_sum_to_one():
     torch.testing.assert_close(joined[:, 1, 0], weights[:, 1:3, :3].sum(dim=2).mean(dim=1))
     torch.testing.assert_close(joined[:, 2, 1], weights[:, 3, 3:].sum(dim=1))
     torch.testing.assert_close(joined.sum(dim=-1), torch.ones(PIECE_HEADS, 3))
+
+
+def test_a_sentence_is_read_as_translate_reads_it(translator):
+    plain = translate_text(translator, "It isn't a dog.")
+    curly = translate_text(translator, "It isn’t\u00a0a dog.")
+    assert curly.source_words == plain.source_words and curly.target_words == plain.target_words
