@@ -242,7 +242,7 @@ def test_the_command_grades_what_it_can_and_names_the_rest(course, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     nbformat.write(answered("5", "6", "'five'"), "b.ipynb")
     nbformat.write(new_notebook(cells=[new_code_cell("check_sums(5)")]), "[b].ipynb")
-    assert main(["[b].ipynb", "b.*", "c.ipynb", "--course", str(course)]) == 1
+    assert main(["[b].ipynb", "b.*", "./b.ipynb", "c.ipynb", "--course", str(course)]) == 1
     printed = capsys.readouterr()
     assert printed.err.splitlines() == [
         "error: [b].ipynb: The notebook has no exercise of the course.",

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backend_bases import RendererBase
@@ -53,8 +54,8 @@ def draw_weights(
 
 
 def as_array(numbers: Tensor) -> np.ndarray:
-    """A tensor of any device and type as numbers that matplotlib can draw."""
-    return numbers.detach().float().cpu().numpy()
+    """A tensor of any device and type, or what becomes one, as numbers that matplotlib can draw."""
+    return torch.as_tensor(numbers).detach().float().cpu().numpy()
 
 
 def draw_signed(
@@ -125,13 +126,11 @@ def require_weights(
     attention_weights: Tensor, query_tokens: Sequence[str], key_tokens: Sequence[str]
 ) -> np.ndarray:
     """The weights as an array; a ValueError if they do not fit the tokens or are not in [0, 1]."""
-    shape = (len(query_tokens), len(key_tokens))
-    if tuple(attention_weights.shape) != shape:
+    shape, weights = (len(query_tokens), len(key_tokens)), as_array(attention_weights)
+    if weights.shape != shape:
         raise ValueError(
-            f"attention_weights must have shape {shape} to fit the tokens, "
-            f"got {tuple(attention_weights.shape)}"
+            f"attention_weights must have shape {shape} to fit the tokens, got {weights.shape}"
         )
-    weights = as_array(attention_weights)
     require_zero_to_one("attention_weights", weights)
     return weights
 

@@ -55,7 +55,9 @@ def literal(token: str, *, longest: int | None = LONGEST_TOKEN) -> str:
     ``$x$`` stays ``$x$``; a control character is written as its escape; what is longer than
     longest characters ends in an ellipsis, unless longest is None.
     """
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
+    shown = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(token)
+    )
     if longest is not None and len(shown) > longest:
         shown = shown[: longest - 1] + "…"
     return shown.replace("$", r"\$")

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     for name in ("cell_seconds", "seconds", "memory", "jobs"):
         require_whole(name, getattr(chosen, name))
-    files = [file for name in chosen.files for file in _files(name)]
+    files = _files(chosen.files)
     _refuse_files_of_others(chosen, files)
     grade = partial(
         grade_notebook,
@@ -97,9 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _files(name: str) -> list[str]:
-    """The files that a name or a pattern means; Windows leaves patterns to the program."""
-    return [name] if Path(name).exists() else sorted(glob(name)) or [name]
+def _files(names: Sequence[str]) -> list[str]:
+    """The files that names or patterns mean, each once; Windows leaves patterns to the program."""
+    files: dict[str, str] = {}
+    for name in names:
+        for file in [name] if Path(name).exists() else sorted(glob(name)) or [name]:
+            files.setdefault(os.path.abspath(file), file)
+    return list(files.values())
 
 
 def _refuse_files_of_others(chosen: argparse.Namespace, notebooks: Sequence[str]) -> None:

@@ -39,6 +39,14 @@ def test_the_grid_is_the_weights_not_transposed_with_their_numbers():
     assert weights.grad is None
 
 
+@pytest.mark.parametrize("kind", [torch.Tensor.numpy, torch.Tensor.tolist])
+def test_an_array_and_lists_are_drawn_as_a_tensor_is_and_numbers_are_labels(kind):
+    labels = LABELS | {"key_tokens": range(3)}
+    axes = plot_attention(kind(WEIGHTS), **labels).axes[0]
+    np.testing.assert_array_equal(numbers(axes), WEIGHTS)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1", "2"]
+
+
 def test_no_text_around_a_small_grid_touches_another():
     labels = LABELS | {"key_tokens": ["a", "b"], "title": "a title that is as wide as the picture"}
     axes, bar = plot_attention(WEIGHTS[:, 1:], **labels).axes
