@@ -146,6 +146,14 @@ def test_a_step_that_the_memory_cannot_hold_is_told_in_one_sentence():
     assert not model.training
 
 
+def test_a_training_has_gradients_where_they_are_switched_off_around_it():
+    expected, model = transformer(), transformer()
+    fit(expected, TASK, SHORT)
+    with torch.no_grad():
+        fit(model, TASK, SHORT)
+    assert all(map(torch.equal, weights(model), weights(expected)))
+
+
 def test_long_gradients_are_shortened():
     plain = torch.optim.SGD
     model, before = transformer(), weights(transformer())

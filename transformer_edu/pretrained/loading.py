@@ -38,9 +38,9 @@ def load_pretrained(
         A translator with its ``model``, in evaluation mode, and its ``tokenizer``.
 
     Raises:
-        FileNotFoundError: If the package was installed without its weights, or the translator
-            of that name was not made here.
-        ValueError: If there is no such name or no such device, or a file is damaged.
+        FileNotFoundError: If the package has no weights, or none of that name were made here.
+        ValueError: If there is no such name (load_translator reads a folder of your own) or no such
+            device, or a file is damaged.
     """
     translator = load_translator(_folder(name))
     translator.model.to(named_device(device))

@@ -99,7 +99,7 @@ def fit(
         batch = f"{config.batch_tokens:,} tokens"
     advice = "smaller batches or accumulate above 1 need less"
     needs_memory = enough_memory(f"training on batches of {batch}", advice)
-    with needs_memory, random_state_restored(), suitable_threads(model):
+    with needs_memory, torch.enable_grad(), random_state_restored(), suitable_threads(model):
         try:
             take_steps(state, after_step, checkpoint)
         except KeyboardInterrupt:
