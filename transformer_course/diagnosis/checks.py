@@ -72,6 +72,9 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
         drops = _built(answer, NARROW, 0.5).train()
         if all(close(_asked(drops, x, lambda y: added), out) for _ in range(3)):
             raise AnswerError("The sub-layer's output is no longer dropped in training.")
+        if not close(_asked(drops.eval(), x, lambda y: added), out):
+            raise AnswerError("In evaluation mode, numbers of the sub-layer are dropped, too.")
+        drops.train()
         if not close(_asked(drops, x, torch.zeros_like), _asked(whole, x, torch.zeros_like)):
             raise AnswerError("Dropout removes x, too: it is for the sub-layer's output.")
     if sum(weight.numel() for weight in whole.parameters()) < 2 * NARROW:
@@ -207,7 +210,9 @@ def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
             raise AnswerError(
                 "Your dropout is behind narrow, so numbers of the output are dropped."
             )
-        raise AnswerError("What is dropped in training is not a number of hidden.")
+        raise AnswerError(
+            "In training, something else than numbers of hidden is dropped, or something more."
+        )
     network.train()
     calls = torch.stack([(_asked(network, x) - narrow.bias) @ narrow.weight for _ in range(100)])
     rate = (calls[:, widen(x) > 1e-3].abs() < 1e-4).float().mean().item()
@@ -246,7 +251,10 @@ def check_repaired_loss(answer: Loss) -> None:
         raise AnswerError("Your loss is negative: a training would make the labels less probable.")
     behind = F.cross_entropy(logits[:, :4].transpose(1, 2), target_ids[:, :-1], ignore_index=0)
     if close(loss.detach(), behind.detach()):
-        raise AnswerError("Your decoder reads a token and is trained to say the one before it.")
+        said = "Your decoder reads a token and is trained to say the one before it."
+        if target_ids[:, :-1].equal(model.read):
+            said = "Your decoder is trained to say the token that it reads, not the next one."
+        raise AnswerError(said)
     _refuse_other_order(loss, right, logits)
     _refuse_illness(LOSS, answer)
     if not close(loss.detach(), right.detach()):
@@ -279,9 +287,10 @@ class _Scripted(nn.Module):
 
     def __init__(self, logits: Tensor) -> None:
         super().__init__()
-        self.logits = logits
+        self.logits, self.read = logits, torch.empty(0)
 
     def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
+        self.read = target_ids
         return 1 * self.logits[:, : target_ids.size(1)]
 
 

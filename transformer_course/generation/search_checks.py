@@ -17,12 +17,12 @@ PATIENCE = 100  # times that a search may ask what follows the same hypothesis
 
 NextLogP = Callable[[list[int]], Tensor]
 # Seed of the language, width, alpha. In 1646 a beam that is filled up from what ends wins; 8 is
-# wider than the vocabulary; in 2 the score of a longer hypothesis still rises; in 0 and 94 several
-# of the best continue one hypothesis.
+# wider than the vocabulary; in 2 and 138 a longer hypothesis's score still rises; in 0 and 94
+# several of the best continue one hypothesis.
 SEARCHES = (
     *((497, 3, 2.0), (245, 2, 0.0), (234, 3, 1.0), (3234, 3, 1.0), (393, 2, 1.0)),
     *((114, 2, 1.0), (245, 2, 1.0), (16, 4, 0.6), (5, 2, 0.0), (1646, 3, 1.0), (16, 8, 0.6)),
-    *((2, 3, 2.0), (0, 3, 0.6), (94, 4, 0.6)),
+    *((2, 3, 2.0), (138, 3, 2.0), (0, 3, 0.6), (94, 4, 0.6)),
 )
 CASES = [(*each, longest) for each in SEARCHES for longest in (LONGEST, 2)]
 LEAST = "You keep the least probable ones: sort with the largest sum first."
@@ -46,7 +46,9 @@ MISTAKES = {
     "by ids": "You keep the hypotheses with the largest ids: sorted compares what stands first in "
     "a pair.",
     "last": "Keep those with the largest sum: you compare the ln p of the last tokens.",
-    "lost": "Hypotheses that ended at an earlier step are lost: compare all of them at the end.",
+    "earliest": "You return what ended first: go on, and return the best of all that ended.",
+    "latest": "You return what ended last: return the one with the best score.",
+    "lost": "You return the best of those that ended last: compare all that ended, at any step.",
     "refilled": UNPICKED,
     "unpicked": UNPICKED,
     "unpicked of the best": UNPICKED,
@@ -68,6 +70,11 @@ MISTAKES = {
     "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
     "only that of the last one.",
     "endless": "A hypothesis that has `longest` tokens and no end competes with its score, too.",
+}
+CHOSEN = {  # by another rule than the best score
+    "largest ids": max,
+    "earliest": lambda scored: scored[0],
+    "latest": lambda scored: scored[-1],
 }
 Case = tuple[int, int, float, int]  # of CASES: seed, width, alpha, longest
 Hypothesis = tuple[list[int], float]  # ids and score
@@ -170,11 +177,14 @@ def _watched(
 
     def next_log_p(ids: object) -> Tensor:
         try:
-            ids = [int(each) for each in ids]
+            given = [float(each) for each in ids]
         except (TypeError, ValueError, RuntimeError):
             raise AnswerError(
                 "next_log_p takes the ids of one hypothesis, such as [1, 4]."
             ) from None
+        ids = [*map(int, given)]
+        if ids != given:
+            raise AnswerError(f"An id is a whole number; you ask what follows {given}.")
         if ids[:1] != [START_ID]:
             raise AnswerError("next_log_p takes all ids so far, and the first is START_ID.")
         if END_ID in ids[:-1]:
@@ -268,11 +278,12 @@ def _search(
             break
     if not complete or mistake != "endless":
         complete += living
+    complete.sort(key=lambda each: (len(each[0]), -each[1]))  # as they ended
     if mistake == "likeliest":
         complete = _most_probable(complete, 1)
     scored = [(ids, _score(total, len(ids), alpha, longest, mistake)) for ids, total in complete]
-    if mistake == "largest ids":
-        return max(scored)
+    if mistake in CHOSEN:
+        return CHOSEN[mistake](scored)
     return (min if mistake == "lowest" else max)(scored, key=lambda each: each[1])
 
 

@@ -38,7 +38,7 @@ class Look(NamedTuple):
     weight: str
 
 
-DROPPED = Look("dropped later", GRAY, 1.2, (0, (3, 2)), "white", "#5C6670", "normal")
+DROPPED = Look("dropped, or never finished", GRAY, 1.2, (0, (3, 2)), "white", "#5C6670", "normal")
 KEPT = Look("kept or finished", BLACK, 2.0, "-", "white", BLACK, "bold")
 BEST = Look("best finished so far", BLUE, 3.5, "-", BLUE, "white", "bold")
 

@@ -148,6 +148,7 @@ ANSWERS = {
             f"{ADDED} → total = self.dropout(sublayer(x))": "The residual is gone",
             f"{ADDED} → total = x + sublayer(x)": "no longer dropped",
             f"{ADDED} → total = self.dropout(x + sublayer(x))": "Dropout removes x",
+            f"{ADDED} → total = x + F.dropout(sublayer(x), self.dropout.p)": "In evaluation mode, numbers",
             f"{ADDED} → x += self.dropout(sublayer(x)) && {MEAN} → total = x\n        {MEAN}": "change a clone",
             f"{RETURNED} → return away / (spread + 1e-5).sqrt()": "does not depend on gain",
             f"{RETURNED} → return self.gain * away / (spread + 1e-5).sqrt()": "does not depend on bias",
@@ -243,7 +244,7 @@ ANSWERS = {
             f"{DROPPED} → dropped = hidden && return self.narrow(dropped) → "
             f"return {BEHIND}": "Your dropout is behind narrow",
             f"{DROPPED} → dropped = hidden && self.widen(x) → "
-            "self.widen(F.dropout(x, self.dropout, self.training))": "is not a number of hidden",
+            "self.widen(F.dropout(x, self.dropout, self.training))": "something else than numbers of hidden",
         },
     ),
     "11.4": Answers(
@@ -269,6 +270,7 @@ ANSWERS = {
             "target_ids[:, :-1], target_ids[:, 1:] → target_ids, target_ids": "has to predict",
             "[:, :-1], target_ids[:, 1:] → [:, 1:], target_ids[:, 1:]": "has to predict",
             "[:, :-1], target_ids[:, 1:] → [:, 1:], target_ids[:, :-1]": "to say the one before it",
+            "[:, :-1], target_ids[:, 1:] → [:, :-1], target_ids[:, :-1]": "to say the token that it reads",
             "logits.transpose → logits.softmax(-1).transpose": "wants logits",
             "ignore_index=0) → ignore_index=0).item()": "a single number",
             "ignore_index=0) → ignore_index=0, reduction='none')": "a single number",
