@@ -222,7 +222,10 @@ def require_gradients(module: nn.Module, output: Tensor) -> None:
     else:
         unused = names
     if unused:
-        raise AnswerError(f"The output does not depend on {unused[0]}, so it cannot learn.")
+        raise AnswerError(
+            f"The output does not depend on {unused[0]}, so it cannot learn. (detach and no_grad "
+            "cut it off.)"
+        )
 
 
 def require_class(answer: object, name: str) -> None:

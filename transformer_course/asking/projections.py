@@ -192,7 +192,7 @@ def _refuse_other_projections(attention: nn.Module, received: object) -> None:
         if chosen != (0, 1, 2) and _is_like_attention(received, projected):
             wrong = next(place for place in range(3) if chosen[place] != place)
             name, layer = names[wrong], said[chosen[wrong]]
-            raise AnswerError(f"Your forward projects {name} with {layer}.")
+            raise AnswerError(f"Your forward uses {name} projected with {layer}.")
     for chosen in product(range(3), repeat=3):
         projected = [layer(inputs[i]) for layer, i in zip(layers, chosen, strict=False)]
         if chosen != (0, 1, 2) and _is_like_attention(received, projected):

@@ -50,6 +50,8 @@ def check_unnoticed_order(
         raise AnswerError("You moved the numbers inside each vector. Move whole rows: dim 0.")
     if (new_key.unsqueeze(1) == value).all(dim=-1).any(dim=1).all():
         raise AnswerError("You exchanged the two: first the keys, then the values.")
+    if (new_value.unsqueeze(1) == key).all(dim=-1).any(dim=1).all():
+        raise AnswerError("Both are keys: the second of the pair is the values, in the same order.")
     same = (new_key.unsqueeze(1) == key).all(dim=-1)  # (new place, old place)
     if not (same.any(dim=0).all() and same.any(dim=1).all()):
         raise AnswerError(

@@ -89,13 +89,14 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
             "Right without a mask, wrong with one: before the softmax, hidden scores become so low "
             "that nothing is left of their weights."
         )
-    for each in (mask, mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS), different[:, :1], different):
+    whole = mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS)
+    for each in (mask, whole, different[:, :1], different, different[0, 0]):
         if not is_right_with(each):
-            if each is not mask and is_right_with(mask.expand_as(each)):
+            if each.dim() == 4 and each is not mask and is_right_with(whole):
                 raise AnswerError(OWN_MASKS)
             raise AnswerError(
-                f"Right with a mask (query, key), wrong with a mask {tuple(each.shape)}: it can "
-                "have an axis for the batch and one for the heads, of length 1 or longer."
+                f"Right with a mask {flat}, wrong with a mask {tuple(each.shape)}: use it as it "
+                "is, it broadcasts to (batch, head, query, key)."
             )
     hidden = torch.where(mask[0, 0].mT, 1.0, 1e30)  # of a value: the least weight shows
     large = 10 * inputs[0], inputs[1], inputs[2] * hidden
@@ -223,7 +224,7 @@ def _numbers_hint(
     if close(one(*inputs), ours(*inputs)):
         return (
             f"With num_heads=1 your class is right, with {NUM_HEADS} it is not: look at where the "
-            "heads are split and joined."
+            "heads are split, averaged and joined."
         )
     return (
         "Already with num_heads=1 the numbers are not those of one attention with an output "
@@ -272,6 +273,6 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
             place for place in columns.tolist() if not close(repaired[:, place], w_o[:, place])
         ]
         raise AnswerError(
-            f"Columns {moved[0]} to {moved[-1]} have changed. Which columns read head 1, which "
-            "head 2, and what must stand there now?"
+            f"{len(moved)} columns have changed, from {moved[0]} to {moved[-1]}. Which columns "
+            "read head 1, which head 2, and what must stand there now?"
         )

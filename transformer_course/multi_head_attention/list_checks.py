@@ -79,11 +79,19 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
 def _require_narrow_heads(listed: nn.Module) -> None:
     """Refuse heads that PyTorch does not see, that are one head, or that are too wide."""
     narrow, wide = narrow_and_wide(listed, D_MODEL)
-    for value in (value for name, value in vars(listed).items() if not name.startswith("_")):
+    for name, value in vars(listed).items():
+        if name.startswith("_"):
+            continue
         held = value.values() if isinstance(value, dict) else value
         if isinstance(value, list | tuple | dict) and any(isinstance(x, nn.Module) for x in held):
-            hint = "In a plain list, PyTorch does not find the heads: use nn.ModuleList."
-            raise AnswerError(hint.replace("list", type(value).__name__))
+            kind = type(value).__name__
+            advice = "a comma behind a layer makes one" if kind == "tuple" else "use nn.ModuleList"
+            raise AnswerError(
+                f"self.{name} is a plain {kind}, in which PyTorch finds no layers: {advice}."
+            )
+    project = getattr(listed, "output_projection", None)
+    if isinstance(project, nn.Linear) and project.weight.shape != (D_MODEL, D_MODEL):
+        raise AnswerError("output_projection reads all heads side by side: d_model to d_model.")
     if any(each.in_features != D_MODEL for each in narrow):
         raise AnswerError(
             "A head reads the whole vector of a word: its matrices go from d_model to d_head."
