@@ -35,6 +35,7 @@ class Sheet:
         student: As the student or the list names them, letters with marks as one sign (NFC).
         answers: By the number of the part.
         problem: Why there are none; empty if all is well.
+        note: What an instructor should look at.
     """
 
     file: str
@@ -42,6 +43,7 @@ class Sheet:
     student: str = ""
     answers: dict[str, object] = field(default_factory=dict)
     problem: str = ""
+    note: str = ""
 
 
 def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
@@ -156,5 +158,6 @@ def _value(text: str) -> object:
         return text
     for read in (ast.literal_eval, json.loads) if len(text) <= LONGEST else ():
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            return read(text)
+            value = read(text)
+            return text if value is None else value  # "None" is a word here
     return [item.strip() for item in text.split(",")] if "," in text else text

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -47,20 +48,19 @@ def mark(
             part: worth if is_right(sheet.answers.get(part), key) else 0
             for part, worth, _, key in parts
         }
-        judged = Sheet(sheet.file, sheet.name, sheet.student, sheet.answers, problem)
-        marked.append((judged, points))
+        note = _unread(sheet, {part: key for part, _, _, key in parts})
+        marked.append((replace(sheet, problem=problem, note=note), points))
     return marked
 
 
 def report(name: str, marked: Sequence[Marked], students: Sequence[str]) -> dict[str, str]:
     """A table and a page of all marks, by the name of the file."""
     worth = {part: points for part, points, _, _ in tasks_and_keys(variant(name, "", b""))}
-    keys = {part: key for part, _, _, key in tasks_and_keys(variant(name, "", b""))}
     heads = ["student", "file", "points", *worth, "problem"]
     rows = [
         [sheet.student, sheet.file, sum(points.values())]
         + [points.get(part, "") for part in worth]
-        + [sheet.problem or _unread(sheet, keys)]
+        + [sheet.problem or sheet.note]
         for sheet, points in sorted(marked, key=lambda each: each[0].student)
     ]
     missing = sorted(set(students) - {sheet.student for sheet, _ in marked})
@@ -78,10 +78,10 @@ def report(name: str, marked: Sequence[Marked], students: Sequence[str]) -> dict
 
 
 def _unread(sheet: Sheet, keys: Mapping[str, object]) -> str:
-    """Which answers are no numbers or lists, where these are asked for; empty if all are."""
+    """Which answers are no numbers, or not as many as are asked for; empty if all are."""
     given = {part: answer for part, answer in sheet.answers.items() if answer not in ("", None)}
     found = [part for part, key in keys.items() if part in given and not is_read(given[part], key)]
-    return f"Not read as numbers, look: {', '.join(found)}." if found else ""
+    return f"Not read as what is asked for, look: {', '.join(found)}." if found else ""
 
 
 @styled

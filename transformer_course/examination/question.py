@@ -8,6 +8,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -87,14 +88,13 @@ def is_right(answer: object, key: Key) -> bool:
     if isinstance(key, str):
         return isinstance(answer, str | int | float) and _plain(str(answer)) == _plain(key)
     if isinstance(key, int | float):
-        answer = _number(answer)
-        if answer is None:
-            return False
         allowed = (TOLERANCE, 1e-3) if isinstance(key, float) else (0, 0)
-        try:
-            return math.isclose(answer, key, abs_tol=allowed[0], rel_tol=allowed[1])
-        except OverflowError:  # a whole number that no float can hold
-            return False
+        with suppress(OverflowError):  # a whole number that no float can hold
+            return any(
+                math.isclose(each, key, abs_tol=allowed[0], rel_tol=allowed[1])
+                for each in _numbers(answer)
+            )
+        return False
     answer = _items(answer)
     if answer is None or len(answer) != len(key):
         return False
@@ -102,20 +102,20 @@ def is_right(answer: object, key: Key) -> bool:
 
 
 def is_read(answer: object, key: Key) -> bool:
-    """Whether an answer is of the key's kind, right or wrong: a number, a list of them, a text."""
+    """Whether an answer is of the key's kind, right or wrong: a number, as many of them, a text."""
     if isinstance(key, str):
         return isinstance(answer, str | int | float)
     if isinstance(key, int | float):
-        return _number(answer) is not None
+        return bool(_numbers(answer))
     items = _items(answer)
-    return items is not None and all(is_read(each, key[0]) for each in items)
+    return items is not None and len(items) == len(key) and all(map(is_read, items, key))
 
 
-def _number(answer: object) -> float | None:
-    """A number, also one that is typed with a comma; None if it is none."""
+def _numbers(answer: object) -> list[float]:
+    """What number an answer is; with a comma it may be one of two."""
     if isinstance(answer, str) and COMMA.fullmatch(answer):
-        return float(answer.replace(",", "."))
-    return answer if isinstance(answer, int | float) else None
+        return [float(answer.replace(",", sign)) for sign in (".", "")]
+    return [answer] if isinstance(answer, int | float) else []
 
 
 def _items(answer: object) -> Sequence[object] | None:
@@ -127,7 +127,7 @@ def _items(answer: object) -> Sequence[object] | None:
 
 def _plain(text: str) -> str:
     """A text without what does not matter: case, quotes, spaces that are too many."""
-    return " ".join(text.casefold().replace('"', " ").split())
+    return " ".join(text.casefold().replace('"', " ").split()).strip(" .()")
 
 
 def softmax(scores: Sequence[float]) -> list[float]:

@@ -124,6 +124,7 @@ def test_sheets_of_another_secret_are_told_and_not_marked_wrong(desk):
     + [(text, [0.5, 1]) for text in ("[.5, 1.]", ".5, 1", "(0.5, 1)", "[0.5, 1,]", "(.5, True)")]
     + [("(1, 0), (0, 1)", [[1, 0], [0, 1]]), ("[[1, 0], [0, 1]]", [[1, 0], [0, 1]])]
     + [("3,5", 3.5), ("–0,25", -0.25), ("3,5", [3, 5]), ("≈ 0.5", 0.5), ("“none”", "none")]
+    + [("8,192", 8192), ("None", "none"), ("D.", "D"), ("(dog)", "dog")]
     + [("[1, –2]", [1, -2]), ("= —.5", -0.5)]
     + [("A X", "A X"), ("true", 1), ("[0.5, true]", [0.5, 1]), ("NONE", "none")],
 )
@@ -137,10 +138,17 @@ def test_a_number_or_list_that_python_reads_is_right_on_paper_too(typed, key, tm
 def test_what_is_not_read_as_a_number_is_named_for_the_instructor(desk):
     key = key_of("first", "Bob")
     first, second, *_ = (part for part, right in key.items() if isinstance(right, float))
-    hand_in(desk / "in", "first", "Bob", key | {first: "half", second: "0.5 nats", "9z": "x"})
+    third = [part for part, right in key.items() if isinstance(right, list | tuple)][-1]
+    hand_in(
+        desk / "in",
+        "first",
+        "Bob",
+        key | {first: "half", second: "0.5 nats", third: "[0,5, 1,5, 1,5]", "9z": "x"},
+    )
     assert command(desk, "mark", "first", str(desk / "in")) == 0
     rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
-    assert rows[0]["problem"] == f"Not read as numbers, look: {first}, {second}."
+    said = [part for part in key if part in (first, second, third)]
+    assert rows[0]["problem"] == f"Not read as what is asked for, look: {', '.join(said)}."
 
 
 @pytest.mark.parametrize(
