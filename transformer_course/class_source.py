@@ -9,6 +9,8 @@ from types import CodeType
 
 from IPython import get_ipython
 
+PLAIN = {"property", "staticmethod", "classmethod"}  # decorators behind which a function stands
+
 
 def source_of(cls: type) -> str:
     """A class's source; inspect.getsource does not find it where a notebook's cell defines it.
@@ -17,7 +19,9 @@ def source_of(cls: type) -> str:
         LookupError: If it was not found, such as that of a class without methods, or if something
             was put into the class from elsewhere.
     """
-    functions = {name: each for name, each in vars(cls).items() if inspect.isfunction(each)}
+    parts = {name: getattr(each, "fget", each) for name, each in vars(cls).items()}  # of properties
+    parts = {name: getattr(each, "__func__", each) for name, each in parts.items()}
+    functions = {name: each for name, each in parts.items() if inspect.isfunction(each)}
     if not functions:  # of the class itself: what it inherits is of another file
         raise LookupError("it defines no method, and without one its source is not found")
     codes = {name: inspect.unwrap(each).__code__ for name, each in functions.items()}
@@ -33,6 +37,11 @@ def source_of(cls: type) -> str:
                 marks = [f"@{ast.get_source_segment(text, it)}" for it in node.decorator_list]
                 return "\n".join([*marks, ast.get_source_segment(text, node)])
     raise LookupError("its source was not found")
+
+
+def _marks(node: ast.stmt) -> set[str]:
+    """The names of a function's decorators."""
+    return {ast.unparse(each) for each in getattr(node, "decorator_list", [])}
 
 
 def _text_of(file: str) -> str:
@@ -52,10 +61,17 @@ def _refuse_parts_from_elsewhere(
     names = {name for table in tables for name in table.get_identifiers()}
     hidden = ("__", f"_{cls.__name__}__", "_abc_", "written_by")  # Python's, and my_parts'
     given = [name for name in vars(cls) if name not in names and not name.startswith(hidden)]
+    given += [
+        target.id
+        for each in node.body
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant)
+        for target in each.targets
+        if isinstance(target, ast.Name) and vars(cls).get(target.id) != each.value.value
+    ]
     if given and not node.decorator_list:
         raise LookupError(f"its {given[0]} was written outside of it: write it in the class")
     plain = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-    plain -= {each.name for each in node.body if getattr(each, "decorator_list", [])}
+    plain -= {each.name for each in node.body if not _marks(each) <= PLAIN}
     for name, code in codes.items():
         inside = code.co_filename == file and node.lineno <= code.co_firstlineno <= node.end_lineno
         if name in plain and not inside:
@@ -111,7 +127,7 @@ def needed_names(source: str) -> set[str]:
             for each in table.get_symbols()
             if each.is_global() and each.is_referenced()
         }
-    return used - vars(builtins).keys()
+    return used - (vars(builtins).keys() - {"display", "get_ipython"})  # IPython adds these
 
 
 def needed_at_once(source: str) -> set[str]:

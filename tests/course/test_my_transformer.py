@@ -621,6 +621,25 @@ def test_a_part_that_is_put_into_a_class_later_is_not_lost_in_silence(folder, ca
     assert (folder / FILE).read_bytes() == before
 
 
+@pytest.mark.parametrize(("name", "part"), [("SCALE", 3.0), ("twice", staticmethod(abs))])
+def test_a_part_that_is_replaced_later_is_not_lost_in_silence(folder, capsys, name, part):
+    source = OURS["FeedForward"] + "\n    SCALE = 2.0\n\n    @staticmethod\n    def twice(x):\n"
+    changed = written_in_a_cell(f"{source}        return 2 * x")
+    keep(changed)
+    assert (before := (folder / FILE).read_bytes()) and "is in" in capsys.readouterr().out
+    own = written_in_a_cell(OURS["TokenEmbedding"]).forward
+    setattr(changed, name, staticmethod(own) if name == "twice" else part)
+    keep(changed)
+    assert f"its {name} was written" in capsys.readouterr().out
+    assert (folder / FILE).read_bytes() == before
+
+
+def test_a_name_that_only_a_notebook_knows_is_needed(folder, capsys, monkeypatch):
+    monkeypatch.setattr("builtins.display", print, raising=False)
+    keep(written_in_a_cell(OURS["FeedForward"].replace("return", "display(x)\n        return", 1)))
+    assert "display" in capsys.readouterr().out and not (folder / FILE).exists()
+
+
 def test_a_method_of_another_cell_is_not_kept_in_silence(folder, capsys):
     patched = written_in_a_cell(OURS["FeedForward"])
     patched.forward = written_in_a_cell(OURS["TokenEmbedding"]).forward

@@ -232,9 +232,9 @@ def require_projections(attention: nn.Module) -> None:
         if (projection.in_features, projection.out_features) != (D_MODEL, D_HEAD):
             got = f"nn.Linear({projection.in_features}, {projection.out_features})"
             raise AnswerError(f"{name} must go from d_model to d_head numbers; yours is {got}.")
-    names = (name for name, _ in attention.named_parameters())
+    names = attention.state_dict()
     if others := [name for name in names if name.partition(".")[0] not in PROJECTIONS]:
-        raise AnswerError(f"Attention learns three matrices; yours also learns {others[0]}.")
+        raise AnswerError(f"Attention keeps three matrices; yours also keeps {others[0]}.")
     for one, other in combinations(PROJECTIONS, 2):
         if getattr(attention, one) is getattr(attention, other):
             raise AnswerError(f"{one} and {other} are the same layer: each needs a matrix.")

@@ -62,10 +62,10 @@ def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
     return [sheet for path in paths for sheet in _sheets(path)]
 
 
-def files_in(folder: Path, suffix: str) -> list[Path]:
-    """The files with this suffix in a folder and in those inside it, without hidden ones."""
-    found = (each for each in sorted(folder.rglob("*")) if each.suffix.lower() == suffix)
-    inside = ((each, each.relative_to(folder).parts) for each in found if each.is_file())
+def files_in(folder: Path) -> list[Path]:
+    """The files in a folder and in those inside it, without hidden ones."""
+    found = (each for each in sorted(folder.rglob("*")) if each.is_file())
+    inside = ((each, each.relative_to(folder).parts) for each in found)
     return [each for each, parts in inside if not any(part[0] == "." for part in parts)]
 
 
@@ -79,7 +79,9 @@ def numbers_of(name: str) -> list[str]:
 
 def _sheets(path: Path) -> Iterator[Sheet]:
     if path.is_dir():
-        yield from map(_from_json, files_in(path, ".json"))
+        for each in files_in(path):
+            if each.suffix.lower() == ".json":
+                yield _from_json(each)
     elif path.suffix.lower() == ".csv":
         yield from _from_table(path)
     else:

@@ -25,7 +25,8 @@ ABOUT = """\
 decimal point and two decimals or more, whole numbers and words as they are. Vectors and shapes \
 are lists: [1, 0.5]. A list counts if all of it is right. Words and rows count from 1."""
 NOT_MARKED = (
-    "Not marked: {names}. (A student hands in the file that the last cell of the notebook writes.)"
+    "Not marked: {names}. (A student hands in the .json file that the last cell of the notebook "
+    "writes; a table of many students is named itself, not its folder.)"
 )
 IN_NOTEBOOK = " Replace the three dots. You may compute in more cells; only the values count."
 
@@ -89,8 +90,9 @@ def examination_command(arguments: Sequence[str]) -> int:
     else:
         sheets = read_sheets(chosen.answers)
         folders = [each for each in chosen.answers if each.is_dir()]
-        if notebooks := [str(file) for each in folders for file in files_in(each, ".ipynb")]:
-            print(NOT_MARKED.format(names=", ".join(notebooks)))
+        files = [file for each in folders for file in files_in(each)]
+        if others := [str(file) for file in files if file.suffix.lower() != ".json"]:
+            print(NOT_MARKED.format(names=", ".join(others)))
         if not sheets:
             got = f"none in {', '.join(map(str, chosen.answers))}" if chosen.answers else "no file"
             raise ValueError(f"mark takes files or folders with answers, got {got}")
@@ -167,8 +169,8 @@ def _write(files: dict[str, str], chosen: argparse.Namespace) -> int:
             raise FileExistsError(f"{path} exists: choose another folder, or add --overwrite")
     chosen.to.mkdir(parents=True, exist_ok=True)
     for path, content in paths.items():
-        is_table = path.name.endswith("-answers.csv")  # perhaps with what was typed from paper
-        keep = is_table and before[path] not in (None, content)
+        is_typed = path.suffix in (".csv", ".ipynb")  # perhaps somebody has written into it
+        keep = is_typed and before[path] not in (None, content)
         copy = replace_unchanged(path, before[path], content, keep=keep)
         print(f"{path} (as it was: {name_from(chosen.to, copy)})" if copy else path)
     return 0

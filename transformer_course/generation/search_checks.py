@@ -123,6 +123,11 @@ def _search_hint(
     seed, width, alpha, longest = case
     if _same(found, (right_ids[:-1], right_score)):
         return "The ids lack their last token: return the end token with the others."
+    if len(ids) > longest:
+        return (
+            f"You return {ids}, more than {longest} tokens. Is a list left from an earlier call? "
+            "Make every list inside the function."
+        )
     if score > 0:
         return f"A score is a sum of ln p, never above 0; yours is {score:.2f}."
     explanations = [mistake for mistake in MISTAKES if _same(found, _right(case, mistake))]

@@ -77,8 +77,9 @@ def show_solved(folder: str | Path = ".") -> None:
     for each in solved_exercises(Path(folder)):
         rows.setdefault(each.lesson, []).append(each)
     every = [each for row in rows.values() for each in row]
-    done = sum(each.outcome == CORRECT for each in every)
-    said = f"{done} of {len(every)} exercises are solved, as the notebooks were saved last."
+    done = {each.number for each in every if each.outcome == CORRECT}  # in any copy of a lesson
+    asked = {each.number for each in every}
+    said = f"{len(done)} of {len(asked)} exercises are solved, as the notebooks were saved last."
     lines = ""
     for lesson, row in rows.items():
         cells = "".join(

@@ -3,6 +3,7 @@
 Used in notebooks/10_training.ipynb.
 """
 
+import sys
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,10 +62,14 @@ def live_curve(
                 seconds = (time.perf_counter() - begin) * (len(batches) / done - 1)
                 curve.redraw(f"Step {earlier + done} of {curve.steps}, {_describe(seconds)} left")
             written = len(losses)
-            yield batch
-            done += 1
-            if len(losses) > written:
-                by_step[earlier + done] = _as_number(losses[-1])
+            try:
+                yield batch
+            finally:  # also where the loop is left
+                done += 1
+                if len(losses) > written:
+                    by_step[earlier + done] = _as_number(losses[-1])
+                if isinstance(sys.exception(), GeneratorExit):
+                    curve.redraw(f"Stopped in step {earlier + done} of {curve.steps}", at_once=True)
     if interrupts and done < len(batches):
         curve.redraw(f"Stopped after step {earlier + done} of {curve.steps}", at_once=True)
         print("You stopped the training. The model keeps what it has learned so far.")

@@ -132,7 +132,7 @@ class Attention(nn.Module):
             "weights @ v → weights @ k && q @ k. → q @ v.": "Your scores compare query and value",
             "weights @ v → q + weights @ v": "is something added to it",
             "weights @ v → weights @ v.softmax(-1)": "changed in the values",
-            "super().__init__() → super().__init__(); self.output_projection = nn.Linear(d_head, d_head)": "yours also learns output_projection",
+            "super().__init__() → super().__init__(); self.output_projection = nn.Linear(d_head, d_head)": "yours also keeps output_projection",
             "weights @ v → weights.squeeze() @ v.squeeze()": "One query of one sentence must give the shape",
             "math.sqrt(q.size(-1)) → math.sqrt(6)": "Right with d_model 12 and d_head 6, wrong with",
             "math.sqrt(q.size(-1)) → 2": "You divided the scores by 2; for d_head = 6",

@@ -341,8 +341,10 @@ def test_folders_of_students_are_read_and_a_notebook_that_is_handed_in_is_named(
     (desk / "in" / "Ada_124_file").mkdir()
     notebook = desk / "in" / "Ada_124_file" / "first-Ada.ipynb"
     notebook.write_text("{}", encoding="utf-8")
+    table = desk / "in" / "typed.csv"
+    table.write_text("sheet,student\n", encoding="utf-8")
     assert command(desk, "mark", "first", str(desk / "in")) == 0
-    assert capsys.readouterr().out.startswith(f"Not marked: {notebook}. (A student hands in the")
+    assert capsys.readouterr().out.startswith(f"Not marked: {notebook}, {table}. (A student hands")
     rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
     assert [row["problem"] for row in rows] == ["", "No sheet was handed in."]
 

@@ -190,6 +190,7 @@ ANSWERS = {
             "max(complete) → complete[-1]": "You return what ended last",
             "zip(best.indices.tolist(), best.values.tolist()) → zip(best.values.tolist(), best.indices.tolist())": "An id is a whole number",
             "if not beam: → if not beam or (complete and max(t for _, t in beam) / ((6 + length) / 6) ** alpha < max(complete)[0]):": "you stop after",
+            "def my_beam_search(next_log_p, width, alpha=0.0, longest=20): → def my_beam_search(next_log_p, width, alpha=0.0, longest=20, complete=[]): && complete = []\n → pass\n": "Is a list left from an earlier call?",
             "min(width, len(log_p)) → 2": "you take fewer of each",
             "min(width, len(log_p)) → min(3, width)": "you take fewer of each",
             "min(width, len(log_p)) → min(width // 2 + 1, 6)": "the best that a beam finds",

@@ -32,6 +32,7 @@ def test_the_outcome_of_each_exercise_is_what_its_check_said_last(tmp_path, monk
     (tmp_path / "03_masks.ipynb").write_text("damaged")
     nbformat.write(new_notebook(cells=exercise("9.1")), tmp_path / "my_notes.ipynb")
     nbformat.write(new_notebook(cells=exercise("2.1")), tmp_path / "02_attention-Copy1.ipynb")
+    renamed = tmp_path / "02_mine.ipynb"
     found = {each.number: each.outcome for each in solved_exercises(tmp_path)}
     assert found == {"2.1": CORRECT, "2.2": WAITING, "2.3": HINT, "2.4": NOT_RUN, "2.5": NOT_RUN}
     published = caught_bundles(monkeypatch, module)
@@ -39,6 +40,9 @@ def test_the_outcome_of_each_exercise_is_what_its_check_said_last(tmp_path, monk
     data = published[0]["data"]
     assert data["text/plain"].startswith("1 of 5 exercises are solved")
     assert data["text/html"].count("<tr>") == 1 and "✓ 2.1</td>" in data["text/html"]
+    nbformat.write(new_notebook(cells=exercise("2.1")), renamed)
+    show_solved(tmp_path)
+    assert published[1]["data"]["text/plain"].startswith("1 of 5 exercises are solved")
 
 
 def test_what_is_no_folder_is_refused(tmp_path):

@@ -82,6 +82,15 @@ def test_an_interrupt_ends_the_loop_after_its_step_with_a_sentence(shown, capsys
         signal.raise_signal(signal.SIGINT)
 
 
+def test_a_loop_that_is_left_says_at_which_step(shown):
+    losses = []
+    for batch in live_curve([4.0, 3.0, 2.0], losses):
+        losses.append(batch)
+        if batch < 4:
+            break
+    assert words(shown)[-1].startswith("Stopped in step 2 of 3")
+
+
 def test_a_curve_goes_on_where_earlier_losses_end(shown):
     run_loop([4.0, 3.0], [9.0])
     assert words(shown)[-1].startswith("3 steps: the loss goes from 9.00 to 3.00")
