@@ -87,7 +87,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
         refuse_mistakes(masked, hints)
         raise AnswerError(
             "Right without a mask, wrong with one: before the softmax, hidden scores become so low "
-            "that nothing is left of their weights."
+            "that nothing is left of their weights, and nothing else changes."
         )
     whole = mask.expand(BATCH, NUM_HEADS, QUERIES, KEYS)
     for each in (mask, whole, different[:, :1], different, different[0, 0]):
@@ -95,8 +95,8 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
             if each.dim() == 4 and each is not mask and is_right_with(whole):
                 raise AnswerError(OWN_MASKS)
             raise AnswerError(
-                f"Right with a mask {flat}, wrong with a mask {tuple(each.shape)}: use it as it "
-                "is, it broadcasts to (batch, head, query, key)."
+                f"Right with a mask {flat}, wrong with a mask {tuple(each.shape)}: as it is, it "
+                "broadcasts to scores (batch, head, query, key)."
             )
     hidden = torch.where(mask[0, 0].mT, 1.0, 1e30)  # of a value: the least weight shows
     large = 10 * inputs[0], inputs[1], inputs[2] * hidden
@@ -172,7 +172,7 @@ def _numbers_hint(
         "A head must be one piece of d_head numbers; yours takes every third number.": [
             x.unflatten(-1, (-1, NUM_HEADS)).permute(0, 3, 1, 2) for x in projected
         ],
-        "That is attention with one head: the last axis is not split.": [
+        "That is attention with one head: the last axis is not split, or scores are mixed.": [
             x.unsqueeze(1) for x in projected
         ],
     }
@@ -184,7 +184,9 @@ def _numbers_hint(
         "The heads are joined number by number: each head must stay in one piece.": (
             lambda heads: heads.permute(0, 2, 3, 1).flatten(-2)
         ),
-        "The heads are joined in reverse order.": lambda heads: merge_heads(heads.flip(1)),
+        "The heads are joined in another order than they are split.": lambda heads: merge_heads(
+            heads.flip(1)
+        ),
     }
     scales = {
         "": 1.0,

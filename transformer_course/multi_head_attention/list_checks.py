@@ -63,7 +63,7 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
             if each.dim() == 3 and each.size(0) > 1:
                 raise AnswerError(OWN_MASKS)
             raise AnswerError(
-                "Right without a mask, wrong with one: give it to every head, as it is."
+                "Right without a mask, wrong with one: a head gets it as it is, and hides scores."
             )
     d_model, num_heads = OTHER_SIZES
     others, found = [x[..., :d_model] for x in inputs], None
@@ -167,7 +167,8 @@ def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) ->
     }
     same = [hint for hint, mistake in mistakes.items() if close(received, mistake)]
     return (
-        same or ["The shape is right, but not what output_projection makes of the joined heads."]
+        same
+        or ["The shape is right, the numbers are not: look at heads, joining, and what follows."]
     )[0]
 
 
