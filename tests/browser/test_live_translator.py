@@ -54,6 +54,7 @@ STRANGE = [
     "A dog 🐕 and a family 👨‍👩‍👧‍👦 smile 😀😀 in 🇩🇪.",
     "THE DOG IS SLEEPING.",
     "IT’S\u00a0A “DOG”…",
+    "It′s raining . . .",
     "She said:  „It isn’t a ‘well‑known’ dog – or —\r\na cat.”",
     "ΟΔΥΣΣΕΥΣ ΚΑΙ İSTANBUL",
     "The dog isn't sleeping; the dogs' owner's they've I'll o'clock 'til ''",

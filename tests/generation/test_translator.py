@@ -65,9 +65,11 @@ def test_a_text_is_read_as_training_texts_are_written_unless_that_is_switched_of
 ):
     read = []
     monkeypatch.setattr(Letters, "encode", lambda self, text: read.append(text) or [])
-    asked, curly = ["ABC", "Abc"], "‘a’ “b” „c” d‑e – f — g…"
+    # Dots with spaces between them stay: English training texts have no ellipsis of any kind, and
+    # the shipped translator is right as often after these as after three dots together.
+    asked, curly = ["ABC", "Abc"], "‘a’ “b” „c” d‑e – f — g… h′i . . ."
     replace(translator, normalize=normalize).translate_all([*asked, curly])
-    plain = ["abc", "Abc", '\'a\' "b" "c" d-e - f - g...']
+    plain = ["abc", "Abc", '\'a\' "b" "c" d-e - f - g... h\'i . . .']
     assert read == (plain if normalize else [*asked, curly])
 
 

@@ -34,6 +34,7 @@ UNPICKED = (
     "Pick the `width` most probable of all continuations first, with those that end; then take "
     "those that end out of the beam."
 )
+MEAN = "You compare the mean ln p of a token: the score is ln p divided by ((5 + length) / 6)^α."
 FEWER = "Up to `width` of the best can continue one hypothesis: you take fewer of each."
 # The first that explains every answer of a search is told. A new one also has a branch in _search,
 # _continued or _score, and an answer in the tests.
@@ -55,6 +56,9 @@ MISTAKES = {
     "two of each": FEWER,
     "three of each": FEWER,
     "likeliest": "You compare the hypotheses by their log-probability: compare their scores.",
+    "mean": MEAN,
+    "mean with start": MEAN,
+    "chosen by mean": MEAN,
     "lowest": "The hypothesis that you return has the lowest score: the best is nearest to 0. max "
     "and min of pairs compare what stands first in a pair.",
     "largest ids": "max of pairs compares what stands first in a pair, here the ids.",
@@ -286,6 +290,8 @@ def _search(
     complete.sort(key=lambda each: (len(each[0]), -each[1]))  # as they ended
     if mistake == "likeliest":
         complete = _most_probable(complete, 1)
+    elif mistake == "chosen by mean":
+        complete = [max(complete, key=lambda each: each[1] / len(each[0]))]
     scored = [(ids, _score(total, len(ids), alpha, longest, mistake)) for ids, total in complete]
     if mistake in CHOSEN:
         return CHOSEN[mistake](scored)
@@ -316,6 +322,8 @@ def _score(total: float, length: int, alpha: float, longest: int, mistake: str) 
         return total / (5 + length / 6) ** alpha
     if mistake == "full length":
         length = longest
-    length += (mistake == "long") - (mistake == "short")
+    length += (mistake in ("long", "mean with start")) - (mistake == "short")
+    if mistake in ("mean", "mean with start"):
+        return total / length
     penalty = ((5 + length) / 6) ** alpha
     return total * penalty if mistake == "multiplied" else total / penalty

@@ -16,7 +16,7 @@ class Translator {
   }
 
   // A text is read as training texts are written, since the model has not learned others: single
-  // spaces, one in capitals in lower case, curly quotes and long dashes plain.
+  // spaces, one in capitals in lower case, curly quotes, primes and long dashes plain.
   sourceIds(text) {
     const spaced = text.replace(SPACE, " ").replace(/^ | $/g, "");
     const lower = isUpper(spaced) ? spaced.toLowerCase() : spaced;
@@ -149,6 +149,6 @@ function lastOf(generator) {
 
 // White space and capitals as Python's str.split and str.isupper understand them.
 const SPACE = /[\p{White_Space}\x1c-\x1f]+/gu;
-const PLAIN = { "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "‑": "-", "–": "-", "—": "-", "…": "..." };
-const NOT_PLAIN = /[‘’“”„‑–—…]/g;
+const PLAIN = { "‘": "'", "’": "'", "′": "'", "“": '"', "”": '"', "„": '"', "‑": "-", "–": "-", "—": "-", "…": "..." };
+const NOT_PLAIN = /[‘’′“”„‑–—…]/g;
 const isUpper = (text) => /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);

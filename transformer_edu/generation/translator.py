@@ -23,7 +23,7 @@ from transformer_edu.model.refusals import require_flag, require_text, require_t
 
 WIDTH, ALPHA = 5, 0.6  # chosen by all kinds of validation text: see the published card
 BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
-PLAIN = str.maketrans(dict(zip("‘’“”„‑–—…", [*'\'\'"""---', "..."], strict=True)))
+PLAIN = str.maketrans(dict(zip("‘’′“”„‑–—…", [*"'''\"\"\"---", "..."], strict=True)))
 
 
 class TextCoder(Protocol):
@@ -48,7 +48,7 @@ class Translator:
         model: As for greedy_search; it stays on its device.
         tokenizer: The one that it was trained with.
         normalize: Whether a text is read as our training texts are written, since a model has not
-            learned others: one in capitals in lower case, curly quotes and long dashes plain.
+            learned others: one in capitals in lower case; curly quotes, primes, long dashes plain.
 
     Raises:
         TypeError: If the model or the tokenizer lacks a method.
