@@ -55,6 +55,7 @@ STRANGE = [
     "THE DOG IS SLEEPING.",
     "IT’S\u00a0A “DOG”…",
     "It′s raining . . .",
+    "«A cafe\u0301»\u200b is\u00ad\ufeff open .",
     "She said:  „It isn’t a ‘well‑known’ dog – or —\r\na cat.”",
     "ΟΔΥΣΣΕΥΣ ΚΑΙ İSTANBUL",
     "The dog isn't sleeping; the dogs' owner's they've I'll o'clock 'til ''",

@@ -18,9 +18,9 @@ class Translator {
   // A text is read as training texts are written, since the model has not learned others: single
   // spaces, one in capitals in lower case, curly quotes, primes and long dashes plain.
   sourceIds(text) {
-    const spaced = text.replace(SPACE, " ").replace(/^ | $/g, "");
-    const lower = isUpper(spaced) ? spaced.toLowerCase() : spaced;
-    const ids = this.tokenizer.encode(lower.replace(NOT_PLAIN, (sign) => PLAIN[sign]));
+    const plain = text.replace(NOT_PLAIN, (sign) => PLAIN[sign] ?? "").normalize("NFC");
+    const lower = isUpper(plain) ? plain.toLowerCase() : plain;
+    const ids = this.tokenizer.encode(lower.replace(SPACE, " ").replace(/^ | $/g, ""));
     const room = this.model.config.max_length;
     if (ids.length > room)
       throw new TextTooLongError(`text must have at most ${room} tokens, got ${ids.length}`);
@@ -149,6 +149,9 @@ function lastOf(generator) {
 
 // White space and capitals as Python's str.split and str.isupper understand them.
 const SPACE = /[\p{White_Space}\x1c-\x1f]+/gu;
-const PLAIN = { "‘": "'", "’": "'", "′": "'", "“": '"', "”": '"', "„": '"', "‑": "-", "–": "-", "—": "-", "…": "..." };
-const NOT_PLAIN = /[‘’′“”„‑–—…]/g;
+const PLAIN = { "…": "..." };
+for (const sign of "‘’′") PLAIN[sign] = "'";
+for (const sign of "“”„«»") PLAIN[sign] = '"';
+for (const sign of "‑–—") PLAIN[sign] = "-";
+const NOT_PLAIN = /[‘’′“”„«»‑–—…\u00ad\u200b\ufeff]/g; // the last three are not seen
 const isUpper = (text) => /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);

@@ -3,6 +3,7 @@
 Met in notebooks/00_start_here.ipynb and 15_translation.ipynb.
 """
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -23,7 +24,7 @@ from transformer_edu.model.refusals import require_flag, require_text, require_t
 
 WIDTH, ALPHA = 5, 0.6  # chosen by all kinds of validation text: see the published card
 BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
-PLAIN = str.maketrans(dict(zip("‘’′“”„‑–—…", [*"'''\"\"\"---", "..."], strict=True)))
+PLAIN = str.maketrans("‘’′“”„«»‑–—", '\'\'\'"""""---', "\u00ad\u200b\ufeff") | {0x2026: "..."}
 
 
 class TextCoder(Protocol):
@@ -109,10 +110,10 @@ class Translator:
 
     def source_ids(self, text: str) -> list[int]:
         """The ids of a text in the source language, as translate reads it."""
-        text = " ".join(require_text("text", text).split())
         if self.normalize:
-            text = (text.lower() if text.isupper() else text).translate(PLAIN)
-        ids = self.tokenizer.encode(text)
+            text = unicodedata.normalize("NFC", require_text("text", text).translate(PLAIN))
+            text = text.lower() if text.isupper() else text
+        ids = self.tokenizer.encode(" ".join(require_text("text", text).split()))
         room = config_field(self.model, "max_length", len(ids))
         if len(ids) > room:
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")
@@ -165,7 +166,7 @@ def write_all(
             raise ValueError(f"sources must have a token each, got {source!r}")
     device = next((each.device for each in model.parameters()), None)
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
-    written: list[list[int]] = [[] for _ in sources]
+    written: dict[int, list[int]] = {}
     padding_id = padding_id_of(model)
     for start in range(0, len(order), batch_size):
         numbers = order[start : start + batch_size]
@@ -176,6 +177,5 @@ def write_all(
         else:
             found = beam_search(model, source_ids, width=width, alpha=alpha, end_loops=end_loops)
             answers = [hypotheses[0].token_ids for hypotheses in found]
-        for number, answer in zip(numbers, answers, strict=True):
-            written[number] = answer
-    return written
+        written |= zip(numbers, answers, strict=True)
+    return [written[number] for number in range(len(sources))]
