@@ -37,7 +37,7 @@ UNPICKED = (
 MEAN = "You compare the mean ln p of a token: the score is ln p divided by ((5 + length) / 6)^α."
 FEWER = "Up to `width` of the best can continue one hypothesis: you take fewer of each."
 # The first that explains every answer of a search is told. A new one also has a branch in _search,
-# _continued or _score, and an answer in the tests.
+# _continued or _score, or a row in CHOSEN, and an answer in test_answers.py.
 MISTAKES = {
     "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
     "greedy": "That is what greedy search writes: keep `width` different hypotheses at every step.",

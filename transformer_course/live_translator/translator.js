@@ -149,7 +149,7 @@ function lastOf(generator) {
 
 // White space and capitals as Python's str.split and str.isupper understand them.
 const SPACE = /[\p{White_Space}\x1c-\x1f]+/gu;
-const PLAIN = { "…": "..." };
+const PLAIN = { "…": "..." }; // as PLAIN in transformer_edu/generation/translator.py
 for (const sign of "‘’′") PLAIN[sign] = "'";
 for (const sign of "“”„«»") PLAIN[sign] = '"';
 for (const sign of "‑–—") PLAIN[sign] = "-";
