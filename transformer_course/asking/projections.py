@@ -143,6 +143,8 @@ def require_attention(attention: nn.Module) -> None:
         raise AnswerError("That is a table of weights, or of scores: multiply weights by values.")
     if _is_like_attention(received, (query, key, key)):
         raise AnswerError("You averaged the keys: the weights average the values.")
+    if _is_like_attention(received, (query, value, value)):
+        raise AnswerError("Your scores compare query and value: a query is compared with the keys.")
     if _is_like_attention(received, (query, value, key)):
         raise AnswerError("Your scores compare query and value, and your weights average the keys.")
     _refuse_other_projections(attention, received)
@@ -186,13 +188,13 @@ def _refuse_other_projections(attention: nn.Module, received: object) -> None:
         return
     layers = [*(attention.get_submodule(name) for name in PROJECTIONS), nn.Identity()]
     inputs, names = random_inputs(), ("query", "key", "value")
-    said = (*PROJECTIONS, "no layer")
+    said = (*(f"projected with {name}" for name in PROJECTIONS), "without a projection")
     for chosen in product(range(4), repeat=3):
         projected = [layers[i](x) for i, x in zip(chosen, inputs, strict=True)]
         if chosen != (0, 1, 2) and _is_like_attention(received, projected):
             wrong = next(place for place in range(3) if chosen[place] != place)
             name, layer = names[wrong], said[chosen[wrong]]
-            raise AnswerError(f"Your forward uses {name} projected with {layer}.")
+            raise AnswerError(f"Your forward uses {name} {layer}.")
     for chosen in product(range(3), repeat=3):
         projected = [layer(inputs[i]) for layer, i in zip(layers, chosen, strict=False)]
         if chosen != (0, 1, 2) and _is_like_attention(received, projected):

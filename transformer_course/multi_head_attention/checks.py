@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.asking.answer import (
+    NAN,
     NOTHING_ALLOWED,
     AnswerError,
     ask,
@@ -64,7 +65,10 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
     require_gradients(attention, received)
     if not close(received, expected):
         raise AnswerError(_numbers_hint(answer, received, package, inputs))
-    masked, flat = require_module(attention, *inputs, mask[0, 0]), tuple(mask[0, 0].shape)
+    flat, late = tuple(mask[0, 0].shape), "Hide scores before the softmax, not weights after it."
+    if torch.isnan(ask(attention, *inputs, mask[0, 0])).any():
+        raise AnswerError(f"{NAN} {late}")
+    masked = require_module(attention, *inputs, mask[0, 0])
     hints = {
         "The mask changes nothing: the softmax still gets every score. (If you call masked_fill: "
         "it returns a new tensor.)": expected,
@@ -147,7 +151,7 @@ def _require_projections(attention: nn.Module) -> None:
         if tuple(projection.weight.shape) != (D_MODEL, D_MODEL):
             got = f"nn.Linear({projection.in_features}, {projection.out_features})"
             raise AnswerError(
-                f"{name}_projection holds all heads side by side, nn.Linear(d_model, d_model); "
+                f"{name}_projection is for all heads side by side, nn.Linear(d_model, d_model); "
                 f"yours is {got}."
             )
     if names:
@@ -232,8 +236,8 @@ def _numbers_hint(
             "heads are split, averaged and joined."
         )
     return (
-        "Already with num_heads=1 the numbers are not those of one attention with an output "
-        "projection: try this case first."
+        "Already with num_heads=1 the numbers are wrong: try this case first. It is lesson 3's "
+        "attention, and then output_projection."
     )
 
 

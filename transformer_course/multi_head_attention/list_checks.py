@@ -85,7 +85,8 @@ def _require_narrow_heads(listed: nn.Module) -> None:
         held = value.values() if isinstance(value, dict) else value
         if isinstance(value, list | tuple | dict) and any(isinstance(x, nn.Module) for x in held):
             kind = type(value).__name__
-            advice = "a comma behind a layer makes one" if kind == "tuple" else "use nn.ModuleList"
+            is_comma = kind == "tuple" and len(value) == 1
+            advice = "a comma behind a layer makes one" if is_comma else "use nn.ModuleList"
             raise AnswerError(
                 f"self.{name} is a plain {kind}, in which PyTorch finds no layers: {advice}."
             )

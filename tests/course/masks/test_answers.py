@@ -182,7 +182,7 @@ class Attention(nn.Module):
             "~mask → mask < 0.5 && if mask is → mask = mask.float() if mask is not None else None\n        if mask is && mask < 0.5 → mask > 0.5": "The polarity is inverted: where mask is",
             "return scores.softmax(dim=-1) @ v → return scores.softmax(dim=-1) @ v * 0": "weights that sum to",
             "return scores → scores": "Your function returns nothing: end it with",
-            "self.value_projection(value) → value": "Your forward uses value projected with no layer",
+            "self.value_projection(value) → value": "Your forward uses value without a projection",
             f"scores = {HIDE} → {HIDE[:-1].replace('masked_fill', 'masked_fill_')}) if mask.dim() > 3 else scores": "The mask changes nothing.",
         },
     ),
