@@ -242,7 +242,8 @@ def check_repaired_loss(answer: Loss) -> None:
     loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), given)
     require_untouched([given], [target_ids])
     if not isinstance(loss, Tensor) or loss.dim():
-        raise AnswerError("The loss is a tensor with a single number.")
+        got = f"shape {tuple(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
+        raise AnswerError(f"The loss must be a tensor with a single number; yours is of {got}.")
     if not loss.requires_grad:
         raise AnswerError("Your loss has no gradient (requires_grad is False): nothing is trained.")
     labels = target_ids[:, 1:]

@@ -35,6 +35,11 @@ def check_top_p(answer: object) -> None:
                 f"For p = {p} and {list(PROBABILITIES)} all numbers are NaN, as in a division by "
                 "a sum of 0. Is any token kept? p is what the kept ones sum to."
             )
+        if isinstance(found, Tensor) and found.isnan().any():
+            raise AnswerError(
+                "Some numbers are NaN. Do cut tokens get −∞? That is for log-probabilities: the "
+                "probability of a cut token is 0."
+            )
         found = require_shape(found, tuple(probabilities.shape), "(vocabulary,)")
         expected = _top_p(probabilities, p)
         if not close(found, expected):
@@ -56,6 +61,8 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
     of = f"For p = {p} and {list(PROBABILITIES)}"
     if found.dtype == torch.bool:
         return "That says which tokens are kept; give their probabilities."
+    if found.isinf().any() and (found <= 0).all():
+        return "That is ln p: return probabilities, in which a cut token has 0."
     if not found.any():
         return f"{of} you keep no token. No single token has p: p is what the kept ones sum to."
     if close(found / found.sum(), expected):

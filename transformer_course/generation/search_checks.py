@@ -40,6 +40,8 @@ FEWER = "Up to `width` of the best can continue one hypothesis: you take fewer o
 # _continued or _score, or a row in CHOSEN, and an answer in test_answers.py.
 MISTAKES = {
     "crowded": "A hypothesis that ends leaves the beam: it must not compete for a place again.",
+    "stage one": "That is greedy search and its ln p, a good first step: now keep `width` "
+    "hypotheses at every step, and compare scores.",
     "greedy": "That is what greedy search writes: keep `width` different hypotheses at every step.",
     "shrinking": "Keep `width` hypotheses at every step, also after one has ended.",
     "worst": LEAST,
@@ -47,7 +49,7 @@ MISTAKES = {
     "by ids": "You keep the hypotheses with the largest ids: sorted compares what stands first in "
     "a pair.",
     "last": "Keep those with the largest sum: you compare the ln p of the last tokens.",
-    "earliest": "You return what ended first: go on, and return the best of all that ended.",
+    "earliest": "You return what ended first: return the best of all that end, also later.",
     "latest": "You return what ended last: return the one with the best score.",
     "lost": "You return the best of those that ended last: compare all that ended, at any step.",
     "refilled": UNPICKED,
@@ -67,8 +69,8 @@ MISTAKES = {
     "divide by the penalty.",
     "short": "The end token counts in the length, too.",
     "long": "The start token does not count in the length.",
-    "full length": "The length in the penalty is that of each hypothesis: you take the number of "
-    "steps of the search, the same for all.",
+    "full length": "The length in the penalty is that of each hypothesis: you take `longest` "
+    "or the number of steps, the same for all.",
     "bare": PENALTY,
     "unclosed": PENALTY,
     "forgetful": "The score of a hypothesis needs the log-probabilities of all its tokens, not "
@@ -144,7 +146,8 @@ def _search_hint(
     tried = f"With width {width}, α = {alpha} and at most {longest} tokens"
     if ids and ids[-1] != END_ID and len(ids) < longest:
         return (
-            f"You return {ids}, without an end and with fewer than {longest} tokens: continue it."
+            f"You return {ids}, without an end and with fewer than {longest} tokens: it was not "
+            "continued, or it stayed in the beam beside its continuations."
         )
     if ids == right_ids:
         log_p = right_score * ((5 + len(ids)) / 6) ** alpha
@@ -203,8 +206,8 @@ def _watched(
             )
         if {PADDING_ID, START_ID} & {*ids[1:]}:
             raise AnswerError(
-                f"You ask what follows {ids}, but ln p of its last token is −∞: skip such tokens. "
-                "(The ids that topk finds are its indices.)"
+                f"You ask what follows {ids}, but ln p of its last token is −∞: skip such tokens, "
+                "and keep each token's own id. (topk gives the ids as indices.)"
             )
         if END_ID in ids:
             raise AnswerError("You continue a hypothesis that has ended: take it out of the beam.")
@@ -236,6 +239,10 @@ def _as_hypothesis(found: object) -> tuple[list[int], float]:
         raise AnswerError(f"The ids are a list; yours are {type(ids).__name__}.")
     if any(isinstance(each, list | tuple) for each in ids):
         raise AnswerError("The ids are one list of numbers; yours holds lists.")
+    if any(isinstance(each, Tensor) for each in ids):
+        raise AnswerError(
+            "The ids are whole numbers; some of yours are tensors: tolist() or int()."
+        )
     if START_ID in ids:
         raise AnswerError("Leave the start token out of the ids that you return.")
     return list(ids), require_number(score)
@@ -245,7 +252,7 @@ def _search(
     language: NextLogP, width: int, alpha: float, longest: int, mistake: str = ""
 ) -> Hypothesis:
     """The best hypothesis that a beam finds, with its end, and its score; or a usual mistake's."""
-    if mistake == "greedy":
+    if mistake in ("greedy", "stage one"):
         width = 1
     living: list[Hypothesis] = [([], 0.0)]
     complete: list[Hypothesis] = []
@@ -314,7 +321,7 @@ def _most_probable(hypotheses: list[Hypothesis], count: int) -> list[Hypothesis]
 
 
 def _score(total: float, length: int, alpha: float, longest: int, mistake: str) -> float:
-    if mistake == "unpenalized":
+    if mistake in ("unpenalized", "stage one"):
         return total
     if mistake == "bare":
         return total / length**alpha
