@@ -63,6 +63,8 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
         return "That says which tokens are kept; give their probabilities."
     if found.isinf().any() and (found <= 0).all():
         return "That is ln p: return probabilities, in which a cut token has 0."
+    if found.isinf().any():
+        return "−∞ is for log-probabilities: the probability of a cut token is 0."
     if not found.any():
         return f"{of} you keep no token. No single token has p: p is what the kept ones sum to."
     if close(found / found.sum(), expected):

@@ -131,8 +131,8 @@ def _search_hint(
         return "The ids lack their last token: return the end token with the others."
     if len(ids) > longest:
         return (
-            f"You return {ids}, more than {longest} tokens. Is a list left from an earlier call? "
-            "Make every list inside the function."
+            f"You return {ids}, more than {longest} tokens. Is an end added at `longest`, or a "
+            "list left from an earlier call?"
         )
     if score > 0:
         return f"A score is a sum of ln p, never above 0; yours is {score:.2f}."
@@ -147,7 +147,7 @@ def _search_hint(
     if ids and ids[-1] != END_ID and len(ids) < longest:
         return (
             f"You return {ids}, without an end and with fewer than {longest} tokens: it was not "
-            "continued, or it stayed in the beam beside its continuations."
+            "continued, it stayed in the beam beside its continuations, or its end is cut off."
         )
     if ids == right_ids:
         log_p = right_score * ((5 + len(ids)) / 6) ** alpha
@@ -160,8 +160,8 @@ def _search_hint(
         return "Your search never calls next_log_p, from which it learns what can follow."
     if steps < all_steps:
         return (
-            f"{tried}, you stop after {steps} of {all_steps} steps. Go on while a hypothesis of "
-            "the beam has not ended: it can still win."
+            f"{tried}, you stop after {steps} of {all_steps} steps. In a beam of {width}, a "
+            "hypothesis has not ended by then: it can still win."
         )
     return (
         f"{tried}, {right_ids} with a score of {right_score:.2f} is the best that a beam finds; "

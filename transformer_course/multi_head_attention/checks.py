@@ -170,7 +170,7 @@ def _numbers_hint(
     project, d_head = package.output_projection, D_MODEL // NUM_HEADS
     splits = {
         "": [split_heads(x, NUM_HEADS) for x in projected],
-        "view and reshape cut between words here: a head needs a part of every word.": [
+        "view and reshape cut in the order of memory: a head needs a part of every word.": [
             x.reshape(BATCH, NUM_HEADS, x.size(1), -1) for x in projected
         ],
         "A head must be one piece of d_head numbers; yours takes every third number.": [

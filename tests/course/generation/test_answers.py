@@ -190,7 +190,7 @@ ANSWERS = {
             "max(complete) → complete[-1]": "You return what ended last",
             "zip(best.indices.tolist(), best.values.tolist()) → zip(best.values.tolist(), best.indices.tolist())": "An id is a whole number",
             "if not beam: → if not beam or (complete and max(t for _, t in beam) / ((6 + length) / 6) ** alpha < max(complete)[0]):": "you stop after",
-            "def my_beam_search(next_log_p, width, alpha=0.0, longest=20): → def my_beam_search(next_log_p, width, alpha=0.0, longest=20, complete=[]): && complete = []\n → pass\n": "Is a list left from an earlier call?",
+            "def my_beam_search(next_log_p, width, alpha=0.0, longest=20): → def my_beam_search(next_log_p, width, alpha=0.0, longest=20, complete=[]): && complete = []\n → pass\n": "left from an earlier call?",
             "[:width] → [:1] && return ids, score → return ids, score * ((5 + len(ids)) / 6) ** alpha": "a good first step",
             "zip(best.indices.tolist(), best.values.tolist()) → zip(best.indices, best.values.tolist())": "some of yours are tensors",
             "min(width, len(log_p)) → 2": "you take fewer of each",

@@ -211,7 +211,7 @@ ANSWERS = {
             f"{ATTEND} → heads = torch.stack([F.scaled_dot_product_attention(query[:, i], key[:, i], value[:, i], None if mask is None else mask.expand(len(query), self.num_heads, query.size(2), key.size(2))[:, i]) for i in range(self.num_heads)], 1)",
         ],
         wrong={
-            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1)": "view and reshape cut between words here",
+            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1)": "view and reshape cut in the order of memory",
             "math.sqrt(query.size(-1)) → math.sqrt(self.num_heads)": "that is not √d_head",
             "math.sqrt(query.size(-1)) → math.sqrt(key.size(-2))": "that is not √d_head",
             f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1))": "Python stops at `scores = query @ key.transpo",
@@ -246,7 +246,7 @@ ANSWERS = {
             f"{JOIN} → heads.permute(0, 2, 3, 1).flatten(-2)": "The heads are joined number by number: each",
             f"{JOIN} → heads.flip(1).transpose(1, 2).flatten(-2)": "The heads are joined in another order",
             f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1)) && {JOIN} → heads.flatten(-2)": "Python stops at `scores = query @ key.transpo",
-            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1) && {JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "view and reshape cut between words here",
+            f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1) && {JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "view and reshape cut in the order of memory",
             "return self.output_projection(joined) → return joined": "The output does not depend on",
             "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing: end it with",
             "~mask, → ~mask[:1] if mask.dim() == 4 else ~mask,": "or queries have their own",
