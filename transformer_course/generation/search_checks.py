@@ -25,11 +25,11 @@ SEARCHES = (
     *((2, 3, 2.0), (138, 3, 2.0), (0, 3, 0.6), (94, 4, 0.6)),
 )
 CASES = [(*each, longest) for each in SEARCHES for longest in (LONGEST, 2)]
+MORE = [(seed, 3, 1.0, LONGEST) for seed in range(1000, 1030)]  # to find out what explains a search
 LEAST = "You keep the least probable ones: sort with the largest sum first."
 PENALTY = (
     "Your penalty is another one: the paper's is ((5 + length) / 6)^α, with these parentheses."
 )
-MORE = [(seed, 3, 1.0, LONGEST) for seed in range(1000, 1030)]  # to find out what explains a search
 UNPICKED = (
     "Pick the `width` most probable of all continuations first, with those that end; then take "
     "those that end out of the beam."

@@ -138,7 +138,6 @@ def _package(num_heads: int, d_model: int = D_MODEL) -> MultiHeadAttention:
 
 def _require_projections(attention: nn.Module) -> None:
     """Refuse missing projections, biases and wrong widths, each with its hint."""
-    names = [name for name in attention.state_dict() if not name.endswith("_projection.weight")]
     for name in ("query", "key", "value", "output"):
         projection = getattr(attention, f"{name}_projection", None)
         if not isinstance(projection, nn.Linear):
@@ -154,8 +153,10 @@ def _require_projections(attention: nn.Module) -> None:
                 f"{name}_projection is for all heads side by side, nn.Linear(d_model, d_model); "
                 f"yours is {got}."
             )
-    if names:
-        raise AnswerError(f"The class keeps four matrices; yours also keeps {names[0]}.")
+    if others := [
+        name for name in attention.state_dict() if not name.endswith("_projection.weight")
+    ]:
+        raise AnswerError(f"The class keeps four matrices; yours also keeps {others[0]}.")
 
 
 def _numbers_hint(
