@@ -243,7 +243,7 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple[tuple, int,
             logits.retain_grad()
             calls.append((forward.bind_partial(*args, **kwargs).arguments[name], logits))
 
-    with model.register_forward_hook(observe, with_kwargs=True), torch.enable_grad(), Watch():
+    with model.register_forward_hook(observe, with_kwargs=True), Watch():
         loss = _loss(subject, text)
         is_done = any(each.grad is not None for _, each in calls)
         if not is_done and getattr(loss, "requires_grad", False):
