@@ -142,18 +142,28 @@ def test_a_changed_copy_is_never_overwritten_and_a_newer_lesson_is_announced_eac
 
 
 @pytest.mark.parametrize("memory", ["", "{", "[1]", None])
-def test_without_its_memory_no_copy_that_differs_is_overwritten(folders, memory):
+@pytest.mark.parametrize("changed", ["copies", "lessons"])
+def test_without_its_memory_a_copy_that_differs_stays_and_nobody_is_said_to_have_changed_it(
+    folders, memory, changed, course, capsys
+):
     lessons, copies = folders
     update(lessons, copies)
-    write(copies / "00_start.ipynb", "my answer")
+    write((copies if changed == "copies" else lessons) / "00_start.ipynb", "another")
+    before = (copies / "00_start.ipynb").read_bytes()
     (copies / ".copied.json").unlink()
     if memory is not None:
         (copies / ".copied.json").write_text(memory)
-    assert newer(lessons, copies) == ["00_start.ipynb"]
-    assert first_source(copies / "00_start.ipynb") == "my answer"
+    for _ in range(2):
+        status, said, complaint = course(capsys)
+        assert (status, said.count("\n"), complaint) == (0, 1, "")
+        assert "You have changed" not in said and "newer version" not in said
+        assert "work/.copied.json does not say which: 00_start.ipynb. They stay as they are" in said
+        assert (copies / "00_start.ipynb").read_bytes() == before
     write(lessons / "01_words.ipynb", "print('newer')")
-    assert newer(lessons, copies) == ["00_start.ipynb"]
-    assert first_source(copies / "01_words.ipynb") == "print('newer')"
+    assert update(lessons, copies) == Update(copied=["01_words.ipynb"], unknown=["00_start.ipynb"])
+    (copies / "00_start.ipynb").rename(copies / "mine.ipynb")
+    assert update(lessons, copies) == Update(copied=["00_start.ipynb"])
+    assert (copies / "mine.ipynb").read_bytes() == before
 
 
 def test_a_damaged_copy_is_the_readers_own(folders):
@@ -357,7 +367,7 @@ def test_a_copy_that_is_nested_deeply_is_the_readers_own(content, folders):
     update(*folders)
     (folders[1] / "00_start.ipynb").write_text(content)
     (folders[1] / MEMORY).write_text(content)
-    assert newer(*folders) == ["00_start.ipynb"]
+    assert update(*folders) == Update(unknown=["00_start.ipynb"])
     assert (folders[1] / "00_start.ipynb").read_text() == content
 
 

@@ -41,6 +41,11 @@ NEWER = (
     "You have changed {names} in {folder}/, and the course has a newer version: your copy stays as "
     "it is, and if you rename it, `make lab` puts the newer version next to it."
 )
+UNKNOWN = (
+    "Each of these copies differs from its lesson, because you have changed it or because it is "
+    "older, and {folder}/{memory} does not say which: {names}. They stay as they are, and if you "
+    "rename one, `make lab` puts its lesson next to it."
+)
 KEPT = (
     "The course has a newer version of {names}: your copy in {folder}/, with what you have run or "
     "added, is kept as {kept}."
@@ -63,6 +68,8 @@ class Update:
     Attributes:
         copied: The names of the lessons that were copied.
         newer: The names of those that are newer than a copy that the reader has changed.
+        unknown: The names of copies that differ and that nobody remembers: without the memory, such
+            as in a new clone, an older one looks like one that the reader has changed.
         kept: By name, the file that keeps a copy as it was: its cells are the lesson's, and its
             outputs or something else are not.
         failed: By name, why a lesson could not be copied.
@@ -71,6 +78,7 @@ class Update:
 
     copied: list[str] = field(default_factory=list)
     newer: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     signed: bool = True
@@ -148,7 +156,8 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     there = content_of(copy)
     own = None if there is None else fingerprint(there)
     if own not in (None, now, *known):
-        done.newer += [lesson.name] * (now not in known)
+        if now not in known:
+            (done.newer if known else done.unknown).append(lesson.name)
         return
     written = [_digest(content)] * (own != now or there == content)
     known += [each for each in (now, *written) if each not in known]
@@ -241,6 +250,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(KEPT.format(names=names, kept=files, folder=copies.name))
     if done.newer:
         print(NEWER.format(names=", ".join(done.newer), folder=copies.name))
+    if done.unknown:
+        print(UNKNOWN.format(names=", ".join(done.unknown), folder=copies.name, memory=MEMORY))
     names = defaultdict(list)
     for name, reason in done.failed.items():
         names[reason].append(name)

@@ -4,16 +4,22 @@ import ast
 import builtins
 import inspect
 import linecache
+import re
 import symtable
+from collections.abc import Sequence
 from types import CodeType
 
 from IPython import get_ipython
 
+# Above a class, and not the reader's: of an exercise, and of what a lesson wrote into a file.
+COURSES = ("# Your answer:", "# ==== ", "# Checksum of what a lesson wrote last: ")
 PLAIN = {"property", "staticmethod", "classmethod"}  # decorators behind which a function stands
 
 
 def source_of(cls: type) -> str:
     """A class's source; inspect.getsource does not find it where a notebook's cell defines it.
+
+    The comments directly above it, and those that end it, belong to it.
 
     Raises:
         LookupError: If it was not found, such as that of a class without methods, or if something
@@ -34,9 +40,29 @@ def source_of(cls: type) -> str:
                 and node.lineno <= code.co_firstlineno <= node.end_lineno
             ):
                 _refuse_parts_from_elsewhere(cls, node, code.co_filename, codes)
-                marks = [f"@{ast.get_source_segment(text, it)}" for it in node.decorator_list]
-                return "\n".join([*marks, ast.get_source_segment(text, node)])
+                lines = re.split("\r\n?|\n", text)
+                first, last = _extent(lines, node)
+                above = [line[node.col_offset :] for line in lines[first : node.lineno - 1]]
+                rest = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode()
+                whole = f"{ast.get_source_segment(text, node)}{rest}"
+                return "\n".join([*above, whole, *lines[node.end_lineno : last]])
     raise LookupError("its source was not found")
+
+
+def _extent(lines: Sequence[str], node: ast.ClassDef, *, above: bool = True) -> tuple[int, int]:
+    """The lines of a class as a slice, with the comments that end it, and those directly above."""
+    first = min(each.lineno for each in [node, *node.decorator_list]) - 1
+    while above and first and re.match(rf"\s{{{node.col_offset}}}#", lines[first - 1]):
+        if lines[first - 1].lstrip().startswith(COURSES):
+            break
+        first -= 1
+    last = node.end_lineno
+    for number, line in enumerate(lines[last:], start=last + 1):
+        if re.match(rf"\s{{{node.col_offset + 1},}}#", line):
+            last = number
+        elif line.strip():
+            break
+    return first, last
 
 
 def _marks(node: ast.stmt) -> set[str]:
@@ -81,6 +107,8 @@ def _refuse_parts_from_elsewhere(
 def with_class(text: str, name: str, source: str) -> str:
     """A text with another class in place of its own of that name, or at its end if it has none.
 
+    Comments above its own class stay if the other one brings none.
+
     Args:
         text: Of a module, or a part of it.
         name: Of the class.
@@ -90,8 +118,8 @@ def with_class(text: str, name: str, source: str) -> str:
     if node is None:
         return f"{text.rstrip()}\n\n\n{source}\n\n\n".lstrip()
     lines = text.split("\n")
-    first = min(each.lineno for each in [node, *node.decorator_list])
-    return "\n".join([*lines[: first - 1], source, *lines[node.end_lineno :]])
+    first, last = _extent(lines, node, above=source.startswith("#"))
+    return "\n".join([*lines[:first], source, *lines[last:]])
 
 
 def missing_part(text: str, name: str, expected: str) -> str:

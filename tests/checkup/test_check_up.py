@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from importlib.resources import files
 
 import pytest
@@ -83,6 +84,39 @@ def test_what_cannot_be_examined_is_refused_in_a_sentence(model, words):
         check_up(model)
     if "must be" not in words:
         assert "def ask(model, " in str(caught.value)  # the three lines
+
+
+def test_a_model_whose_numbers_cannot_be_examined_is_told_how_to_mend_it():
+    lazy, half_lazy = GPT(), GPT()
+    lazy.head = torch.nn.LazyLinear(5)
+    half_lazy.norm = torch.nn.LazyBatchNorm1d(affine=False)
+    for model in (lazy, half_lazy):
+        with pytest.raises(CheckupError, match="^model must have run once, got Lazy layers that"):
+            check_up(model)
+    with torch.inference_mode():
+        model = GPT()
+    buffered = GPT()
+    with torch.inference_mode():
+        buffered.register_buffer("scale", torch.ones(1))
+    for each in (model, buffered):
+        with pytest.raises(CheckupError, match="^model must be made outside of torch.inference_mo"):
+            check_up(each)
+
+
+@pytest.mark.parametrize(
+    "without_gradients",
+    [torch.no_grad, torch.inference_mode, partial(torch.set_grad_enabled, False)],
+)
+def test_gradients_that_are_switched_off_hide_and_change_nothing(without_gradients):
+    def loss(model: nn.Module, ids: Tensor) -> Tensor:
+        return cross_entropy(model(ids)[:, :-1], ids[:, 1:])
+
+    model, given = GPT(), {"training_step": loss}
+    expected = [each.status for each in check_up(model, **given).findings]
+    with without_gradients():
+        assert [each.status for each in check_up(model, **given).findings] == expected
+        assert not torch.is_grad_enabled()
+    assert torch.is_grad_enabled() and not any(each.is_inference() for each in model.parameters())
 
 
 @pytest.mark.parametrize(

@@ -355,6 +355,38 @@ def test_what_somebody_changes_while_the_command_runs_is_kept(
     assert "q2.ipynb" in Path("grades.csv").read_text(encoding="utf-8-sig")
 
 
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_rows_of_notebooks_that_are_not_graded_again_are_kept_with_a_word(
+    overwrite, course, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "grade_notebook", one_right_and_one_wrong)
+    arguments = ["--course", str(course), *overwrite]
+    for again in range(2):
+        names = ["=a.ipynb", "b.ipynb", "c.ipynb", "d.ipynb"]
+        assert main([*names, *arguments]) == 0 and not list(tmp_path.glob("*.bak"))
+        assert capsys.readouterr().out.count("other notebooks") == 0, again
+    before = Path("grades.csv").read_bytes()
+    assert main(["b.ipynb", "=a.ipynb", *arguments]) == 0
+    said = "grades.csv holds 4 rows of other notebooks, and is kept as grades.bak"
+    assert capsys.readouterr().out.splitlines()[0] == said
+    assert Path("grades.bak").read_bytes() == before
+    assert main(["=a.ipynb", *arguments]) == 0
+    assert "2 rows of other notebooks, and is kept as grades.1.bak" in capsys.readouterr().out
+    assert Path("grades.bak").read_bytes() == before
+    assert main(["b.ipynb", *arguments]) == 0
+    assert Path("grades.2.bak").read_bytes().count(b"=a.ipynb") == 3
+
+
+@pytest.mark.parametrize("content", ["", "file", "file,exercise\n", "x" * 200_000, "a\0b\nc"])
+def test_a_table_of_something_else_holds_no_rows_of_others(content):
+    assert outcomes.rows_of_others(content.encode(), []) == 0
+
+
+def one_right_and_one_wrong(file, exercises, limits, lesson):
+    return [Row(file, "7.1", "correct"), Row(file, "7.2", "hint"), Row(file, "", "remark")]
+
+
 @pytest.mark.parametrize("named", [[], ["--csv", "other.csv"], ["--page", "other.html"]])
 def test_a_second_grading_into_the_same_file_is_refused_at_once(
     named, course, folder_of_answers, capsys, monkeypatch

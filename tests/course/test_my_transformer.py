@@ -575,6 +575,40 @@ def test_a_comment_with_what_ends_a_line_elsewhere_is_kept(folder, end):
     assert my_parts().FeedForward.written_by == my_transformer.YOURS
 
 
+ABOVE = "# Why: weights.\n# Where: §3.2.1.\n"
+BELOW = "  # the average\n\n    # An idea for later:\n        # another softmax"
+COURSES_OWN = ("# Your answer:\n", "# ==== Attention: yours ====\n", "\n")
+
+
+@pytest.mark.parametrize("courses_own", COURSES_OWN)
+def test_comments_directly_above_a_class_and_at_its_end_are_kept(courses_own, capsys):
+    cell = f"# of the cell\n{courses_own}{ABOVE}{OWN}{BELOW}\n# below\n"
+    keep(written_in_a_cell(cell))
+    first = kept()
+    assert f"# ==== Attention: yours ====\n{ABOVE}{OWN}{BELOW}\n" in first
+    assert "of the cell" not in first and "# below" not in first and "Your answer" not in first
+    keep(written_in_a_cell(cell))
+    assert kept() == first
+    keep(written_in_a_cell(cell.replace("§3.2.1", "page 4").replace("another", "no")))
+    assert CHECKSUM.sub("", kept()) == CHECKSUM.sub("", first).replace("§3.2.1", "page 4").replace(
+        "another", "no"
+    )
+    keep(written_in_a_cell(OWN))  # as from a cell of the course's: what stands above stays
+    assert f"page 4.\n{OWN}\n\n" in kept() and "idea for later" not in kept()
+    run_alone()
+    assert not list(Path().glob("*.bak")) and "could not" not in capsys.readouterr().out
+    assert my_parts().Attention.written_by == my_transformer.YOURS
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_comments_are_kept_however_their_lines_end(ending):
+    cell = f"{ABOVE}@(lambda cls: cls)  # the same\n{OWN}{BELOW}\n".replace("\n", ending)
+    keep(written_in_a_cell(cell))
+    assert f"{ABOVE}@(lambda cls: cls)  # the same\nclass Attention" in kept()
+    assert f"{BELOW}\n" in kept()
+    run_alone()
+
+
 def test_half_a_character_is_not_written_and_said_in_one_sentence(capsys):
     cls = written_in_a_cell(OWN)
     keep(FeedForward)

@@ -35,9 +35,11 @@ from transformer_course.grading.outcomes import (
     as_page,
     course_exercises,
     grade_notebook,
+    rows_of_others,
 )
 from transformer_course.kept_files import (
     SavedMeanwhileError,
+    back_up,
     content_of,
     name_from,
     replace_unchanged,
@@ -57,7 +59,8 @@ COURSE = Path(__file__).resolve().parents[2] / "notebooks"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, grade one notebook after another, and write the table and the page.
 
-    Both files are written again after every notebook, so Ctrl-C keeps what is graded.
+    Both files are written again after every notebook, so Ctrl-C keeps what is graded. A table that
+    holds other notebooks is copied first.
 
     Returns:
         The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C. A
@@ -88,6 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _memory("page", chosen) as page,
         ThreadPool(min(chosen.jobs, len(files))) as pool,  # Ctrl-C ends its threads
     ):
+        _keep_rows_of_others(chosen.csv, files)
         for rows in pool.imap(grade, files):
             graded += rows
             _write(chosen.csv, table, as_csv(graded).encode("utf-8-sig", "backslashreplace"))
@@ -155,6 +159,14 @@ def _memory(name: str, chosen: argparse.Namespace) -> Iterator[BinaryIO]:
         if chosen.overwrite and (present := content_of(path)) is not None:
             _remember(memory, present)
         yield memory
+
+
+def _keep_rows_of_others(path: Path, files: Sequence[str]) -> None:
+    """Keep a copy of a table with rows of notebooks that are not graded now, and say so."""
+    if others := rows_of_others(content_of(path) or b"", files):
+        rows = "one row" if others == 1 else f"{others} rows"
+        kept = back_up(path)
+        print(f"{path} holds {rows} of other notebooks, and is kept as {kept}", flush=True)
 
 
 def _write(path: Path, memory: BinaryIO, content: bytes) -> None:

@@ -270,11 +270,22 @@ def as_csv(rows: Iterable[Row]) -> str:
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
     for row in rows:
-        cells = [getattr(row, column) for column in COLUMNS]
-        writer.writerow(
-            [f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells]
-        )
+        writer.writerow(_cell(getattr(row, column)) for column in COLUMNS)
     return file.getvalue()
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+def rows_of_others(table: bytes, files: Iterable[str]) -> int:
+    """How many exercises of other files a table of `as_csv` holds; none if it is something else."""
+    own = {_cell(file.encode("utf-8", "backslashreplace").decode()) for file in files}
+    rows = csv.DictReader(io.StringIO(table.decode("utf-8-sig", "replace"), newline=""))
+    try:
+        return sum(row["file"] not in own for row in rows if row["exercise"])
+    except (csv.Error, KeyError):
+        return 0
 
 
 def as_page(rows: Sequence[Row]) -> str:

@@ -20,6 +20,7 @@ PROBES = ChainMap(*map(vars, (flow_probes, part_probes, writing_probes)))
 LETTERS = {"encoder-decoder": "e", "decoder-only": "d", "encoder-only": "n"}  # in probes.tsv
 
 
+@torch.inference_mode(False)  # with gradients, also where a notebook has switched them off
 def check_up(
     model: nn.Module,
     *,
@@ -44,6 +45,11 @@ def check_up(
     """
     if not isinstance(model, nn.Module):
         raise CheckupError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    numbers = [*model.parameters(), *model.buffers()]
+    if any(map(nn.parameter.is_lazy, numbers)):
+        raise CheckupError("model must have run once, got Lazy layers that do not know their sizes")
+    if any(map(torch.Tensor.is_inference, numbers)):
+        raise CheckupError("model must be made outside of torch.inference_mode, got one made in it")
     if kind not in (None, *LETTERS):
         raise CheckupError(f"kind must be one of {', '.join(LETTERS)}, got {kind!r}")
     if training_step is not None and not callable(training_step):

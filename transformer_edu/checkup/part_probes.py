@@ -36,15 +36,14 @@ def registered(subject: Subject) -> Found:
 
 
 def gradients(subject: Subject) -> Found:
-    with torch.enable_grad(), Watch():
+    with Watch():
         subject.model.train()
         found = tensors(subject.call(subject.text()))
         outputs = [each for _, each in found if each.requires_grad]
         total = sum(each.sin().sum() for each in outputs)  # any function of them
     weights = {n: each for n, each in subject.model.named_parameters() if each.requires_grad}
-    found = [None] * len(weights)
-    if outputs:
-        found = torch.autograd.grad(total, [*weights.values()], allow_unused=True)
+    given = [*weights.values()]
+    found = torch.autograd.grad(total, given, allow_unused=True) if outputs else [None] * len(given)
     pairs = zip(weights, found, strict=True)
     idle = [name for name, each in pairs if each is None or (each.dim() > 1 and not each.any())]
     if not idle:
@@ -76,15 +75,13 @@ def dropout(subject: Subject) -> Found:
 
 
 def scaling(subject: Subject) -> Found:
-    inside, name = subject.inside, HEALTHY
+    inside = subject.inside
     require(inside.deviation, "no scores could be seen, so this could not be judged")
     if inside.undivided > SATURATED:
-        name = "scores are not divided"
-    elif inside.deviation > SHARP and subject.is_fresh:
-        name = "scores start too large"
-    elif inside.undivided:
-        name = "scores stay small undivided"
-    return name, inside.deviation
+        return "scores are not divided", inside.deviation
+    if inside.deviation > SHARP and subject.is_fresh:
+        return "scores start too large", inside.deviation
+    return "scores stay small undivided" if inside.undivided else HEALTHY, inside.deviation
 
 
 def half(subject: Subject) -> Found:

@@ -140,8 +140,7 @@ class Subject:
         streams = []
         for stream, size in enumerate((length, SOURCE_LENGTH)[: 1 + self.has_source]):
             words, generator = self.words(stream), torch.Generator().manual_seed(stream)
-            drawn = (batch, size)
-            steps = torch.randint(1, len(words), drawn, generator=generator, device="cpu")
+            steps = torch.randint(1, len(words), (batch, size), generator=generator, device="cpu")
             streams.append(words[(steps.cumsum(dim=1) % len(words)).to(self.device)])
         return Text.of(*streams)
 
@@ -188,7 +187,7 @@ class Subject:
         """What happened inside while a text was read, and the answers with gradients."""
         torch.manual_seed(0)
         self.model.eval()
-        with torch.enable_grad(), Watch([each for each in text[::2] if each is not None]) as watch:
+        with Watch([each for each in text[::2] if each is not None]) as watch:
             return watch, self.read(self.call(text), text)
 
     @cached_property

@@ -136,7 +136,5 @@ def mixes_positions(before: tuple[int, ...], after: tuple[int, ...], lengths: se
     if len(few) != 3 or few[1] not in lengths or 1 in (*few[:2], *many[:2]):
         return False
     if len(many) == 4:  # heads, position
-        is_split = many[0] == few[0] and many[2] == few[1] and many[1] * many[3] == few[2]
-        return is_split and many[1] != few[1]
-    is_split = len(many) == 3 and many[1] == few[1] and many[0] != few[0]
-    return is_split and many[0] * many[2] == few[0] * few[2]
+        return many[0] == few[0] and many[2] == few[1] != many[1]
+    return len(many) == 3 and many[1] == few[1] and many[0] != few[0]

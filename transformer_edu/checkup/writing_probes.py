@@ -242,7 +242,7 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, fl
             logits.retain_grad()
             calls.append((forward.bind_partial(*args, **kwargs).arguments[name], logits))
 
-    with model.register_forward_hook(observe, with_kwargs=True), torch.enable_grad(), Watch():
+    with model.register_forward_hook(observe, with_kwargs=True), Watch():
         loss = _loss(subject, text)
         if not any(x.grad is not None for _, x in calls) and getattr(loss, "requires_grad", False):
             loss.backward()
