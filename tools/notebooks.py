@@ -243,6 +243,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path, help="notebooks; all of them when none")
     parser.add_argument("--jobs", type=int, default=2, help="how many run at once (default 2)")
     options = parser.parse_args(arguments)
+    for file in options.files:
+        if file.suffix != ".ipynb" or not file.is_file():
+            parser.error(f"{file} must be a notebook")
+    if options.jobs < 1:
+        parser.error(f"--jobs must be at least 1, got {options.jobs}")
     with ThreadPoolExecutor(options.jobs) as pool:
         finished = list(pool.map(_report, options.files or lesson_paths()))
     return 0 if all(finished) else 1

@@ -143,6 +143,9 @@ def places_of(cell: NotebookNode) -> int:
 def main(arguments: list[str]) -> int:
     """The command: a line for each lesson in the course, or in another folder, and their sum."""
     folder = Path(arguments[0]) if arguments else ROOT / "notebooks"
+    if not [*folder.glob("[0-9]*.ipynb")]:
+        print(f"{folder} must be a folder of lessons", file=sys.stderr)
+        return 2
     shares = {path.stem: share_of(read(path)) for path in sorted(folder.glob("[0-9]*.ipynb"))}
     *sums, places, minutes = zip(*shares.values(), strict=True)
     shares["all lessons"] = Share(*map(sum, sums), max(places), sum(minutes))

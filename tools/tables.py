@@ -290,6 +290,9 @@ def written(lessons: Sequence[Lesson]) -> dict[str, str]:
 
 def main(arguments: list[str]) -> int:
     """The command: write what is stale, or only say so; and say what a person must write."""
+    if others := {*arguments} - {"--check"}:
+        print(f"the only option is --check, got {' '.join(others)}", file=sys.stderr)
+        return 2
     lessons, complaints = all_lessons(), []
     try:
         texts = written(lessons)

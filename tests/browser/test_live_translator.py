@@ -55,6 +55,8 @@ STRANGE = [
     "THE DOG IS SLEEPING.",
     "IT’S\u00a0A “DOG”…",
     "It′s raining . . .",
+    "I don´t know, it`s the dogʼs ‹bone› ‚here‛.",
+    "A \u200emother‐in‐law\u202c, a \u2060ﬁreman, ½ a ﬄuﬀ² and Ｗｉｄｅ letters…",
     "«A cafe\u0301»\u200b is\u00ad\ufeff open .",
     "She said:  „It isn’t a ‘well‑known’ dog – or —\r\na cat.”",
     "ΟΔΥΣΣΕΥΣ ΚΑΙ İSTANBUL",

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+import torch
 
 from transformer_edu.data.tokenizer import (
     ALPHABET,
@@ -149,6 +150,8 @@ def test_any_ids_are_a_text(tokenizer):
         ids = generator.choices(range(len(tokenizer)), k=20)
         assert isinstance(tokenizer.decode(ids), str)
     assert tokenizer.decode([]) == ""
+    ids = tokenizer.encode("Ein Mann")
+    assert tokenizer.decode(torch.tensor(ids)) == "Ein Mann"
     assert tokenizer.decode([UNKNOWN_ID]) == "\ufffd"
 
 

@@ -12,6 +12,7 @@ from transformer_course.attention.live_lookup import plot_lookup
 from transformer_course.drawing import course_map
 from transformer_course.drawing.marked_links import plot_marked_links
 from transformer_course.looking.found_heads import Head
+from transformer_edu.model.refusals import require_choice
 
 
 def show_map() -> None:
@@ -44,6 +45,7 @@ def plot_rows(weights: Tensor, head: Head, word: str) -> Figure:
 
 def _marked(head: Head, word: str) -> dict[str, object]:
     """The words of a head, and which query is marked."""
+    require_choice("word", word, head.query_words)
     marked = head.query_words.index(word)
     return {"query_words": head.query_words, "key_words": head.key_words, "marked": marked}
 

@@ -15,6 +15,7 @@ from transformer_course.generation.search_tree import (
 )
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.hypotheses import BeamStep
+from transformer_edu.model.refusals import require_choice
 
 WIDTHS = (1, 2, 3, 4, 5)
 ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -32,6 +33,8 @@ def explore_beams(
         width: The beam width of the first picture, one of WIDTHS.
         alpha: The length penalty's exponent in the first picture, one of ALPHAS.
     """
+    require_choice("width", width, WIDTHS)
+    require_choice("alpha", alpha, ALPHAS)
     searches = _search_all(model, source_ids)
 
     def draw(step: int, width: int, alpha: float) -> Figure:

@@ -12,12 +12,14 @@ from transformer_edu.generation.hypotheses import BeamStep
 
 
 def plot_translator_beam(steps: Sequence[BeamStep], *, tokens: Sequence[str]) -> Figure:
-    """Draw the tree of a beam of 3 over the translator's tokens.
+    """Draw the tree of a beam over the translator's tokens.
 
     Args:
         steps: The records of the search, from its first step on.
         tokens: The token of every id.
     """
-    figure = plot_beam_tree(steps, tokens=tokens, title="A beam of 3 in the real translator")
+    width = max(len(step.branches[0]) for step in steps)
+    title = f"A beam of {width} in the real translator"
+    figure = plot_beam_tree(steps, tokens=tokens, title=title)
     figure.set_label(describe_beam_tree(steps, tokens=tokens))
     return figure

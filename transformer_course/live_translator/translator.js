@@ -18,7 +18,7 @@ class Translator {
   // A text is read as training texts are written, since the model has not learned others: single
   // spaces, one in capitals in lower case, curly quotes, primes and long dashes plain.
   sourceIds(text) {
-    const plain = text.replace(NOT_PLAIN, (sign) => PLAIN[sign] ?? "").normalize("NFC");
+    const plain = text.replace(NOT_PLAIN, (sign) => PLAIN[sign] ?? "").normalize("NFKC");
     const lower = isUpper(plain) ? plain.toLowerCase() : plain;
     const ids = this.tokenizer.encode(lower.replace(SPACE, " ").replace(/^ | $/g, ""));
     const room = this.model.config.max_length;
@@ -149,9 +149,10 @@ function lastOf(generator) {
 
 // White space and capitals as Python's str.split and str.isupper understand them.
 const SPACE = /[\p{White_Space}\x1c-\x1f]+/gu;
-const PLAIN = { "…": "..." }; // as PLAIN in transformer_edu/generation/translator.py
-for (const sign of "‘’′") PLAIN[sign] = "'";
+const PLAIN = {}; // as PLAIN in transformer_edu/generation/translator.py
+for (const sign of "‘’‚‛′ʼ´`‹›") PLAIN[sign] = "'";
 for (const sign of "“”„«»") PLAIN[sign] = '"';
-for (const sign of "‑–—") PLAIN[sign] = "-";
-const NOT_PLAIN = /[‘’′“”„«»‑–—…\u00ad\u200b\ufeff]/g; // the last three are not seen
+for (const sign of "‐‑–—") PLAIN[sign] = "-";
+const UNSEEN = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\ufeff";
+const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join("")}${UNSEEN}]`, "g");
 const isUpper = (text) => /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);

@@ -92,7 +92,10 @@ def columns_of(
     """Each attention concerned, with True where its d_model columns belong to one of the heads."""
     there = attentions_of(model)
     chosen: dict[str, Tensor] = {}
-    for name, number in heads:
+    for each in heads:
+        if isinstance(each, str) or len(each) != 2:
+            raise TypeError(f"heads must hold pairs of a name and a number, got {each!r}")
+        name, number = each
         require_names("heads", [name], there)
         num_heads = there[name].num_heads
         if not 1 <= number <= num_heads:

@@ -136,7 +136,12 @@ def one_row(model: nn.Module, token_ids: Sequence[int]) -> Tensor:
 
 
 def position_of(tokens: list[str], word: str) -> int:
-    """Where a word is, or the first of its tokens."""
-    if word in tokens:
-        return tokens.index(word)
-    return next(place for place, token in enumerate(tokens) if word.startswith(token))
+    """Where a word is, or the first of its tokens.
+
+    Raises:
+        ValueError: If it is not there.
+    """
+    found = [token for token in tokens if token == word] or [*filter(word.startswith, tokens)]
+    if not found:
+        raise ValueError(f"{word!r} is not in the sentence {' '.join(tokens)!r}")
+    return tokens.index(found[0])

@@ -16,6 +16,7 @@ from transformer_course.drawing.style import (
     styled,
     title_above,
 )
+from transformer_edu.model.refusals import require_whole
 
 READ, WRITTEN, MIDDLE = 0.0, 3.0, 1.5  # the height of the words read, of those written, between
 WIDE, HIGH = 0.86, 0.52  # a box
@@ -38,6 +39,7 @@ def plot_history(source: Sequence[str], target: Sequence[str], *, marked: int) -
     Returns:
         A new figure; its label describes it.
     """
+    require_whole("marked", marked, minimum=0, maximum=len(target) - 1)
     figure, panels = plt.subplots(1, 3, figsize=(11.4, 4.5))
     for number, (axes, name) in enumerate(zip(panels, PANELS, strict=True)):
         if number < 2:

@@ -197,7 +197,7 @@ def _looks(pieces: Sequence[bytes]) -> list[PieceLook]:
     # A word begins with a space or punctuation; its other bytes are letters or beyond ASCII.
     begins = [not piece[:1].isalnum() and piece[0] < 0x80 for piece in pieces]
     looks = []
-    for piece, first, next_first in zip(pieces, begins, [*begins[1:], True], strict=True):
+    for piece, first, next_first in zip(pieces, begins, [*begins[1:], True], strict=False):
         whole = WHOLE_WORD if first and next_first else PART
         looks.append(SINGLE_BYTE if len(piece) == 1 else whole)
     return looks

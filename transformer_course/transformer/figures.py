@@ -19,6 +19,8 @@ def show_map() -> None:
 def plot_training(losses: Sequence[float], level: float) -> Figure:
     """Draw the loss of every batch, and the loss of a model that knows nothing.
 
+    The title says what the losses do, also those of a reader's own training.
+
     Args:
         losses: In nats per token, one for each batch.
         level: ln V, for a vocabulary of V tokens.
@@ -26,7 +28,12 @@ def plot_training(losses: Sequence[float], level: float) -> Figure:
     Returns:
         A new figure.
     """
-    title = "The loss starts above ln V and falls almost to 0"
+    if not losses:
+        raise ValueError("losses must hold one number for each batch: does learn return its list?")
+    losses = [float(each) for each in losses]
+    title = f"The loss goes from {losses[0]:.2f} to {losses[-1]:.2f}"
+    if losses[0] > level and losses[-1] < level / 10:
+        title = "The loss starts above ln V and falls almost to 0"
     figure = plot_lines(
         {"loss": losses, "ln V": [level] * len(losses)},
         x=range(len(losses)),

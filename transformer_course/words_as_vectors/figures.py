@@ -53,7 +53,7 @@ def plot_nouns(vectors: Tensor, nouns: Sequence[str], when: str) -> Figure:
         nouns: One per vector.
         when: Such as "before training".
     """
-    title = f"Cosines of six nouns {when}"
+    title = f"Cosines of {len(nouns)} nouns {when}"
     figure = plot_similarities(vectors, names=nouns, item="word", title=title)
     figure.set_label(f"grid of cosines. {title}")
     return figure

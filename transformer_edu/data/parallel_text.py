@@ -1,6 +1,7 @@
 """Sentences in two languages: read from two files, split into three parts, made into a task."""
 
 import gzip
+import hashlib
 import io
 import os
 import warnings
@@ -130,10 +131,10 @@ def decode_line(path: str | os.PathLike, number: int, row: bytes) -> str:
 
 
 def split_pairs(pairs: Sequence[TextPair]) -> ParallelText:
-    """Split pairs into three parts at random; pairs with the same source stay in one part.
+    """Split pairs into three parts by a hash of the source: also among more pairs it stays there.
 
-    The validation part and the test part have a tenth of the different sources each, at most
-    LARGEST_PART. The same pairs always give the same parts.
+    The validation part and the test part have about a tenth of the different sources each, at most
+    about LARGEST_PART.
 
     Raises:
         ValueError: If nothing is left to learn from.
@@ -141,13 +142,16 @@ def split_pairs(pairs: Sequence[TextPair]) -> ParallelText:
     together: dict[str, list[TextPair]] = {}
     for source, target in pairs:
         together.setdefault(source, []).append((source, target))
-    size = min(LARGEST_PART, max(1, len(together) // 10))
-    if 2 * size >= len(together):
-        wanted = f"more different sources than the {2 * size} for validation and test"
+    digests = {source: hashlib.sha256(source.encode()).digest() for source in together}
+    places = {source: int.from_bytes(digest) / 2**256 for source, digest in digests.items()}
+    share = min(0.1, LARGEST_PART / max(1, len(together)))
+    first = max(1, sum(place < share for place in places.values()))
+    last = max(1, sum(place > 1 - share for place in places.values()))
+    if first + last >= len(together):
+        wanted = f"more different sources than the {first + last} for validation and test"
         raise ValueError(f"pairs must have {wanted}, got {len(together)}")
-    sources = list(together)
-    Random(0).shuffle(sources)
-    cuts = (slice(2 * size, None), slice(size), slice(size, 2 * size))
+    sources = sorted(places, key=places.get)
+    cuts = (slice(first, -last), slice(first), slice(-last, None))
     return ParallelText(*([pair for s in sources[cut] for pair in together[s]] for cut in cuts))
 
 

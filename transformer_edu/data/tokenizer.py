@@ -141,7 +141,7 @@ class Tokenizer:
         return [piece_of(spelled) for spelled, _ in cut]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of any token ids; padding, start and end are left out.
+        """The text of any token ids, also of a tensor; padding, start and end are left out.
 
         Bytes that are no text become U+FFFD, the replacement character; so does the unknown token.
 
@@ -180,7 +180,7 @@ class Tokenizer:
         """Refuse a value that is not several ids of this vocabulary."""
         if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
             raise TypeError(f"ids must be several token ids, got {reprlib.repr(ids)}")
-        checked = list(ids)
+        checked = ids.tolist() if hasattr(ids, "tolist") else list(ids)
         for token_id in checked:
             require_whole("ids", token_id, minimum=0, maximum=len(self.pieces) - 1)
         return checked

@@ -24,7 +24,8 @@ from transformer_edu.model.refusals import require_flag, require_text, require_t
 
 WIDTH, ALPHA = 5, 0.6  # chosen by all kinds of validation text: see the published card
 BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
-PLAIN = str.maketrans("‘’′“”„«»‑–—", '\'\'\'"""""---', "\u00ad\u200b\ufeff") | {0x2026: "..."}
+UNSEEN = "\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
+PLAIN = str.maketrans("‘’‚‛′ʼ´`‹›“”„«»‐‑–—", 10 * "'" + 5 * '"' + 4 * "-", UNSEEN)
 
 
 class TextCoder(Protocol):
@@ -111,7 +112,7 @@ class Translator:
     def source_ids(self, text: str) -> list[int]:
         """The ids of a text in the source language, as translate reads it."""
         if self.normalize:
-            text = unicodedata.normalize("NFC", require_text("text", text).translate(PLAIN))
+            text = unicodedata.normalize("NFKC", require_text("text", text).translate(PLAIN))
             text = text.lower() if text.isupper() else text
         ids = self.tokenizer.encode(" ".join(require_text("text", text).split()))
         room = config_field(self.model, "max_length", len(ids))

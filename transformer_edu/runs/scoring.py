@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from transformer_edu.data.parallel_text import TextPair
 from transformer_edu.generation.continuation import LARGEST_WIDTH
 from transformer_edu.generation.translator import ALPHA, WIDTH, Translator
-from transformer_edu.model.refusals import require_whole
+from transformer_edu.model.refusals import require_choice, require_whole
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
 from transformer_edu.runs.settings import TEXT_TASKS, RunSettings, choose_settings
@@ -80,10 +80,9 @@ def settings_of_texts(
     """
     if (task, source, target) == (None, None, None) and folder.holds_a_run():
         settings = folder.read_settings()
-        if not settings.is_text:
-            known = ", ".join(TEXT_TASKS)
-            raise ValueError(f"task must be one of {known} to have a BLEU, got {settings.task!r}")
+        require_choice("task", settings.task, TEXT_TASKS)  # others have no BLEU
         return settings
+    task = task or ("files" if source or target else None)
     return choose_settings("tiny", task=task, source=source, target=target)
 
 
@@ -102,11 +101,6 @@ def score_translator(
     """
     model = translator.model.to(pick_device())
     with suitable_threads(model):
-        written = translator.translate_all(
-            [source for source, _ in pairs], width=width, alpha=alpha
-        )
+        written = translator.translate_all([each for each, _ in pairs], width=width, alpha=alpha)
     references = [target for _, target in pairs]
-    return {
-        case: corpus_bleu(written, references, lowercase=lowercase)
-        for case, lowercase in CASES.items()
-    }
+    return {case: corpus_bleu(written, references, lowercase=low) for case, low in CASES.items()}

@@ -26,6 +26,11 @@ def test_a_figure_says_what_it_shows(name):
     assert_it_says_what_it_shows(FIGURES[name]())
 
 
+def test_a_word_that_the_head_does_not_read_is_refused():
+    with pytest.raises(ValueError, match="word must be one of the, it, tired, got 'guitar'"):
+        figures.plot_word(HEAD, "guitar")
+
+
 def test_the_title_names_the_word_with_the_largest_weight_of_it():
     assert "it gives 80% of its attention to the" in figures.plot_it(WEIGHTS, WORDS).get_label()
 

@@ -51,6 +51,12 @@ def test_the_sliders_start_where_they_are_told(explored):
     assert (beams["width"].value, beams["alpha"].value) == (3, 0.6)
 
 
+@pytest.mark.parametrize(("width", "alpha"), [(100, 0.0), (0, 0.0), (2, 5.0)])
+def test_a_start_that_no_slider_has_is_refused(width, alpha):
+    with pytest.raises(ValueError, match="must be one of"):
+        explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS, width=width, alpha=alpha)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("alpha", [ALPHAS[0], ALPHAS[-1]])
 def test_the_tree_names_what_beam_search_returns(explored, width, alpha):

@@ -64,6 +64,13 @@ def test_what_is_switched_off_gets_no_gradient_and_the_rest_does(model, ids):
     assert (gradient[:D_HEAD] != 0).any()
 
 
+@pytest.mark.parametrize("heads", [{CROSS: 2}, [CROSS], [(CROSS, 1, 2)]])
+def test_heads_that_are_no_pairs_are_refused(model, heads):
+    wanted = "heads must hold pairs of a name and a number, got"
+    with pytest.raises(TypeError, match=wanted), heads_switched_off(model, heads):
+        pass
+
+
 def test_a_model_without_attention_is_refused():
     with pytest.raises(TypeError, match="model must be a torch.nn.Module, got str"):
         every_head("model")

@@ -72,3 +72,5 @@ def test_its_tensors_have_the_shapes_it_says_and_no_hook_stays(translator):
 def test_a_word_is_found_as_a_token_before_a_shorter_token_that_begins_it():
     assert position_of(["I", "saw", "a", "apple"], "apple") == 3
     assert position_of(["a", "gui", "tar"], "guitar") == 1
+    with pytest.raises(ValueError, match="'Nachber' is not in the sentence 'Mein Nachbar kauft'"):
+        position_of(["Mein", "Nachbar", "kauft"], "Nachber")

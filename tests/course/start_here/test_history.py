@@ -36,6 +36,11 @@ def test_only_recurrent_translators_have_chains():
     assert chains == [2 + 3 + 2, 2 * 2 + 3, 0]
 
 
+def test_a_word_that_is_not_there_cannot_be_marked():
+    with pytest.raises(ValueError, match=f"marked must be at most {len(TARGET) - 1}, got 9"):
+        plot_history(SOURCE, TARGET, marked=9)
+
+
 def test_the_title_names_the_marked_word():
     figure = plot_history(SOURCE, TARGET, marked=1)
     assert figure.get_suptitle().endswith("from q") and "one vector" in figure.get_label()

@@ -90,6 +90,11 @@ def test_every_piece_is_drawn_in_its_order_below_its_name():
     ]
 
 
+def test_an_empty_text_has_no_pieces():
+    axes = plot_pieces(TOKENIZER, {"mine": "", "one": "der"}, title="t").axes[0]
+    assert boxes(axes) == ["▁der"]
+
+
 def test_whole_words_parts_and_single_bytes_are_told_apart():
     axes = plot_pieces(TOKENIZER, {"one": "der derin un in"}, title="t").axes[0]
     assert boxes(axes) == ["▁der", "▁der", "in", "▁", "un", "▁in"]

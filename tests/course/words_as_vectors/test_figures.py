@@ -19,6 +19,10 @@ def test_a_figure_says_what_it_shows(name):
     assert_it_says_what_it_shows(FIGURES[name]())
 
 
+def test_the_title_counts_the_nouns():
+    assert "Cosines of 3 nouns" in FIGURES["plot_nouns"]().get_label()
+
+
 def test_the_nearest_words_are_words_and_not_parts_of_words(translator):
     figure = figures.plot_nearest_words(translator, "man street")
     assert_it_says_what_it_shows(figure)
