@@ -424,6 +424,16 @@ def test_a_training_step_whose_loss_ignores_the_answers_teaches_nothing(step):
     assert {states[probe] for probe in ("ending", "loss_padding", "entropy")} == {"not tried"}
 
 
+def without_its_minus(model: nn.Module, ids: Tensor) -> Tensor:
+    return -cross_entropy(model(ids[:, :-1]), ids[:, 1:])
+
+
+def test_a_loss_with_the_wrong_sign_is_called_by_its_name():
+    adapter = Adapter(end_id=END, padding_id=PADDING)
+    report = check_up(GPT(), adapter=adapter, training_step=without_its_minus)
+    assert report.illnesses == ["the loss has the wrong sign"], f"\n{report}"
+
+
 def row_by_row(model: nn.Module, ids: Tensor) -> Tensor:
     rows = [row[row != PADDING] for row in ids]
     return sum(cross_entropy(model(row[None, :-1]), row[None, 1:]) for row in rows) / len(rows)
@@ -544,6 +554,7 @@ def test_every_illness_in_the_table_is_found_in_some_model_here():
     shown = {bug.illness for bug in BUGS} | {*ILLNESSES.values()}
     elsewhere = {"the source has no effect", "the source is cut off", "source padding is visible"}
     elsewhere |= {"the model copies what it reads", "the training step teaches nothing"}
+    elsewhere |= {"the loss has the wrong sign"}
     assert {*names} - shown == elsewhere  # here, test_our_faults.py, test_published_bugs.py
     assert shown <= {*names}
 

@@ -223,8 +223,8 @@ def require_gradients(module: nn.Module, output: Tensor) -> None:
         unused = names
     if unused:
         raise AnswerError(
-            f"The output does not depend on {unused[0]}, so it cannot learn. (detach and no_grad "
-            "cut it off.)"
+            f"{unused[0]} gets no gradient, so it cannot learn: forward does not use it, or detach "
+            "or no_grad cuts it off."
         )
 
 

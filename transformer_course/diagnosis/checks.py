@@ -215,7 +215,11 @@ def _refuse_other_dropout(network: nn.Module, x: Tensor) -> None:
         )
     network.train()
     calls = torch.stack([(_asked(network, x) - narrow.bias) @ narrow.weight for _ in range(100)])
-    rate = (calls[:, widen(x) > 1e-3].abs() < 1e-4).float().mean().item()
+    is_on = widen(x) > 1e-3
+    is_dropped = (calls.abs() < 1e-4) & is_on
+    if (~is_dropped.any(dim=-1) | (is_dropped == is_on).all(dim=-1)).all():
+        raise AnswerError("All numbers of a position are dropped together: drop each by itself.")
+    rate = is_dropped[:, is_on].float().mean().item()
     if abs(rate - RATE) > 0.03:
         raise AnswerError(
             f"With dropout={RATE}, about {rate:.0%} of the hidden numbers are dropped in "

@@ -12,7 +12,8 @@ from torch import Tensor
 from transformer_course.asking.answer import AnswerError, ask, exercise, require_number
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 
-LONGEST = 6  # tokens of a sentence in the languages
+TOKENS = 6  # of the languages
+LONGEST = 6  # tokens of a sentence in them
 PATIENCE = 100  # times that a search may ask what follows the same hypothesis
 
 NextLogP = Callable[[list[int]], Tensor]
@@ -126,7 +127,9 @@ def _search_hint(
 ) -> str:
     """What is said of a search that finds something else than a beam search in one case."""
     (ids, score), (right_ids, right_score) = found, _right(case)
-    seed, width, alpha, longest = case
+    _, width, alpha, longest = case
+    if not asked:
+        return "Your search never calls next_log_p, from which it learns what can follow."
     if _same(found, (right_ids[:-1], right_score)):
         return "The ids lack their last token: return the end token with the others."
     if len(ids) > longest:
@@ -153,20 +156,44 @@ def _search_hint(
         log_p = right_score * ((5 + len(ids)) / 6) ** alpha
         said = ", which is its ln p" if math.isclose(score, log_p, rel_tol=1e-4) else ""
         return f"{tried}, {ids} is right; its score is {right_score:.4f}, not {score:.4f}{said}."
-    everything: Counter[tuple[int, ...]] = Counter()
-    _search(_watched(_language(seed), width, longest, everything), width, alpha, longest)
-    steps, all_steps = (max(map(len, each), default=0) for each in (asked, everything))
-    if not steps:
-        return "Your search never calls next_log_p, from which it learns what can follow."
-    if steps < all_steps:
-        return (
-            f"{tried}, you stop after {steps} of {all_steps} steps. In a beam of {width}, a "
-            "hypothesis has not ended by then: it can still win."
+    return f"{tried}, {_difference(case, found, asked)}"
+
+
+def _difference(case: Case, found: Hypothesis, asked: Counter[tuple[int, ...]]) -> str:
+    """Where a search leaves the beam, or that it does not."""
+    (ids, score), (right_ids, right_score) = found, _right(case)
+    seed, width, alpha, longest = case
+    beams: Counter[tuple[int, ...]] = Counter()
+    _search(_watched(_language(seed), width, longest, beams), width, alpha, longest)
+    for length in range(1, max(map(len, beams)) + 1):
+        beam, yours = (
+            sorted([*each] for each in every if len(each) == length) for every in (beams, asked)
         )
+        if not yours:
+            return (
+                f"you stop after {length - 1} of {max(map(len, beams))} steps. In a beam of "
+                f"{width}, a hypothesis has not ended by then: it can still win."
+            )
+        if beam != yours:
+            return (
+                f"at step {length} the beam holds {beam}: the {width} most probable continuations, "
+                f"without those that end. Yours holds {yours}."
+            )
     return (
-        f"{tried}, {right_ids} with a score of {right_score:.2f} is the best that a beam finds; "
-        f"you found {ids} with {score:.2f}."
+        f"your beam is right at every step, and the winner is {right_ids} with a score of "
+        f"{right_score:.2f}. You return {ids} with {score:.2f}{_own_score(case, ids)}. Look at "
+        "what is compared in the end."
     )
+
+
+def _own_score(case: Case, ids: list[int]) -> str:
+    """What is said of the score of ids that are not the winner's."""
+    seed, _, alpha, _ = case
+    if not {*ids} <= {*range(START_ID + 1, TOKENS)}:
+        return ""
+    language = _language(seed)
+    total = sum(language([START_ID, *ids[:at]])[token].item() for at, token in enumerate(ids))
+    return f"; by the formula, their score is {total / ((5 + len(ids)) / 6) ** alpha:.2f}"
 
 
 def _language(seed: int) -> NextLogP:
@@ -175,7 +202,7 @@ def _language(seed: int) -> NextLogP:
     def next_log_p(ids: list[int]) -> Tensor:
         number = sum(token * 7**place for place, token in enumerate(ids))
         generator = torch.Generator().manual_seed(1000 * number + seed)
-        logits = 1.5 * torch.randn(6, generator=generator)
+        logits = 1.5 * torch.randn(TOKENS, generator=generator)
         logits[: START_ID + 1] = -torch.inf  # padding and start never follow
         return logits.log_softmax(dim=-1)
 

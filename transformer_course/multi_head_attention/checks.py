@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import product
+from functools import partial
+from itertools import combinations, permutations, product
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, softmax
 
 from transformer_course.asking.answer import (
     NAN,
@@ -37,7 +38,6 @@ from transformer_course.my_transformer import keep
 from transformer_edu.model.attention import (
     MultiHeadAttention,
     merge_heads,
-    scaled_dot_product_attention,
     split_heads,
 )
 
@@ -166,66 +166,15 @@ def _numbers_hint(
     inputs: Sequence[Tensor],
 ) -> str:
     """What an output of the right shape with wrong numbers comes from."""
-    names = ("query_projection", "key_projection", "value_projection")
-    projected = [package.get_submodule(name)(x) for name, x in zip(names, inputs, strict=True)]
-    project, d_head = package.output_projection, D_MODEL // NUM_HEADS
-    splits = {
-        "": [split_heads(x, NUM_HEADS) for x in projected],
-        "view and reshape cut in the order of memory: a head needs a part of every word.": [
-            x.reshape(BATCH, NUM_HEADS, x.size(1), -1) for x in projected
-        ],
-        "A head must be one piece of d_head numbers; yours takes every third number.": [
-            x.unflatten(-1, (-1, NUM_HEADS)).permute(0, 3, 1, 2) for x in projected
-        ],
-        "That is attention with one head: the last axis is not split, or scores are mixed.": [
-            x.unsqueeze(1) for x in projected
-        ],
-    }
-    joins = {
-        "": merge_heads,
-        "The heads are joined without moving them behind the positions.": (
-            lambda heads: heads.reshape(BATCH, heads.size(2), -1)
-        ),
-        "The heads are joined number by number: each head must stay in one piece.": (
-            lambda heads: heads.permute(0, 2, 3, 1).flatten(-2)
-        ),
-        "The heads are joined in another order than they are split.": lambda heads: merge_heads(
-            heads.flip(1)
-        ),
-    }
-    scales = {
-        "": 1.0,
-        "The scores are divided by √d_model; each head has d_head numbers.": NUM_HEADS**-0.5,
-        "The scores are not divided by √d_head.": d_head**0.5,
-        "The scores are divided by d_head: take its square root.": d_head**-0.5,
-    }
-    others = {NUM_HEADS, *(x.size(1) for x in inputs)} - {d_head}
-    scales |= {
-        f"The scores are divided by √{other}; that is not √d_head.": (d_head / other) ** 0.5
-        for other in sorted(others)
-    }
-    if close(received, merge_heads(scaled_dot_product_attention(*splits[""])[0])):
-        return "The output projection is missing: multiply the joined heads by W_O."
-    for (split, heads), (join, joined), (scale, factor) in product(
-        splits.items(), joins.items(), scales.items()
-    ):
-        query, key, value = heads
-        gathered, _ = scaled_dot_product_attention(query * factor, key, value)
-        if close(received, project(joined(gathered))):
-            return split or join or scale
-    query, key, value = splits[""]
-    scores = query @ key.mT / d_head**0.5
-    if close(received, project(merge_heads(scores @ value))):
-        return "The softmax is missing between the scores and the average."
-    late = (scores * d_head**0.5).softmax(dim=-1) @ value / d_head**0.5
-    if close(received, project(merge_heads(late))):
-        return "The scale belongs to the scores, before the softmax: it shrinks your averages."
-    for axis, what in ((2, "queries"), (1, "heads"), (0, "batch")):
-        if close(received, project(merge_heads(scores.softmax(dim=axis) @ value))):
-            return f"The softmax runs over the {what}: the keys are the last axis."
-    for read in product(inputs, repeat=3):
-        if read[1].size(1) == read[2].size(1) and close(received, package(*read)):
-            return "A projection reads the wrong input: query, key and value have one each."
+    stages = _stages(package, inputs)
+    for slips in (*combinations(stages, 1), *combinations(stages, 2)):
+        ways = [stage[1:] if stage in slips else stage[:1] for stage in stages]
+        for way in product(*ways):
+            hints, (projected, split, factor, weigh, join, finish) = zip(*way, strict=True)
+            with suppress(RuntimeError):  # two slips that do not fit each other
+                query, key, value = map(split, projected)
+                if close(received, finish(join(weigh(factor * query @ key.mT) @ value))):
+                    return next(filter(None, hints))
     for heads in (2, 4, 6, 8, 12):
         if close(received, _package(heads)(*inputs)):
             return f"With num_heads={NUM_HEADS} your class cuts {heads} heads."
@@ -240,6 +189,88 @@ def _numbers_hint(
         "Already with num_heads=1 the numbers are wrong: try this case first. It is lesson 3's "
         "attention, and then output_projection."
     )
+
+
+def _stages(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[list[tuple]]:
+    """The stages of the computation: of each the right way, then slips, each with its hint."""
+    d_head = D_MODEL // NUM_HEADS
+    splits = [
+        ("", lambda x: split_heads(x, NUM_HEADS)),
+        (
+            "view and reshape cut in the order of memory: a head needs a part of every word.",
+            lambda x: x.reshape(BATCH, NUM_HEADS, x.size(1), -1),
+        ),
+        (
+            "A head must be one piece of d_head numbers; yours takes every third number.",
+            lambda x: x.unflatten(-1, (-1, NUM_HEADS)).permute(0, 3, 1, 2),
+        ),
+        (
+            "That is attention with one head: the last axis is not split, or scores are mixed.",
+            lambda x: x.unsqueeze(1),
+        ),
+    ]
+    factors = [
+        ("", d_head**-0.5),
+        ("The scores are divided by √d_model; each head has d_head numbers.", D_MODEL**-0.5),
+        ("The scores are not divided by √d_head.", 1.0),
+        ("The scores are multiplied by √d_head: divide them.", d_head**0.5),
+        ("The scores are divided by d_head: take its square root.", 1 / d_head),
+    ]
+    factors += [
+        (f"The scores are divided by √{other}; that is not √d_head.", other**-0.5)
+        for other in (NUM_HEADS, QUERIES, KEYS)
+    ]
+    weights = [
+        ("", lambda scores: scores.softmax(dim=-1)),
+        ("The softmax is missing between the scores and the average.", lambda scores: scores),
+        (
+            "The scale belongs to the scores, before the softmax: it shrinks your averages.",
+            lambda scores: (scores * d_head**0.5).softmax(dim=-1) / d_head**0.5,
+        ),
+    ]
+    weights += [
+        (
+            f"The softmax runs over the {what}: the keys are the last axis.",
+            partial(softmax, dim=axis),
+        )
+        for axis, what in ((2, "queries"), (1, "heads"), (0, "batch"))
+    ]
+    joins = [
+        ("", merge_heads),
+        (
+            "The heads are joined without moving them behind the positions.",
+            lambda heads: heads.reshape(BATCH, heads.size(2), -1),
+        ),
+        (
+            "The heads are joined number by number: each head must stay in one piece.",
+            lambda heads: heads.permute(0, 2, 3, 1).flatten(-2),
+        ),
+        (
+            "The heads are joined in another order than they are split.",
+            lambda heads: merge_heads(heads.flip(1)),
+        ),
+    ]
+    ends = [
+        ("", package.output_projection),
+        ("The output projection is missing: multiply the joined heads by W_O.", lambda x: x),
+    ]
+    return [_roles(package, inputs), splits, factors, weights, joins, ends]
+
+
+def _roles(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[tuple[str, list[Tensor]]]:
+    """The projected query, key and value, and what else may be taken for them, with hints."""
+    by = package.query_projection, package.key_projection, package.value_projection
+    made, usual = [[project(x) for x in inputs] for project in by], (0, 1, 2)
+    roles = [("", [made[role][role] for role in usual])]
+    for projections, read in product(permutations(usual), product((0,), (1, 2), (1, 2))):
+        hint = "Projections have changed places: query, key and value have one each."
+        if projections == usual:
+            hint = "A projection reads the wrong input: query, key and value have one each."
+        if projections == read:
+            hint = "Keys and values have changed places: scores compare queries with keys."
+        if not projections == read == usual:
+            roles.append((hint, [made[p][x] for p, x in zip(projections, read, strict=True)]))
+    return roles
 
 
 @exercise("4.3")
@@ -271,7 +302,8 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
         "That swaps heads 1 and 3: the order must be 2, 1, 3.": torch.cat(
             [w_o[:, 2 * D_HEAD :], second, first], dim=1
         ),
-        "All heads moved by one; head 3 must stay in its place.": w_o.roll(D_HEAD, dims=1),
+        "The order is now 3, 1, 2; it must be 2, 1, 3.": w_o.roll(D_HEAD, dims=1),
+        "The order is now 2, 3, 1; it must be 2, 1, 3.": w_o.roll(-D_HEAD, dims=1),
         "That swaps heads 2 and 3: we count heads from 1.": torch.cat([first, rest, second], dim=1),
         "The right columns, but that is the transpose: it stays (out, in).": torch.cat(
             [second, first, rest], dim=1

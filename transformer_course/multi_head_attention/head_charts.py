@@ -123,7 +123,7 @@ def plot_heads_of_word(weights: Tensor, *, words: Sequence[str], word: int) -> F
     best = weights.argmax(dim=-1).tolist()
     for number, (x, row) in enumerate(zip(heads, weights.tolist(), strict=True)):
         color = HEAD_COLORS[number % len(HEAD_COLORS)]
-        axes.plot([0.5, x], [0.9, 0.68], color=color, marker="", linewidth=2.5)
+        axes.plot([0.5, x], [0.9, 0.68], color=color, marker="", linewidth=1)
         for place, weight in zip(places, row, strict=True):
             if weight > FAINTEST:
                 style = {"linewidth": 10 * weight, "alpha": 0.35 + 0.65 * weight}
@@ -183,7 +183,7 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
             xs, ys, MARKERS[kind % len(MARKERS)], color=color, markersize=9, label=literal(name)
         )
     axes.hlines(chance, -0.5, 1.5, color=BLACK, linestyle=":", linewidth=1.5, zorder=1)
-    axes.text(-0.48, chance + 0.02, "guessing", ha="left", va="bottom", fontsize=12)
+    axes.text(1.5, chance + 0.02, "guessing", ha="right", va="bottom", fontsize=12)
     axes.set_xticks(range(len(ASKED)), ["symbol before", "symbol after", "both"])
     axes.set(xlim=(-0.5, 2.6), ylim=(-0.03, 1.08), ylabel="fraction right")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))

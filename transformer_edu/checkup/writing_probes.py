@@ -48,8 +48,7 @@ def cache(subject: Subject) -> Found:
             first = int(moved.amax(dim=0).nonzero().min()) + 1
             return "the cached step differs", name, moved.max(), first
         done.append(name)
-    found = "not all steps were tried" if missing else HEALTHY
-    return found, ", ".join(done), ", ".join(missing)
+    return "not all steps were tried" if missing else HEALTHY, ", ".join(done), ", ".join(missing)
 
 
 @torch.no_grad()
@@ -120,9 +119,8 @@ def _wrong_word(subject: Subject, text: Text) -> tuple[int, int, int] | None:
     for row, written in enumerate(_written(subject, text)):
         ids, real, source, source_real = text.rows([row])
         first = ids.new_tensor([start]) if subject.has_source else ids[real]
-        streams = [torch.cat([first, first.new_tensor(written)])]
-        streams += [source[source_real]] if subject.has_source else []
-        alone = Text.of(*(each.unsqueeze(0) for each in streams))
+        whole = torch.cat([first, first.new_tensor(written)])
+        alone = Text.of(whole[None], *([source[source_real][None]] if subject.has_source else []))
         logits = subject.answer(alone)[0, len(first) - 1 :]
         for number, (token, each) in enumerate(zip(written, logits, strict=False), start=1):
             if each.max() - each[token] > EQUAL * each.std():
@@ -172,9 +170,7 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
         found = model.generate(ids, attention_mask=real.long(), generation_config=settings)
         return found[:, 1 if subject.has_source else ids.size(1) :][:, :WRITTEN].tolist()
     names = inspect.signature(getattr(model, "generate", None) or (lambda: None)).parameters
-    given = {"attention_mask": real.long(), "top_k": 1, "do_sample": False}
-    if not {"top_k", "do_sample"} & {*names}:
-        given["temperature"] = 1e-4
+    given = {"attention_mask": real.long(), "top_k": 1, "do_sample": False, "temperature": 1e-4}
     given = {name: value for name, value in given.items() if name in names}
     greedy = [f"{name}={value}" for name, value in given.items() if name != "attention_mask"]
     is_greedy = len(names) > 1 and greedy
@@ -184,13 +180,15 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
 
 
 def labels(subject: Subject) -> Found:
-    steps, _ = _taught(subject, least=0)
+    steps, _, rises = _taught(subject, least=0)
     steps = [each for each in steps if each[2] not in (subject.padding_id, subject.end_id)]
     reads = [(row[place : place + 3], label) for row, place, label in steps]
     counts = [sum(row[n : n + 1] == (label,) for row, label in reads) for n in range(3)]
     name = "labels are not shifted"
     if not steps:
         return "the training step teaches nothing"
+    if rises > 0.5:
+        return "the loss has the wrong sign", rises
     if sum(label not in row for row, _, label in steps) > len(steps) / 2:
         name = "labels come from elsewhere"
     elif counts[1] == max(counts):
@@ -215,14 +213,15 @@ def loss_padding(subject: Subject) -> Found:
 
 
 def entropy(subject: Subject) -> Found:
-    _, times = _taught(subject)
+    _, times, _ = _taught(subject)
     return "the loss is not the cross-entropy" if times > TOO_SMALL else HEALTHY, times
 
 
-def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple[tuple, int, int]], float]:
+def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, float]:
     """What gradients of a training step's logits teach: (row, place of the word read, label) each.
 
-    And how many times smaller they are than those of the mean cross-entropy.
+    And how many times smaller than those of the mean cross-entropy they are, and the share of
+    positions at which they make the next word less probable, before all others.
     """
     words, end = subject.words().tolist()[: 2 * WORDS], subject.end_id
     is_possible = subject.parameters and subject.is_logits and len(words) > WORDS
@@ -245,31 +244,32 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple[tuple, int,
 
     with model.register_forward_hook(observe, with_kwargs=True), Watch():
         loss = _loss(subject, text)
-        is_done = any(each.grad is not None for _, each in calls)
-        if not is_done and getattr(loss, "requires_grad", False):
+        if not any(x.grad is not None for _, x in calls) and getattr(loss, "requires_grad", False):
             loss.backward()
     taught = [each for each in calls if each[1].grad is not None]
     is_known = taught or (calls and subject.training_step)
     require(is_known, "no training step is known: check_up(model, training_step=…)")
-    steps, smaller = {}, []
+    steps, smaller, rises = {}, [], []
     for ids, answer in taught:
         whole = torch.atleast_2d(ids)
         ids = whole[:, -answer.size(-2) :]  # it may answer for the last position only
-        both = answer.detach(), answer.grad
-        logits, gradient = (each.float().reshape(*ids.shape, -1) for each in both)
+        both = answer.detach().softmax(dim=-1), answer.grad
+        p, gradient = (each.float().reshape(*ids.shape, -1) for each in both)
         if subject.swapped:
             whole, ids = whole.T, ids.T
-            logits, gradient = logits.transpose(0, 1), gradient.transpose(0, 1)
+            p, gradient = p.transpose(0, 1), gradient.transpose(0, 1)
         trained = gradient.abs().amax(dim=-1) > 1e-6 * gradient.abs().max()
-        lowest, label = gradient.min(dim=-1)
-        missing = 1 - logits.softmax(dim=-1).gather(-1, label.unsqueeze(-1)).squeeze(-1)
+        (lowest, label), (highest, raised) = gradient.min(dim=-1), gradient.max(dim=-1)
+        missing = 1 - p.gather(-1, label[..., None])[..., 0]
         smaller += (missing / -lowest)[trained].tolist()
         for i, j in trained.nonzero().tolist():  # a call may read any of the rows
             row = max(rows[i:] + rows[:i], key=lambda row: len({*row} & {*whole[i].tolist()}))
             place = row.index(ids[i, j]) if ids[i, j] in row else len(row)
             steps[row, place, int(label[i, j])] = None
+            rises.append(highest[i, j] > -lowest[i, j] and row[place + 1 :][:1] == (raised[i, j],))
     require(len(steps) >= least, "the training step teaches nothing")
-    return [*steps], sorted(smaller)[len(smaller) // 2] / len(smaller) if smaller else 0.0
+    number = max(len(rises), 1)
+    return [*steps], (sorted(smaller) or [0.0])[number // 2] / number, sum(rises) / number
 
 
 def _loss(subject: Subject, text: Text) -> object:

@@ -135,7 +135,7 @@ ANSWERS = {
         ],
         wrong={
             ADD_AND_NORM: "Over which axis",
-            WITH_A_NORM_OF_ITS_OWN: "does not depend on gain",
+            WITH_A_NORM_OF_ITS_OWN: "gain gets no gradient",
             f"{SPREAD} → spread = away.mean(dim=-1, keepdim=True).square()": "one of yours has",
             f"{SPREAD} → {SPREAD.replace('-1', '1')}": "Over which axis",
             f"{MEAN} → away = total - total.mean() && {SPREAD} → "
@@ -150,8 +150,8 @@ ANSWERS = {
             f"{ADDED} → total = self.dropout(x + sublayer(x))": "Dropout removes x",
             f"{ADDED} → total = x + F.dropout(sublayer(x), self.dropout.p)": "In evaluation mode, numbers",
             f"{ADDED} → x += self.dropout(sublayer(x)) && {MEAN} → total = x\n        {MEAN}": "change a clone",
-            f"{RETURNED} → return away / (spread + 1e-5).sqrt()": "does not depend on gain",
-            f"{RETURNED} → return self.gain * away / (spread + 1e-5).sqrt()": "does not depend on bias",
+            f"{RETURNED} → return away / (spread + 1e-5).sqrt()": "gain gets no gradient",
+            f"{RETURNED} → return self.gain * away / (spread + 1e-5).sqrt()": "bias gets no gradient",
             f"{MEAN} → away = total": "one of yours has",
             f"{SPREAD} → spread = total.square().mean(dim=-1, keepdim=True)": "one of yours has",
             f"{RETURNED} → return self.gain * away + self.bias": "one of yours has",
@@ -222,9 +222,10 @@ ANSWERS = {
         ],
         wrong={
             FEED_FORWARD: "two calls still differ",
+            f"{DROPPED} → {DROPPED.replace('F.dropout(', 'F.dropout1d(')}": "drop each by itself",
             f"{DROPPED} → {DROPPED.replace('=self.training', '=True')}": "two calls still differ",
             f"{DROPPED} → {DROPPED.replace('self.training', 'not self.training')}": "the other way round",
-            f"{DROPPED} → with torch.no_grad():\n            {DROPPED}": "does not depend on widen.weight",
+            f"{DROPPED} → with torch.no_grad():\n            {DROPPED}": "widen.weight gets no gradient",
             f"{DROPPED} → dropped = hidden if self.training else F.dropout(hidden, self.dropout)": "the other way round",
             f"{DROPPED} → {DROPPED.replace('self.dropout', '1 - self.dropout')}": "of the hidden numbers are dropped",
             f"{DROPPED} → {DROPPED.replace('self.dropout', 'self.dropout / 2')}": "about 5% of the hidden numbers",

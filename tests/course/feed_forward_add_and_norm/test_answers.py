@@ -98,7 +98,7 @@ ANSWERS = {
             "super().__init__() → pass": "Begin __init__ with super().__init__().",
             "(nn.Module) → ": "The answer is the class FeedForward itself,",
             f"{NET} → self.narrow(nn.ReLU(self.widen(x)))": "Python stops at `return self.narrow(nn.ReLU(s",
-            f"{NET} → {NET}.detach()": "The output does not depend on widen.weight,",
+            f"{NET} → {NET}.detach()": "widen.weight gets no gradient",
         },
     ),
     "6.2": Answers(
@@ -128,7 +128,7 @@ ANSWERS = {
         ],
         wrong={
             f"{AROUND} → self.norm(self.dropout(sublayer(x)))": "The residual connection is missing: x is",
-            f"{AROUND} → x + self.dropout(sublayer(x))": "The output does not depend on norm.weight,",
+            f"{AROUND} → x + self.dropout(sublayer(x))": "norm.weight gets no gradient",
             f"{AROUND} → x + self.norm(self.dropout(sublayer(x)))": "You normalized the sub-layer's output.",
             f"{AROUND} → x + self.dropout(sublayer(self.norm(x)))": "That is pre-norm: the sub-layer gets",
             f"{AROUND} → self.norm(x) + self.dropout(sublayer(x))": "You normalized x alone. Post-norm",

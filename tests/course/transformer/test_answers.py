@@ -305,7 +305,7 @@ ANSWERS = {
             "self.table = nn.Embedding(max_length, d_model) → self.register_buffer('table', torch.randn(max_length, d_model)) && self.table.weight → self.table": "The positions have no parameters:",
             f"{ROWS} → nn.Embedding(d_model, max_length)": "Python stops at `return x + self.table.weight",
             f"{ROWS} → nn.Embedding(1, d_model) && [: x.size(1)] → [0]": "Every position gets the same vector:",
-            f"{SUM} → x + self.table.weight[: x.size(1)].detach()": "The output does not depend on table.weight,",
+            f"{SUM} → x + self.table.weight[: x.size(1)].detach()": "table.weight gets no gradient",
             f"return {SUM} → {SUM}": "Your function returns nothing: end it with",
             f"{ROWS} → nn.Embedding(8, d_model)": "Python stops at `return x + self.table.weight",
             f"return {SUM} → x += self.table.weight[: x.size(1)]; return x": "Your code changes the tensor that it gets,",

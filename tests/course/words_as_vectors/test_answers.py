@@ -62,7 +62,7 @@ ANSWERS = {
             f"{LOOKUP} → self.table.weight * self.scale": "The shape must be (batch, position,",
             f"{LOOKUP} → (self.table(token_ids) * self.scale).sum(dim=1)": "The shape must be (batch, position,",
             f"{LOOKUP} → self.table(token_ids.T) * self.scale": "The shape must be (batch, position,",
-            f"{LOOKUP} → self.table(token_ids).detach() * self.scale": "The output does not depend on table.weight,",
+            f"{LOOKUP} → self.table(token_ids).detach() * self.scale": "table.weight gets no gradient",
             f"{LOOKUP} → F.dropout(self.table(token_ids) * self.scale)": "Two calls with the same input differ:",
             f"return {LOOKUP} → self.table.weight.data *= self.scale; return self.table(token_ids)": "Two calls with the same input differ:",
             f"return {LOOKUP} → vectors = {LOOKUP}": "Your function returns nothing: end it with",
