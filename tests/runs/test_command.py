@@ -27,8 +27,9 @@ from transformer_edu.training.checkpoint import (
     load_model,
     save_model,
 )
+from transformer_edu.training.checkpoint_file import read_checkpoint_file, write_checkpoint_file
 from transformer_edu.training.evaluation import evaluate
-from transformer_edu.training.state import TrainingRun
+from transformer_edu.training.state import StepRecord, TrainingRun
 
 SMALL = [
     *("--d-model", "16", "--heads", "2", "--layers", "1", "--d-ff", "24"),
@@ -370,6 +371,44 @@ def test_damaged_weights_are_noticed_before_a_step_is_taken(
     assert main(["--out", str(folder.path), "--resume"]) == 1
     wanted = {"cut": "a whole checkpoint of this package", "another model": "the run's own model"}
     assert f"error: {file} must be {wanted[damage]}, got " in capsys.readouterr().err
+
+
+def test_the_best_of_another_run_of_the_same_sizes_is_not_taken_for_the_run_s(
+    text_run, small_options, tmp_path, monkeypatch, capsys
+):
+    assert main([*small_options, "--seed", "1", "--out", str(tmp_path / "other")]) == 0
+    for steps_taken in (7, 5):
+        folder = RunFolder(shutil.copytree(text_run, tmp_path / f"{steps_taken}"))
+        shutil.copy(RunFolder(tmp_path / "other").best, folder.best)
+        before = folder_content(folder.path)
+        with monkeypatch.context() as patch:
+            patch.setattr(command, "fit", lambda *_, **__: pytest.fail("trains"))
+            taken = [StepRecord(step, 1.0, 0.1) for step in range(1, steps_taken + 1)]
+            patch.setattr(command, "load_history", lambda _, taken=taken: TrainingRun(taken))
+            assert main(["--out", str(folder.path), "--resume"]) == 1
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert said == f"error: {folder.best} must be the run's own model, got another one"
+        after = folder_content(folder.path)
+        assert {name for name in after if after[name] != before.get(name)} <= {
+            Path("settings.json")
+        }
+
+
+@pytest.mark.parametrize("lost", ["the note", "the record"])
+def test_an_older_best_and_one_whose_record_a_kill_has_lost_are_the_run_s(lost, text_run, tmp_path):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    tensors, about = read_checkpoint_file(folder.best)
+    assert about["won"] in [
+        [record["step"], record["validation_loss"]] for record in folder.read_history()
+    ]
+    if lost == "the note":
+        del about["won"]
+    else:
+        about["won"] = [7, 0.1]  # in place of what is written again
+        folder.write_history(folder.read_history()[:-1])
+    write_checkpoint_file(folder.best, tensors, about)
+    assert main(["--out", str(folder.path), "--resume"]) == 0
+    assert folder.model.read_bytes() == RunFolder(text_run).model.read_bytes()
 
 
 def test_changed_texts_are_called_by_their_name(text_run, tmp_path, capsys):

@@ -11,9 +11,9 @@ from transformer_edu.generation.translator import TextCoder, write_all
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import RunSettings
+from transformer_edu.training import checkpoint_file
 from transformer_edu.training.bleu import corpus_bleu
-from transformer_edu.training.checkpoint import load_model, save_model
-from transformer_edu.training.checkpoint_file import CheckpointError
+from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.machine.device import suitable_threads
 from transformer_edu.training.machine.failures import postponed_interrupt, report
@@ -97,6 +97,7 @@ class Watcher:
                 damaged.
         """
         steps_taken = len(run.steps)
+        known = [[record["step"], record.get("validation_loss")] for record in self.records]
         kept = [record for record in self.records if record["step"] <= steps_taken]
         is_cut, self.records = len(kept) < len(self.records), kept
         scores = self.scores()
@@ -110,8 +111,11 @@ class Watcher:
         for file in (self.folder.best, *map(self.folder.weights_at, last)) if scores else ():
             if not file.is_file():
                 raise FileNotFoundError(f"run must have {file} to go on, got no such file")
-            if load_model(file).config != self.model.config:
-                raise CheckpointError(f"{file} must be the run's own model, got another one")
+            won = checkpoint_file.read_checkpoint_file(file)[1].get("won")  # not in older files
+            is_own = won in [None, *known] or won[0] == steps_taken > max(scores)  # killed there
+            if not is_own or load_model(file).config != self.model.config:
+                words = f"{file} must be the run's own model, got another one"
+                raise checkpoint_file.CheckpointError(words)
         if is_cut and self.processes.is_first:
             self.folder.write_history(kept)
             report(
@@ -154,13 +158,11 @@ class Watcher:
         if self.processes.is_first:
             self.folder.keep_weights(self.model, evaluation.step, count=self.settings.keep)
             if score > max(self.scores().values(), default=-1.0):
-                save_model(self.folder.best, self.model)
-        scored = {
-            "validation_loss": evaluation.loss,
-            "token_accuracy": evaluation.token_accuracy,
-            self.scorer.name: score,
-        }
-        record = self._note(run, scored)
+                file = self.folder.weights_at(evaluation.step)
+                tensors, about = checkpoint_file.read_checkpoint_file(file)
+                about["won"] = [evaluation.step, evaluation.loss]  # ties it to this run
+                checkpoint_file.write_checkpoint_file(self.folder.best, tensors, about)
+        record = self._note(run, score)
         if self.processes.is_first:
             line = f"step {record['step']:,}: loss {record['loss']:.3f}, validation loss "
             line += f"{evaluation.loss:.3f}, {self.scorer.name} {score:.4g}"
@@ -172,8 +174,7 @@ class Watcher:
         noted = self.records[-1]["step"] if self.records else 0
         # Interrupted processes cannot wait for each other: together they note nothing.
         if len(run.steps) > noted and self.processes.count == 1:
-            unknown = dict.fromkeys(("validation_loss", "token_accuracy", self.scorer.name))
-            self._note(run, unknown)
+            self._note(run, None)
 
     def scores(self) -> dict[int, float]:
         """The score of every evaluation so far, by its step."""
@@ -183,20 +184,21 @@ class Watcher:
     def is_patience_over(self) -> bool:
         """Whether none of the last evaluations, as many as patience says, was the best so far."""
         patience, scores = self.settings.patience, [*self.scores().values()]
-        if patience is None or len(scores) <= patience:
-            return False
-        return max(scores[-patience:]) <= max(scores[:-patience])
+        before = scores[:-patience] if patience else []
+        return bool(before) and max(scores[-patience:]) <= max(before)
 
-    def _note(self, run: TrainingRun, scored: dict[str, object]) -> dict[str, object]:
+    def _note(self, run: TrainingRun, score: float | None) -> dict[str, object]:
         """Add a record to the history; all processes call it together."""
         (cpu_seconds,) = self.processes.sum([time.process_time() - self._began[0]])
-        last = run.steps[-1]
+        last, found = run.steps[-1], None if score is None else run.evaluations[-1]
         noted = self.records[-1]["step"] if self.records else 0
         record = {
             "step": last.step,
             "loss": mean(step.loss for step in run.steps[noted:] or run.steps[-1:]),
             "learning_rate": last.learning_rate,
-            **scored,
+            "validation_loss": found and found.loss,
+            "token_accuracy": found and found.token_accuracy,
+            self.scorer.name: score,
             "cpu_seconds": round(self._before["cpu_seconds"] + cpu_seconds, 2),
             "seconds": round(self._before["seconds"] + time.monotonic() - self._began[1], 2),
             "tokens": int(sum(step.tokens for step in run.steps)),

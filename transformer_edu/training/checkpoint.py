@@ -25,7 +25,7 @@ from transformer_edu.training.machine.failures import enough_memory
 from transformer_edu.training.state import StepRecord, TrainingRun, TrainingState
 
 FORMAT_VERSION = 1
-HISTORY = ("steps", "evaluations")
+HISTORY = {"steps": StepRecord, "evaluations": Evaluation}
 STORED_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MISSING_PART = (KeyError, TypeError, AttributeError, IndexError)  # errors of such a record
 
@@ -299,13 +299,11 @@ def _part(named: dict[str, object], prefix: str) -> dict[str, object]:
 
 def _history(tensors: dict[str, Tensor]) -> TrainingRun:
     """The records from their rows; the first number of a row is a step."""
-    steps, evaluations = (
-        [(int(step), *rest) for step, *rest in tensors[f"history.{name}"].tolist()]
-        for name in HISTORY
+    records = (
+        [kind(int(step), *rest) for step, *rest in tensors[f"history.{name}"].tolist()]
+        for name, kind in HISTORY.items()
     )
-    return TrainingRun(
-        [StepRecord(*row) for row in steps], [Evaluation(*row) for row in evaluations]
-    )
+    return TrainingRun(*records)
 
 
 def _model_choices(model: nn.Module) -> dict[str, object]:
