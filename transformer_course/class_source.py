@@ -41,7 +41,7 @@ def source_of(cls: type) -> str:
             ):
                 _refuse_parts_from_elsewhere(cls, node, code.co_filename, codes)
                 lines = re.split("\r\n?|\n", text)
-                first, last = _extent(lines, node)
+                first, last = extent(lines, node)
                 above = [line[node.col_offset :] for line in lines[first : node.lineno - 1]]
                 rest = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode()
                 whole = f"{ast.get_source_segment(text, node)}{rest}"
@@ -49,7 +49,7 @@ def source_of(cls: type) -> str:
     raise LookupError("its source was not found")
 
 
-def _extent(lines: Sequence[str], node: ast.ClassDef, *, above: bool = True) -> tuple[int, int]:
+def extent(lines: Sequence[str], node: ast.ClassDef, *, above: bool = True) -> tuple[int, int]:
     """The lines of a class as a slice, with the comments that end it, and those directly above."""
     first = min(each.lineno for each in [node, *node.decorator_list]) - 1
     while above and first and re.match(rf"\s{{{node.col_offset}}}#", lines[first - 1]):
@@ -118,7 +118,7 @@ def with_class(text: str, name: str, source: str) -> str:
     if node is None:
         return f"{text.rstrip()}\n\n\n{source}\n\n\n".lstrip()
     lines = text.split("\n")
-    first, last = _extent(lines, node, above=source.startswith("#"))
+    first, last = extent(lines, node, above=source.startswith("#"))
     return "\n".join([*lines[:first], source, *lines[last:]])
 
 

@@ -28,6 +28,7 @@ from IPython.display import display
 from transformer_course import our_transformer
 from transformer_course.class_source import (
     bound_names,
+    extent,
     missing_part,
     needed_at_once,
     needed_names,
@@ -190,11 +191,11 @@ def _content() -> bytes | None:
 def _read(content: bytes) -> Page:
     """The page that the file holds. Raises one of UNREADABLE.
 
-    A section of the course's that the reader has edited is the reader's from then on. One that
-    nobody has edited holds the course's class of today.
+    A class of the course's that the reader has edited is the reader's from then on. One that
+    nobody has edited is the course's of today.
     """
     text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    checksums, text = CHECKSUM.findall(text), CHECKSUM.sub("", text)
+    checksums, text = CHECKSUM.findall(text), _with_headings(CHECKSUM.sub("", text))
     edited = checksums != [_checksum(text)]
     text = text if text.endswith("\n") else f"{text}\n"
     headings = _headings(text)
@@ -204,12 +205,23 @@ def _read(content: bytes) -> Page:
     ends = [*(each.start() for each in headings[1:]), len(text)]
     for heading, end in zip(headings, ends, strict=True):
         (name, whose), content = heading.groups(), text[heading.end() : end]
-        if whose == COURSE and edited and content.strip() != OURS[name]:
-            whose = YOURS
-        elif whose == COURSE:
-            content = f"{OURS[name]}\n\n\n"
+        if whose == COURSE:
+            before, content = content, with_class(content, name, OURS[name])
+            if edited and content != before:
+                whose, content = YOURS, before
         page.sections.append(Section(name, whose, content))
     return page
+
+
+def _with_headings(text: str) -> str:
+    """A text with a heading above every class that has none, as where a reader has deleted it."""
+    without = OURS.keys() - {heading[1] for heading in _headings(text)}
+    lines = text.split("\n")
+    for node in reversed(ast.parse(text).body):
+        if isinstance(node, ast.ClassDef) and node.name in without:
+            without.remove(node.name)
+            lines.insert(extent(lines, node)[0], f"# ==== {node.name}: {COURSE} ====")
+    return "\n".join(lines)
 
 
 def _headings(text: str) -> list[re.Match]:

@@ -378,6 +378,29 @@ def test_a_class_of_the_courses_that_the_reader_edits_is_the_readers(capsys):
     assert "Yours: TokenEmbedding, Attention, FeedForward." in capsys.readouterr().out
 
 
+def test_a_helper_between_sections_makes_no_class_of_the_courses_the_readers(capsys):
+    keep(FeedForward)
+    edited = edit("# ==== FeedForward", f"{OTHER}# ==== FeedForward")
+    capsys.readouterr()
+    my_parts()
+    assert capsys.readouterr().out.startswith("Yours: FeedForward. The course's: TokenEmb")
+    keep(FeedForward)
+    assert CHECKSUM.sub("", kept()) == edited
+
+
+def test_a_class_that_has_lost_its_heading_is_found(capsys):
+    keep(written_in_a_cell(OWN))
+    second = written_in_a_cell(OURS["FeedForward"].replace("Two linear", "My two linear"))
+    keep(second)
+    as_it_was = kept()
+    edit("# ==== FeedForward: yours ====\n", "")
+    capsys.readouterr()
+    assert my_parts().FeedForward.__doc__.startswith("My two linear")
+    assert capsys.readouterr().out.startswith("Yours: Attention, FeedForward. The course's: Tok")
+    keep(second)
+    assert kept() == as_it_was
+
+
 def test_a_class_of_the_courses_that_nobody_has_edited_is_todays(monkeypatch):
     newer = OURS["TokenEmbedding"].replace("One learned vector", "One newer vector")
     keep(written_in_a_cell(OWN))

@@ -8,11 +8,13 @@ import ast
 import csv
 import io
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from transformer_course.examination.examinations import EXAMINATIONS, tasks_and_keys, variant
@@ -22,7 +24,7 @@ from transformer_edu.data.parallel_text import read_lines
 
 LARGEST = 200_000  # bytes of a student's file
 LONGEST = 2000  # characters of an answer that is read as Python
-TYPED = str.maketrans("−–—‘’“”„", '---\'\'"""')  # noqa: RUF001
+TYPED = str.maketrans("−–—‘’“”„{}", '---\'\'"""[]')  # noqa: RUF001
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Sheet:
 
 
 def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
-    """All sheets of files and folders.
+    """All sheets of files and folders, each file once.
 
     Args:
         paths: Files ending in .json (one student) or .csv (a line for each student, typed by an
@@ -59,14 +61,20 @@ def read_sheets(paths: Sequence[Path]) -> list[Sheet]:
         ValueError: If a table has no columns sheet and student, others than its sheet has parts, or
             a list that is not in quotes.
     """
-    return [sheet for path in paths for sheet in _sheets(path)]
+    read = (
+        _from_table(path) if path.suffix.lower() == ".csv" else [_from_json(path)]
+        for path in files_of(paths)[0]
+    )
+    return [sheet for sheets in read for sheet in sheets]
 
 
-def files_in(folder: Path) -> list[Path]:
-    """The files in a folder and in those inside it, without hidden ones."""
-    found = (each for each in sorted(folder.rglob("*")) if each.is_file())
-    inside = ((each, each.relative_to(folder).parts) for each in found)
-    return [each for each, parts in inside if not any(part[0] == "." for part in parts)]
+def files_of(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """The files that read_sheets reads, and those in folders that it passes over; each once."""
+    inside = [each for path in paths if path.is_dir() for each in _files_in(path)]
+    named = [path for path in paths if not path.is_dir()]
+    named += [each for each in inside if each.suffix.lower() == ".json"]
+    read, found = ({os.path.realpath(each): each for each in these} for these in (named, inside))
+    return list(read.values()), [each for place, each in found.items() if place not in read]
 
 
 def numbers_of(name: str) -> list[str]:
@@ -77,15 +85,11 @@ def numbers_of(name: str) -> list[str]:
     return [str(number) for number in range(1, len(concepts_of(name)) + 1)]
 
 
-def _sheets(path: Path) -> Iterator[Sheet]:
-    if path.is_dir():
-        for each in files_in(path):
-            if each.suffix.lower() == ".json":
-                yield _from_json(each)
-    elif path.suffix.lower() == ".csv":
-        yield from _from_table(path)
-    else:
-        yield _from_json(path)
+def _files_in(folder: Path) -> list[Path]:
+    """The files in a folder and in those inside it, without hidden ones."""
+    found = (each for each in sorted(folder.rglob("*")) if each.is_file())
+    inside = ((each, each.relative_to(folder).parts) for each in found)
+    return [each for each, parts in inside if not any(part[0] == "." for part in parts)]
 
 
 def _from_table(path: Path) -> Iterator[Sheet]:
@@ -100,7 +104,7 @@ def _from_table(path: Path) -> Iterator[Sheet]:
         wanted = "the columns sheet and student, with commas between cells"
         raise ValueError(f"a table must have {wanted}, got {path}")
     for number, row in table:
-        cells = dict(zip(head, row, strict=False))
+        cells = dict(zip_longest(head, row, fillvalue=""))
         name, student = (cells.pop(column, "") for column in ("sheet", "student"))
         if len(row) > len(head) or any(map(_is_cut, cells.values())):
             got = f"other ones in row {number}"
@@ -115,7 +119,9 @@ def _from_table(path: Path) -> Iterator[Sheet]:
         if any(cells.values()):
             student = re.sub(r"^'(?=[=+@-])", "", student)  # as as_csv wrote it
             values = {part: _value(cell) for part, cell in cells.items()}
-            yield Sheet(str(path), name, unicodedata.normalize("NFC", student), values)
+            absent = ", ".join(part for part in known if part not in cells)
+            note = absent and f"The table has no column {absent}: nobody has an answer there."
+            yield Sheet(str(path), name, unicodedata.normalize("NFC", student), values, note=note)
 
 
 def _cells(row: Sequence[str]) -> list[str]:
@@ -128,7 +134,7 @@ def _cells(row: Sequence[str]) -> list[str]:
 
 def _is_cut(cell: str) -> bool:
     """Whether a cell holds a part of a list."""
-    return any(cell.count(start) != cell.count(end) for start, end in ("[]", "()"))
+    return any(cell.count(start) != cell.count(end) for start, end in ("[]", "()", "{}"))
 
 
 def _from_json(path: Path) -> Sheet:

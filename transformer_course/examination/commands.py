@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from transformer_course.examination import gain, inventory, marks
-from transformer_course.examination.answers import files_in, read_sheets
+from transformer_course.examination.answers import files_of, read_sheets
 from transformer_course.examination.examinations import (
     EXAMINATIONS,
     TITLES,
@@ -24,8 +24,8 @@ ABOUT = """\
 {minutes} minutes, {points} points, a calculator. Points stand in brackets. Write numbers with a \
 decimal point and two decimals or more, whole numbers and words as they are. Vectors and shapes \
 are lists: [1, 0.5]. A list counts if all of it is right. Words and rows count from 1."""
-NOT_MARKED = (
-    "Not marked: {names}. (A student hands in the .json file that the last cell of the notebook "
+NOT_READ = (
+    "Not read: {names}. (A student hands in the .json file that the last cell of the notebook "
     "writes; a table of many students is named itself, not its folder.)"
 )
 IN_NOTEBOOK = " Replace the three dots. You may compute in more cells; only the values count."
@@ -54,7 +54,9 @@ def inventory_command(arguments: Sequence[str]) -> int:
                 for name, share in known.items()
             }
         case [before, after, *later] if len(later) < 2:
-            read = [gain.read_collection(Path(path)) for path in (before, after, *later)]
+            paths = [Path(path) for path in (before, after, *later)]
+            _name_others(paths)
+            read = [gain.read_collection(path) for path in paths]
             files = gain.report(*read[:2], read[2] if later else None)
         case _:
             raise ValueError(f"inventory takes {what}, got {' '.join(chosen.what)}")
@@ -89,16 +91,21 @@ def examination_command(arguments: Sequence[str]) -> int:
         files = {f"key-{chosen.name}.csv": _key(chosen.name, students, secret)}
     else:
         sheets = read_sheets(chosen.answers)
-        folders = [each for each in chosen.answers if each.is_dir()]
-        files = [file for each in folders for file in files_in(each)]
-        if others := [str(file) for file in files if file.suffix.lower() != ".json"]:
-            print(NOT_MARKED.format(names=", ".join(others)))
+        _name_others(chosen.answers)
         if not sheets:
             got = f"none in {', '.join(map(str, chosen.answers))}" if chosen.answers else "no file"
             raise ValueError(f"mark takes files or folders with answers, got {got}")
+        for said in sorted({f"{sheet.file}: {sheet.note}" for sheet in sheets if sheet.note}):
+            print(said)
         marked = marks.mark(chosen.name, sheets, students, secret)
         files = marks.report(chosen.name, marked, students)
     return _write(files, chosen)
+
+
+def _name_others(paths: Sequence[Path]) -> None:
+    """Say which files in folders are passed over."""
+    if others := files_of(paths)[1]:
+        print(NOT_READ.format(names=", ".join(map(str, others))))
 
 
 def _sheets(name: str, students: Sequence[str], secret: bytes) -> dict[str, str]:
@@ -152,7 +159,11 @@ def _path(text: str) -> Path:
 
 def _with_folder(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--to", type=_path, default=Path(), help="the folder to write (this one)")
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace files that are there, and keep a .bak of each",
+    )
     return parser.parse_args(arguments)
 
 
@@ -169,8 +180,7 @@ def _write(files: dict[str, str], chosen: argparse.Namespace) -> int:
             raise FileExistsError(f"{path} exists: choose another folder, or add --overwrite")
     chosen.to.mkdir(parents=True, exist_ok=True)
     for path, content in paths.items():
-        is_typed = path.suffix in (".csv", ".ipynb")  # perhaps somebody has written into it
-        keep = is_typed and before[path] not in (None, content)
+        keep = before[path] not in (None, content)  # perhaps somebody has written into it
         copy = replace_unchanged(path, before[path], content, keep=keep)
         print(f"{path} (as it was: {name_from(chosen.to, copy)})" if copy else path)
     return 0

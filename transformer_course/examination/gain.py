@@ -60,6 +60,8 @@ def read_collection(path: Path) -> Collection:
     typed = [it for each in collected for it in each.answers.values() if it not in ("", [], None)]
     if path.suffix.lower() == ".csv" and (wrong := [it for it in typed if not _letter(it)]):
         raise ValueError(f"{path} must hold letters from a to d, got {wrong[0]}")
+    if notes := [sheet.note for sheet in collected if sheet.note]:
+        raise ValueError(f"{path}: {notes[0]}")
     return Collection(
         form,
         {

@@ -48,7 +48,8 @@ def mark(
             part: worth if is_right(sheet.answers.get(part), key) else 0
             for part, worth, _, key in parts
         }
-        note = _unread(sheet, {part: key for part, _, _, key in parts})
+        unread = _unread(sheet, {part: key for part, _, _, key in parts})
+        note = f"{sheet.note} {unread}".strip()
         marked.append((replace(sheet, problem=problem, note=note), points))
     return marked
 

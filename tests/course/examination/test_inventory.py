@@ -185,6 +185,7 @@ def test_invented_answers_are_marked_in_the_report(tmp_path):
         ("sheet,student,1,1\nA,x,a,b\n", "no other columns .* got 1, 1"),
         ("sheet,student,1\nA,x,a,b\n", "a cell for each column.* in row 2"),
         ("sheet,student,1\nA,x,(a)\n", r"letters from a to d, got \(a\)"),
+        ("sheet,student,1\nA,x,a\n", "answers.csv: The table has no column 2, 3, .*, 24: nobody"),
         ("sheet,student,1\nA,x," + "a" * 200_000, "must be a table, got one with an error"),
     ],
 )

@@ -126,6 +126,7 @@ def test_sheets_of_another_secret_are_told_and_not_marked_wrong(desk):
     + [("3,5", 3.5), ("–0,25", -0.25), ("3,5", [3, 5]), ("≈ 0.5", 0.5), ("“none”", "none")]
     + [("8,192", 8192), ("None", "none"), ("D.", "D"), ("(dog)", "dog")]
     + [("[1, –2]", [1, -2]), ("= —.5", -0.5)]
+    + [("{[1, 0], [0, 1]}", [[1, 0], [0, 1]]), ("{0.5, 1}", [0.5, 1])]
     + [("A X", "A X"), ("true", 1), ("[0.5, true]", [0.5, 1]), ("NONE", "none")],
 )
 def test_a_number_or_list_that_python_reads_is_right_on_paper_too(typed, key, tmp_path):
@@ -152,7 +153,7 @@ def test_what_is_not_read_as_a_number_is_named_for_the_instructor(desk):
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 100_000, "-" * 1999 + "1", "9" * 5000, "f'{1}'", "\0", "..."]
+    "text", ["[" * 100_000, "-" * 1999 + "1", "9" * 5000, "f'{1}'", "{{1}: 2}", "\0", "..."]
 )
 def test_no_text_in_place_of_an_answer_stops_the_reading(text, tmp_path):
     hand_in(tmp_path, "first", "Ada", {"1a": text})
@@ -207,6 +208,7 @@ def test_a_sheet_of_another_examination_is_no_second_one(tmp_path):
         ("1a,1b,1c,1d\nfirst,Bob,[1, 0.5],[2, 3]", "a list in quotes, got other ones in row 2"),
         ("1a\nfirst,Bob,[1, 0.5]", "a cell for each column"),
         ("1a,1b,1c,1d\nfirst,Bob,(1, 0.5),(2, 3)", "a list in quotes, got other ones in row 2"),
+        ("1a,1b,1c,1d\nfirst,Bob,{1, 0.5},{2, 3}", "a list in quotes, got other ones in row 2"),
         ('1a\nfirst,Bob,"1\nfirst,Eve,2', "must be a table, got one with an error"),
     ],
 )
@@ -343,23 +345,30 @@ def test_folders_of_students_are_read_and_a_notebook_that_is_handed_in_is_named(
     notebook.write_text("{}", encoding="utf-8")
     table = desk / "in" / "typed.csv"
     table.write_text("sheet,student\n", encoding="utf-8")
+    wanted = f"Not read: {notebook}, {table}. (A student hands"
+    assert main(["inventory", str(desk / "in"), str(desk / "in")]) == 1
+    assert capsys.readouterr().out.startswith(wanted)
     assert command(desk, "mark", "first", str(desk / "in")) == 0
-    assert capsys.readouterr().out.startswith(f"Not marked: {notebook}, {table}. (A student hands")
+    assert capsys.readouterr().out.startswith(wanted)
     rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
     assert [row["problem"] for row in rows] == ["", "No sheet was handed in."]
 
 
-def test_answers_typed_from_paper_are_kept_when_a_late_student_gets_a_sheet(desk, capsys):
+@pytest.mark.parametrize("file", ["first-answers.csv", "first-paper.html"])
+def test_what_an_instructor_has_written_is_kept_when_a_late_student_gets_a_sheet(
+    file, desk, capsys
+):
     command(desk, "sheets", "first")
-    table = desk / "out" / "first-answers.csv"
-    typed = table.read_bytes().replace(b"Bob,", b"Bob,1")
-    table.write_bytes(typed)
+    place = desk / "out" / file
+    written = place.read_bytes().replace(b"Bob", b"Bob,1")
+    place.write_bytes(written)
     (desk / "students.txt").write_text("Ada Ä\nBob\nEve\n", encoding="utf-8")
     assert command(desk, "sheets", "first", "--overwrite") == 0
-    assert f"{table} (as it was: first-answers.bak)" in capsys.readouterr().out
-    assert (desk / "out" / "first-answers.bak").read_bytes() == typed
+    copy = place.with_suffix(".bak")
+    assert f"{place} (as it was: {copy.name})" in capsys.readouterr().out
+    assert copy.read_bytes() == written
     assert command(desk, "sheets", "first", "--overwrite") == 0
-    assert len(list((desk / "out").glob("*.bak*"))) == 1
+    assert len(list((desk / "out").glob("*.bak*"))) == 2
 
 
 def test_two_sheets_of_one_student_are_left_to_the_instructor(tmp_path):
@@ -367,6 +376,34 @@ def test_two_sheets_of_one_student_are_left_to_the_instructor(tmp_path):
     hand_in(tmp_path / "two", "first", "Ada", {})
     marked = marks.mark("first", read_sheets([tmp_path / "one", tmp_path / "two"]), ["Ada"], SECRET)
     assert all("another sheet" in sheet.problem and not points for sheet, points in marked)
+
+
+def test_a_file_that_is_named_twice_is_one_sheet(desk, capsys):
+    folder, key = desk / "in", key_of("first", "Bob")
+    hand_in(folder, "first", "Bob", key)
+    typed = folder / "typed.csv"
+    row = ["first", "Ada Ä", *map(repr, key_of("first", "Ada Ä").values())]
+    with typed.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["sheet", "student", *key], row])
+    twice = [folder, folder / "00.json", folder / ".." / "in", typed, typed]
+    assert command(desk, "mark", "first", *map(str, twice)) == 0
+    rows = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert [(row["student"], row["problem"]) for row in rows] == [("Ada Ä", ""), ("Bob", "")]
+    assert "Not read" not in capsys.readouterr().out
+
+
+def test_a_column_that_a_table_does_not_have_is_named_and_the_rest_is_marked(desk, capsys):
+    (desk / "typed.csv").write_text("sheet,student,1a\nfirst,Bob,half\n", encoding="utf-8")
+    assert command(desk, "mark", "first", str(desk / "typed.csv")) == 0
+    absent = ", ".join(part for part in key_of("first", "Bob") if part != "1a")
+    note = f"The table has no column {absent}: nobody has an answer there."
+    assert capsys.readouterr().out.startswith(f"{desk / 'typed.csv'}: {note}\n")
+    bob, _ = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert bob["problem"] == f"{note} Not read as what is asked for, look: 1a."
+    head = ",".join(key_of("first", "Bob"))
+    table = f"sheet,student,{head}\nfirst,Bob,1\n"  # what is empty at the end is no cell
+    (desk / "typed.csv").write_text(table, encoding="utf-8")
+    assert [sheet.note for sheet in read_sheets([desk / "typed.csv"])] == [""]
 
 
 def test_another_students_answers_are_worth_little(tmp_path):
