@@ -103,11 +103,14 @@ def _weights_hint(weights: Tensor, scores: Tensor) -> str:
     if close(weights, scores / math.sqrt(D_HEAD)) or close(weights, scores):
         return "The softmax is missing between the scores and the average."
     if (weights < 0).any():
-        return f"Some weights are negative, such as {weights.min():.2f}: a softmax gives none."
+        return (
+            f"Some weights are negative, such as {weights.min():.2f}: a softmax of all scores of a "
+            "query, at the end, gives none."
+        )
     if not close(sums, torch.ones_like(sums)):
         return (
-            f"A query takes the values with weights that sum to {sums[0, 0]:.2f}. A softmax over "
-            "the keys makes them sum to 1; then nothing is divided."
+            f"A query takes the values with weights that sum to {sums[0, 0]:.2f}: a softmax over "
+            "the keys gives each query weights that sum to 1, and they stay so."
         )
     if (weights == 0).any():
         return "Some keys get no weight, but a softmax without a mask gives every key some."
@@ -119,6 +122,8 @@ def _weights_hint(weights: Tensor, scores: Tensor) -> str:
         wanted = "must divide them by √d_head"
         if abs(factor - 1) < 0.01:
             return f"The scores are not scaled: you {wanted}."
+        if factor > 1:
+            return f"Your scores are multiplied by {factor:.3g}; you {wanted}."
         if abs(factor * D_HEAD - 1) < 0.01:
             return f"You divided the scores by d_head; you {wanted}."
         if abs(factor * math.sqrt(D_MODEL) - 1) < 0.01:

@@ -34,7 +34,7 @@ def finished(kind: type[nn.Module], head: Head) -> type[nn.Module]:
         if close(output[0], expected):
             print("Your Attention.")
             return kind
-    print("The course's Attention, because yours is not finished.")
+    print("The course's Attention, because yours is not right yet.")
     return Attention
 
 

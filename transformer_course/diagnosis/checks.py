@@ -11,6 +11,7 @@ from transformer_course.asking.answer import (
     ask,
     close,
     exercise,
+    refuse_mistakes,
     require_class,
     require_gradients,
     require_shape,
@@ -260,15 +261,25 @@ def check_repaired_loss(answer: Loss) -> None:
         if target_ids[:, :-1].equal(model.read):
             said = "Your decoder is trained to say the token that it reads, not the next one."
         raise AnswerError(said)
-    _refuse_other_order(loss, right, logits)
+    _refuse_other_order(loss, right, logits, model.read)
     _refuse_illness(LOSS, answer)
+    costs = F.cross_entropy(logits[:, :4].transpose(1, 2), labels, reduction="none")
+    costs, is_label = costs * (labels != PADDING_ID), labels != PADDING_ID
+    known_mistakes = {
+        "Your loss is a sum over the labels: take their mean.": costs.sum(),
+        "Your mean also counts the labels that are padding.": costs.mean(),
+        "Your loss is the mean of one mean for each row: every label counts the same.": (
+            costs.sum(dim=1) / is_label.sum(dim=1)
+        ).mean(),
+    }
+    refuse_mistakes(loss.detach(), {hint: each.detach() for hint, each in known_mistakes.items()})
     if not close(loss.detach(), right.detach()):
         raise AnswerError(
             "The loss should be the mean of the cross-entropy over all labels but padding."
         )
 
 
-def _refuse_other_order(loss: Tensor, right: Tensor, logits: Tensor) -> None:
+def _refuse_other_order(loss: Tensor, right: Tensor, logits: Tensor, read: Tensor) -> None:
     """Refuse a loss that does not bring each position together with its own label."""
     (wanted,) = torch.autograd.grad(right, logits, retain_graph=True)
     (found,) = torch.autograd.grad(loss, logits, create_graph=True, allow_unused=True)
@@ -284,6 +295,8 @@ def _refuse_other_order(loss: Tensor, right: Tensor, logits: Tensor) -> None:
     raised, right_ones = ((gradient < 0).nonzero() for gradient in (found, wanted))
     tokens, right_tokens = (places[:, 2].sort().values for places in (raised, right_ones))
     if tokens.equal(right_tokens) and not raised.equal(right_ones):
+        if all(read[row, place] == token for row, place, token in raised.tolist()):
+            return  # an illness: the labels are read
         raise AnswerError("The right tokens are trained, but at each other's positions.")
 
 

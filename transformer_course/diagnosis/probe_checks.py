@@ -46,6 +46,9 @@ def check_padding_probe(answer: Callable[[nn.Module, Tensor, Tensor], float]) ->
         if not _near(got, right):
             if got < SAME and len(sources) > 1 and all(map(sources[0].equal, sources)):
                 raise AnswerError(f"{NOTHING}: every call of the model gets the same source.")
+            lengths = [each.size(-1) for each in sources]
+            if len(sources) > 1 and (more := max(lengths) - min(lengths)) != PADDING:
+                raise AnswerError(f"Your sources differ by {more} columns: append {PADDING}.")
             wrong.append((model, got))
         widths = {ids[1].size(-1) for ids in calls if len(ids) > 1}
         if widths - {sample[1].size(-1)}:
@@ -61,7 +64,14 @@ def _probed(fault: str | None) -> Transformer:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         kind = Transformer if fault is None else FAULTS[fault]
-        return kind(TransformerConfig(vocabulary_size=VOCABULARY, **SIZES, dropout=0.0)).eval()
+        model = kind(TransformerConfig(vocabulary_size=VOCABULARY, **SIZES, dropout=0.0)).eval()
+    # As in lesson 9's class, encode and decode may get their masks without a name.
+    encode, decode = model.encode, model.decode
+    model.encode = lambda ids, mask=None, **given: encode(ids, **{"source_mask": mask} | given)
+    model.decode = lambda ids, memory, mask=None, **given: decode(
+        ids, memory, **{"source_mask": mask} | given
+    )
+    return model
 
 
 @torch.no_grad()
@@ -105,6 +115,10 @@ def _hint(wrong: list[tuple[nn.Module, float]], sample: tuple[Tensor, Tensor]) -
             "measure": lambda change: change.square().max()
         },
         "You compared probabilities: compare logits.": {"answer": lambda x: x.softmax(dim=-1)},
+        "You compared the largest logits of both calls: subtract first.": {"answer": Tensor.max},
+        "You compared absolute logits: subtract first, then take the absolute change.": {
+            "answer": Tensor.abs
+        },
         "A logit that falls has a negative change: your number leaves it out.": {
             "measure": Tensor.max
         },

@@ -74,6 +74,8 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
         return "A softmax gives e⁰ = 1 to what is 0, too: divide by the sum."
     kept = (found > 0).nonzero().flatten().tolist()
     count, right = len(kept), len(likeliest)
+    if (most := int(probabilities.argmax())) not in kept and count != right:
+        return f"{of} you cut off token {most}, the most probable of all: begin with it."
     if count < right:
         return (
             f"{of} {right} tokens are needed to reach p, you keep {count}: the one that "

@@ -148,14 +148,21 @@ def _search_hint(
         return MISTAKES[explanations[0]]
     tried = f"With width {width}, α = {alpha} and at most {longest} tokens"
     if ids and ids[-1] != END_ID and len(ids) < longest:
+        if (START_ID, *ids) not in asked:
+            return (
+                f"You return {ids}, without an end and with fewer than {longest} tokens: you never "
+                "ask what follows it."
+            )
         return (
-            f"You return {ids}, without an end and with fewer than {longest} tokens: it was not "
-            "continued, it stayed in the beam beside its continuations, or its end is cut off."
+            f"You return {ids}, without an end and with fewer than {longest} tokens: it "
+            "stayed in the beam beside its continuations, or its end is cut off."
         )
     if ids == right_ids:
         log_p = right_score * ((5 + len(ids)) / 6) ** alpha
-        said = ", which is its ln p" if math.isclose(score, log_p, rel_tol=1e-4) else ""
-        return f"{tried}, {ids} is right; its score is {right_score:.4f}, not {score:.4f}{said}."
+        said = f"{tried}, {ids} is right; its score is {right_score:.4f}, not {score:.4f}"
+        if math.isclose(score, log_p, rel_tol=1e-4):
+            return f"{said}, which is its ln p."
+        return f"{said}. It is ln p divided by ((5 + length) / 6)^α, with these parentheses."
     return f"{tried}, {_difference(case, found, asked)}"
 
 
@@ -262,6 +269,8 @@ def _as_hypothesis(found: object) -> tuple[list[int], float]:
         raise AnswerError("Return the ids first, then their score.")
     if isinstance(ids, Tensor):
         ids = ids.tolist()
+    if ids is None:
+        raise AnswerError("You return no ids. A running best must begin below all scores, at −∞.")
     if not isinstance(ids, list | tuple):
         raise AnswerError(f"The ids are a list; yours are {type(ids).__name__}.")
     if any(isinstance(each, list | tuple) for each in ids):

@@ -42,7 +42,7 @@ def finished_mask(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Te
         if function(TRIAL.clone()).equal(mask_of_decoder(TRIAL)):
             print("Your decoder_mask.")
             return lambda token_ids: function(token_ids.cpu()).to(token_ids.device)
-    print("The course's decoder_mask, because yours is not finished.")
+    print("The course's decoder_mask, because yours is not right yet.")
     return mask_of_decoder
 
 

@@ -62,9 +62,9 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
             f"The heads are not joined: the result has the shape {tuple(received.shape)}."
         )
     received = require_shape(received, tuple(expected.shape), "(batch, query, d_model)")
-    require_gradients(attention, received)
     if not close(received, expected):
-        raise AnswerError(_numbers_hint(answer, received, package, inputs))
+        raise AnswerError(_numbers_hint(answer, attention, received, package, inputs))
+    require_gradients(attention, received)
     flat, late = tuple(mask[0, 0].shape), "Hide scores before the softmax, not weights after it."
     if torch.isnan(ask(attention, *inputs, mask[0, 0])).any():
         raise AnswerError(f"{NAN} {late}")
@@ -103,7 +103,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
                 "broadcasts to scores (batch, head, query, key)."
             )
     hidden = torch.where(mask[0, 0].mT, 1.0, 1e30)  # of a value: the least weight shows
-    large = 10 * inputs[0], inputs[1], inputs[2] * hidden
+    large = 100 * inputs[0], inputs[1], inputs[2] * hidden
     if not close(ask(attention, *large, mask), package(*large, mask=mask)):
         raise AnswerError("Where scores are large, hidden keys get some weight: hide them lower.")
     if not ask(attention, *inputs, torch.zeros_like(mask)).isfinite().all():
@@ -161,6 +161,7 @@ def _require_projections(attention: nn.Module) -> None:
 
 def _numbers_hint(
     answer: type[nn.Module],
+    attention: nn.Module,
     received: Tensor,
     package: MultiHeadAttention,
     inputs: Sequence[Tensor],
@@ -170,14 +171,15 @@ def _numbers_hint(
     for slips in (*combinations(stages, 1), *combinations(stages, 2)):
         ways = [stage[1:] if stage in slips else stage[:1] for stage in stages]
         for way in product(*ways):
-            hints, (projected, split, factor, weigh, join, finish) = zip(*way, strict=True)
+            hints, (projected, split, turn, factor, weigh, join, end) = zip(*way, strict=True)
             with suppress(RuntimeError):  # two slips that do not fit each other
                 query, key, value = map(split, projected)
-                if close(received, finish(join(weigh(factor * query @ key.mT) @ value))):
+                if close(received, end(join(weigh(factor * query @ turn(key)) @ value))):
                     return next(filter(None, hints))
     for heads in (2, 4, 6, 8, 12):
         if close(received, _package(heads)(*inputs)):
             return f"With num_heads={NUM_HEADS} your class cuts {heads} heads."
+    require_gradients(attention, received)
     one, ours = answer(D_MODEL, 1), _package(1)
     one.load_state_dict(ours.state_dict())
     if close(one(*inputs), ours(*inputs)):
@@ -205,8 +207,19 @@ def _stages(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[list[
             lambda x: x.unflatten(-1, (-1, NUM_HEADS)).permute(0, 3, 1, 2),
         ),
         (
+            f"With num_heads={NUM_HEADS} your class cuts {d_head} heads.",
+            lambda x: split_heads(x, d_head),
+        ),
+        (
             "That is attention with one head: the last axis is not split, or scores are mixed.",
             lambda x: x.unsqueeze(1),
+        ),
+    ]
+    turns = [
+        ("", lambda key: key.mT),
+        (
+            "A reshape is no transpose: exchange the last two axes of the keys.",
+            lambda key: key.reshape(*key.shape[:2], key.size(3), key.size(2)),
         ),
     ]
     factors = [
@@ -254,7 +267,7 @@ def _stages(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[list[
         ("", package.output_projection),
         ("The output projection is missing: multiply the joined heads by W_O.", lambda x: x),
     ]
-    return [_roles(package, inputs), splits, factors, weights, joins, ends]
+    return [_roles(package, inputs), splits, turns, factors, weights, joins, ends]
 
 
 def _roles(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[tuple[str, list[Tensor]]]:
@@ -262,7 +275,8 @@ def _roles(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[tuple[
     by = package.query_projection, package.key_projection, package.value_projection
     made, usual = [[project(x) for x in inputs] for project in by], (0, 1, 2)
     roles = [("", [made[role][role] for role in usual])]
-    for projections, read in product(permutations(usual), product((0,), (1, 2), (1, 2))):
+    all_read = [(0, 0, 0), *product((0,), (1, 2), (1, 2))]
+    for projections, read in product(permutations(usual), all_read):
         hint = "Projections have changed places: query, key and value have one each."
         if projections == usual:
             hint = "A projection reads the wrong input: query, key and value have one each."

@@ -26,7 +26,7 @@ from transformer_course.multi_head_attention.list_of_heads import (
 )
 
 # Of exercises 4.1 and 4.2. Every length is different, so that no axis passes for another.
-BATCH, NUM_HEADS, QUERIES, KEYS, D_MODEL = 2, 3, 4, 5, 24
+BATCH, NUM_HEADS, QUERIES, KEYS, D_MODEL = 2, 3, 5, 7, 24
 SIZES = f"batch {BATCH}, {QUERIES} queries, {KEYS} keys, d_model {D_MODEL}, {NUM_HEADS} heads"
 OTHER_SIZES = 20, 5  # d_model and heads, tried afterwards
 OWN_MASKS = "Right with one mask for all, wrong where sentences, heads or queries have their own."
@@ -44,10 +44,10 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
     _require_narrow_heads(listed)
     received = require_module(listed, *inputs)
     received = require_shape(received, (BATCH, QUERIES, D_MODEL), "(batch, query, d_model)")
-    require_gradients(listed, received)
     found = found_heads(listed, inputs)
     if found is None:
         raise AnswerError(_list_hint(listed, received, inputs))
+    require_gradients(listed, received)
     heads, project = found
     for each in (mask[0], mask[0, 0], different_masks(BATCH, NUM_HEADS, QUERIES, KEYS)[:, 0]):
         masked = require_module(listed, *inputs, each)
@@ -92,7 +92,10 @@ def _require_narrow_heads(listed: nn.Module) -> None:
             )
     project = getattr(listed, "output_projection", None)
     if isinstance(project, nn.Linear) and project.weight.shape != (D_MODEL, D_MODEL):
-        raise AnswerError("output_projection reads all heads side by side: d_model to d_model.")
+        raise AnswerError(
+            "output_projection goes from d_model to d_model: a head makes d_head numbers, so all "
+            "heads side by side make d_model."
+        )
     if any(each.in_features != D_MODEL for each in narrow):
         raise AnswerError(
             "A head reads the whole vector of a word: its matrices go from d_model to d_head."
@@ -101,8 +104,8 @@ def _require_narrow_heads(listed: nn.Module) -> None:
         raise AnswerError("output_projection reads all heads side by side: d_model to d_model.")
     if len(wide) > 1:
         raise AnswerError(
-            f"{len(wide)} layers make d_model numbers. Only output_projection should: a head is "
-            "narrower."
+            f"Only output_projection makes d_model numbers. A head makes {D_MODEL // NUM_HEADS}: "
+            "d_model divided by the number of heads."
         )
     if len(narrow) == 3:
         raise AnswerError("All heads are one and the same: each needs matrices of its own.")
@@ -166,11 +169,11 @@ def _list_hint(listed: nn.Module, received: Tensor, inputs: Sequence[Tensor]) ->
         ),
         "nn.Linear stores the transpose: call output_projection itself.": outputs @ project.weight,
     }
-    same = [hint for hint, mistake in mistakes.items() if close(received, mistake)]
-    return (
-        same
-        or ["The shape is right, the numbers are not: look at heads, joining, and what follows."]
-    )[0]
+    for hint, mistake in mistakes.items():
+        if close(received, mistake):
+            return hint
+    require_gradients(listed, received)
+    return "The shape is right, the numbers are not: look at heads, joining, and what follows."
 
 
 def inputs_and_mask() -> tuple[list[Tensor], Tensor]:

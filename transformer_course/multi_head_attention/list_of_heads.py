@@ -50,7 +50,7 @@ def as_list(attention: nn.Module, kind: type[nn.Module], *, num_heads: int) -> n
     if found is None:
         listed = ListOfHeads(d_model, num_heads).to(device)
         found = found_heads(listed, inputs)
-        print("The course's ListOfHeads, because yours is not finished.")
+        print("The course's ListOfHeads, because yours is not right yet.")
     else:
         print("Your ListOfHeads.")
     heads, project = found

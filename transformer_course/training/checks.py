@@ -345,5 +345,5 @@ def _yours_or_ours(
     if "is correct" in said.getvalue():
         print(f"Your {name}.")
         return answer
-    print(f"The course's {name}, because yours is not finished.")
+    print(f"The course's {name}, because yours is not right yet.")
     return ours

@@ -94,7 +94,7 @@ class Attention(nn.Module):
         wrong={
             " / math.sqrt(q.size(-1)) → ": "The scores are not scaled: you must divide",
             "math.sqrt(q.size(-1)) → q.size(-1)": "You divided the scores by d_head; you must",
-            "/ math.sqrt(q.size(-1)) → * math.sqrt(q.size(-1))": "You divided the scores by 0.408; for d_head =",
+            "/ math.sqrt(q.size(-1)) → * math.sqrt(q.size(-1))": "Your scores are multiplied by 2.45; you must divide",
             "math.sqrt(q.size(-1)) → math.sqrt(q.size(-2))": "You divided the scores by 1.73; for d_head",
             "math.sqrt(q.size(-1)) → math.sqrt(query.size(-1))": "You divided the scores by √d_model; you",
             f"{SOFTMAX} → scores.softmax(dim=-2)": "The softmax runs over the queries: every",

@@ -58,6 +58,15 @@ def padding_probe(model, source_ids, target_ids):
     return (after - before).abs().max().item()
 """
 APPENDED, LARGEST = "F.pad(source_ids, (0, 3))", "(after - before).abs().max().item()"
+BY_PARTS = """
+def padding_probe(model, source_ids, target_ids):
+    def logits(ids):
+        mask = model.source_mask(ids)
+        return model.project(model.decode(target_ids, model.encode(ids, mask), mask))
+
+    with torch.no_grad():
+        return (logits(F.pad(source_ids, (0, 3))) - logits(source_ids)).abs().max().item()
+"""
 ROW_BY_ROW = """
 @torch.no_grad()
 def padding_probe(model, source_ids, target_ids):
@@ -167,6 +176,7 @@ ANSWERS = {
     "11.2": Answers(
         PROBE,
         right=[
+            BY_PARTS,
             "abs().max().item() → abs().amax()",
             f"{APPENDED} → torch.cat([source_ids, torch.zeros_like(source_ids[:, :3])], dim=1)",
             f"{APPENDED} → torch.cat([source_ids, source_ids.new_zeros(len(source_ids), 3)], 1)",
@@ -179,6 +189,9 @@ ANSWERS = {
             ROW_BY_ROW,
         ],
         wrong={
+            "(0, 3) → (0, 1)": "differ by 1 columns: append 3",
+            "(after - before).abs().max() → (after.abs() - before.abs()).abs().max()": "subtract first, then take",
+            "(after - before).abs().max() → (after.max() - before.max()).abs()": "the largest logits of both",
             f"{APPENDED} → F.pad(source_ids, (3, 0))": "so their positions changed",
             f"{APPENDED} → F.pad(source_ids, (0, 3), value=2)": "Padding has the id 0",
             f"{APPENDED} → F.pad(source_ids, (0, 3), value=1)": "Padding has the id 0",
@@ -189,7 +202,7 @@ ANSWERS = {
             f"    source_ids = {APPENDED} && model({APPENDED} → model(source_ids": "gets the same source",
             "model(source_ids, target_ids) → model(target_ids, source_ids) && "
             f"model({APPENDED}, target_ids) → model(target_ids, {APPENDED})[:, :-3]": "gets the same source",
-            f"{APPENDED}, target_ids) → F.pad(source_ids, (0, 0, 0, 3)), F.pad(target_ids, (0, 0, 0, 3)))[:3]": "finds nothing in a model whose source padding is visible: compare",
+            f"{APPENDED}, target_ids) → F.pad(source_ids, (0, 0, 0, 3)), F.pad(target_ids, (0, 0, 0, 3)))[:3]": "differ by 0 columns",
             "    with torch →     source_ids[:, -1:] = 0\n    with torch": "change a clone",
             f"{LARGEST} → (after - before).max().item()": "a negative change",
             f"{LARGEST} → (after - before).abs().mean().item()": "mean",
@@ -290,7 +303,7 @@ ANSWERS = {
             "logits = → with torch.no_grad():\n        logits =": "has no gradient",
             "reads) → reads).detach()": "has no gradient",
             "target_ids[:, 1:] → target_ids[:, 1:]; labels[labels == 0] = -100 && , ignore_index=0 →": "change a clone",
-            "ignore_index=0) → ignore_index=0, reduction='sum')": "should be the mean",
+            "ignore_index=0) → ignore_index=0, reduction='sum')": "is a sum over the labels",
         },
     ),
 }  # fmt: skip

@@ -66,7 +66,7 @@ def test_every_head_has_a_line_for_each_weight_that_can_be_seen():
     (axes,) = figure.axes
     widths = sorted(line.get_linewidth() for line in axes.lines if len(set(line.get_ydata())) > 1)
     seen = [10 * weight for weight in weights.flatten().tolist() if weight > FAINTEST]
-    assert widths == pytest.approx(sorted([2.5, 2.5, *seen]))  # two come from the query
+    assert widths == pytest.approx(sorted([1, 1, *seen]))  # two come from the query
     assert "2 different words" in axes.get_title(loc="left")
     assert figure.get_label().endswith("who, what")
 
