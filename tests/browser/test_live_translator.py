@@ -55,6 +55,7 @@ STRANGE = [
     "THE DOG IS SLEEPING.",
     "IT’S\u00a0A “DOG”…",
     "It′s raining . . .",
+    "\u2068I ʻdon\u200c’t\u2069 know − a ‒ b ― 6″ ☀\ufe0f.",
     "I don´t know, it`s the dogʼs ‹bone› ‚here‛.",
     "A \u200emother‐in‐law\u202c, a \u2060ﬁreman, ½ a ﬄuﬀ² and Ｗｉｄｅ letters…",
     "«A cafe\u0301»\u200b is\u00ad\ufeff open .",

@@ -68,10 +68,11 @@ def test_a_text_is_read_as_training_texts_are_written_unless_that_is_switched_of
     # Dots with spaces between them stay: English training texts have no ellipsis of any kind, and
     # the shipped translator is right as often after these as after three dots together.
     asked, curly = ["ABC", "Abc"], "‘a’ “b” „c” d‑e – f — g… h′i . . . «e\u0301\u00ad\u200b\ufeff»"
-    typed = "I don´t, it`s ʼtis ‚x‛ ‹y› in‐law \u200emother\u202c ﬁreman Ｗｉｄｅ\u2060"
+    typed = "I don´t, it`s ʼtis ‚x‛ ‹y› in‐law \u200emother\u202c ﬁreman Ｗｉｄｅ\u2060 "
+    typed += "− 6″\u2068\ufe0f\u200c"
     replace(translator, normalize=normalize).translate_all([*asked, curly, typed])
     plain = ["abc", "Abc", '\'a\' "b" "c" d-e - f - g... h\'i . . . "é"']
-    plain += ["I don't, it's 'tis 'x' 'y' in-law mother fireman Wide"]
+    plain += ["I don't, it's 'tis 'x' 'y' in-law mother fireman Wide - 6\""]
     assert read == (plain if normalize else [*asked, curly, typed])
 
 

@@ -150,9 +150,9 @@ function lastOf(generator) {
 // White space and capitals as Python's str.split and str.isupper understand them.
 const SPACE = /[\p{White_Space}\x1c-\x1f]+/gu;
 const PLAIN = {}; // as PLAIN in transformer_edu/generation/translator.py
-for (const sign of "‘’‚‛′ʼ´`‹›") PLAIN[sign] = "'";
-for (const sign of "“”„«»") PLAIN[sign] = '"';
-for (const sign of "‐‑–—") PLAIN[sign] = "-";
-const UNSEEN = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\ufeff";
+for (const sign of "‘’‚‛′ʻʼ´`‹›") PLAIN[sign] = "'";
+for (const sign of "“”„«»″") PLAIN[sign] = '"';
+for (const sign of "‐‑‒–—―−") PLAIN[sign] = "-";
+const UNSEEN = "\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff";
 const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join("")}${UNSEEN}]`, "g");
 const isUpper = (text) => /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);

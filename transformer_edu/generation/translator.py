@@ -24,8 +24,9 @@ from transformer_edu.model.refusals import require_flag, require_text, require_t
 
 WIDTH, ALPHA = 5, 0.6  # chosen by all kinds of validation text: see the published card
 BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
-UNSEEN = "\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
-PLAIN = str.maketrans("‘’‚‛′ʼ´`‹›“”„«»‐‑–—", 10 * "'" + 5 * '"' + 4 * "-", UNSEEN)
+UNSEEN = *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A)
+PLAIN = str.maketrans("‘’‚‛′ʻʼ´`‹›“”„«»″‐‑‒–—―−", 11 * "'" + 6 * '"' + 7 * "-")
+PLAIN |= dict.fromkeys([0xAD, 0x61C, 0xFE0E, 0xFE0F, 0xFEFF, *UNSEEN])
 
 
 class TextCoder(Protocol):

@@ -59,4 +59,4 @@ def test_the_readers_shift_is_used_if_it_is_right(capsys):
 )
 def test_otherwise_the_courses_is_used_and_it_says_so(answer, capsys):
     assert use_shift(answer, [7, 8]) == ([1, 7, 8], [7, 8, 2])
-    assert capsys.readouterr().out == "The course's shift, because yours is not finished.\n"
+    assert capsys.readouterr().out == "The course's shift, because yours is not right yet.\n"

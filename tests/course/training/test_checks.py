@@ -53,5 +53,5 @@ def test_a_finished_answer_runs_and_ours_stands_in_for_another(capsys):
     assert (
         said
         == ["Your learning rate."]
-        + ["The course's learning rate, because yours is not finished."] * 3
+        + ["The course's learning rate, because yours is not right yet."] * 3
     )
