@@ -222,10 +222,20 @@ def test_half_a_character_in_a_lesson_stays_half_a_character(tmp_path):
 def test_a_damaged_lesson_is_said_in_one_sentence(tmp_path, capsys):
     (tmp_path / "mine.ipynb").write_text("{")
     assert main([str(tmp_path / "mine.ipynb"), "--to", str(tmp_path / "student")]) == 1
-    assert capsys.readouterr().err.startswith("a lesson must be a notebook, got the file /")
+    assert capsys.readouterr().err.startswith("a lesson must be a notebook")
 
 
-@pytest.mark.parametrize("content", ["[]", "%matplotlib inline", "x = (", "-" * 100_000 + "1"])
+def test_a_solution_goes_whole_and_magic_stays(tmp_path):
+    fold = "<details>\n<summary>more</summary>\n\nb\n</details>"
+    text = f"<details open>\n<summary><b>Solution</b></summary>\n\na\n{fold}\nc\n</details>\n"
+    cells = [nbformat.v4.new_markdown_cell(f"before\n\n{text}\nafter {fold}")]
+    cells += [nbformat.v4.new_code_cell(each) for each in ("%matplotlib inline", "!ls", "x = 1")]
+    edition = student_edition(nbformat.v4.new_notebook(cells=cells))
+    assert edition.cells[0].source == f"before\n\nafter {fold}"
+    assert [cell.source for cell in edition.cells[1:]] == ["%matplotlib inline", "!ls", "x = 1"]
+
+
+@pytest.mark.parametrize("content", ["[]", "x = (", "-" * 100_000 + "1"])
 def test_a_lesson_that_is_no_notebook_or_no_python_is_named_in_one_sentence(
     content, tmp_path, capsys
 ):
@@ -235,7 +245,7 @@ def test_a_lesson_that_is_no_notebook_or_no_python_is_named_in_one_sentence(
         cell = nbformat.v4.new_code_cell(content)
         nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
     assert main([str(path), "--to", str(tmp_path / "student")]) == 1
-    assert capsys.readouterr().err.startswith(f"a lesson must be a notebook, got the file {path} (")
+    assert capsys.readouterr().err.startswith("a lesson must be a notebook")
 
 
 def test_an_empty_text_is_no_folder_and_no_lesson(tmp_path, capsys, monkeypatch):

@@ -1,5 +1,7 @@
 """Running, tidying and addressing lessons."""
 
+import errno
+import os
 import re
 
 import nbformat
@@ -53,6 +55,20 @@ def test_a_second_run_writes_the_same_bytes(tmp_path):
     assert [output.text for output in notebook.cells[0].outputs] == ["one\n"]
     assert "widgets" not in notebook.metadata
     assert notebooks.WIDGET_VIEW not in first.decode()
+
+
+def test_on_a_full_disk_a_lesson_stays_whole(tmp_path, monkeypatch):
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = written(tmp_path, "one = 1")
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        notebooks.write(notebook_of("two = 2"), path)
+    with pytest.raises(OSError, match="No space left"):
+        colab.write_if_changed(path, "{}")
+    assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
 
 
 def test_a_warning_is_an_error(tmp_path):

@@ -26,6 +26,7 @@ from tools.notebooks import (
     source_hash,
     stored,
 )
+from transformer_edu.training.machine.atomic_files import replace_file
 
 REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 BINDER = "https://mybinder.org/v2/gh"
@@ -211,7 +212,7 @@ def main(arguments: list[str]) -> int:
 def write_if_changed(path: Path, text: str) -> None:
     """Write a file and say so, unless it says this already."""
     if path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        replace_file(path, [text.encode()])
         print(f"written: {path.relative_to(ROOT)}")
 
 

@@ -26,6 +26,7 @@ from nbformat import NotebookNode
 
 from tools.working_copies import LINK_TO_COLAB
 from transformer_course.grading.limited_run import KERNEL_SETTINGS
+from transformer_edu.training.machine.atomic_files import replace_file
 
 ROOT = Path(__file__).resolve().parent.parent
 BEFORE = ROOT / "notebooks" / "before_you_start.ipynb"
@@ -79,7 +80,7 @@ def write(notebook: NotebookNode, path: Path) -> None:
         notebook: With relative links.
         path: The file.
     """
-    path.write_text(stored(notebook, repository_address()), encoding="utf-8", newline="\n")
+    replace_file(path, [stored(notebook, repository_address()).encode()])
 
 
 def stored(notebook: NotebookNode, address: str | None) -> str:

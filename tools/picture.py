@@ -23,6 +23,7 @@ from tools.notebooks import ROOT
 from transformer_course.drawing.marked_links import QUIET_WORDS, plot_marked_links
 from transformer_course.looking.found_heads import aligning_head
 from transformer_edu.pretrained.loading import FOLDER, load_pretrained
+from transformer_edu.training.machine.atomic_files import replace_file
 from transformer_edu.training.saved_translator import MODEL
 
 ENGLISH = "Yesterday I bought a red car."
@@ -132,7 +133,7 @@ def main() -> int:
     alt = describe(*shown)
     for paper, path in PICTURES.items():
         frames = [as_frame(figure, paper) for figure in draw_steps(*shown)]
-        path.write_bytes(animation(frames, with_checksum(alt)))
+        replace_file(path, [animation(frames, with_checksum(alt))])
         print(f"written: {path.relative_to(ROOT)}, {path.stat().st_size:,} bytes")
     readme = ROOT / "README.md"
     write_if_changed(readme, ALT.sub(html.escape(alt), readme.read_text(encoding="utf-8")))

@@ -184,7 +184,10 @@ def write(paths: Sequence[Path], folder: Path) -> list[Path]:
         try:  # half a character becomes a question mark
             written[folder / f"{path.stem}.html"] = deck(read(path)).encode(errors="replace")
         except Exception as error:
-            wanted = "a lesson must have a title, and formulas that can be drawn, for slides"
+            wanted = (
+                "a lesson must have a title, outputs without errors, cells of text or Python, and "
+                "formulas that can be drawn, for slides"
+            )
             raise EditionError(f"{wanted}, got {path} ({type(error).__name__})") from error
     require_no_loss(folder, [INDEX, *(page.name for page in written)])
     for page, content in written.items():

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
 from tools.editions import EditionError, edition_command
@@ -28,7 +29,9 @@ from tools.notebooks import ROOT, lesson_paths, read
 from tools.syntax import bound_names, read_names
 from transformer_course.kept_files import content_of, replace_unchanged
 
-SOLUTION = re.compile(r"<details>\s*<summary>Solution</summary>.*?</details>\n*", re.DOTALL)
+SOLUTION = re.compile(r"<details[^>]*>\s*<summary>(?:<\w+>)*\s*Solution\b", re.IGNORECASE)
+FOLD = re.compile(r"<(/?)details[^>]*>\n*", re.IGNORECASE)
+IPYTHON = TransformerManager()
 WRITTEN = "student_edition"  # in a notebook's metadata: a digest of all else when it was written
 POINTER = "; the solution is folded below"  # lesson 00 tells it to readers of the full edition
 
@@ -45,7 +48,7 @@ def student_edition(notebook: NotebookNode) -> NotebookNode:
     kept = []
     for index, cell in enumerate(edition.cells):
         if cell.cell_type == "markdown":
-            cell.source = SOLUTION.sub("", cell.source).replace(POINTER, "").strip()
+            cell.source = _without_solutions(cell.source).replace(POINTER, "").strip()
         else:
             cell.outputs, cell.execution_count = [], None
         if cell.source and (index in needed or not has_tag(cell, "claim")):
@@ -55,6 +58,19 @@ def student_edition(notebook: NotebookNode) -> NotebookNode:
     return edition
 
 
+def _without_solutions(text: str) -> str:
+    """A text without its folded solutions, also those that hold folds of their own."""
+    while solution := SOLUTION.search(text):
+        depth, end = 0, len(text)
+        for fold in FOLD.finditer(text, solution.start()):
+            depth += -1 if fold[1] else 1
+            if depth == 0:
+                end = fold.end()
+                break
+        text = text[: solution.start()] + text[end:]
+    return text
+
+
 def _needed_claims(cells: list[NotebookNode]) -> set[int]:
     """The claims that bind a name which a kept cell below them reads."""
     needed: set[int] = set()
@@ -62,7 +78,7 @@ def _needed_claims(cells: list[NotebookNode]) -> set[int]:
     for index, cell in reversed(list(enumerate(cells))):
         if cell.cell_type != "code":
             continue
-        tree = ast.parse(cell.source)
+        tree = ast.parse(IPYTHON.transform_cell(cell.source))  # which knows %magic and !commands
         if has_tag(cell, "claim"):
             if not names & set(bound_names(tree)):
                 continue
@@ -121,7 +137,7 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
             editions[folder / path.name] = f"{text}\n".encode(errors="backslashreplace")
         except Exception as error:  # it is damaged, or its cells are not Python alone
             got = f"the file {path} ({type(error).__name__})"
-            raise EditionError(f"a lesson must be a notebook, got {got}") from None
+            raise EditionError(f"a lesson must be a notebook of Python cells, got {got}") from None
     today = {path.name for path in lesson_paths()}
     old = [path for path in folder.glob("[0-9][0-9]_*.ipynb") if path.name not in today]
     there = {path: content_of(path) for path in sorted({*editions, *old})}

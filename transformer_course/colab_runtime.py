@@ -3,6 +3,7 @@
 The set-up cell of a lesson asks where, in a form. Without Colab nothing is asked and nothing done.
 """
 
+import ast
 import os
 from pathlib import Path
 from types import ModuleType
@@ -93,7 +94,11 @@ def _upload(files: ModuleType) -> str:
     uploaded, said = Path(UPLOADED), ""
     content = uploaded.read_bytes()
     uploaded.unlink()
+    try:
+        ast.parse(content)
+    except (SyntaxError, ValueError):
+        raise ValueError("the file that you chose holds no Python") from None
     before = content_of(Path(FILE))
     if copy := replace_unchanged(Path(FILE), before, content, keep=before not in (None, content)):
         said = f" The one that was here is kept as {copy.name}."
-    return f"{FILE} is uploaded.{said} Colab deletes it with this runtime."
+    return f"{FILE} is uploaded.{said} {_say_where_it_is()}"

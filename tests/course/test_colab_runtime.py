@@ -178,8 +178,12 @@ def test_an_upload_replaces_no_work_without_a_copy_of_it(colab, capsys):
     assert Path(FILE).read_bytes() == written
     assert "upload failed (File has not been uploaded)" in capsys.readouterr().out
     colab.chosen = colab.machine / "mine.py"
-    colab.chosen.write_text("my other work")
+    colab.chosen.write_bytes(b"\x89PNG")
     run_setup("upload")
-    assert Path(FILE).read_text() == "my other work"
+    assert Path(FILE).read_bytes() == written
+    assert "upload failed (the file that you chose holds no Python)" in capsys.readouterr().out
+    colab.chosen.write_text("other = 1")
+    run_setup("upload")
+    assert Path(FILE).read_text() == "other = 1"
     assert Path(FILE).with_suffix(".bak").read_bytes() == written
     assert ".bak" in capsys.readouterr().out

@@ -102,11 +102,14 @@ def is_right(answer: object, key: Key) -> bool:
 
 
 def is_read(answer: object, key: Key) -> bool:
-    """Whether an answer is of the key's kind, right or wrong: a number, as many of them, a text."""
+    """Whether an answer is of the key's kind, right or wrong: a number, as many of them, a text.
+
+    Of 1.536 nobody knows whether it is meant as 1536, if this is right.
+    """
     if isinstance(key, str):
         return isinstance(answer, str | int | float)
     if isinstance(key, int | float):
-        return bool(_numbers(answer))
+        return bool(_numbers(answer)) and not any(1000 * x == key for x in _numbers(answer) if key)
     items = _items(answer)
     return items is not None and len(items) == len(key) and all(map(is_read, items, key))
 

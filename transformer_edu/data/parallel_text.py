@@ -20,7 +20,7 @@ from transformer_edu.model.special_ids import SPECIAL_TOKENS
 from transformer_edu.training.machine.atomic_files import require_path
 
 PARTS = ("train", "validation", "test")
-LARGEST_PART = 1000  # different sources of the validation part, and of the test part
+SHARE, LARGEST_PART = 0.05, 1000  # of different sources, in the validation and in the test part
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors begin a file with it
 
 
@@ -131,10 +131,10 @@ def decode_line(path: str | os.PathLike, number: int, row: bytes) -> str:
 
 
 def split_pairs(pairs: Sequence[TextPair]) -> ParallelText:
-    """Split pairs into three parts by a hash of the source: also among more pairs it stays there.
+    """Split pairs into three parts by a hash of the source: also among other pairs it stays there.
 
-    The validation part and the test part have about a tenth of the different sources each, at most
-    about LARGEST_PART.
+    Validation and test have about a twentieth of the different sources each, and at least one. Of
+    more than LARGEST_PART the others are left out.
 
     Raises:
         ValueError: If nothing is left to learn from.
@@ -143,15 +143,15 @@ def split_pairs(pairs: Sequence[TextPair]) -> ParallelText:
     for source, target in pairs:
         together.setdefault(source, []).append((source, target))
     digests = {source: hashlib.sha256(source.encode()).digest() for source in together}
-    places = {source: int.from_bytes(digest) / 2**256 for source, digest in digests.items()}
-    share = min(0.1, LARGEST_PART / max(1, len(together)))
-    first = max(1, sum(place < share for place in places.values()))
-    last = max(1, sum(place > 1 - share for place in places.values()))
+    places = {source: int.from_bytes(digest, "big") / 2**256 for source, digest in digests.items()}
+    first = max(1, sum(place < SHARE for place in places.values()))
+    last = max(1, sum(place > 1 - SHARE for place in places.values()))
     if first + last >= len(together):
         wanted = f"more different sources than the {first + last} for validation and test"
         raise ValueError(f"pairs must have {wanted}, got {len(together)}")
     sources = sorted(places, key=places.get)
-    cuts = (slice(first, -last), slice(first), slice(-last, None))
+    held_out = slice(min(first, LARGEST_PART)), slice(-min(last, LARGEST_PART), None)
+    cuts = (slice(first, -last), *held_out)
     return ParallelText(*([pair for s in sources[cut] for pair in together[s]] for cut in cuts))
 
 
