@@ -31,7 +31,12 @@ MISTAKES_IN_PYTHON = {
     "found element of type float": WHOLE,
     "tuple of ints,but got float": WHOLE,
     "with more than one value is ambiguous": "Python's if, and, or, not and max decide by one "
-    "value; a tensor has many. Use & | ~ or a method of the tensor.",
+    "value; a tensor has many. Use & | ~ or a method of the tensor. (Whether there is a mask: "
+    "`if mask is not None:`.)",
+    "unary ~: 'NoneType'": "Here mask is None: ask `if mask is not None:` before it is used.",
+    "masked_fill() received an invalid combination of arguments - got (NoneType": "Here mask is "
+    "None: ask `if mask is not None:` before it is used.",
+    "'Tensor' and 'Linear'": "A layer is called with a tensor: query_projection(query).",
     "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
     "selected index k out of range": "topk(k) needs at least k numbers, and here there are fewer.",
 }

@@ -185,6 +185,18 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
                 "A call of the model gets something other than source_ids as its first argument, "
                 "on which all logits depend: change the target only."
             )
+        targets = [target for _, calls in asked for _, target in calls]
+        changed = [each for each in targets if _is_new(each, TARGET_IDS)]
+        if verdicts == (True, True) and any(_changes_a_start(each) for each in changed):
+            hint = (
+                "In your changed target, a row differs from its first token on, so all of its "
+                "logits may move. The ids are (batch, position): change the last position only."
+            )
+        if verdicts == (False, False) and changed:
+            hint = (
+                "It misses a model without a causal mask, whose earlier logits move, if only a "
+                "little. Do you compare all of them, as closely as you can, and with a new token?"
+            )
         raise AnswerError(hint)
     for symbol in [*range(FIRST_SYMBOL, VOCABULARY_SIZE)] * TRIES:  # a new token may equal it
         repeated = torch.full_like(TARGET_IDS[:1], symbol)
@@ -198,6 +210,11 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
                 f"{missed}: the new token is the old one, so nothing changes. Choose a token that "
                 "always differs from the old one."
             )
+
+
+def _changes_a_start(ids: Tensor) -> bool:
+    """Whether a changed target has another first or second token in some row."""
+    return ids.shape == TARGET_IDS.shape and bool((ids != TARGET_IDS)[:, :2].any())
 
 
 def _is_new(ids: Tensor, known: Tensor) -> bool:

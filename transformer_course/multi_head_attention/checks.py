@@ -32,16 +32,19 @@ from transformer_course.multi_head_attention.list_checks import (
     QUERIES,
     SIZES,
     inputs_and_mask,
+    require_joined,
 )
 from transformer_course.multi_head_attention.list_of_heads import different_masks
 from transformer_course.my_transformer import keep
 from transformer_edu.model.attention import (
     MultiHeadAttention,
     merge_heads,
+    scaled_dot_product_attention,
     split_heads,
 )
 
 D_HEAD = 16  # of exercise 4.3
+TRANSPOSED = "nn.Linear stores the transpose of its matrix: call the layer itself."
 
 
 @exercise("4.2", sizes=SIZES)
@@ -55,6 +58,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
     attention, package = answer(D_MODEL, NUM_HEADS), _package(NUM_HEADS)
     let_wait(attention, *inputs)
     _require_projections(attention)
+    require_joined(attention, inputs)
     attention.load_state_dict(package.state_dict())
     expected, received = package(*inputs), require_module(attention, *inputs)
     if isinstance(received, Tensor) and received.dim() == 4:
@@ -76,6 +80,13 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
             *inputs, mask=~mask
         ),
     }
+
+    layers = package.query_projection, package.key_projection, package.value_projection
+    query, key, value = (
+        split_heads(layer(x), NUM_HEADS) for layer, x in zip(layers, inputs, strict=True)
+    )
+    _, weights = scaled_dot_product_attention(query, key, value)
+    hints[late] = package.output_projection(merge_heads((weights * mask[0, 0]) @ value))
 
     def is_right_with(each: Tensor) -> bool:
         with suppress(Exception):  # what stops here may run with a mask of fewer axes
@@ -265,6 +276,7 @@ def _stages(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[list[
     ]
     ends = [
         ("", package.output_projection),
+        (TRANSPOSED, lambda x: x @ package.output_projection.weight),
         ("The output projection is missing: multiply the joined heads by W_O.", lambda x: x),
     ]
     return [_roles(package, inputs), splits, turns, factors, weights, joins, ends]
@@ -275,6 +287,12 @@ def _roles(package: MultiHeadAttention, inputs: Sequence[Tensor]) -> list[tuple[
     by = package.query_projection, package.key_projection, package.value_projection
     made, usual = [[project(x) for x in inputs] for project in by], (0, 1, 2)
     roles = [("", [made[role][role] for role in usual])]
+    for turned in product((False, True), repeat=3):
+        if any(turned):
+            wrong = [inputs[role] @ by[role].weight for role in usual]
+            roles.append(
+                (TRANSPOSED, [wrong[i] if turned[i] else made[i][i] for i in usual]),
+            )
     all_read = [(0, 0, 0), *product((0,), (1, 2), (1, 2))]
     for projections, read in product(permutations(usual), all_read):
         hint = "Projections have changed places: query, key and value have one each."

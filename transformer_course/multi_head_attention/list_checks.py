@@ -42,6 +42,7 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
         listed = answer(D_MODEL, NUM_HEADS)
     let_wait(listed, *inputs)
     _require_narrow_heads(listed)
+    require_joined(listed, inputs)
     received = require_module(listed, *inputs)
     received = require_shape(received, (BATCH, QUERIES, D_MODEL), "(batch, query, d_model)")
     found = found_heads(listed, inputs)
@@ -73,6 +74,23 @@ def check_list_of_heads(answer: type[nn.Module]) -> None:
         raise AnswerError(
             f"Right with d_model {D_MODEL} and {NUM_HEADS} heads, wrong with d_model {d_model} and "
             f"{num_heads} heads: some size in your code is fixed."
+        )
+
+
+def require_joined(attention: nn.Module, inputs: Sequence[Tensor]) -> None:
+    """Refuse heads that do not become rows of d_model numbers before output_projection."""
+    shapes: list[tuple[int, ...]] = []
+    project = getattr(attention, "output_projection", None)
+    if not isinstance(project, nn.Linear):
+        return
+    hook = project.register_forward_pre_hook(lambda _, given: shapes.append(tuple(given[0].shape)))
+    with suppress(Exception):  # it is told later
+        attention(*inputs)
+    hook.remove()
+    if shapes and shapes[-1][-1:] != (D_MODEL,):
+        raise AnswerError(
+            f"output_projection gets {shapes[-1]}: join the heads along the last axis, so that it "
+            f"gets (batch, query, d_model) = {(BATCH, QUERIES, D_MODEL)}."
         )
 
 

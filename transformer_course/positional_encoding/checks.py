@@ -74,6 +74,11 @@ def _require_that_it_moves(positions: nn.Module, x: Tensor) -> None:
     try:
         ask(positions.to(elsewhere), x.to(elsewhere))
     except RuntimeError:
+        if not any(isinstance(value, Tensor) for value in vars(positions).values()):
+            raise AnswerError(
+                "forward makes its numbers on one device, whatever the device of x: compute the "
+                "table once, in __init__, and keep it with register_buffer."
+            ) from None
         raise AnswerError(
             "The table stays behind when the model moves to another device: an attribute is not "
             "enough, register_buffer moves it."
@@ -108,6 +113,8 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
             return hint
     if close(received, x * math.sqrt(D_MODEL) + table[:LENGTH]):
         return "x has its factor √d_model already, from the embedding: add the table to x as it is."
+    if close(received, x * table[:LENGTH]):
+        return "You multiply x by the table: add it."
     added = received - x
     if close(received, table[:LENGTH].expand(x.shape)):
         return "You return the encoding alone: add it to x."

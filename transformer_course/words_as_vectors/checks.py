@@ -34,6 +34,7 @@ LARGEST_ERROR = 0.1  # of the table's standard deviation: six times what 2,080 n
 
 # Row 3 has the direction of row 0. Row 1 is long, row 4 ends nearest to row 0, row 5 is opposite.
 TABLE = torch.tensor([[1.0, 0.2], [8, 9], [-1, 3], [4, 1], [0.6, 0.5], [-1, -0.2]], device="cpu")
+DISTANCE = "You compare distances. The cosine compares directions."
 LONG_ROW = "A long row wins because of its length: the cosine does not depend on lengths."
 APART = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [-0.5, -1.0]], device="cpu")  # obtuse angles only
 
@@ -81,8 +82,8 @@ def _require_initialization(weight: Tensor) -> None:
         raise AnswerError(f"The numbers of the table should have the mean 0; yours is {mean:.2f}.")
     hints = {
         1.0: (
-            "The numbers have standard deviation 1, the default of nn.Embedding. Draw them again: "
-            "nn.init.normal_(self.table.weight, std=…)."
+            "The numbers have standard deviation 1, as nn.Embedding draws them; at the start they "
+            "need 1/√d_model: nn.init.normal_(self.table.weight, std=…). √d_model is for forward."
         ),
         1 / D_MODEL: "1/d_model is the variance. The standard deviation is its root.",
         D_MODEL**0.5: "√d_model is the factor of forward; the standard deviation is 1/√d_model.",
@@ -129,6 +130,12 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
             ),
         },
     )
+    factor = float((received * rows).sum() / rows.square().sum())
+    if not close(received, rows * math.sqrt(D_MODEL)) and close(received, factor * rows):
+        raise AnswerError(
+            f"Your rows are multiplied by {factor:.3g}. √d_model is {math.sqrt(D_MODEL):g} here: "
+            "d_model is how many numbers a row has."
+        )
     if not close(received, rows * math.sqrt(D_MODEL)):
         raise AnswerError("These are not the rows of the table that belong to the ids.")
 
@@ -143,26 +150,76 @@ def check_most_similar(answer: Callable[[Tensor, int], int]) -> None:
         raise AnswerError("That is a cosine, not an id: argmax gives the place of the largest.")
     found = require_number(given, whole=True)
     require_untouched([table], [TABLE])
-    hints = {
-        0: "That is the word itself; the exercise asks for another row.",
-        1: LONG_ROW,
-        2: "The right row is the next one. Without the word's own row, later ids move by one.",
-        5: "That row points the opposite way, with the smallest cosine.",
-        4: "That row has the smallest distance. The cosine compares directions, not distances.",
-    }
-    refuse_numbers(found, hints)
-    if found != 3:
+    if not 0 <= found < len(TABLE):
         raise AnswerError(f"The answer is the id of a row of the table, from 0 to 5; got {found}.")
-    other = require_number(ask(answer, TABLE.clone(), 3), whole=True)
-    if other in (1, 3):  # row 3 with rows 1 and 3 has the largest dot products
-        raise AnswerError(LONG_ROW)
-    if other != 0:
-        raise AnswerError("Right for one word, wrong for another: use the id that is given.")
-    if require_number(ask(answer, APART.clone(), 0), whole=True) != 2:
-        raise AnswerError(
-            "Right in one table, wrong in another: all cosines with other words can be negative. "
-            "A 0 for the word itself is then the largest."
-        )
+    asked = [(TABLE, token_id) for token_id in range(len(TABLE))] + [(APART, 0)]
+    answers = [require_number(ask(answer, rows.clone(), i), whole=True) for rows, i in asked]
+    wanted = [_chosen(_cosines(*each), each[1]) for each in asked]
+    if answers == wanted:
+        return
+    for hint, mistake in _mistaken_choices().items():
+        if answers == [mistake(*each) for each in asked]:
+            raise AnswerError(hint)
+    (rows, token_id), got, right = next(
+        each for each in zip(asked, answers, wanted, strict=True) if each[1] != each[2]
+    )
+    cosines = _cosines(rows, token_id).tolist()
+    shown = [[round(x, 2) for x in row] for row in rows.tolist()]
+    if got == token_id:
+        raise AnswerError("That is the word itself; the exercise asks for another row.")
+    if not 0 <= got < len(rows):
+        raise AnswerError(f"A table of {len(rows)} rows has no row {got}.")
+    raise AnswerError(
+        f"For row {token_id} of {shown} you return row {got}, with the cosine "
+        f"{cosines[got]:.2f}; row {right} has the cosine {cosines[right]:.2f}."
+    )
+
+
+def _cosines(rows: Tensor, token_id: int) -> Tensor:
+    """Of every row with one of them."""
+    return F.normalize(rows, dim=1) @ F.normalize(rows[token_id], dim=0)
+
+
+def _chosen(scores: Tensor, token_id: int) -> int:
+    """The row with the largest score, apart from the word's own."""
+    return int(scores.index_fill(0, torch.tensor(token_id), -torch.inf).argmax())
+
+
+def _mistaken_choices() -> dict[str, Callable[[Tensor, int], int]]:
+    """What usual mistakes return, by their hints."""
+    itself = "That is the word itself; the exercise asks for another row."
+    return {
+        itself: lambda rows, i: i,
+        LONG_ROW: lambda rows, i: _chosen(rows @ rows[i], i),
+        f"{LONG_ROW} Your second largest may also be the word itself.": lambda rows, i: int(
+            (rows @ rows[i]).topk(2).indices[1]
+        ),
+        "Divide the product by both lengths; yours is divided by their squares.": (
+            lambda rows, i: _chosen((rows @ rows[i]) / rows.square().sum(1), i)
+        ),
+        "The right row is the next one. Without the word's own row, later ids move by one.": (
+            lambda rows, i: int(
+                torch.cat([_cosines(rows, i)[:i], _cosines(rows, i)[i + 1 :]]).argmax()
+            )
+        ),
+        "argsort begins with the smallest: your row has the second smallest cosine.": (
+            lambda rows, i: int(_cosines(rows, i).argsort()[1])
+        ),
+        "That row has the smallest cosine: it points the opposite way.": lambda rows, i: int(
+            _cosines(rows, i).argmin()
+        ),
+        "Without its sign, a cosine takes the opposite direction for a similar one.": (
+            lambda rows, i: _chosen(_cosines(rows, i).abs(), i)
+        ),
+        f"{DISTANCE} (A distance can be larger than 2.)": lambda rows, i: int(
+            (-(rows - rows[i]).norm(dim=1)).index_fill(0, torch.tensor(i), -2.0).argmax()
+        ),
+        DISTANCE: (lambda rows, i: _chosen(-(rows - rows[i]).norm(dim=1), i)),
+        "All cosines with other words can be negative. A 0 for the word itself is then the "
+        "largest.": lambda rows, i: int(
+            _cosines(rows, i).index_fill(0, torch.tensor(i), 0.0).argmax()
+        ),
+    }
 
 
 @exercise("1.3")
@@ -181,6 +238,8 @@ def check_changed_row(answer: Tensor, *, table: Tensor) -> None:
         )
     if not changed.isfinite().all():
         raise AnswerError("Some numbers are infinite: multiply by a smaller number.")
+    if not changed.norm(dim=1).all():
+        raise AnswerError("A vector of zeros has no direction: multiply by a larger number.")
     before, after = (F.normalize(rows, dim=1) for rows in (table, changed))
     cosines = after @ after.T
     if not close(cosines, before @ before.T):

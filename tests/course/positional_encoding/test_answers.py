@@ -106,7 +106,7 @@ class PositionalEncoding(nn.Module):
             f"{ANGLE} → position / 10_000 ** (even // d_model)": "The angle is divided by 10000^(2i /",
             "even = torch.arange(0, d_model, 2) → even = torch.arange(1, d_model, 2)": "The first wrong number is of position 1,",
             f"{ADD} → self.table[: x.size(1)]": "The shape must be (batch, position,",
-            f"{ADD} → x * self.table[: x.size(1)]": "What you add differs between the rows of a",
+            f"{ADD} → x * self.table[: x.size(1)]": "You multiply x by the table",
             f"{ADD} → x + self.table[x.size(1)]": "Every position gets the same numbers: use",
             f"{ADD} → x + self.table[: x.size(0)].unsqueeze(1)": "The positions are added along the batch:",
             f"{ADD} → x + self.table": "Python stops at `return x + self.table`: Runt",
