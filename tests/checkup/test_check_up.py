@@ -131,6 +131,25 @@ def test_a_wrong_kind_is_refused(kind, words):
         check_up(GPT(), kind=kind)
 
 
+class FewPositions(GPT):
+    """It has no position beyond its block."""
+
+    def __init__(self, block: int) -> None:
+        super().__init__()
+        self.block = block
+
+    def forward(self, ids: Tensor, **given: object) -> Tensor:
+        assert ids.size(1) <= self.block, "too long"
+        return super().forward(ids, **given)
+
+
+@pytest.mark.parametrize("block", [3, 8, 10])
+def test_a_model_with_too_few_positions_is_not_called_ill(block):
+    with pytest.raises(CheckupError, match="asked for 11 positions, it raised A"):
+        check_up(FewPositions(block), kind="decoder-only")
+    assert check_up(FewPositions(64), kind="decoder-only").illnesses == []
+
+
 def test_a_training_step_that_is_no_function_is_refused():
     with pytest.raises(CheckupError, match="training_step must be a function, got True"):
         check_up(GPT(), training_step=True)

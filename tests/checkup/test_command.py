@@ -62,7 +62,7 @@ def file(tmp_path: Path) -> Path:
         (["linear"], 2, "cannot ask Linear: it raised RuntimeError"),
         (["fail"], 2, "raised OSError: no such checkpoint"),
         (["leave"], 2, "raised SystemExit: "),
-        (["nothing"], 2, "must be named as my_file:build_model, got"),
+        (["nothing"], 2, "my_file:build_model must be what can be loaded, got"),
     ],
 )
 def test_the_exit_status_says_what_was_found(file, capsys, arguments, exit_status, words):
@@ -88,7 +88,7 @@ def test_what_the_model_prints_is_no_part_of_the_report(file, capsys):
 
 def test_an_empty_name_of_a_training_step_is_none(file, capsys):
     assert main([f"{file}:build", "--training-step", ""]) == 2
-    assert "must be named as my_file:build_model, got ''" in capsys.readouterr().err
+    assert "my_file:build_model must be what can be loaded, got ''" in capsys.readouterr().err
 
 
 def test_the_command_finds_a_module_in_the_folder_where_it_runs(file):

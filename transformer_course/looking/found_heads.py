@@ -5,6 +5,7 @@ translator.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -66,6 +67,8 @@ def aligning_head(
         target: Its translation, which the decoder is about to write.
         pairs: Words of the target, each with the word of the source that it translates.
     """
+    if not pairs or any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
+        raise ValueError(f"pairs must be pairs of words (target, source), got {pairs!r}")
     source_words = words_of(translator, translator.source_ids(source))
     target_words = [*words_of(translator, translator.target_ids(target)), END]
     rows = [position_of(target_words, word) for word, _ in pairs]
@@ -141,7 +144,8 @@ def position_of(tokens: list[str], word: str) -> int:
     Raises:
         ValueError: If it is not there.
     """
-    found = [token for token in tokens if token == word] or [*filter(word.startswith, tokens)]
-    if not found:
-        raise ValueError(f"{word!r} is not in the sentence {' '.join(tokens)!r}")
-    return tokens.index(found[0])
+    for place in range(len(tokens)):
+        spelled = [*accumulate(tokens[place:])]
+        if tokens[place] and word in spelled:
+            return place
+    raise ValueError(f"{word!r} is not in the sentence {' '.join(tokens)!r}")

@@ -61,7 +61,7 @@ def named(address: str) -> Callable[..., object]:
         module = SimpleNamespace(**run_path(place)) if is_file else import_module(place)
         return getattr(module, name)
     except (ImportError, ValueError, AttributeError, FileNotFoundError) as error:
-        words = f"the model must be named as my_file:build_model, got {address!r} ({error})"
+        words = f"my_file:build_model must be what can be loaded, got {address!r} ({error})"
         raise CheckupError(words) from None
     finally:
         sys.path.pop(0)

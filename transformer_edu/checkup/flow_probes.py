@@ -133,8 +133,7 @@ def padding(subject: Subject, *, stream: int = 0, left: bool = False) -> Found:
     after = subject.answer(padded)
     is_later = left and after.size(1) > before.size(1)
     moved = subject.moved(before, after[:, MORE:] if is_later else after).max()
-    gradient = subject.gradient(padded, padded.real, stream=stream)
-    share = gradient[~padded.stream(stream)[1]].max()
+    share = subject.gradient(padded, padded.real, stream=stream)[~padded.stream(stream)[1]].max()
     if share <= LEAST_GRADIENT and (left or not moved):
         return "padding shifts positions" if moved else HEALTHY
     if left and not subject.masks:
@@ -169,8 +168,7 @@ def order(subject: Subject) -> Found:
     text, stream = subject.text(), int(subject.has_source)
     ids, real = text.stream(stream)
     ids = torch.cat([ids[:, [2, 1, 0]], ids[:, 3:]], dim=1)
-    after = subject.answer(text.replaced(stream, ids, real))
-    moved = subject.moved(subject.answer(text), after)
+    moved = subject.moved(subject.answer(text), subject.answer(text.replaced(stream, ids, real)))
     others = [0, 1, 2, 3] if stream else [1, *range(3, moved.size(1))]
     if not moved[:, others if moved.size(1) > 1 else [0]].any():
         return "the order of words does not matter"

@@ -70,8 +70,7 @@ def dropout(subject: Subject) -> Found:
     rate, text = subject.dropout_rate, subject.text()
     require(rate, "there is no dropout with a rate above zero")
     answers = [subject.answer(text, training=True, drops=True, seed=seed) for seed in (0, 1)]
-    has_effect = subject.moved(*answers).any()
-    return (HEALTHY if has_effect else "dropout has no effect in training"), rate
+    return (HEALTHY if subject.moved(*answers).any() else "dropout has no effect in training"), rate
 
 
 def scaling(subject: Subject) -> Found:

@@ -1,5 +1,6 @@
 """How a new model is asked: the masks' convention, the batch's axis, the vocabulary, the kind."""
 
+from contextlib import suppress
 from itertools import product
 
 import torch
@@ -7,12 +8,12 @@ import torch
 from transformer_edu.checkup import flow_probes as flow
 from transformer_edu.checkup.calling import CONVENTIONS, NAMES, Text
 from transformer_edu.checkup.report import HEALTHY
-from transformer_edu.checkup.subject import KINDS, Subject
+from transformer_edu.checkup.subject import KINDS, LENGTH, MORE, Subject
 
 
 def understand(subject: Subject) -> None:
     """Find the convention by which a model seems healthiest, and its kind."""
-    is_guess, best, failure = subject.kind is None, None, None
+    is_guess, best, failure, said = subject.kind is None, None, None, "it raised"
     if is_guess:
         writes = getattr(subject.model, "can_generate", lambda: hasattr(subject.model, "generate"))
         is_decoder = NAMES["class of a decoder"].search(subject.name) or writes()
@@ -25,15 +26,20 @@ def understand(subject: Subject) -> None:
             _learn_sizes(subject)
             scores = _scores(subject)
         except Exception as error:  # whatever a model raises when it is asked wrongly
-            failure = failure or error
+            failure = failure or (error, way)
             continue
         # Rows that see each other are no sign of a batch on the second axis.
         if best is None or (sum(scores) > sum(best[0]) and (scores[0] or not subject.swapped)):
             best = scores, way
         if all(best[0]):
             break
+    if failure and not failure[1][0] and (best is None or best[1][0]):
+        subject.swapped, subject.convention = failure[1]
+        with suppress(Exception):  # three words may have positions where more have none
+            subject.answer(subject.text(3, batch=2))
+            best, said = None, f"asked for {LENGTH + MORE} positions, it raised"
     if best is None:
-        raise subject.refusal(f"it raised {type(failure).__name__}: {failure}")
+        raise subject.refusal(f"{said} {type(failure[0]).__name__}: {failure[0]}")
     subject.swapped, subject.convention = best[1]
     if subject.convention != "none" and _makes_masks(subject):
         subject.convention = "none"
@@ -73,8 +79,7 @@ def _scores(subject: Subject) -> list[bool]:
     found = [probe(subject) == HEALTHY for probe in (flow.neighbors, flow.finite, flow.padding)]
     other = flow.padding(subject, stream=int(two), left=not two)
     found.append(not {"left padding is visible", "source padding is visible"} & {*other})
-    is_causal = subject.kind == KINDS[2] or not seen.triu(1).any()
-    return [*found, bool(seen[-1, 0]), is_causal]
+    return [*found, bool(seen[-1, 0]), subject.kind == KINDS[2] or not seen.triu(1).any()]
 
 
 def _makes_masks(subject: Subject) -> bool:

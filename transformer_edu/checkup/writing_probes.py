@@ -173,8 +173,7 @@ def _written(subject: Subject, text: Text, *, ends: bool = False) -> list[list[i
     given = {"attention_mask": real.long(), "top_k": 1, "do_sample": False, "temperature": 1e-4}
     given = {name: value for name, value in given.items() if name in names}
     greedy = [f"{name}={value}" for name, value in given.items() if name != "attention_mask"]
-    is_greedy = len(names) > 1 and greedy
-    require(is_greedy, "no greedy generation is known: give Adapter(generate=…)")
+    require(len(names) > 1 and greedy, "no greedy generation is known: give Adapter(generate=…)")
     subject.greed = f"with {', '.join(greedy)}"
     return model.generate(ids, WRITTEN, **given)[:, ids.size(1) :].tolist()
 
@@ -260,8 +259,7 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, fl
             p, gradient = p.transpose(0, 1), gradient.transpose(0, 1)
         trained = gradient.abs().amax(dim=-1) > 1e-6 * gradient.abs().max()
         (lowest, label), (highest, raised) = gradient.min(dim=-1), gradient.max(dim=-1)
-        missing = 1 - p.gather(-1, label[..., None])[..., 0]
-        smaller += (missing / -lowest)[trained].tolist()
+        smaller += ((1 - p.gather(-1, label[..., None])[..., 0]) / -lowest)[trained].tolist()
         for i, j in trained.nonzero().tolist():  # a call may read any of the rows
             row = max(rows[i:] + rows[:i], key=lambda row: len({*row} & {*whole[i].tolist()}))
             place = row.index(ids[i, j]) if ids[i, j] in row else len(row)

@@ -69,8 +69,17 @@ def test_its_tensors_have_the_shapes_it_says_and_no_hook_stays(translator):
     assert not any(module._forward_pre_hooks for module in translator.model.modules())
 
 
+@pytest.mark.parametrize("pairs", [[], ["Hund dog"], [("Hund",)], {"Hund": "dog"}])
+def test_pairs_that_are_none_are_refused(translator, pairs):
+    with pytest.raises(ValueError, match="pairs must be pairs of words"):
+        aligning_head(translator, "a dog", "ein Hund", pairs)
+
+
 def test_a_word_is_found_as_a_token_before_a_shorter_token_that_begins_it():
     assert position_of(["I", "saw", "a", "apple"], "apple") == 3
     assert position_of(["a", "gui", "tar"], "guitar") == 1
+    for word in ("apples", "any", "gui"):
+        with pytest.raises(ValueError, match="is not in the sentence"):
+            position_of(["a", "", "guit", "ar"], word)
     with pytest.raises(ValueError, match="'Nachber' is not in the sentence 'Mein Nachbar kauft'"):
         position_of(["Mein", "Nachbar", "kauft"], "Nachber")

@@ -19,6 +19,7 @@ def test_the_title_says_what_a_reader_s_own_losses_do():
     lost = torch.tensor(4.5, requires_grad=True)
     assert plot_training([lost, lost / 2], 4.0).get_label() == "The loss goes from 4.50 to 2.25"
     assert plot_training([float("nan")] * 3, 4.0).get_label() == "The loss goes from nan to nan"
-    for nothing in (None, []):
+    assert plot_training(torch.stack([lost, lost / 2]), 4.0).get_label().endswith("to 2.25")
+    for nothing in (None, [], 4.5):
         with pytest.raises(ValueError, match="does learn return its list"):
             plot_training(nothing, 4.0)
