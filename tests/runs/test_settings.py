@@ -6,6 +6,8 @@ from dataclasses import fields
 import pytest
 
 from transformer_edu.model.transformer import TransformerConfig
+from transformer_edu.runs.options import build_parser, read_settings
+from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import BASE, PRESETS, TINY, RunSettings, choose_settings
 from transformer_edu.training.config import TrainingConfig, inverse_square_root
 
@@ -96,3 +98,11 @@ def test_who_counts_pairs_does_not_count_tokens():
 def test_what_cannot_be_trained_with_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
         choose_settings(**changes)
+
+
+def test_a_run_knows_its_files_from_every_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = ["--source", "a.en", "--target", "a.de"]
+    chosen = build_parser().parse_args(["--out", "run", "--task", "files", *files])
+    settings = read_settings(chosen, RunFolder("run"))
+    assert (settings.source, settings.target) == (str(tmp_path / "a.en"), str(tmp_path / "a.de"))

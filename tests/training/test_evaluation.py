@@ -1,5 +1,6 @@
 """An evaluation tells what a model can do, alone too, and leaves it as it was."""
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -45,6 +46,13 @@ def test_a_perfect_model_is_found_perfect():
     found = evaluate(Backwards(), PAIRS, step=7)
     assert (found.step, found.token_accuracy, found.exact_match) == (7, 1.0, 1.0)
     assert found.loss == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", [tuple, torch.tensor, np.array])
+def test_ids_of_any_kind_are_compared_by_their_numbers(kind):
+    pairs = [(kind(source), kind(target)) for source, target in PAIRS]
+    assert exact_matches(Backwards(), pairs) == len(PAIRS)
+    assert exact_matches(Backwards(mistake=3), pairs) == 1
 
 
 def test_a_wrong_token_costs_its_whole_target_but_only_itself_in_accuracy():

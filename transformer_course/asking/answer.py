@@ -1,5 +1,6 @@
 """The three outcomes of an exercise: waiting, a hint for the mistake, correct."""
 
+import copy
 import dis
 import functools
 import inspect
@@ -203,6 +204,19 @@ def require_module(module: nn.Module, *inputs: object) -> Tensor:
             "module."
         )
     return output
+
+
+def require_half(module: nn.Module, *inputs: Tensor) -> None:
+    """Refuse a module that stops in half precision, which hides scores with a number of its own."""
+    half = copy.deepcopy(module).half()
+    try:
+        half(*(x.half() if x.is_floating_point() else x for x in inputs))
+    except RuntimeError as error:
+        if "cannot be converted" in str(error):
+            raise AnswerError(
+                "Half precision, in which GPUs compute, has no number as low as yours: hide with "
+                "torch.finfo(scores.dtype).min, the lowest of each type (lesson 3)."
+            ) from None
 
 
 def require_untouched(given: Sequence[object], before: Sequence[object]) -> None:

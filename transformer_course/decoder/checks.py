@@ -119,7 +119,7 @@ def use_shift(
         if "correct" in said.getvalue():
             read, labels = answer(target, START_ID, END_ID)
             return _ids(read), _ids(labels)
-    print("The course's shift, because yours is not finished.")
+    print("The course's shift, because yours is not right yet.")
     return [START_ID, *target], [*target, END_ID]
 
 
@@ -190,6 +190,7 @@ def check_cross_shape(answer: object) -> None:
         "cross-attention are the target.",
         (PAIRS, HEADS, TARGET + 1, SOURCE): "The decoder reads 7 positions: <s> is one of them "
         "already.",
+        (PAIRS, HEADS, TARGET - 1, SOURCE): "The decoder reads <s>, too: 7 positions.",
         (PAIRS, TARGET, HEADS, SOURCE): "Right numbers; heads come before the two positions: "
         "each head has its own grid.",
         (HEADS, PAIRS, TARGET, SOURCE): "Right numbers; the batch comes first.",
@@ -197,7 +198,9 @@ def check_cross_shape(answer: object) -> None:
     if given in hints:
         raise AnswerError(hints[given])
     if given != (PAIRS, HEADS, TARGET, SOURCE):
-        raise AnswerError("How long is each of the four axes? The width is not one of them.")
+        raise AnswerError(
+            "How long is each axis: batch, heads, queries of the target, keys of the source?"
+        )
 
 
 def _inputs() -> dict[str, Tensor]:

@@ -1,5 +1,6 @@
 """The three model examinations, and the variant of a student, from the instructor's secret."""
 
+import codecs
 import hashlib
 import hmac
 import os
@@ -71,7 +72,8 @@ def read_secret(path: Path, *, new: bool = False) -> bytes:
         except OSError as error:  # such as a full disk: no half secret stays
             path.unlink()
             raise OSError(error.errno, error.strerror, str(path)) from None
-    secret = path.read_bytes().strip()
+        print(f"{path} is a new secret: whoever marks needs it, and so do late students' sheets.")
+    secret = path.read_bytes().removeprefix(codecs.BOM_UTF8).strip()
     if len(secret) < SHORTEST:
         raise ValueError(
             f"a secret must have {SHORTEST} characters or more, got {len(secret)} in {path}"

@@ -51,8 +51,8 @@ def read_encoder(translator: Translator, sentences: Sequence[str]) -> Reading:
         translator: Whose model is a Transformer of this package, on any device.
         sentences: What it reads.
     """
-    encode, model = translator.tokenizer.encode, translator.model
-    ids = [encode(sentence) for sentence in sentences]
+    model = translator.model
+    ids = [translator.source_ids(sentence) for sentence in sentences]
     vectors = []
     with evaluation_mode(model):
         for begin in range(0, len(ids), 100):

@@ -134,6 +134,8 @@ def _sum_hint(around: nn.Module, norm: nn.LayerNorm, received: Tensor, x: Tensor
     around(x, record)
     if len(given) != 1:
         return f"The sub-layer must be called once; yours is called {len(given)} times."
+    if close(received, norm(x + sublayer(norm(x)))):
+        return "The sub-layer must get x itself; yours gets norm(x)."
     if close(given[0], norm(x)):
         return "That is pre-norm: the sub-layer gets norm(x). The paper normalizes the sum."
     if not close(given[0], x):
@@ -145,12 +147,20 @@ def _sum_hint(around: nn.Module, norm: nn.LayerNorm, received: Tensor, x: Tensor
             x + norm(sublayer(x))
         ),
         "You normalized x alone. Post-norm normalizes the sum.": norm(x) + sublayer(x),
+        "You normalized x and the sub-layer's output apart. Post-norm normalizes their sum.": (
+            norm(x) + norm(sublayer(x))
+        ),
+        "x is normalized twice: once alone, and once in the sum.": norm(norm(x) + sublayer(x)),
+        "The sum is normalized twice.": norm(norm(x + sublayer(x))),
     }
     for hint, mistake in known_mistakes.items():
         if close(received, mistake):
             return hint
     if not close(around(x, torch.zeros_like), norm(x)):
-        return "If the sub-layer returns zeros, norm(x) must remain; yours is different."
+        return (
+            "If the sub-layer returns zeros, norm(x) must remain. (The check gives γ and β numbers "
+            "of its own.) Yours is different."
+        )
     return "The sub-layer's output and x must be added as they are."
 
 

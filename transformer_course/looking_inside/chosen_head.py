@@ -28,13 +28,14 @@ def explore_attention(
     Raises:
         ValueError: If a sentence has no tokens or more than 128, or start or head names nothing.
     """
-    encode, names = translator.tokenizer.encode, translator.tokenizer.tokens
+    names = translator.tokenizer.tokens
 
     def viewer(text: str) -> AttentionViewer:
         if not text.strip():
             raise ValueError("there must be a sentence to translate, got none")
-        source = encode(text)
-        target = encode(german if text == english else translator.translate(text, width=1))
+        source = translator.source_ids(text)
+        written = german if text == english else translator.translate(text, width=1)
+        target = translator.target_ids(written)
         words = names(target)
         maps = maps_of_model(
             record_pairs(translator.model, [(source, target)]).attention,

@@ -19,6 +19,7 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_class,
     require_gradients,
+    require_half,
     require_module,
     require_shape,
 )
@@ -119,6 +120,7 @@ def check_multi_head_attention(answer: type[nn.Module]) -> None:
         raise AnswerError("Where scores are large, hidden keys get some weight: hide them lower.")
     if not ask(attention, *inputs, torch.zeros_like(mask)).isfinite().all():
         raise AnswerError(NOTHING_ALLOWED)
+    require_half(attention, *inputs, mask)
     one = require_module(attention, *(x[:1, 1:] for x in inputs))
     require_shape(one, (1, QUERIES - 1, D_MODEL), "one sentence: (1, query, d_model)")
     _require_other_sizes(answer)

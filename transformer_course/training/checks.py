@@ -38,6 +38,10 @@ MISTAKEN_RATES: tuple[tuple[Callable[[float, float, float], float], str], ...] =
         "one.",
     ),
     (
+        lambda s, d, w: min(d**-0.5 * s**-0.5, s * w**-1.5),
+        "d_model^−0.5 is a factor of both, outside of min: look at the parentheses.",
+    ),
+    (
         lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
         "Wide models learn in smaller steps. Look at the sign of the exponent of d_model.",
     ),
@@ -130,6 +134,9 @@ def check_smoothing_floor(answer: float) -> None:
         "too, by the probability that is wanted for it.",
         -true * math.log(true): "That is the correct token's part. All other tokens add theirs.",
         right + true * math.log(true): "The correct token's part is missing.",
+        -(true * math.log(true) + (VOCABULARY_SIZE - 1) * each * math.log(each))
+        / VOCABULARY_SIZE: "That is a mean over the tokens: the costs are weighted already, add "
+        "them.",
         math.log(VOCABULARY_SIZE): "That is the loss of a model that knows nothing.",
         smoothing_floor(64, SMOOTHING): "That is the floor for 64 tokens. Here are 37,000.",
         0.0: "To reach 0, a model must give the correct token probability 1. Smoothing wants less.",

@@ -25,7 +25,7 @@ from transformer_edu.model.transformer import Transformer, TransformerConfig
 
 # Every length is different, so that no axis passes for another.
 SIZES = {"vocabulary_size": 23, "d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 20}
-SOURCE_IDS = torch.tensor([[5, 6, 7, 8, 2, 9], [9, 4, 2, 0, 0, 0]])
+SOURCE_IDS = torch.tensor([[5, 6, 1, 8, 2, 9], [9, 4, 2, 0, 0, 0]])
 TARGET_IDS = torch.tensor([[1, 10, 11, 12], [1, 13, 14, 0]])
 REAL = TARGET_IDS != PADDING_ID
 PARTS = {
@@ -75,7 +75,11 @@ def check_transformer(answer: type[nn.Module]) -> None:
         _require_same_in_steps(model, received)
     for found in check_up(model, adapter=IDS).findings:
         if found.illness not in (None, "", NOT_THE_READERS):
-            raise AnswerError(f"The check-up finds: {found.illness}. {found.seen} {found.cause}")
+            where = (
+                " Look at your MultiHeadAttention (lesson 4)." if "half" in found.illness else ""
+            )
+            said = f"The check-up finds: {found.illness}. {found.seen} {found.cause}{where}"
+            raise AnswerError(said)
     keep(answer)
 
 
@@ -190,11 +194,14 @@ def _require_start(answer: type[nn.Module]) -> None:
     """Refuse matrices of the stacks that are not Xavier's, and a table that is."""
     wide = answer(vocabulary_size=900, d_model=60, num_heads=2, num_layers=1, d_ff=240)
     table = wide.source_embedding.table.weight.std() * 60**0.5
+    lost = "The table no longer starts with a standard deviation of 1/√d_model (lesson 1). "
+    if abs(table - 3**-0.5) < 0.05:  # as nn.Linear starts
+        raise AnswerError(
+            f"{lost}Tie the output to the embedding's table, not the table to the output."
+        )
     if not 0.9 < table < 1.1:
         raise AnswerError(
-            "The table no longer starts with a standard deviation of 1/√d_model (lesson 1). Let "
-            "the loop over the parameters run before the embedding is made, and tie the output to "
-            "the embedding's table, not the other way round."
+            f"{lost}Let the loop over the parameters run before the embedding is made."
         )
     for name, weight in wide.named_parameters():
         if not name.startswith(("encoder.", "decoder.")):
@@ -223,6 +230,8 @@ def _load(model: nn.Module, package: Transformer) -> None:
         kind, names = "lacks", found.unexpected_keys
         if not names:
             kind, names = "has, and the package does not,", found.missing_keys
+        if names[0].endswith(".bias"):
+            raise AnswerError(f"Your model {kind} {names[0]}: the scaffold says where biases are.")
         raise AnswerError(f"Your model {kind} {names[0]}: keep the names of the scaffold.")
 
 
@@ -317,3 +326,8 @@ def _require_same_in_steps(model: nn.Module, logits: Tensor) -> None:
     decoded = model.decode(TARGET_IDS, memory, source_mask=mask)
     if not _same_where_real(model.project(decoded), logits):
         raise AnswerError("encode, decode and project, one after the other, differ from forward.")
+    for name, ids, given in (("encode", SOURCE_IDS, ()), ("decode", TARGET_IDS, (memory,))):
+        method = getattr(model, name)
+        seen = method(ids, *given, source_mask=torch.ones_like(mask))[SOURCE_IDS[:, -1] == 0]
+        if close(seen, method(ids, *given, source_mask=mask)[SOURCE_IDS[:, -1] == 0]):
+            raise AnswerError(f"{name} does not use the source_mask that it gets.")

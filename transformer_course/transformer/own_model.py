@@ -36,7 +36,7 @@ def whose_classes(model: nn.Module) -> str:
     mine = [name for name in OURS if written_by.get(name) == YOURS]
     others = [name for name in OURS if written_by.get(name) == COURSE]
     if not others:
-        return f"All {len(mine)} classes are yours."
+        return f"All {len(mine)} classes that it uses are yours."
     if not mine:
         return "All classes are the course's."
     return f"Yours: {', '.join(mine)}. The course's: {', '.join(others)}."

@@ -1,6 +1,7 @@
 """The options of ``python -m transformer_edu.training``, and the settings that they make."""
 
 import argparse
+import os
 
 from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.settings import (
@@ -77,6 +78,7 @@ def read_settings(chosen: argparse.Namespace, folder: RunFolder) -> RunSettings:
     """
     names = TINY.by_name().keys() & vars(chosen).keys()
     given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
+    given |= {n: os.path.abspath(given[n]) for n in ("source", "target") if given.get(n)}
     if not chosen.resume:
         if folder.holds_a_run() or folder.results():
             got = f"{folder.path}, which holds one: add --resume to go on with it"

@@ -99,8 +99,7 @@ def score_translator(
     Returns:
         BLEU as it is, and with all letters in lower case, by the names in CASES.
     """
-    model = translator.model.to(pick_device())
-    with suitable_threads(model):
+    with suitable_threads(translator.model.to(pick_device())):
         written = translator.translate_all([each for each, _ in pairs], width=width, alpha=alpha)
     references = [target for _, target in pairs]
     return {case: corpus_bleu(written, references, lowercase=low) for case, low in CASES.items()}

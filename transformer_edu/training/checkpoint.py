@@ -309,8 +309,7 @@ def _history(tensors: dict[str, Tensor]) -> TrainingRun:
 def _model_choices(model: nn.Module) -> dict[str, object]:
     """The model's class, and the fields of its config if it has one."""
     config = getattr(model, "config", None)
-    kind = {"class": type(model).__qualname__}
-    return kind | (asdict(config) if is_dataclass(config) else {})
+    return {"class": type(model).__qualname__} | (asdict(config) if is_dataclass(config) else {})
 
 
 def _learning_rate(group: dict) -> float:

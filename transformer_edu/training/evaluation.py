@@ -87,4 +87,4 @@ def exact_matches(model: nn.Module, pairs: Sequence[Pair]) -> int:
     # One more than the longest target with its end token: longer outputs are wrong anyway.
     longest = max(len(target) for _, target in pairs) + 1
     written = greedy_search(model, source_ids, max_length=longest)
-    return sum(ids == target for ids, (_, target) in zip(written, pairs, strict=True))
+    return sum(ids == [*map(int, pair[1])] for ids, pair in zip(written, pairs, strict=True))

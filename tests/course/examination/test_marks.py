@@ -1,5 +1,6 @@
 """Sheets are written, answered, and marked as data; a class of thirty invented sheets is drawn."""
 
+import codecs
 import csv
 import errno
 import io
@@ -419,13 +420,18 @@ def test_code_in_an_answer_is_text(tmp_path):
     assert not sum(points.values()) and not (tmp_path / "ran").exists()
 
 
-def test_the_secret_is_made_once_and_is_long(desk):
+def test_the_secret_is_made_once_and_is_long(desk, capsys):
     (desk / "secret").unlink()
     assert command(desk, "key", "first") == 1  # only sheets makes one
     assert command(desk, "sheets", "first") == 0
     assert len(read_secret(desk / "secret")) == 64
     assert os.name == "nt" or (desk / "secret").stat().st_mode & 0o077 == 0
+    assert "secret is a new secret: whoever marks needs it" in capsys.readouterr().out
     assert command(desk, "sheets", "first") == 0  # the same again
+    assert "new secret" not in capsys.readouterr().out
+    secret = read_secret(desk / "secret")
+    (desk / "secret").write_bytes(codecs.BOM_UTF8 + secret + b"\r\n")
+    assert read_secret(desk / "secret") == secret
     (desk / "secret").write_text("short", encoding="utf-8")
     assert command(desk, "key", "first") == 1
 

@@ -263,6 +263,7 @@ ANSWERS = {
             "scores.masked_fill(~mask, → scores.masked_fill(~(mask if mask.dim() > 3 else mask.unsqueeze(1)),": "as it is, it broadcasts",
             "scores.masked_fill(~mask, → scores.masked_fill(~(mask if mask.dim() != 2 else mask[:, None, None]),": "as it is, it broadcasts",
             "~mask, → ~mask[..., :1, :],": "or queries have their own",
+            "torch.finfo(scores.dtype).min → -1e9": "the lowest of each type",
             "torch.finfo(scores.dtype).min → 0": "nothing is left of their weights",
             "torch.finfo(scores.dtype).min → -50": "Where scores are large",
             f"{ATTEND} → scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)); weights = scores.softmax(-1)\n        if mask is not None:\n            weights = weights.masked_fill(~mask, torch.finfo(weights.dtype).min)\n        heads = weights @ value": "not weights after it",

@@ -256,7 +256,7 @@ ANSWERS = {
         "knows()",
         right=[
             "knows().train()",
-            "knows(wrong=SHORT[:6])",
+            "knows(wrong=SHORT[:4])",
             "knows(wrong=LONG[:50])",
             "knows(wrong=SHORT[:1] + LONG[:20])",
             "nn.ModuleList([knows()])[0]",

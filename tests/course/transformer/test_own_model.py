@@ -86,7 +86,7 @@ def test_it_says_whose_the_classes_of_a_model_are():
     assert said.startswith("Yours: FeedForward. The course's: TokenEmbedding, MultiHead")
     for name in OURS:
         keep(written(OURS[name]))
-    assert whose_classes(my_parts().Transformer(*SIZES)) == "All 10 classes are yours."
+    assert whose_classes(my_parts().Transformer(*SIZES)) == "All 10 classes that it uses are yours."
 
 
 def test_weights_are_kept_and_can_be_loaded(capsys):
