@@ -105,15 +105,19 @@ def plot_by_length(
     """Draw the exact match over the length of the prompt.
 
     Args:
-        lengths: Of the prompts, from 2 to 20 symbols.
+        lengths: Of the prompts, in symbols.
         exact: The exact match at each length.
         repaired: The same of a model that was trained with later positions, to compare.
     """
     lines = {"more symbols": exact}
-    title = f"{exact[9]:.0%} of the answers are right at 11 symbols, {exact[-1]:.0%} at 20"
+    middle = [*lengths].index(11) if 11 in lengths else len(lengths) // 2
+    right = f"{exact[middle]:.0%} of the answers are right at {lengths[middle]} symbols"
+    title = f"{right}, {exact[-1]:.0%} at {lengths[-1]}"
     if repaired is not None:
         lines = {"as before": exact, "repaired": repaired}
-        title = "With later positions trained, more of the long prompts are right"
+        title = "The model as it was, and the repaired one"
+        if sum(repaired[middle:]) > sum(exact[middle:]):
+            title = "With later positions trained, more of the long prompts are right"
     x_label = "symbols in the prompt (training: 3 to 10, and 12)"
     return _plot_exact_match(lines, lengths, x_label=x_label, title=title)
 
@@ -127,7 +131,8 @@ def plot_moved(lengths: Sequence[int], exact: Sequence[float], moved: Sequence[f
         exact: The exact match at each length.
         moved: That of prompts of 8 symbols, moved by 0, 1, 2, … positions.
     """
-    title = f"8 symbols, moved by 4: {moved[4]:.2f}, moved by 12: {moved[12]:.2f}"
+    few, many = (min(each, len(moved) - 1) for each in (4, 12))
+    title = f"8 symbols, moved by {few}: {moved[few]:.2f}, moved by {many}: {moved[many]:.2f}"
     nothing = [math.nan] * (len(lengths) - len(moved))
     lines = {"more symbols": exact, "8 symbols, moved right": [*nothing, *moved]}
     x_label = "position of the last token (training: at most 12)"

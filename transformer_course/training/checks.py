@@ -134,13 +134,12 @@ def check_smoothing_floor(answer: float) -> None:
         "too, by the probability that is wanted for it.",
         -true * math.log(true): "That is the correct token's part. All other tokens add theirs.",
         right + true * math.log(true): "The correct token's part is missing.",
-        -(true * math.log(true) + (VOCABULARY_SIZE - 1) * each * math.log(each))
-        / VOCABULARY_SIZE: "That is a mean over the tokens: the costs are weighted already, add "
-        "them.",
         math.log(VOCABULARY_SIZE): "That is the loss of a model that knows nothing.",
         smoothing_floor(64, SMOOTHING): "That is the floor for 64 tokens. Here are 37,000.",
         0.0: "To reach 0, a model must give the correct token probability 1. Smoothing wants less.",
     }
+    if math.isclose(answer, right / VOCABULARY_SIZE, rel_tol=0.01):
+        raise AnswerError("That is a mean over the tokens. The weights sum to 1 already: add up.")
     for wrong, hint in hints.items():
         refuse_numbers(answer, {wrong: hint}, within=0.005)
     if not math.isclose(answer, right, abs_tol=0.06):

@@ -116,5 +116,8 @@ def plot_schedules(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
         axes.annotate(f"{peak:.2g}", (warmup_steps, peak), color=line.get_color(), **offset)
     axes.set(xlim=(0, STEPS), ylim=(0, 1.1 * highest), xlabel="step", ylabel="learning rate")
     axes.legend()
-    axes.set_title("The rate rises until the warm-up ends, then falls as 1/√step")
+    peaks = [(rate(1, d, w), rate(w, d, w), rate(4 * w, d, w)) for d, w in choices]
+    is_paper_s = all(first < top and abs(late / top - 0.5) < 0.01 for first, top, late in peaks)
+    rises = "The rate rises until the warm-up ends, then falls as 1/√step"
+    axes.set_title(rises if is_paper_s else "The rate at every step")
     return figure

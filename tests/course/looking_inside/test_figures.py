@@ -41,6 +41,13 @@ def test_the_words_hold_the_numbers(name, words):
     assert words in FIGURES[name]().get_label()
 
 
+def test_only_a_diagonal_is_called_one():
+    flat, words = torch.zeros(9, 9), [*"abcdefghi"]
+    flat[:, 0] = 1
+    assert "diagonal" in figures.plot_diagonal(torch.eye(9), words, words).get_label()
+    assert "diagonal" not in figures.plot_diagonal(flat, words, words).get_label()
+
+
 def test_padding_is_cut_off_and_the_rows_are_what_is_written():
     axes = FIGURES["plot_diagonal"]().axes[0]
     assert axes.images[0].get_array().shape == (2, 2)

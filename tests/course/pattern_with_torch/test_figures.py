@@ -42,6 +42,15 @@ def test_a_figure_says_what_it_shows(name):
     assert_it_says_what_it_shows(FIGURES[name]())
 
 
+def test_the_titles_follow_the_numbers():
+    title = figures.plot_by_length(range(3, 24), [0.1] * 8 + [0.5] + [0.2] * 12).get_label()
+    assert title == "50% of the answers are right at 11 symbols, 20% at 23"
+    assert "at 5 symbols" in figures.plot_by_length(range(2, 9), [0.5] * 7).get_label()
+    worse = figures.plot_by_length(LENGTHS, EXACT, repaired=[0] * len(EXACT)).get_label()
+    assert worse == "The model as it was, and the repaired one"
+    assert figures.plot_moved(range(3), [1, 1, 1], [0.5, 0.25]).get_label().endswith("by 1: 0.25")
+
+
 def test_a_training_loss_is_the_mean_of_the_steps_before_its_evaluation():
     curves = figures.loss_curves(LOSSES)
     assert curves["Adam, validation"] == [6, 2, 2, 1]

@@ -105,6 +105,7 @@ ANSWERS = {
             f"{FORMULA} → return 1 / math.sqrt(d_model * max(step, warmup_steps**3 / step**2))",
         ],
         wrong={
+            f"{FORMULA} → return min(d_model**-0.5 * step**-0.5, step * warmup_steps**-1.5)": "outside of min",
             "min( → max(": "the larger of the two",
             "d_model**-0.5 → d_model**0.5": "Wide models",
             "d_model**-0.5 * → ": "width is missing",
@@ -130,6 +131,7 @@ ANSWERS = {
             "math.log(37_000)": "a model that knows nothing",
             str(checks.smoothing_floor(64, 0.1)): "the floor for 64 tokens",
             "0": "must give the correct token probability 1",
+            f"({FLOOR}) / 37_000": "That is a mean over the tokens",
             f"({FLOOR}) / math.log(10)": "base 10",
             str(math.exp(1.3767)): "one large probability",
             "'1.38'": "The answer is a number",
