@@ -27,8 +27,8 @@ class TableModel(nn.Module):
             word that may follow; ``"</s>"`` is the end. A beginning that it does not hold ends.
 
     Raises:
-        ValueError: If nothing comes first, the probabilities after a beginning do not sum to 1, or
-            nothing leads to a beginning.
+        ValueError: If nothing comes first, the probabilities after a beginning do not sum to 1,
+            nothing leads to a beginning, or a beginning has a space too many.
     """
 
     def __init__(self, table: Mapping[str, Mapping[str, float]]) -> None:
@@ -123,6 +123,11 @@ def _require_table(table: Mapping[str, Mapping[str, float]]) -> None:
     for beginning, row in table.items():
         if not isinstance(beginning, str):
             raise ValueError(f"table must have a text for each beginning, got {beginning!r}")
+        if beginning != " ".join(beginning.split()):
+            raise ValueError(
+                "table must have one space between the words of a beginning and none at its ends, "
+                f"got {beginning!r}"
+            )
         numbers = [each for each in row.values() if isinstance(each, Real)]
         are_probabilities = len(numbers) == len(row) and all(0 < each <= 1 for each in numbers)
         if not are_probabilities or not math.isclose(sum(numbers), 1, abs_tol=1e-9):

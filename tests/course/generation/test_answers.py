@@ -135,6 +135,7 @@ ANSWERS = {
             '{"red": {"cat": 1.0}}': "what comes first",
             '{"": {"red": 0.5, "green": 0.5, "blue": 0.0}}': "probabilities above 0",
             '{"": {1: 0.5, 2: 0.5}}': "single words",
+            '"green": { → "green ": {': "none at its ends, got 'green '",
         },
     ),
     "12.2": Answers(

@@ -110,6 +110,16 @@ def test_a_table_that_is_no_language_is_refused(table, sentence):
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize("beginning", ["up ", " up", "up  down", "up\tdown", "up\n", " "], ids=repr)
+def test_a_beginning_with_other_spaces_than_one_between_two_words_is_refused(beginning):
+    with pytest.raises(ValueError) as caught:
+        TableModel(TABLE | {beginning: {"up": 1.0}})
+    assert str(caught.value) == (
+        "table must have one space between the words of a beginning and none at its ends, "
+        f"got {beginning!r}"
+    )
+
+
 @pytest.mark.parametrize("probability", ["0.5", None, float("nan")], ids=repr)
 def test_what_is_no_probability_is_refused(probability):
     with pytest.raises((TypeError, ValueError), match="table must give"):
