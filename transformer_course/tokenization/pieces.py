@@ -113,7 +113,7 @@ def plot_pieces(
     top = axes.get_ylim()[1]
     for name, lines in rows.items():
         count = sum(map(len, lines))
-        axes.text(0, top - 0.15, f"{literal(name)}: {count} pieces", va="center", fontsize=12)
+        axes.text(0, top - 0.15, f"{literal(name)}: {_counted(count)}", va="center", fontsize=12)
         axes.plot([0, WIDTH], [top - HEADING + 0.02] * 2, color=PALE, linewidth=1, marker="")
         for number, line in enumerate(lines, start=1):
             _draw_line(axes, line, bottom=top - HEADING - number * LINE)
@@ -128,7 +128,7 @@ def describe_pieces(tokenizer: Tokenizer, texts: Mapping[str, str]) -> str:
     said = []
     for name, text in texts.items():
         pieces = _pieces(tokenizer, text)
-        said.append(f"{name}, {len(pieces)} pieces: {'|'.join(map(piece_label, pieces))}")
+        said.append(f"{name}, {_counted(len(pieces))}: {'|'.join(map(piece_label, pieces))}")
     return f"texts in pieces, {SPACE} is a space. {'; '.join(said)}"
 
 
@@ -149,7 +149,7 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
     def draw(num_merges: int, text: str = "") -> Figure:
         tokenizer = Tokenizer(merges[:num_merges])
         count = sum(map(len, tokenizer.encode_all(with_own(text).values())))
-        title = f"After {num_merges} merges: {count} pieces"
+        title = f"After {num_merges} merges: {_counted(count)}"
         return plot_pieces(tokenizer, with_own(text), title=title, num_lines=room)
 
     def describe(num_merges: int, text: str = "") -> str:
@@ -172,6 +172,11 @@ def explore_merges(merges: Sequence[tuple[bytes, bytes]], texts: Mapping[str, st
 def _pieces(tokenizer: Tokenizer, text: str) -> list[bytes]:
     """The bytes of every token of a text."""
     return [tokenizer.pieces[token_id] for token_id in tokenizer.encode(text)]
+
+
+def _counted(count: int) -> str:
+    """How many pieces, in words."""
+    return "1 piece" if count == 1 else f"{count} pieces"
 
 
 def _width(piece: bytes) -> float:

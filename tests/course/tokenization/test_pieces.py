@@ -86,7 +86,7 @@ def test_every_piece_is_drawn_in_its_order_below_its_name():
     assert boxes(axes) == ["▁der", "▁in", "▁", "un", "C3", "9F", ".", "▁der"]
     assert [text.get_text() for text in axes.texts if "piece" in text.get_text()] == [
         "one: 7 pieces",
-        r"\$two\$: 1 pieces",
+        r"\$two\$: 1 piece",
     ]
 
 
@@ -123,7 +123,7 @@ def test_boxes_do_not_overlap_and_stay_within_the_figure():
 
 def test_the_words_hold_every_piece_between_bars():
     words = describe_pieces(TOKENIZER, TEXTS)
-    assert "one, 7 pieces: ▁der|▁in|▁|un|C3|9F|." in words and "$two$, 1 pieces: ▁der" in words
+    assert "one, 7 pieces: ▁der|▁in|▁|un|C3|9F|." in words and "$two$, 1 piece: ▁der" in words
 
 
 @pytest.fixture
@@ -135,6 +135,17 @@ def explored(monkeypatch) -> tuple:
     )
     explore_merges(MERGES, TEXTS)
     return calls[0]
+
+
+def test_a_single_piece_is_counted_as_one_in_title_heading_and_words(monkeypatch):
+    calls: list[tuple] = []
+    monkeypatch.setattr(pieces, "explore", lambda *given, **controls: calls.append(given))
+    explore_merges(MERGES, {"one": "der"})
+    ((draw, describe),) = calls
+    axes = draw(6).axes[0]
+    assert axes.get_title(loc="left") == "After 6 merges: 1 piece"
+    assert axes.texts[0].get_text() == "one: 1 piece"
+    assert describe(6).endswith("one, 1 piece: ▁der")
 
 
 def test_the_slider_runs_from_no_merge_to_all(explored):
