@@ -233,6 +233,12 @@ def _headings(text: str) -> list[re.Match]:
     ]
 
 
+def kept_source(name: str) -> str:
+    """The source of a class that the reader keeps; empty where there is none."""
+    sections = _read_if_there()[0].sections
+    return next((s.text for s in sections if (s.name, s.whose) == (name, YOURS)), "")
+
+
 def _read_if_there() -> tuple[Page, str]:
     """The file, or an empty page; and what to say if it cannot be read."""
     if os.environ.get(SWITCH) != "0":

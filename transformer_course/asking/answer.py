@@ -173,7 +173,9 @@ def ask(function: object, *args: object, **kwargs: object) -> object:
     if answer is ...:
         raise _StillWaitingError
     if answer is None:
-        raise AnswerError("Your function returns nothing: end it with a return.")
+        raise AnswerError(
+            "Your function returns nothing (None): end every way through it with a return."
+        )
     return answer
 
 

@@ -87,6 +87,16 @@ def require_joined(attention: nn.Module, inputs: Sequence[Tensor]) -> None:
     with suppress(Exception):  # it is told later
         attention(*inputs)
     hook.remove()
+    if shapes and shapes[-1] == (BATCH, QUERIES, D_MODEL // NUM_HEADS):
+        raise AnswerError(
+            f"output_projection gets {shapes[-1]}, as many numbers as one head has: put the "
+            "outputs of all heads side by side, not their sum or the last one."
+        )
+    if shapes and shapes[-1][:2] == (BATCH, NUM_HEADS):
+        raise AnswerError(
+            f"output_projection gets {shapes[-1]}: move the heads behind the positions, then join "
+            "them."
+        )
     if shapes and shapes[-1][-1:] != (D_MODEL,):
         raise AnswerError(
             f"output_projection gets {shapes[-1]}: join the heads along the last axis, so that it "
@@ -126,7 +136,10 @@ def _require_narrow_heads(listed: nn.Module) -> None:
             "d_model divided by the number of heads."
         )
     if len(narrow) == 3:
-        raise AnswerError("All heads are one and the same: each needs matrices of its own.")
+        raise AnswerError(
+            f"PyTorch finds the matrices of one head; {NUM_HEADS} heads need their own. Is one "
+            "object in the list several times, or the list made anew in a loop?"
+        )
     if len(narrow) != 3 * NUM_HEADS:
         raise AnswerError(
             f"{NUM_HEADS} heads have {3 * NUM_HEADS} narrow projections; PyTorch finds "

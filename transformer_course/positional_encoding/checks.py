@@ -25,6 +25,10 @@ from transformer_edu.model.embeddings import sinusoidal_positions
 NEAREST, LAST = 44, 50
 TURNS = ((3, 0.5), (1, 1.0), (10, 0.05))  # shift, frequency
 BATCH, LENGTH, D_MODEL = 3, 5, 8
+MINUS = (
+    "The exponent has the wrong sign, or you multiplied: the position is divided by "
+    "10000^(2i / d_model)."
+)
 LONGEST, DEFAULT_LENGTH = 20, 5000  # positions in the tables of exercise 5.1
 
 
@@ -94,14 +98,12 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
             table.roll(-1, dims=0)
         ),
         "All sines come first, then all cosines. In the formula they alternate: stack the two "
-        "along a new last axis, then flatten the last two axes.": torch.cat([sine, cosine], -1),
+        "along a new last axis, then flatten the last two.": torch.cat([sine, cosine], -1),
         "Sine and cosine are exchanged: the sine comes first.": _alternate(cosine, sine),
-        "Your exponent is 4i / d_model. The numbers 0, 2, 4, … are already 2i: do not double them "
-        "again.": _encode(lambda even: 2 * even),
+        "Your exponent is 4i / d_model, twice what it should be: 0, 2, 4, … are 2i already, and "
+        "the divisor is d_model.": _encode(lambda even: 2 * even),
         "Your angles are divided by 10000^(i / d_model): the base is 10000, and the exponent is "
         "2i / d_model.": _encode(lambda even: even / 2),
-        "The exponent is missing its minus, or you multiplied: divide the position by "
-        "10000^(2i / d_model).": _encode(lambda even: -even),
         "The angle is divided by 10000^(2i / d_model); yours is the position itself.": (
             _encode(lambda even: 0 * even)
         ),
@@ -111,6 +113,9 @@ def _encoding_hint(received: Tensor, x: Tensor, table: Tensor) -> str:
     for hint, wrong in known_mistakes.items():
         if close(received, x + wrong[:LENGTH]):
             return hint
+    early = [table[:2] for table in (received[0] - x[0], _encode(lambda even: -even))]
+    if close(*early):  # later angles are so large that float32 knows them roughly
+        return MINUS
     if close(received, x * math.sqrt(D_MODEL) + table[:LENGTH]):
         return "x has its factor √d_model already, from the embedding: add the table to x as it is."
     if close(received, x * table[:LENGTH]):

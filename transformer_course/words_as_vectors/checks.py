@@ -63,9 +63,8 @@ def _require_table(embedding: nn.Module) -> None:
     """Refuse a table of the wrong name, kind or shape, each with its hint."""
     table = getattr(embedding, "table", None)
     if not isinstance(table, nn.Embedding):
-        raise AnswerError(
-            f"__init__ must set self.table to an nn.Embedding; yours is {type(table).__name__}."
-        )
+        found = "no self.table is set" if table is None else f"it is {type(table).__name__}"
+        raise AnswerError(f"__init__ must set self.table to an nn.Embedding; in yours {found}.")
     shape = tuple(table.weight.shape)
     if shape == (D_MODEL, VOCABULARY_SIZE):
         raise AnswerError("The table is turned around: a row for each token, d_model numbers wide.")
@@ -130,7 +129,7 @@ def _require_vectors(embedding: nn.Module, token_ids: Tensor) -> None:
             ),
         },
     )
-    factor = float((received * rows).sum() / rows.square().sum())
+    factor = float(((received * rows).sum() / rows.square().sum()).detach())
     if not close(received, rows * math.sqrt(D_MODEL)) and close(received, factor * rows):
         raise AnswerError(
             f"Your rows are multiplied by {factor:.3g}. √d_model is {math.sqrt(D_MODEL):g} here: "
@@ -189,6 +188,9 @@ def _mistaken_choices() -> dict[str, Callable[[Tensor, int], int]]:
     """What usual mistakes return, by their hints."""
     itself = "That is the word itself; the exercise asks for another row."
     return {
+        "That is a cosine, cut to a whole number: argmax gives the place of the largest.": (
+            lambda rows, i: int(_cosines(rows, i).index_fill(0, torch.tensor(i), -2.0).max())
+        ),
         itself: lambda rows, i: i,
         LONG_ROW: lambda rows, i: _chosen(rows @ rows[i], i),
         f"{LONG_ROW} Your second largest may also be the word itself.": lambda rows, i: int(
@@ -215,8 +217,8 @@ def _mistaken_choices() -> dict[str, Callable[[Tensor, int], int]]:
             (-(rows - rows[i]).norm(dim=1)).index_fill(0, torch.tensor(i), -2.0).argmax()
         ),
         DISTANCE: (lambda rows, i: _chosen(-(rows - rows[i]).norm(dim=1), i)),
-        "All cosines with other words can be negative. A 0 for the word itself is then the "
-        "largest.": lambda rows, i: int(
+        "All cosines with other words can be negative. A 0, for the word itself or to begin with, "
+        "is then the largest.": lambda rows, i: int(
             _cosines(rows, i).index_fill(0, torch.tensor(i), 0.0).argmax()
         ),
     }
@@ -233,8 +235,8 @@ def check_changed_row(answer: Tensor, *, table: Tensor) -> None:
     changed = require_shape(answer, tuple(table.shape), "(word, 2)")
     if close(changed, table):
         raise AnswerError(
-            "Your table equals cat_dog_soup. If you have multiplied a row, you have changed both: "
-            "change a clone, and run the cell again."
+            "Your table equals cat_dog_soup. Either your new row is assigned to nothing, or you "
+            "have changed both tables: change a clone, and run the cell again."
         )
     if not changed.isfinite().all():
         raise AnswerError("Some numbers are infinite: multiply by a smaller number.")

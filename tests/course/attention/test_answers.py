@@ -110,7 +110,7 @@ class Attention(nn.Module):
             "weights @ v → weights @ k": "You averaged the keys: the weights average",
             "weights @ v → v": "The shape must be (batch, query, d_head) =",
             "weights @ v → v.mean(1, keepdim=True).expand_as(q)": "Every key gets the same weight, whatever",
-            "return weights @ v → weights @ v": "Your function returns nothing: end it with",
+            "return weights @ v → weights @ v": "Your function returns nothing",
             "k.transpose(-2, -1) → k.T": "Python stops at `scores = q @ k.T",
             "k.transpose(-2, -1) → k": "Python stops at `scores = q @ k",
             "self.query_projection(query) → query": "Python stops at `scores = q @ k",
