@@ -48,7 +48,9 @@ def check_padding_probe(answer: Callable[[nn.Module, Tensor, Tensor], float]) ->
                 raise AnswerError(f"{NOTHING}: every call of the model gets the same source.")
             lengths = [each.size(-1) for each in sources]
             if len(sources) > 1 and (more := max(lengths) - min(lengths)) != PADDING:
-                raise AnswerError(f"Your sources differ by {more} columns: append {PADDING}.")
+                raise AnswerError(
+                    f"Your sources differ by {more} of the {PADDING} columns that are asked for."
+                )
             wrong.append((model, got))
         widths = {ids[1].size(-1) for ids in calls if len(ids) > 1}
         if widths - {sample[1].size(-1)}:

@@ -136,6 +136,8 @@ def check_smoothing_floor(answer: float) -> None:
         right + true * math.log(true): "The correct token's part is missing.",
         math.log(VOCABULARY_SIZE): "That is the loss of a model that knows nothing.",
         smoothing_floor(64, SMOOTHING): "That is the floor for 64 tokens. Here are 37,000.",
+        -true * math.log(true) - SMOOTHING * math.log(SMOOTHING): "All other tokens share ε: each "
+        "costs −ln of its own small part.",
         0.0: "To reach 0, a model must give the correct token probability 1. Smoothing wants less.",
     }
     if math.isclose(answer, right / VOCABULARY_SIZE, rel_tol=0.01):
@@ -247,7 +249,8 @@ def _require_right_path(
     if None not in factors:
         raise AnswerError("All weights move too far, or not far enough, always by one factor.")
     raise AnswerError(
-        "The weights change in another way than they should. Which tensor goes into the model, "
+        "The weights change in another way than they should. Is the optimizer the one that your "
+        "function gets? Which tensor goes into the model, "
         "and which into the loss?"
     )
 

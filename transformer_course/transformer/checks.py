@@ -265,7 +265,8 @@ def _mistakes(package: Transformer) -> dict[str, Tensor]:
         memory = model.encode(SOURCE_IDS, source_mask=encode_mask)
         return model.project(model.decode(TARGET_IDS, memory, source_mask=decode_mask, **more))
 
-    without_positions, only_source = copy.deepcopy(package), copy.deepcopy(package)
+    twice, without_positions, only_source = (copy.deepcopy(package) for _ in range(3))
+    twice.positions.register_forward_hook(lambda _, given, added: given[0] + added)
     without_positions.positions = nn.Identity()
     only_source.positions = _Alternating(package.positions)
     unscaled = copy.deepcopy(package)
@@ -288,7 +289,10 @@ def _mistakes(package: Transformer) -> dict[str, Tensor]:
         "The encoder sees the padding: pass source_mask to the encoder.": logits(
             package, encode_mask=everything
         ),
-        "The positions are missing: embed must add self.positions.": logits(without_positions),
+        "The positions are missing: self.positions takes the tokens' vectors, and adds them.": (
+            logits(without_positions)
+        ),
+        "The tokens count twice: self.positions adds what it gets already.": logits(twice),
         "The target has no positions: use embed for both sides.": logits(only_source),
         "The embeddings are not multiplied by √d_model: call the TokenEmbedding, not its table.": (
             logits(unscaled)

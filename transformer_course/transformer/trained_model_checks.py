@@ -44,10 +44,12 @@ def check_short_numbers(answer: nn.Module) -> None:
             f"{words}. The model has lost the long numbers: what did it read last, or only?"
         )
     if not enough[1]:
-        raise AnswerError(f"{words}. Has this model been trained, to the end?")
+        raise AnswerError(
+            f"{words}. Was it trained to the end? If its last losses jump, train it again."
+        )
     raise AnswerError(
         f"{words}; at least {ENOUGH[0]:.0%} and {ENOUGH[1]:.0%} should be. How many of the 32,000 "
-        "training pairs are that short, and how many of the 500 in the test?"
+        "pairs of task.train are that short, and what does your model read more often now?"
     )
 
 

@@ -121,6 +121,18 @@ def check_learn(answer: Callable[..., object]) -> None:
             raise AnswerError(hint)
     expected = torch.tensor(our_learn(copy.deepcopy(fresh), batches))
     if not close(received[:1], expected[:1]):
+        batch = batches[0]
+        with torch.no_grad():
+            logits = copy.deepcopy(fresh).train()(batch.source_ids, batch.decoder_input_ids)
+        costs = F.cross_entropy(
+            logits.mT, batch.label_ids, ignore_index=PADDING_ID, reduction="none"
+        )
+        for hint, mistake in (
+            ("is a sum", costs.sum()),
+            ("counts padding in its mean", costs.mean()),
+        ):
+            if close(received[0], mistake):
+                raise AnswerError(f"Your loss {hint}: take the mean over the labels but padding.")
         raise AnswerError(
             "Already the first loss differs, before any step: look at what the model gets, and at "
             "what its logits are compared with."

@@ -189,7 +189,7 @@ ANSWERS = {
             ROW_BY_ROW,
         ],
         wrong={
-            "(0, 3) → (0, 1)": "differ by 1 columns: append 3",
+            "(0, 3) → (0, 1)": "differ by 1 of the 3 columns",
             "(after - before).abs().max() → (after.abs() - before.abs()).abs().max()": "subtract first, then take",
             "(after - before).abs().max() → (after.max() - before.max()).abs()": "the largest logits of both",
             f"{APPENDED} → F.pad(source_ids, (3, 0))": "so their positions changed",
@@ -202,7 +202,7 @@ ANSWERS = {
             f"    source_ids = {APPENDED} && model({APPENDED} → model(source_ids": "gets the same source",
             "model(source_ids, target_ids) → model(target_ids, source_ids) && "
             f"model({APPENDED}, target_ids) → model(target_ids, {APPENDED})[:, :-3]": "gets the same source",
-            f"{APPENDED}, target_ids) → F.pad(source_ids, (0, 0, 0, 3)), F.pad(target_ids, (0, 0, 0, 3)))[:3]": "differ by 0 columns",
+            f"{APPENDED}, target_ids) → F.pad(source_ids, (0, 0, 0, 3)), F.pad(target_ids, (0, 0, 0, 3)))[:3]": "differ by 0 of the 3 columns",
             "    with torch →     source_ids[:, -1:] = 0\n    with torch": "change a clone",
             f"{LARGEST} → (after - before).max().item()": "a negative change",
             f"{LARGEST} → (after - before).abs().mean().item()": "mean",

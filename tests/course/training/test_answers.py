@@ -130,6 +130,7 @@ ANSWERS = {
             "-0.1 * math.log(0.1 / 37_000)": "correct token's part is missing",
             "math.log(37_000)": "a model that knows nothing",
             str(checks.smoothing_floor(64, 0.1)): "the floor for 64 tokens",
+            "-0.9 * math.log(0.9) - 0.1 * math.log(0.1)": "All other tokens share ε",
             "0": "must give the correct token probability 1",
             f"({FLOOR}) / 37_000": "That is a mean over the tokens",
             f"({FLOOR}) / math.log(10)": "base 10",

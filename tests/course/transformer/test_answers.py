@@ -159,6 +159,7 @@ ANSWERS = {
             "source_ids, source_mask → ids, source_mask && embed(source_ids) → embed(ids) && self.encode(ids, source → self.encode(source_ids, source && decoded → y",
         ],
         wrong={
+            f"{EMBED} → self.embedding_dropout((x := self.source_embedding(token_ids)) + self.positions(x))": "The tokens count twice",
             f"{EMBED} → self.positions(self.source_embedding(token_ids))": "In training, embed does not apply",
             f"{EMBED} → self.positions(self.embedding_dropout(self.source_embedding(token_ids)))": "embed drops parts of the tokens, and the",
             f"{EMBED} → self.source_embedding(token_ids)": "In training, embed does not apply",
@@ -226,6 +227,8 @@ ANSWERS = {
             "    return losses → \n    model.eval()\n    return losses",
         ],
         wrong={
+            "ignore_index=0) → ignore_index=0, reduction='sum')": "Your loss is a sum",
+            "ignore_index=0) → ignore_index=0, reduction='none').mean()": "counts padding in its mean",
             "        optimizer.zero_grad()\n → ": "Gradients of all batches add up: call",
             "        loss.backward()\n → ": "The model does not learn: its weights are",
             "        optimizer.step()\n → ": "The model does not learn: its weights are",
@@ -262,13 +265,13 @@ ANSWERS = {
             "nn.ModuleList([knows()])[0]",
         ],
         wrong={
-            "knows(wrong=SHORT)": "How many of the 32,000 training pairs are that short",
+            "knows(wrong=SHORT)": "How many of the 32,000 pairs of task.train",
             "knows(wrong=SHORT[:9])": "93% of the short numbers and 100% of the test are right",
             "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 1])": "80% of the short numbers",
             "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 2])": "How many of the 32,000",
             "knows(wrong=LONG)": "The model has lost the long numbers",
             "knows(wrong=LONG[:51])": "The model has lost the long numbers",
-            "knows(wrong=SHORT + LONG)": "Has this model been trained, to the end?",
+            "knows(wrong=SHORT + LONG)": "Was it trained to the end?",
             "PARTS['Transformer']": "The answer is a trained Transformer; yours is type.",
             "len(SHORT)": "The answer is a trained Transformer; yours is int.",
             "nn.Linear(2, 3)": "The answer is a trained Transformer; yours is Linear.",
