@@ -204,8 +204,9 @@ def require_wired(
         given = [other if name == "x" else inputs[name] for name in wanted]
         if not _same(function(other), getattr(layer, part)(*given)):
             raise AnswerError(
-                f"The function that {around} gets must use its argument everywhere, not the x "
-                "outside. With the norms first (pre-norm), the sub-layer gets norm(x)."
+                f"The function that {around} gets must use its argument everywhere, not a "
+                "tensor of the code around it. With the norms first (pre-norm), the sub-layer gets "
+                "norm(x)."
             )
 
 
