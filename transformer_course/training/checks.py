@@ -60,7 +60,7 @@ MISTAKEN_RATES: tuple[tuple[Callable[[float, float, float], float], str], ...] =
     ),
     (
         lambda s, d, w: d**-0.5 * s * w**-1.5,
-        "Your rate never falls: after the warm-up, the other of the two lines is the smaller one.",
+        "Your rate never falls: after the warm-up it must fall, as step^−0.5.",
     ),
     (
         lambda s, d, w: d**-0.5 * s**-0.5,
@@ -132,7 +132,10 @@ def check_smoothing_floor(answer: float) -> None:
         "is wanted for it, and add the other tokens.",
         right - (1 - true) * math.log(true): "The correct token's cost counts in full: weigh it, "
         "too, by the probability that is wanted for it.",
-        -true * math.log(true): "That is the correct token's part. All other tokens add theirs.",
+        -true
+        * math.log(
+            true
+        ): "That is hardly more than the correct token's part: 36,999 other tokens add theirs.",
         right + true * math.log(true): "The correct token's part is missing.",
         math.log(VOCABULARY_SIZE): "That is the loss of a model that knows nothing.",
         smoothing_floor(64, SMOOTHING): "That is the floor for 64 tokens. Here are 37,000.",

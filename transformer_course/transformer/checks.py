@@ -283,10 +283,10 @@ def _mistakes(package: Transformer) -> dict[str, Tensor]:
         "Neither stack gets a mask for the source: its padding receives attention.": logits(
             package, everything, everything
         ),
-        "The decoder's cross-attention sees the padding: pass source_mask to decode.": logits(
+        "Cross-attention sees padding: source_mask must arrive in self.decoder.": logits(
             package, decode_mask=everything
         ),
-        "The encoder sees the padding: pass source_mask to the encoder.": logits(
+        "The encoder sees the padding: source_mask must arrive in self.encoder.": logits(
             package, encode_mask=everything
         ),
         "The positions are missing: self.positions takes the tokens' vectors, and adds them.": (

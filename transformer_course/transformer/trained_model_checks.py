@@ -41,7 +41,7 @@ def check_short_numbers(answer: nn.Module) -> None:
         return
     if enough[0]:
         raise AnswerError(
-            f"{words}. The model has lost the long numbers: what did it read last, or only?"
+            f"{words}. Did the model read enough of the long numbers, and also at the end?"
         )
     if not enough[1]:
         raise AnswerError(

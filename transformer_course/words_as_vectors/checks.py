@@ -254,8 +254,13 @@ def check_changed_row(answer: Tensor, *, table: Tensor) -> None:
     moved = [i for i in range(len(table)) if not close(changed[i], table[i])]
     if len(moved) > 1:
         raise AnswerError(f"You have changed {len(moved)} rows; one is enough.")
-    products = changed @ changed[0]
+    products, before = changed @ changed[0], table @ table[0]
     if not products[2] > products[1]:
+        if moved in ([1], [2]) and products[2] - products[1] > before[2] - before[1]:
+            raise AnswerError(
+                f"The right row, changed too little: cat · dog is {products[1]:.1f} and cat · soup "
+                f"is {products[2]:.1f}."
+            )
         raise AnswerError(
             f"cat · dog is {products[1]:.1f} and cat · soup is {products[2]:.1f}. A longer row has "
             "larger products with all others. Which row must be longer, or shorter?"

@@ -125,7 +125,7 @@ ANSWERS = {
             BITS: "in bits",
             f"-({FLOOR})": "the loss is minus that",
             "-math.log(0.9)": "That is the cost of the correct token",
-            "-0.9 * math.log(0.9)": "All other tokens add theirs",
+            "-0.9 * math.log(0.9)": "36,999 other tokens add theirs",
             "-math.log(0.9) - 0.1 * math.log(0.1 / 37_000)": "weigh it, too",
             "-0.1 * math.log(0.1 / 37_000)": "correct token's part is missing",
             "math.log(37_000)": "a model that knows nothing",

@@ -134,7 +134,7 @@ ANSWERS = {
             "table * 3": "You have changed 3 rows; one is enough.",
             "torch.stack([3 * table[0], table[1], table[2]])": "cat · dog is 14.4 and cat · soup is 9.0. A",
             "torch.stack([table[0], table[1], -5 * table[2]])": "A negative number turns a vector around:",
-            "torch.stack([table[0], table[1], 1.1 * table[2]])": "cat · dog is 4.8 and cat · soup is 3.3. A",
+            "torch.stack([table[0], table[1], 1.1 * table[2]])": "The right row, changed too little",
             "torch.stack([table[0], 0.5 * table[1], 3 * table[2]])": "You have changed 2 rows; one is enough.",
             "torch.stack([table[0], table[1], table[2] + 2])": "The cosines have changed. Multiply a whole",
             "torch.stack([table[0], 0 * table[1], table[2]])": "A vector of zeros",
