@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from transformer_course.a_published_model.differences import plot_differences
+from transformer_course.drawing.charts import require_entries
 
 
 def plot_twins(
@@ -17,7 +18,8 @@ def plot_twins(
         kept: By the same names, how many of ten translations stay.
         equal: Below it, two logits count as equal.
     """
-    twins = [name for name in differences if name != "our model"]
+    require_entries("kept", kept, differences)
+    _, *twins = differences
     unchanged = sum(kept[name] == 10 for name in twins)
     title = f"{unchanged} of {len(twins)} wrong choices change no translation"
     words = {name: f"{count} of 10 stay" for name, count in kept.items()}

@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from transformer_course.drawing.style import BLUE, GREEN, VERMILION, literal, styled
+from transformer_edu.model.refusals import require_choice
 
 JUMPS = Path(__file__).with_name("jumps.json")
 KINDS = ("two layers", "one layer", "one period")  # of models
@@ -46,7 +47,8 @@ class Jump:
 
 
 def stored_jumps(name: str, path: Path = JUMPS) -> list[Jump]:
-    """The trainings of one kind, one for each seed."""
+    """The trainings of one of KINDS, one for each seed."""
+    require_choice("name", name, KINDS)
     rows = json.loads(path.read_text(encoding="utf-8"))["jumps"]
     return [
         Jump(**{key: tuple(each) if isinstance(each, list) else each for key, each in row.items()})

@@ -12,6 +12,13 @@ from transformer_course.drawing.style import BLUE, GREEN, PURPLE, VERMILION, lit
 GROUP_COLORS = (BLUE, VERMILION, GREEN, PURPLE)
 
 
+def require_entries(name: str, entries: Collection[str], needed: Collection[str]) -> None:
+    """Refuse a dictionary without the entries that a figure's title compares, in one sentence."""
+    if set(needed) - set(entries):
+        wanted, there = (", ".join(map(repr, names)) for names in (needed, entries))
+        raise ValueError(f"{name} must have the entries {wanted}, got {there or 'none'}")
+
+
 @styled
 def plot_lines(
     lines: Mapping[str, Sequence[float]],
@@ -103,6 +110,10 @@ def plot_grouped_bars(
         A new figure.
     """
     names = list(next(iter(groups.values())))
+    if len(names) > len(GROUP_COLORS):
+        raise ValueError(f"a group can have {len(GROUP_COLORS)} bars, got {', '.join(names)}")
+    for name, group in groups.items():
+        require_entries(f"the group {name!r}", group, names)
     figure, axes = plt.subplots(figsize=(8, 0.9 + 0.32 * (len(names) + 0.8) * len(groups)))
     height = 0.8 / len(names)
     for order, (name, color) in enumerate(zip(names, GROUP_COLORS[: len(names)], strict=True)):

@@ -94,11 +94,11 @@ def plot_flips(flips: Mapping[str, Mapping[str, float]], total: int) -> Figure:
     """Draw how many articles change when the noun's vector moves along features.
 
     Args:
-        flips: By how many features, the number of changes by "features" and "random features".
+        flips: By how many features, the number of changes by features, then by random features.
         total: How many sentences there are.
     """
     name, last = list(flips.items())[-1]
-    chosen, control = last.values()
+    chosen, control, *_ = last.values()
     title = f"{name}: {chosen:.0f} of {total} articles change, with random ones {control:.0f}"
     figure = plot_grouped_bars(flips, x_label=f"changed articles, of {total}", title=title)
     figure.set_label(f"{title}; all: {dict(flips)}")

@@ -170,14 +170,28 @@ def source_row(translator: Translator, source: str) -> Tensor:
     return torch.tensor([ids], device=device_of(translator.model))
 
 
-def words_of(translator: Translator, token_ids: Sequence[int]) -> list[str]:
+class Words(list[str]):
+    """The tokens of a sentence; one that is not there is refused in a sentence that names them."""
+
+    def index(self, word: str, *bounds: int) -> int:
+        """Where a word is, as in every list.
+
+        Raises:
+            ValueError: If it is not one of the tokens.
+        """
+        if word not in self:
+            raise ValueError(f"{word!r} is not a token of this sentence; its tokens: {[*self]}")
+        return super().index(word, *bounds)
+
+
+def words_of(translator: Translator, token_ids: Sequence[int]) -> Words:
     """Tokens as a reader writes them, without the space before a word.
 
     Args:
         translator: Its tokenizer is the package's.
         token_ids: Of one sentence.
     """
-    return [each.removeprefix(WORD_START) for each in translator.tokenizer.tokens(token_ids)]
+    return Words(each.removeprefix(WORD_START) for each in translator.tokenizer.tokens(token_ids))
 
 
 def vectors_by_layer(translator: Translator, text: str) -> tuple[list[str], Tensor]:

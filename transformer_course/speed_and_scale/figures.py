@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from transformer_course.drawing.charts import plot_lines
+from transformer_course.drawing.charts import plot_lines, require_entries
 from transformer_course.speed_and_scale.stacked_bars import plot_stacked_bars
 
 
@@ -14,6 +14,7 @@ def plot_steps(counts: Mapping[str, Sequence[float]]) -> Figure:
     Args:
         counts: Million operations of each step, by "without cache" and "with cache".
     """
+    require_entries("counts", counts, ["without cache", "with cache"])
     tokens = len(counts["with cache"])
     ratio = counts["without cache"][-1] / counts["with cache"][-1]
     title = f"Without the cache, token {tokens} needs {ratio:.0f} times the operations"
@@ -23,15 +24,19 @@ def plot_steps(counts: Mapping[str, Sequence[float]]) -> Figure:
     return figure
 
 
-def equal_length(counts: Mapping[str, Sequence[float]], lengths: Sequence[int]) -> int:
+def equal_length(counts: Mapping[str, Sequence[float]], lengths: Sequence[int]) -> int | None:
     """The first length at which self-attention needs as many operations as the other sub-layer.
 
     Args:
         counts: Operations for each length, by "self-attention" and "feed-forward".
-        lengths: In ascending order; the last one is long enough.
+        lengths: In ascending order.
+
+    Returns:
+        None if none of them is long enough.
     """
+    require_entries("counts", counts, ["self-attention", "feed-forward"])
     pairs = zip(lengths, counts["self-attention"], counts["feed-forward"], strict=True)
-    return next(length for length, attention, other in pairs if attention >= other)
+    return next((length for length, attention, other in pairs if attention >= other), None)
 
 
 def plot_crossing(counts: Mapping[str, Sequence[float]], lengths: Sequence[int]) -> Figure:
@@ -42,9 +47,10 @@ def plot_crossing(counts: Mapping[str, Sequence[float]], lengths: Sequence[int])
         lengths: As for equal_length.
     """
     crossing = equal_length(counts, lengths)
+    title = f"Equal at L = {crossing}" if crossing else f"Not equal up to L = {lengths[-1]}"
     labels = {"x_label": "length L", "y_label": "million operations per position"}
-    figure = plot_lines(counts, x=lengths, title=f"Equal at L = {crossing}", **labels)
-    figure.set_label(f"Million operations per position: {counts}; equal at {crossing}")
+    figure = plot_lines(counts, x=lengths, title=title, **labels)
+    figure.set_label(f"Million operations per position: {counts}; equal at {crossing or 'none'}")
     return figure
 
 
@@ -54,6 +60,7 @@ def plot_memory(memory: Mapping[str, Mapping[str, float]]) -> Figure:
     Args:
         memory: By batch, "96 tokens" among them, the megabytes of each part.
     """
+    require_entries("memory", memory, ["96 tokens"])
     parts = memory["96 tokens"]
     activations = sum(size for part, size in parts.items() if part.startswith("activations"))
     fraction = activations / sum(parts.values())

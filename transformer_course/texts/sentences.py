@@ -25,6 +25,18 @@ def sentences_of(pairs: Iterable[tuple[str, str]]) -> list[str]:
     return [sentence for pair in pairs for sentence in pair]
 
 
+def number_of(english: str) -> int:
+    """Where an English sentence stands in ALL_PAIRS.
+
+    Raises:
+        ValueError: If it does not stand there.
+    """
+    found = [number for number, (source, _) in enumerate(ALL_PAIRS) if source == english]
+    if not found:
+        raise ValueError(f"it must be one of the sentences in ALL_PAIRS, got {english!r}")
+    return found[0]
+
+
 FIRST_SENTENCES = read_pairs("first.tsv")  # what kind of sentence it is, English
 SAMPLE_PAIRS = read_pairs("sentences.tsv")  # English, German
 CAPTION_PAIRS = read_pairs("captions.tsv")  # English, German: captions of imagined pictures

@@ -12,7 +12,7 @@ from torch import Tensor
 from transformer_course.curves.run_figures import describe_runs
 from transformer_course.curves.stored_runs import StoredRuns
 from transformer_course.drawing import course_map
-from transformer_course.drawing.charts import plot_bars, plot_lines
+from transformer_course.drawing.charts import plot_bars, plot_lines, require_entries
 from transformer_course.training.loss_charts import Rate, plot_runs, plot_schedules
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.state import TrainingRun
@@ -82,16 +82,18 @@ def plot_paths(paths: Lines) -> Figure:
 
     Args:
         paths: By name, the weight at the start and after every step; "Adam, A" and "Adam, B" are
-            among them, and reach 0.
+            among them.
 
     Returns:
         A new figure.
     """
+    require_entries("paths", paths, names := ["Adam, A", "Adam, B"])
     steps = range(len(paths["Adam, A"]))
     first, second = (
-        next(step for step in steps if paths[f"Adam, {name}"][step] <= 0) for name in "AB"
+        next((f"at step {step}" for step, weight in enumerate(paths[name]) if weight <= 0), "never")
+        for name in names
     )
-    title = f"With Adam, A reaches 0 at step {first} and B at step {second}"
+    title = f"With Adam, A reaches 0 {first} and B {second}"
     figure = plot_lines(paths, x=steps, x_label="step", y_label="weight (best: 0)", title=title)
     figure.set_label(title)
     return figure

@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from transformer_course.drawing.charts import plot_bars, plot_grouped_bars, plot_lines
+from transformer_course.drawing.charts import (
+    plot_bars,
+    plot_grouped_bars,
+    plot_lines,
+    require_entries,
+)
 
 COST = "cost in nats per token"
 Groups = Mapping[str, Mapping[str, float]]  # by kind of part, then by what the bar shows
@@ -16,6 +21,8 @@ def plot_cost(costs: Groups) -> Figure:
     Args:
         costs: By kind, the cost by what takes the output's place; "zeros" is one of them.
     """
+    for kind, cost in costs.items():
+        require_entries(f"the costs of {kind}", cost, ["zeros"])
     largest = max(costs, key=lambda kind: costs[kind]["zeros"])
     return _plot_costs(costs, f"Without {largest}, the model fails")
 
@@ -26,7 +33,8 @@ def plot_together(costs: Groups) -> Figure:
     Args:
         costs: By kind, first the sum of the single costs, then the cost of all heads at once.
     """
-    added, at_once = costs["cross-attention"].values()
+    require_entries("costs", costs, ["cross-attention"])
+    added, *_, at_once = costs["cross-attention"].values()
     title = f"Cross-attention: one by one {added:.2f} nats, together {at_once:.2f}"
     return _plot_costs(costs, title)
 
@@ -46,6 +54,7 @@ def plot_orders(curves: Mapping[str, Sequence[float]], counts: Sequence[int]) ->
             the cost at each count.
         counts: How many heads are removed.
     """
+    require_entries("curves", curves, ["costliest first", "cheapest first"])
     half = len(counts) // 2
     costliest, cheapest = (curves[f"{name} first"][half] for name in ("costliest", "cheapest"))
     title = (
@@ -62,7 +71,9 @@ def plot_choices(right: Groups) -> Figure:
     Args:
         right: By the kind that is removed, the fraction that is right by "gender" and "number".
     """
+    require_entries("right", right, ["cross-attention"])
     blind = right["cross-attention"]
+    require_entries("right['cross-attention']", blind, ["gender", "number"])
     title = f"Without cross-attention: gender {blind['gender']:.0%}, number {blind['number']:.0%}"
     figure = plot_grouped_bars(right, x_label="fraction right", title=title)
     figure.set_label(f"{title}; {right}")
@@ -75,6 +86,7 @@ def plot_exact_matches(exact: Mapping[str, float]) -> Figure:
     Args:
         exact: By where it is uniform; "encoder" is one of the places.
     """
+    require_entries("exact", exact, ["encoder"])
     title = f"Where attention is uniform: in the encoder, exact match is {exact['encoder']:.2f}"
     figure = plot_bars(exact, y_label="exact match", title=title, top=1)
     figure.set_label(f"{title}: {exact}")

@@ -4,7 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.looking.recording import record_attention, token_words, vectors_by_layer
+from transformer_course.looking.recording import (
+    Words,
+    record_attention,
+    token_words,
+    vectors_by_layer,
+)
 from transformer_edu.model.attention import MultiHeadAttention
 from transformer_edu.model.cache import DecoderCache
 from transformer_edu.model.special_ids import END_ID, START_ID
@@ -139,3 +144,10 @@ def test_words_have_no_mark_of_a_space_and_the_special_tokens_have_names(transla
 
 def test_no_token_has_an_empty_name(translator):
     assert all(token_words(translator, range(translator.model.config.vocabulary_size)))
+
+
+def test_a_word_that_is_not_there_is_refused_with_the_words_that_are():
+    words = Words(["a", "dog", "sees", "a"])
+    assert words.index("a") == 0 and words.index("a", 1) == 3
+    with pytest.raises(ValueError, match=r"'guitar' is not a token .* \['a', 'dog', 'sees', 'a'\]"):
+        words.index("guitar")

@@ -2,7 +2,15 @@
 
 import re
 
-from transformer_course.texts.sentences import CAPTION_PAIRS, SAMPLE_PAIRS, UNDISPUTED
+import pytest
+
+from transformer_course.texts.sentences import (
+    ALL_PAIRS,
+    CAPTION_PAIRS,
+    SAMPLE_PAIRS,
+    UNDISPUTED,
+    number_of,
+)
 
 
 def words(text):
@@ -40,3 +48,9 @@ def test_words_that_belong_together_stand_in_the_same_captions():
             for english, german in CAPTION_PAIRS
         ]
         assert (True, True) in together, f"{english_word} and {german_word} never meet"
+
+
+def test_a_sentence_of_another_text_has_no_number():
+    assert number_of(ALL_PAIRS[7][0]) == 7
+    with pytest.raises(ValueError, match="one of the sentences in ALL_PAIRS, got 'A cat sleeps.'"):
+        number_of("A cat sleeps.")
