@@ -303,6 +303,11 @@ def test_a_model_that_the_engine_would_compute_otherwise_is_refused(tmp_path, bu
         ),
         (lambda folder: fast_translator(random_translator(), compute_type="int3"), "int3"),
         (
+            lambda folder: export_ctranslate2(random_translator().model, folder),
+            "translator must be a Translator, got Transformer",
+        ),
+        (lambda folder: fast_translator("runs/x"), "translator must be a Translator, got str"),
+        (
             lambda folder: fast_translator(random_translator()).translate("4", width=0),
             "width must be at least 1, got 0",
         ),
@@ -313,6 +318,11 @@ def test_what_cannot_be_done_is_refused(tmp_path, call, message):
     with pytest.raises((TypeError, ValueError, OSError), match=message) as error:
         call(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_a_fast_translator_can_be_made_from_a_fast_one():
+    fast = fast_translator(random_translator(**LONG))
+    assert fast_translator(fast).translate_all(SOURCES) == fast.translate_all(SOURCES)
 
 
 @pytest.mark.parametrize(

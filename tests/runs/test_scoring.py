@@ -1,5 +1,8 @@
 """The score of a run is BLEU over one of its parts; an everyday sentence is right or wrong."""
 
+import json
+import shutil
+
 import pytest
 from torch import nn
 
@@ -63,6 +66,22 @@ def test_exported_weights_mean_multi30k_unless_a_task_is_named(tmp_path, text_ru
 def test_errors_are_told_in_one_line(text_run, capsys, options, message):
     assert main([str(text_run) if option == "RUN" else option for option in options]) == 1
     assert capsys.readouterr().err.splitlines() == [message]
+
+
+def test_a_run_from_before_the_split_by_hash_is_not_scored_by_what_it_learned(
+    tmp_path, text_run, capsys
+):
+    folder = tmp_path / "older"
+    shutil.copytree(text_run, folder)
+    content = json.loads((folder / "settings.json").read_text())
+    del content["versions"]["parts"]
+    (folder / "settings.json").write_text(json.dumps(content))
+    assert main([str(folder)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        "error: run must be one that has not learned from sentences of its parts"
+    )
+    assert line.endswith(f"got {folder}; name --source and --target")
 
 
 class Echo:

@@ -43,17 +43,18 @@ def fast_translator(translator: Translator, *, compute_type: str = "float32") ->
         compute_type: "float32"; or "int8", which is faster and changes some targets.
 
     Raises:
-        ModuleNotFoundError: If ctranslate2 is not installed.
-        TypeError, ValueError: As in export_ctranslate2, or if the device lacks the compute_type.
+        ModuleNotFoundError, TypeError, ValueError: As export_ctranslate2, or if the device lacks
+            the compute_type.
     """
     library = import_extra("ctranslate2", extra="fast")
+    _require_own_parts(translator)
     on_gpu = device_of(translator.model).type == "cuda"
     threads = 1 if on_gpu else torch.get_num_threads()  # each computes its own batch
     asked = {"compute_type": compute_type, "inter_threads": threads, "intra_threads": 1}
     with tempfile.TemporaryDirectory() as folder:
         export_ctranslate2(translator, folder)
         engine = library.Translator(folder, "cuda" if on_gpu else "cpu", **asked)
-    return FastTranslator(*vars(translator).values(), engine=engine)
+    return FastTranslator(**vars(translator) | {"engine": engine})
 
 
 def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> None:
@@ -73,7 +74,7 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> Non
     """
     require_path("folder", folder)
     specs = import_extra("ctranslate2", extra="fast").specs
-    _require_own_parts(translator.model)
+    _require_own_parts(translator)
     if Path(folder).exists() and any(Path(folder).iterdir()):
         raise FileExistsError(f"folder must be new or empty, got {folder}")
     model = copy.deepcopy(translator.model).to("cpu", torch.float32)
@@ -114,9 +115,11 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> Non
     spec.save(os.fspath(folder))
 
 
-def _require_own_parts(model: nn.Module) -> None:
-    """Refuse a model of which the engine would compute something else."""
-    is_ours = type(model) is Transformer
+def _require_own_parts(translator: Translator) -> None:
+    """Refuse what is none, and a model of which the engine would compute something else."""
+    if not isinstance(translator, Translator):
+        raise TypeError(f"translator must be a Translator, got {type(translator).__name__}")
+    is_ours = type(model := translator.model) is Transformer
     own = dict(without_numbers(model.config).named_modules()) if is_ours else {}
     for name, part in model.named_modules():
         kinds = [(type(each), getattr(each, "eps", None)) for each in (part, own.get(name))]
@@ -151,15 +154,13 @@ class FastTranslator(Translator):
 
     def _write(self, sources: list[list[int]], **asked: float) -> list[list[int]]:
         written = write_all(self.model, [], **asked)  # refuses a number that is out of its range
-        config, width = self.model.config, asked["width"]
+        config, width, size = self.model.config, asked["width"], asked["batch_size"]
         room = min(max(map(len, sources), default=0) + EXTRA_LENGTH, config.max_length)
         settings = {"max_input_length": 0, "max_decoding_length": room, "min_decoding_length": 0}
         settings |= {"beam_size": width, "num_hypotheses": width, "length_penalty": 1}
         settings |= {"return_scores": width > 1, "return_end_token": True}
         tokens = [[str(i) for i in source] for source in sources]
-        results = self.engine.translate_batch(
-            tokens, max_batch_size=asked["batch_size"], **settings
-        )
+        results = self.engine.translate_batch(tokens, max_batch_size=size, **settings)
         for source, result in zip(sources, results, strict=True):
             ids = best_hypothesis(result, asked["alpha"])
             is_too_long = len(ids) > len(source) + EXTRA_LENGTH

@@ -181,5 +181,6 @@ def versions(processes: int) -> dict[str, str]:
         "transformer_edu": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
+        "parts": "by a hash of the source",  # of the task files; runs from before have none
         "machine": machine if processes == 1 else f"{processes} × {machine}",
     }

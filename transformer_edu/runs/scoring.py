@@ -20,6 +20,7 @@ from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
 from transformer_edu.runs.settings import TEXT_TASKS, RunSettings, choose_settings
 from transformer_edu.training.bleu import Bleu, corpus_bleu
+from transformer_edu.training.machine.atomic_files import read_json
 from transformer_edu.training.machine.device import (
     DEVICE_VARIABLE,
     keep_freed_memory,
@@ -36,11 +37,7 @@ CASES = {"cased": False, "lower-cased": True}
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the command line, translate, print the scores with their signatures.
-
-    Returns:
-        The exit status: 0, or 1 after an error, which is told in one line.
-    """
+    """Read the command line, print scores with signatures; the exit status is 1 after an error."""
     parser = argparse.ArgumentParser(
         prog="python -m transformer_edu.runs.scoring", description=ABOUT
     )
@@ -76,11 +73,14 @@ def settings_of_texts(
     Exported weights have no settings; for them it is Multi30k.
 
     Raises:
-        ValueError: If the run's own task has no texts.
+        ValueError: If the run's own task has no texts, or it is of files that older rules split.
     """
     if (task, source, target) == (None, None, None) and folder.holds_a_run():
         settings = folder.read_settings()
         require_choice("task", settings.task, TEXT_TASKS)  # others have no BLEU
+        if settings.task == "files" and "parts" not in read_json(folder.settings_file)["versions"]:
+            wanted = "one that has not learned from sentences of its parts, as older ones have"
+            raise ValueError(f"run must be {wanted}, got {folder.path}; name --source and --target")
         return settings
     task = task or ("files" if source or target else None)
     return choose_settings("tiny", task=task, source=source, target=target)
