@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tools.install import ROOT, InstallError, constraints, torch_arguments
+from tools.install import ROOT, InstallError, constraints, install, known_extras, torch_arguments
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,15 @@ def test_the_command_says_in_one_sentence_that_a_value_is_wrong():
         )
         assert result.returncode == 1 and result.stdout == ""
         assert result.stderr.startswith("TORCH must ") and result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("extras", "got"), [("labb", "labb"), ("lab,dat, x", "dat, x"), ("", "none")]
+)
+def test_an_unknown_extra_is_refused_before_anything_is_installed(extras, got, capsys):
+    with pytest.raises(InstallError, match=f"^extras must be some of data, .*dev, got {got}$"):
+        install(extras, "", ROOT / "nowhere")
+    assert capsys.readouterr().out == "" and known_extras("lab, data") == ["lab", "data"]
 
 
 def test_a_chosen_pytorch_replaces_the_tested_one_and_nothing_else():

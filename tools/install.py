@@ -88,6 +88,18 @@ def constraints(tested: str, chosen: str) -> str:
     return re.sub(r"(?m)^torch==.*$", chosen, tested) if chosen else tested
 
 
+def known_extras(extras: str) -> list[str]:
+    """The names of extras; one that pyproject.toml lacks is refused: pip would only warn."""
+    content = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (section,) = re.findall(r"(?ms)^\[project.optional-dependencies\]$(.*?)^\[", content)
+    there, names = re.findall(r"(?m)^(\w+) = ", section), re.findall(r"[^,\s]+", extras)
+    unknown = [name for name in names if name not in there]
+    if unknown or not names:
+        wanted = f"extras must be some of {', '.join(there)}"
+        raise InstallError(f"{wanted}, got {', '.join(unknown) or 'none'}")
+    return names
+
+
 def torch_version() -> str:
     """The installed PyTorch's version, empty when there is none."""
     importlib.invalidate_caches()
@@ -141,6 +153,7 @@ def install(extras: str, torch: str, environment: Path) -> None:
     Raises:
         InstallError: If something cannot be installed.
     """
+    names = ",".join(known_extras(extras))
     log, remembered = environment / "install.log", environment / "chosen-torch.txt"
     arguments = torch_arguments(torch) if torch else []
     print(size_note(sys.platform, torch, bool(torch_version())), flush=True)
@@ -154,7 +167,7 @@ def install(extras: str, torch: str, environment: Path) -> None:
     versions = environment / "constraints.txt"
     tested = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     versions.write_text(constraints(tested, chosen), encoding="utf-8")
-    pip_install("--editable", f".[{extras}]", "--constraint", str(versions), log=log)
+    pip_install("--editable", f".[{names}]", "--constraint", str(versions), log=log)
 
 
 def main(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ It shows what PyTorch computes, loads nothing but its own files, and runs nothin
 
 import json
 import re
+import shutil
 from contextlib import ExitStack
 from urllib.parse import quote, urlencode
 
@@ -621,6 +622,23 @@ def test_a_translator_that_does_not_come_is_told(chromium, address):
     page.goto(f"{address}/live/index.html")
     expect(page.locator("#message")).to_contain_text("could not be loaded")
     expect(page.locator("#loading")).to_be_hidden()
+    page.close()
+
+
+@pytest.mark.parametrize("kept", [3, 4000, 5_000_000, 5_000_001])
+def test_an_incomplete_file_is_told_on_a_disk(chromium, disk, tmp_path, kept):
+    shutil.copytree(disk, tmp_path / "live")
+    page = chromium.new_page()
+    whole = (disk / "index.html").read_text()
+    start = re.search('<template id="translator">', whole).end()
+    (tmp_path / "live" / "index.html").write_text(whole[: start + kept])
+    page.goto(f"{(tmp_path / 'live').as_uri()}/index.html")
+    expect(page.locator("#message")).to_contain_text("incomplete")
+    (tmp_path / "cut.bin").write_bytes(translator_file()[:kept])
+    page.goto(f"{disk.as_uri()}/index.html")
+    boxes(page)
+    page.locator("#other").set_input_files(tmp_path / "cut.bin")
+    expect(page.locator("#message")).to_contain_text("incomplete")
     page.close()
 
 

@@ -26,9 +26,10 @@ function readWeights(buffer) {
     throw new RangeError("the weights must be a Transformer's, got another file");
   const tensors = new Map();
   for (const [name, { dtype, shape, data_offsets: [from, to] }] of Object.entries(entries)) {
-    const numbers = numbersOf(dtype, buffer.slice(start + from, start + to));
+    const bytes = buffer.slice(start + from, start + to);
+    const numbers = bytes.byteLength === to - from ? numbersOf(dtype, bytes) : [];
     if (numbers.length !== shape.reduce((size, axis) => size * axis, 1))
-      throw new RangeError(`the weights must be a whole file, got ${name} cut off`);
+      throw new RangeError(`the weights must be a whole file, got an incomplete ${name}`);
     tensors.set(name.replace(/^weights\./, ""), new Tensor(shape, numbers));
   }
   return new Weights(config, tensors);

@@ -237,21 +237,28 @@ class Page {
 // A translator file: the length of a head as 8 bytes, the head as JSON with the tokenizer and the
 // terms, and a model.safetensors.
 function readTranslator(buffer) {
-  const length = Number(new DataView(buffer).getBigUint64(0, true));
-  if (!(length < buffer.byteLength)) throw new RangeError("This is not a translator file.");
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
-  const weights = buffer.slice(8 + length);
-  return { ...head, weights, size: weights.byteLength };
+  try {
+    const length = Number(new DataView(buffer).getBigUint64(0, true));
+    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+    const weights = buffer.slice(8 + length);
+    return { ...head, weights, size: weights.byteLength };
+  } catch {
+    throw new Error("the file is incomplete, or not one of a translator.");
+  }
 }
 
 async function loadTranslator() {
   const held = find("translator");
   if (held) {
-    const bytes = bytesOfBase64(held.content.textContent);
+    const text = held.content.textContent.trim();
     held.remove(); // 10 MB of text
-    return bytes;
+    if (text.length % 4) throw new Error("the file index.html is incomplete.");
+    return bytesOfBase64(text);
   }
-  const answer = await fetch("translator.bin");
+  const answer = await fetch("translator.bin").catch((error) => {
+    if (location.protocol !== "file:") throw error;
+    throw new Error("a page on a disk may not load it. Use the folder for a USB stick.");
+  });
   if (!answer.ok) throw new Error(`translator.bin: ${answer.status}`);
   const total = Number(answer.headers.get("content-length")), parts = [];
   let length = 0;
@@ -271,9 +278,7 @@ if (window !== top && matchMedia("(max-width: 900px)").matches)
 const page = new Page();
 const refuse = (error) => {
   find("loading").hidden = true;
-  find("message").textContent = location.protocol === "file:" && !(error instanceof RangeError)
-    ? "A page on a disk may not load the translator. Use the folder for a USB stick."
-    : `The translator could not be loaded: ${error.message}`;
+  find("message").textContent = `The translator could not be loaded: ${error.message}`;
 };
 loadTranslator().then((buffer) => page.start(readTranslator(buffer))).catch(refuse);
 find("other").addEventListener("change", async ({ target: { files } }) => {
