@@ -28,6 +28,8 @@ from tools.notebooks import ROOT
 from tools.tables import table, with_block
 from transformer_edu.checkup import calling, check_up
 from transformer_edu.checkup.report import HEALTHY, ILL, TOLD, UNJUDGED, UNTRIED, Report
+from transformer_edu.model.refusals import require_choice
+from transformer_edu.training.machine.failures import one_line_errors
 
 PAGE, MUTANTS = ROOT / "docs/checkup.md", Path(__file__).with_name("checkup_mutants.tsv")
 LIBRARY = "transformer_edu"
@@ -198,12 +200,16 @@ TABLES = {
 }
 
 
-def main(names: Sequence[str]) -> None:
-    """Write tables into the page, all if none is named."""
+@one_line_errors
+def main(names: Sequence[str] | None = None) -> int:
+    """Write tables into the page, all if none is named; returns the exit status."""
+    for name in names or ():
+        require_choice("table", name, TABLES)
     for name in names or TABLES:
         content = TABLES[name]()
         write_if_changed(PAGE, with_block(PAGE.read_text(encoding="utf-8"), name, content))
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -36,7 +36,10 @@ from transformer_course.circuits.repeats import (
 )
 from transformer_course.looking.ablation import heads_switched_off
 from transformer_course.looking.recording import record_attention
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.training.machine.atomic_files import require_writable
 from transformer_edu.training.machine.device import use_one_thread
+from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.variants.language_model import LanguageModel
 
 SEEDS = (0, 1, 2)
@@ -123,12 +126,15 @@ def _maps(model: LanguageModel, texts: Repeats, watch: Watch) -> dict[str, objec
     }
 
 
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train every model with every seed, print a table and store it; returns the exit status."""
     parser = argparse.ArgumentParser(description="Measure how a small model learns to copy.")
     parser.add_argument("--file", type=Path, default=JUMPS, help="where the numbers go")
     parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
     chosen = parser.parse_args(arguments)
+    require_whole("steps", chosen.steps, minimum=0)
+    require_writable("file", chosen.file)
     jumps, shown = [], {}
     with use_one_thread():
         for name in KINDS:

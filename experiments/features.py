@@ -39,8 +39,11 @@ from transformer_course.features.steering import (
 )
 from transformer_course.features.stored import FOUND, Measured
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.pretrained.loading import load_pretrained
+from transformer_edu.training.machine.atomic_files import require_writable
 from transformer_edu.training.machine.device import use_one_thread
+from transformer_edu.training.machine.failures import one_line_errors
 
 SEEDS = (0, 1, 2)
 COUNTS = (1, 4, 16)  # of the features that are moved
@@ -183,6 +186,7 @@ def _number(german: str) -> bool:
     return bool(set(german.split()) & PLURAL_VERBS)
 
 
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train with every seed, print a line for each, and store them; returns the exit status."""
     parser = argparse.ArgumentParser(description="Measure the features of the translator.")
@@ -190,6 +194,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="of the trainings")
     parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
     chosen = parser.parse_args(arguments)
+    require_whole("steps", chosen.steps, minimum=0)
+    require_writable("file", chosen.file)
     rows = []
     with use_one_thread():
         material = read_material()

@@ -26,6 +26,7 @@ from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.training.loop import fit
 from transformer_edu.training.machine.device import use_one_thread
+from transformer_edu.training.machine.failures import one_line_errors
 
 ABOUT = "Rebuild the stored training runs, or check what is promised about training."
 
@@ -129,6 +130,7 @@ def rebuild_all(variants: Sequence[str], folder: Path) -> None:
     print(f"rebuilt in {(time.process_time() - begin) / 60:.1f} CPU-minutes")
 
 
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line and do what it says.
 

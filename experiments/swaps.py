@@ -11,6 +11,7 @@ machine but for the last digits. About 10 CPU-minutes.
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -32,7 +33,10 @@ from transformer_course.from_2017_to_today.language_modeling import (
     train_language_model,
 )
 from transformer_edu.model.embeddings import TokenEmbedding
+from transformer_edu.model.refusals import require_whole
+from transformer_edu.training.machine.atomic_files import require_writable
 from transformer_edu.training.machine.device import use_one_thread
+from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.variants.language_model import LanguageModel, LanguageModelConfig
 
 RATES = (LEARNING_RATE, 0.008, 0.016, 0.032)
@@ -102,13 +106,20 @@ def missing(done: Sequence[Training]) -> Iterator[tuple[str, float, int]]:
         yield from ((name, *each) for each in sorted(wanted - known))
 
 
+@one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do the trainings that are missing and store each; print a table; returns the exit status."""
     parser = argparse.ArgumentParser(description="Measure each swap from 2017 to today.")
     parser.add_argument("--file", type=Path, default=SWAPS, help="where the numbers go")
     parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
     chosen = parser.parse_args(arguments)
-    done = stored_trainings(chosen.file) if chosen.file.exists() else []
+    require_whole("steps", chosen.steps, minimum=0)
+    require_writable("file", chosen.file)
+    done = []
+    with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+        done = stored_trainings(chosen.file)
+    if not done and chosen.file.exists():
+        raise ValueError(f"file must hold trainings of this command, got {chosen.file}")
     with use_one_thread():
         while (todo := next(missing(done), None)) is not None:
             done.append(measure(*todo, steps=chosen.steps))
