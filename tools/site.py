@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 from urllib.parse import urlencode
@@ -115,13 +116,23 @@ ICONS, WORDS = ("fontawesome",), ("searchtools", "language_data", "searchindex")
 PARTIAL = ["myst.xref_missing", "ref.doc", "toc"]  # links to the pages that were left out
 
 
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the lesson whose page cannot be written."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, AttributeError, StopIteration) as error:
+        got = f"{type(error).__name__} {error}".strip()
+        raise EditionError(f"A lesson must have what its page needs, got {path}: {got}") from error
+
+
 def for_the_site(notebook: NotebookNode) -> NotebookNode:
     """Say in Sphinx's words what is folded, and give every picture its alternative text.
 
     Args:
         notebook: As it is stored; changed in place and returned.
     """
-    for cell in notebook.cells:
+    for number, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type != "code":
             continue
         tags, folds = cell.metadata.get("tags", []), cell.metadata.get("jupyter", {})
@@ -135,8 +146,10 @@ def for_the_site(notebook: NotebookNode) -> NotebookNode:
         for output in cell.outputs:
             output.get("data", {}).pop(OUTCOME, None)
             if "image/png" in output.get("data", {}) and "text/html" not in output.data:
+                if not (alt := output.metadata.get("image/png", {}).get("alt")):
+                    raise ValueError(f"the picture of cell {number} has no words")
                 png = output.data["image/png"].replace("\n", "")
-                output.data["text/html"] = image_tag(png, output.metadata["image/png"]["alt"])
+                output.data["text/html"] = image_tag(png, alt)
     return notebook
 
 
@@ -152,7 +165,9 @@ def with_live_view(notebook: NotebookNode, lesson: str) -> NotebookNode:
         address = html.escape(f"../{LIVE}/index.html#{urlencode(place)}")
         view = LIVE_VIEW.format(offer=html.escape(offer), address=address)
         heading = re.compile(rf"(?m)^## {section}$")
-        cell = next(each for each in notebook.cells if heading.search(each.source))
+        if not (found := [each for each in notebook.cells if heading.search(each.source)]):
+            raise ValueError(f"it has no section {section}")
+        cell = found[0]
         cell.source = heading.sub(lambda found: f"{view}\n\n{found[0]}", cell.source)
     return notebook
 
@@ -188,9 +203,10 @@ def front_page(lessons: Sequence[Path], linked: Sequence[Path]) -> str:
     rows = ["| lesson | the question | minutes |", "|---|---|---|"]
     contents: dict[str, list[str]] = {}
     for path in lessons:
-        number, notebook = int(path.name[:2]), read(path)
-        name, question = f"{number} · {names[path.name]}", facts.question(notebook)
-        minutes = " + ".join(map(str, facts.times(notebook)))
+        with _named(path):
+            number, notebook = int(path.name[:2]), read(path)
+            name, question = f"{number} · {names[path.name]}", facts.question(notebook)
+            minutes = " + ".join(map(str, facts.times(notebook)))
         rows.append(f"| [{name}](notebooks/{path.name}) | {question} | {minutes} |")
         contents.setdefault(part_of(number), []).append(f"{name} <notebooks/{path.stem}>")
     first = next(iter(contents.values()))
@@ -294,7 +310,8 @@ def write_sources(folder: Path, lessons: Sequence[Path], shown: Sequence[Path]) 
     (folder / README.name).write_text(text, encoding="utf-8")
     (folder / "notebooks").mkdir()
     for path in (BEFORE, *lessons, *AFTERWARDS):
-        notebook = with_live_view(for_the_site(read(path)), path.name[:2])
+        with _named(path):
+            notebook = with_live_view(for_the_site(read(path)), path.name[:2])
         nbformat.write(notebook, folder / "notebooks" / path.name)
     (folder / "package").mkdir()
     for room in shown:

@@ -398,6 +398,24 @@ def test_a_folder_that_holds_no_site_is_refused_and_kept(tmp_path):
     assert (tmp_path / "thesis.txt").exists()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"alt": "', '"other": "', "ValueError the picture of cell "),
+        (f"## {LAST_SECTION}", "## You can say", f"ValueError it has no section {LAST_SECTION}"),
+        ('"cells": [', '"cells": [<<<<<<< HEAD', "NotJSONError "),
+    ],
+)
+def test_a_broken_lesson_is_named_with_what_it_lacks(tmp_path, old, new, message):
+    broken = tmp_path / CHOSEN[0].name
+    text = CHOSEN[0].read_text(encoding="utf-8")
+    assert old in text
+    broken.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(EditionError, match=re.escape(f"got {broken}: {message}")):
+        build(tmp_path / "site", lessons=[broken], shown=[])
+    assert not (tmp_path / "site").exists()
+
+
 def test_a_lesson_that_does_not_exist_is_refused(capsys):
     assert print_handouts(["99"]) == 1
     numbers = [path.name[:2] for path in lesson_paths()]
