@@ -340,4 +340,7 @@ def test_a_lesson_that_lacks_a_part_has_no_page(tmp_path, capsys):
     nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine")]), path)
     assert site.main([str(path), "--to", str(tmp_path / "to")]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"A lesson must have what its page needs, got {path}: ") and said.count("\n") == 1
+    assert (
+        said.startswith(f"A lesson must have what its page needs, got {path}: ")
+        and said.count("\n") == 1
+    )

@@ -122,6 +122,11 @@ def test_dropout_is_a_probability_below_one(tokenizer, dropout):
         RandomSplits(tokenizer, dropout, Random(0))
 
 
+def test_a_seed_is_no_generator_of_random_numbers(tokenizer):
+    with pytest.raises(TypeError, match="rng must be a random.Random, got 0"):
+        RandomSplits(tokenizer, 0.1, 0)
+
+
 def test_a_task_splits_half_of_its_training_sentences_and_nothing_else(tokenizer):
     pairs = [(LINES[n % 3], LINES[(n + 1) % 3]) for n in range(60)]
     parallel = ParallelText(pairs, pairs[:5], pairs[:5])

@@ -7,6 +7,7 @@ import torch
 
 from tests.generation.test_greedy import Copyist
 from tests.small_model import small_transformer
+from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.generation.beam import beam_search
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator, write_all
@@ -169,5 +170,7 @@ def test_without_a_model_or_a_tokenizer_there_is_no_translator(translator):
         Translator(translator.model, None)
     with pytest.raises(TypeError, match="normalize must be True or False, got 'no'"):
         Translator(translator.model, Letters(), normalize="no")
+    with pytest.raises(ValueError, match="at most the model's 11 tokens, got 260"):
+        Translator(translator.model, Tokenizer([]))
     with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
         write_all(torch.nn.Linear(2, 2), [[4]])

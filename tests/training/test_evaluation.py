@@ -1,5 +1,7 @@
 """An evaluation tells what a model can do, alone too, and leaves it as it was."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -64,6 +66,16 @@ def test_a_wrong_token_costs_its_whole_target_but_only_itself_in_accuracy():
 def test_a_model_that_does_not_end_is_wrong_however_right_its_tokens():
     assert evaluate(Backwards(ending=11), PAIRS).exact_match == 0
     assert exact_matches(Backwards(ending=11), PAIRS) == 0
+
+
+def test_the_tokens_are_those_of_the_models_config():
+    model = Backwards(ending=11)
+    model.config = SimpleNamespace(end_id=11)
+    found = evaluate(model, PAIRS[:2])
+    assert (found.token_accuracy, found.exact_match) == (1.0, 1.0)
+    other = small_transformer(VOCABULARY, padding_id=3)
+    one_by_one, together = (evaluate(other, PAIRS, batch_size=size) for size in (1, 3))
+    assert together.loss == pytest.approx(one_by_one.loss, rel=1e-5)
 
 
 def test_the_result_does_not_depend_on_the_size_of_the_batches():

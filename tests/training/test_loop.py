@@ -30,6 +30,7 @@ def transformer(seed: int = 0, **changes: float) -> Transformer:
 
 OF_ANOTHER_MODEL = paper_adam(transformer(), 1e-3)
 PADS_WITH_3 = Transformer(replace(transformer().config, padding_id=3))
+ENDS_WITH_3 = Transformer(replace(transformer().config, end_id=3))
 
 
 def test_the_history_has_a_record_for_every_step_and_every_evaluation():
@@ -256,6 +257,7 @@ def test_no_progress_is_shown_unless_asked_for(capsys):
         ({"model": lambda s, t: None}, TypeError, "model must be a Module, got function"),
         ({"model": nn.ReLU()}, ValueError, "model must have parameters, got none"),
         ({"model": PADS_WITH_3}, ValueError, "padding_id must be 0 to be trained, got 3"),
+        ({"model": ENDS_WITH_3}, ValueError, "model's end_id must be 2 to be trained, got 3"),
         ({"model": transformer().requires_grad_(False)}, ValueError, "requires_grad to be trained"),
         ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
         ({"config": 500}, TypeError, "config must be a TrainingConfig, got int"),

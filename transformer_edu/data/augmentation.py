@@ -117,6 +117,8 @@ class RandomSplits:
 
     def __init__(self, tokenizer: Tokenizer, dropout: float, rng: Random) -> None:
         require_probability("dropout", dropout, below_one=True)
+        if not callable(getattr(rng, "random", None)):
+            raise TypeError(f"rng must be a random.Random, got {rng!r}")
         self.tokenizer, self.dropout, self.rng = tokenizer, dropout, rng
         self.ranks = {pair: rank for rank, pair in enumerate(tokenizer.merges)}
         self.ids = {piece: number for number, piece in enumerate(tokenizer.pieces) if piece}
@@ -130,8 +132,7 @@ class RandomSplits:
 
     def encode(self, text: str) -> list[int]:
         """Token ids whose pieces spell the text, split at random."""
-        words = self.tokenizer.words(text)
-        return [self.ids[piece] for word in words for piece in self.split(word)]
+        return [self.ids[each] for word in self.tokenizer.words(text) for each in self.split(word)]
 
     def split(self, word: bytes) -> list[bytes]:
         """The pieces of one word."""

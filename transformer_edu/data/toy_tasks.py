@@ -101,8 +101,7 @@ def _draw_numbers(count: int, without: Sequence[int], seed: int) -> list[int]:
     chance = 9.0 ** -(digits != 0).sum(dim=1).double()
     drawn = chance.multinomial(count, replacement=False, generator=generator)
     # Without replacement the likely ones tend to come first: shuffle before splitting.
-    order = torch.randperm(count, generator=generator, device="cpu")
-    return number[drawn[order]].tolist()
+    return number[drawn[torch.randperm(count, generator=generator, device="cpu")]].tolist()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -146,8 +146,7 @@ def draw(probabilities: Tensor, uniform: Tensor) -> Tensor:
         wanted = "must be at least 0 and not all 0, and uniform from 0 to 1"
         raise ValueError(f"probabilities {wanted}, got others in row {int((~fine).nonzero()[0])}")
     # The second condition: where a number is rounded up to 1, the last possible token is drawn.
-    passed = (reached <= uniform.unsqueeze(1) * total) & (reached < total)
-    return passed.sum(dim=-1)
+    return ((reached <= uniform.unsqueeze(1) * total) & (reached < total)).sum(dim=-1)
 
 
 def _draw_rows(

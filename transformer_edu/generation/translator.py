@@ -4,7 +4,7 @@ Met in notebooks/00_start_here.ipynb and 15_translation.ipynb.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +69,9 @@ class Translator:
             if not callable(getattr(self.tokenizer, method, None)):
                 got = type(self.tokenizer).__name__
                 raise TypeError(f"tokenizer must have the method {method}, got {got}")
+        got = len(self.tokenizer) if isinstance(self.tokenizer, Sized) else 0
+        if got > (size := config_field(self.model, "vocabulary_size", got)):
+            raise ValueError(f"tokenizer must have at most the model's {size} tokens, got {got}")
 
     def translate(
         self, text: str, *, width: int = WIDTH, alpha: float = ALPHA, end_loops: bool = True
@@ -116,8 +119,7 @@ class Translator:
             text = unicodedata.normalize("NFKC", require_text("text", text).translate(PLAIN))
             text = text.lower() if text.isupper() else text
         ids = self.tokenizer.encode(" ".join(require_text("text", text).split()))
-        room = config_field(self.model, "max_length", len(ids))
-        if len(ids) > room:
+        if len(ids) > (room := config_field(self.model, "max_length", len(ids))):
             raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")
         return ids
 

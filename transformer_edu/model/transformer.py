@@ -153,8 +153,7 @@ class TransformerConfig:
     @classmethod
     def big(cls, **changes: object) -> Self:
         """The paper's big model (table 3, last row); changes override."""
-        sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
-        return cls(**(sizes | changes))
+        return cls(**{"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3} | changes)
 
 
 class Transformer(nn.Module):

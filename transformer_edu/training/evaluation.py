@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from transformer_edu.data.batches import make_batch, pad
+from transformer_edu.data.batches import make_batch
 from transformer_edu.data.toy_tasks import Pair
+from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.refusals import require_pairs, require_whole
@@ -58,21 +59,20 @@ def evaluate(
     require_whole("batch_size", batch_size)
     require_pairs("pairs", pairs)
     own = [pairs[row] for row in processes.rows(len(pairs))]
-    loss = right_tokens = tokens = right_targets = 0.0
+    loss = right = tokens = exact = 0.0
+    padding = padding_id_of(model)
     with evaluation_mode(model), suitable_threads(model):
         for start in range(0, len(own), batch_size):
             chosen = own[start : start + batch_size]
-            batch = make_batch(chosen).to(device_of(model))
+            batch = make_batch(chosen, model).to(device_of(model))
             logits = model(batch.source_ids, batch.decoder_input_ids)
             real = sum(len(target) + 1 for _, target in chosen)  # the end token counts
-            loss += real * token_loss(logits, batch.label_ids).item()
-            right_tokens += real * token_accuracy(logits, batch.label_ids).item()
-            right_targets += exact_matches(model, chosen)
+            loss += real * token_loss(logits, batch.label_ids, padding_id=padding).item()
+            right += real * token_accuracy(logits, batch.label_ids, padding_id=padding).item()
+            exact += exact_matches(model, chosen)
             tokens += real
-    loss, right_tokens, tokens, right_targets = processes.sum(
-        [loss, right_tokens, tokens, right_targets]
-    )
-    return Evaluation(step, loss / tokens, right_tokens / tokens, right_targets / len(pairs))
+    loss, right, tokens, exact = processes.sum([loss, right, tokens, exact])
+    return Evaluation(step, loss / tokens, right / tokens, exact / len(pairs))
 
 
 def exact_matches(model: nn.Module, pairs: Sequence[Pair]) -> int:
@@ -83,8 +83,7 @@ def exact_matches(model: nn.Module, pairs: Sequence[Pair]) -> int:
         pairs: Source and target ids, without special tokens.
     """
     require_pairs("pairs", pairs)
-    source_ids = pad([source for source, _ in pairs]).to(device_of(model))
-    # One more than the longest target with its end token: longer outputs are wrong anyway.
-    longest = max(len(target) for _, target in pairs) + 1
-    written = greedy_search(model, source_ids, max_length=longest)
+    batch = make_batch(pairs, model).to(device_of(model))
+    # As long as the longest target with its end token: longer outputs are wrong anyway.
+    written = greedy_search(model, batch.source_ids, max_length=batch.label_ids.size(1))
     return sum(ids == [*map(int, pair[1])] for ids, pair in zip(written, pairs, strict=True))

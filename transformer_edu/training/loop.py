@@ -16,9 +16,9 @@ from tqdm import tqdm
 
 from transformer_edu.data.batches import Batch, make_batch, plan_batches, plan_token_batches
 from transformer_edu.data.toy_tasks import Task
-from transformer_edu.generation.continuation import padding_id_of
+from transformer_edu.generation.continuation import config_field
 from transformer_edu.model.refusals import require_callable
-from transformer_edu.model.special_ids import PADDING_ID
+from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
 from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate
@@ -232,8 +232,9 @@ def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> Non
     for kind, (name, value) in given.items():
         if not isinstance(value, kind):
             raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
-    if (got := padding_id_of(model)) != PADDING_ID:  # batches are padded with it
-        raise ValueError(f"model's padding_id must be {PADDING_ID} to be trained, got {got}")
+    for name, own in (("padding_id", PADDING_ID), ("start_id", START_ID), ("end_id", END_ID)):
+        if (got := config_field(model, name, own)) != own:  # batches are made with it
+            raise ValueError(f"model's {name} must be {own} to be trained, got {got}")
     device_of(model)
     if not any(weight.requires_grad for weight in model.parameters()):
         raise ValueError("model must have a weight with requires_grad to be trained, got none")

@@ -78,8 +78,7 @@ def use_one_thread() -> Iterator[None]:
 
 def suitable_threads(model: nn.Module) -> AbstractContextManager[None]:
     """Inside the block a small model on the CPU uses one thread; any other model uses all."""
-    is_toy = is_small(model) and device_of(model).type == "cpu"
-    return use_one_thread() if is_toy else nullcontext()
+    return use_one_thread() if is_small(model) and device_of(model).type == "cpu" else nullcontext()
 
 
 def autocast_for(model: nn.Module, precision: str) -> torch.autocast:
@@ -123,8 +122,7 @@ def pick_precision(model: nn.Module) -> str:
     if is_small(model):
         return "float32"
     if kind == "cuda":
-        is_native = torch.cuda.is_bf16_supported(including_emulation=False)
-        return "bfloat16" if is_native else "float16"
+        return ("float16", "bfloat16")[torch.cuda.is_bf16_supported(including_emulation=False)]
     return "bfloat16" if kind == "cpu" and cpu_is_faster_in_bfloat16() else "float32"
 
 
