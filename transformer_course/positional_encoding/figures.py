@@ -24,20 +24,21 @@ def plot_sentences(readings: Sequence[Reading]) -> Figure:
     """Draw sentences with the position of each word and their translations.
 
     Args:
-        readings: All with their usual positions, all without positions, or one in which words have
-            exchanged their positions; the title differs.
+        readings: With their usual positions, without, or with exchanged ones; the title differs.
     """
     return plot_readings(readings, title=_title_of(readings))
 
 
 def _title_of(readings: Sequence[Reading]) -> str:
     """What the positions of these sentences let the translator write."""
-    if all(reading.positions is None for reading in readings):
-        different = {reading.translation for reading in readings}
-        return f"Different translations without positions: {len(different)}"
-    if any(reading.positions != sorted(reading.positions) for reading in readings):
+    if len(readings) == 1:
         return f"It writes: {readings[0].translation}"
-    return "The same words in a different order"
+    usual = all(each.positions == [*range(len(each.words))] for each in readings)
+    orders = {tuple(map(str.lower, each.words)) for each in readings}
+    if usual and len(orders) > 1 and len({tuple(sorted(order)) for order in orders}) == 1:
+        return "The same words in a different order"
+    without = " without positions" if all(each.positions is None for each in readings) else ""
+    return f"Different translations{without}: {len({each.translation for each in readings})}"
 
 
 def plot_waves(table: Tensor) -> Figure:
@@ -73,12 +74,13 @@ def plot_learning(runs: Mapping[str, TrainingRun]) -> Figure:
     """Draw how models learn: the exact match of each evaluation.
 
     Args:
-        runs: By the model's name, all with the same steps and at least two evaluations.
+        runs: By the model's name, all with the same steps and evaluated.
     """
     curves = {name: [each.exact_match for each in run.evaluations] for name, run in runs.items()}
     steps = [each.step for each in next(iter(runs.values())).evaluations]
-    after = ", ".join(f"{name} {curve[1]:.0%}" for name, curve in curves.items())
-    title = f"Exact match after {steps[1]} steps: {after}"
+    shown = min(1, len(steps) - 1)
+    after = ", ".join(f"{name} {curve[shown]:.0%}" for name, curve in curves.items())
+    title = f"Exact match after {steps[shown]} steps: {after}"
     figure = plot_lines(
         curves, x=steps, x_label="training step", y_label="exact match", title=title, top=1
     )

@@ -3,7 +3,9 @@
 Used in notebooks/14_tokenization.ipynb.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from matplotlib.figure import Figure
 
@@ -13,13 +15,17 @@ from transformer_edu.data.tokenizer import Tokenizer
 
 
 def plot_first_pieces(tokenizer: Tokenizer, texts: Mapping[str, str]) -> Figure:
-    """Draw texts with frequent and with rare words as the translator's tokenizer cuts them.
+    """Draw texts as a tokenizer cuts them; the title says whether there are whole words and others.
 
     Args:
         tokenizer: The translator's.
         texts: By the names that stand above them.
     """
+    words = [tokenizer.encode(word) for text in texts.values() for word in re.findall(r"\w+", text)]
+    whole = sum(len(tokens) == 1 for tokens in words)
     title = "Frequent words are one token, rare words are several"
+    if not 0 < whole < len(words):
+        title = f"{whole} of {len(words)} words are one token"
     return plot_pieces(tokenizer, texts, title=title)
 
 
@@ -43,11 +49,16 @@ def plot_tokens_per_word(numbers: Sequence[int], lengths: Mapping[str, Sequence[
         numbers: Of merges.
         lengths: Tokens per word after each number of merges, by the name of the text.
     """
-    title = "The first merges save most; late merges fit the training text"
+    ends = ", ".join(f"{name} {line[-1]:.1f}" for name, line in lengths.items())
+    ends = f"After {numbers[-1]} merges: {ends}"
+    saved = [[a - b for a, b in pairwise(line)] for line in lengths.values()]
+    half = len(numbers) // 2
+    late = [sum(each[half:]) for each in saved]  # of the training text first
+    is_usual = half > 0 and all(each[0] == max(each) for each in saved) and late[0] == max(late)
+    title = "The first merges save most; late merges fit the training text" if is_usual else ends
     axes = {"x_label": "number of merges", "y_label": "tokens per word"}
     figure = plot_lines(lengths, x=numbers, **axes, title=title)
-    ends = ", ".join(f"{name} {line[-1]:.1f}" for name, line in lengths.items())
-    figure.set_label(f"{title}. After {numbers[-1]} merges: {ends}")
+    figure.set_label(f"{title}. {ends}")
     return figure
 
 

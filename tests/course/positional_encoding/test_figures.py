@@ -31,7 +31,12 @@ def test_a_figure_says_what_it_shows(name):
 @pytest.mark.parametrize(
     ("readings", "title"),
     [
-        ([USUAL, USUAL], "The same words in a different order"),
+        (
+            [USUAL, USUAL._replace(words=["runs", "A", "dog"])],
+            "The same words in a different order",
+        ),
+        ([USUAL, USUAL._replace(words=["a", "cat", "runs"])], "Different translations: 1"),
+        ([USUAL, WITHOUT], "Different translations: 2"),
         ([EXCHANGED], "It writes: Ein Mann"),
         ([WITHOUT, WITHOUT], f"{NUMBER}: 1"),
         ([WITHOUT, WITHOUT._replace(translation="Ein Hund")], f"{NUMBER}: 2"),
@@ -39,6 +44,12 @@ def test_a_figure_says_what_it_shows(name):
 )
 def test_the_title_follows_from_the_positions(readings, title):
     assert figures.plot_sentences(readings).get_suptitle() == title
+
+
+def test_the_title_of_curves_with_one_evaluation_has_this_one():
+    run = TrainingRun(evaluations=RUN.evaluations[:1])
+    title = figures.plot_learning({"A": run}).axes[0].get_title(loc="left")
+    assert title == "Exact match after 100 steps: A 25%"
 
 
 def test_the_title_of_the_curves_has_the_second_evaluation_of_each():

@@ -37,3 +37,30 @@ def test_a_title_counts_the_tokens(name, words):
 
 def test_the_words_of_a_curve_name_its_end():
     assert "After 50 merges: a text 1.5, new 2.0" in FIGURES["plot_tokens_per_word"]().get_label()
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("ing singing", "Frequent words are one token, rare words are several"),
+        ("ing", "1 of 1 words are one token"),
+        ("sing", "0 of 1 words are one token"),
+    ],
+)
+def test_the_title_of_texts_claims_only_what_they_show(text, title):
+    tokenizer = Tokenizer([*TOKENIZER.merges, (b" ", b"ing")])
+    figure = figures.plot_first_pieces(tokenizer, {"English": text})
+    assert figure.axes[0].get_title("left") == title
+
+
+@pytest.mark.parametrize(
+    ("training", "new", "title"),
+    [
+        ([3.0, 2.0, 1.5], [3.0, 2.0, 1.9], "The first merges save most; late merges fit the"),
+        ([3.0, 2.9, 1.5], [3.0, 2.0, 1.9], "After 100 merges: a text 1.5, new 1.9"),
+        ([3.0, 2.0, 1.9], [3.0, 2.0, 1.5], "After 100 merges: a text 1.9, new 1.5"),
+    ],
+)
+def test_the_title_of_lengths_claims_only_what_they_show(training, new, title):
+    figure = figures.plot_tokens_per_word([0, 50, 100], {"a text": training, "new": new})
+    assert figure.axes[0].get_title("left").startswith(title)
