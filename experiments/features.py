@@ -43,7 +43,7 @@ from transformer_edu.model.refusals import require_whole
 from transformer_edu.pretrained.loading import load_pretrained
 from transformer_edu.training.machine.atomic_files import require_writable
 from transformer_edu.training.machine.device import use_one_thread
-from transformer_edu.training.machine.failures import one_line_errors
+from transformer_edu.training.machine.failures import noted_interrupts, one_line_errors
 
 SEEDS = (0, 1, 2)
 COUNTS = (1, 4, 16)  # of the features that are moved
@@ -201,7 +201,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         material = read_material()
         for seed in chosen.seeds:
             vectors = material.learned_from.vectors
-            autoencoder = train_autoencoder(vectors, seed=seed, steps=chosen.steps)
+            with noted_interrupts() as interrupts:
+                autoencoder = train_autoencoder(vectors, seed=seed, steps=chosen.steps)
+            if interrupts:
+                raise KeyboardInterrupt  # what is stored comes from whole trainings
             rows.append(json.dumps(asdict(measure(material, autoencoder, seed))))
             print(rows[-1], flush=True)
     chosen.file.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")

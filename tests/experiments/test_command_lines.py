@@ -1,5 +1,8 @@
 """What a command line cannot mean is said in one sentence, before anything is trained."""
 
+import signal
+from unittest.mock import MagicMock
+
 import pytest
 
 from experiments import checkup_tables, circuits, features, swaps
@@ -35,3 +38,14 @@ def test_a_file_of_others_is_neither_continued_nor_replaced(content, tmp_path, c
 def test_an_unknown_table_is_refused(capsys):
     assert checkup_tables.main(["mutant"]) == 1
     assert capsys.readouterr().err.startswith("error: table must be one of ")
+
+
+def test_an_interrupted_training_is_not_stored(tmp_path, capsys, monkeypatch):
+    def interrupted(vectors, **settings):
+        signal.raise_signal(signal.SIGINT)
+        return "half a model"
+
+    monkeypatch.setattr(features, "read_material", MagicMock())
+    monkeypatch.setattr(features, "train_autoencoder", interrupted)
+    assert features.main(["--file", str(tmp_path / "found.json")]) == 130
+    assert capsys.readouterr().err == "Interrupted.\n" and not [*tmp_path.iterdir()]

@@ -31,6 +31,12 @@ def test_an_interrupt_inside_the_block_comes_after_it():
     assert done == ["the rest of the block"]
 
 
+def test_an_error_of_the_block_is_not_lost_to_an_interrupt():
+    with pytest.raises(RuntimeError, match="my step"), postponed_interrupt():
+        signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("my step")
+
+
 def test_afterwards_an_interrupt_works_as_before():
     handler = signal.getsignal(signal.SIGINT)
     with postponed_interrupt():

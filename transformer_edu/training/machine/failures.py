@@ -54,14 +54,11 @@ def noted_interrupts() -> Iterator[list[int]]:
 
 @contextmanager
 def postponed_interrupt() -> Iterator[None]:
-    """Delay an interrupt until the block is done: a step is taken whole or not at all."""
-    received: list[int] = []
-    try:
-        with noted_interrupts() as received:
-            yield
-    finally:
-        if received:
-            signal.raise_signal(signal.SIGINT)
+    """Delay an interrupt until the block is done: a step is taken whole, or its error is raised."""
+    with noted_interrupts() as received:
+        yield
+    if received:
+        signal.raise_signal(signal.SIGINT)
 
 
 class NotEnoughMemoryError(MemoryError):
