@@ -14,7 +14,6 @@ FIGURES = {
     "paths": lambda: plot_paths({"A": TWO, "Adam, B": TWO}),
     "steps": lambda: plot_steps({"no cache": TWO, "with cache": TWO}),
     "crossing": lambda: plot_crossing({"attention": TWO, "feed-forward": TWO}, [1, 2]),
-    "memory": lambda: plot_memory({"12 tokens": {"weights": 1.0}}),
     "cost": lambda: removed.plot_cost({"encoder": {"nothing": 1.0}}),
     "together": lambda: removed.plot_together({"cross": COSTS}),
     "orders": lambda: removed.plot_orders({"best first": TWO}, [0, 1]),
@@ -52,3 +51,9 @@ def test_a_title_also_holds_when_lines_do_not_reach_their_end():
 def test_the_first_model_is_no_twin_whatever_its_name():
     figure = plot_twins({"ours": 0.0, "twin": 1.0}, {"ours": 10, "twin": 10}, equal=0.1)
     assert figure.axes[0].get_title("left").startswith("1 of 1 wrong choices")
+
+
+def test_the_title_of_the_memory_is_about_the_largest_batch_whatever_its_length():
+    small, large = {"weights": 1.0, "activations": 1.0}, {"weights": 1.0, "activations": 3.0}
+    figure = plot_memory({"12 tokens": small, "200 tokens": large})
+    assert figure.axes[0].get_title("left") == "200 tokens: activations take 75% of the memory"

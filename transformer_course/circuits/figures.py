@@ -25,7 +25,7 @@ def plot_training(
     curves = {
         "accuracy on words that come again": accuracy,
         "layer 1: weight on the word before": before,
-        "layer 2: weight after an earlier one": after,
+        f"layer {len(scores[-1]['after'])}: weight after an earlier one": after,
     }
     title = f"Step {steps[-1]}: {accuracy[-1]:.0%} of the words that come again are right"
     figure = plot_lines(

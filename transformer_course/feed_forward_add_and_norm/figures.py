@@ -28,7 +28,7 @@ def plot_normalized_rows(before: Tensor, after: Tensor) -> Figure:
     """Draw three rows before and after layer normalization; the title counts different rows.
 
     Args:
-        before: A small, a large and a shifted row, shape (3, d_model).
+        before: A small, a large and a shifted row, and perhaps others, shape (row, d_model).
         after: The same shape.
 
     Returns:
@@ -36,7 +36,9 @@ def plot_normalized_rows(before: Tensor, after: Tensor) -> Figure:
     """
     different = len(after.mul(100).round().unique(dim=0))
     title = f"Different rows: {len(before)} before, {different} after"
-    figure = plot_normalization(before, after, row_names=["small", "large", "shifted"], title=title)
+    more = [f"row {number}" for number in range(4, len(before) + 1)]
+    names = ["small", "large", "shifted", *more][: len(before)]
+    figure = plot_normalization(before, after, row_names=names, title=title)
     figure.set_label(title)
     return figure
 

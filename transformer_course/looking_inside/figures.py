@@ -43,17 +43,17 @@ def plot_diagonal(weights: Tensor, source_tokens: Sequence[str], written: Sequen
 
 
 def plot_moments(path: Tensor, correct: Tensor, steps: Sequence[int], symbols: list[str]) -> Figure:
-    """Draw the map of a head at four moments of training, with what the correct keys get.
+    """Draw the map of a head at some moments of training, with what the correct keys get.
 
     Args:
         path: From 0 to 1, shape (moment, query, key).
         correct: The mean weight of the correct keys, shape (moment,).
-        steps: The moments, in training steps.
+        steps: The moments, in training steps, at least two.
         symbols: The source; the rows write it in reverse, then the end token.
     """
-    _, *weights = correct.tolist()  # before training, the map is random
-    first, *later = [f"{weight:.2f} at" for weight in weights]
-    title = f"Correct keys: {first} step {steps[1]}, {later[0]} {steps[2]}, {later[1]} {steps[3]}"
+    said = [f"{weight:.2f} at {step}" for weight, step in zip(correct.tolist(), steps, strict=True)]
+    title = f"Correct keys: {', '.join(said[1:])}"  # before training, the map is random
+    title = title.replace(" at ", " at step ", 1)
     tokens = {"query_tokens": [*symbols[::-1], "</s>"], "key_tokens": symbols}
     figure = plot_heads(path, **tokens, names=[f"step {step}" for step in steps], title=title)
     figure.set_label(title)

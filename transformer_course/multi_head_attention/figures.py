@@ -47,17 +47,23 @@ def plot_neighbor_maps(one_head: Sequence[nn.Module], two_heads: nn.Module) -> F
         one_head: Trained models with one head; the first and the last are drawn.
         two_heads: A trained model with two heads.
     """
+    both = neighbor_maps(two_heads, num_heads=2)  # (head, query, key)
+    sides = [both.diagonal(shift, 1, 2).mean(dim=-1) for shift in (-1, 1)]  # before, after
+    title, said = "Maps of models with one head, and of one with two", " of attention weights"
+    if min(side.max() for side in sides) > 0.5:  # so it is another head for each side
+        title = "With two heads, each head attends to one neighbor"
+        said = "; each map of the two heads has one bright diagonal"
     single = [neighbor_maps(model, num_heads=1) for model in (one_head[0], one_head[-1])]
     positions = [str(number) for number in range(1, LENGTH + 1)]
     figure = plot_heads(
-        torch.cat([*single, neighbor_maps(two_heads, num_heads=2)]),
+        torch.cat([*single, both]),
         query_tokens=positions,
         key_tokens=positions,
-        title="With two heads, each head attends to one neighbor",
+        title=title,
         names=["one head, run 1", f"one head, run {len(one_head)}"]
         + ["two heads, head 1", "two heads, head 2"],
     )
-    figure.set_label("four maps; each map of the two heads has one bright diagonal")
+    figure.set_label(f"four maps{said}")
     return figure
 
 
@@ -69,11 +75,19 @@ def plot_splits(numbers: Tensor, split: Tensor, view: Tensor) -> Figure:
         split: The same numbers after unflatten and transpose, shape (2, 4, 2).
         view: The same numbers after view, shape (2, 4, 2).
     """
+    # Of each head, which words it has numbers of.
+    words = [
+        [set((head // numbers.size(1)).flatten().tolist()) for head in x] for x in (split, view)
+    ]
+    title, said = "Where the numbers of each word go", "three ways to arrange the same numbers"
+    if words == [[{0, 1, 2, 3}] * 2, [{0, 1}, {2, 3}]]:
+        title = "The right split gives a head a part of every word; view gives it half of the words"
+        said = "view: head 1 holds the and cat, two rows each; head 2 holds sat and down"
     figure = plot_head_split(
         {"before the split": numbers, "unflatten, transpose": split, "view": view},
         tokens=["the", "cat", "sat", "down"],
         d_model=numbers.size(1),
-        title="The right split gives a head a part of every word; view gives it half of the words",
+        title=title,
     )
-    figure.set_label("view: head 1 holds the and cat, two rows each; head 2 holds sat and down")
+    figure.set_label(said)
     return figure

@@ -191,7 +191,7 @@ def plot_lookups(runs: Mapping[str, Sequence[Mapping[str, float]]], *, chance: f
     most, least = max(run["both"] for run in some), min(run["both"] for run in others)
     title = f"Both right: best run with {first} {most:.0%}, worst with {last} {least:.0%}"
     axes.set_title(literal(title, longest=None))
-    figure.set_label(f"three marks for every kind of model and question. {title}")
+    figure.set_label(f"{len(some)} marks for every kind of model and question. {title}")
     return figure
 
 

@@ -58,11 +58,10 @@ def plot_memory(memory: Mapping[str, Mapping[str, float]]) -> Figure:
     """Draw the memory of training by its parts; the title tells the activations' fraction.
 
     Args:
-        memory: By batch, "96 tokens" among them, the megabytes of each part.
+        memory: By batch, the megabytes of each part; the title is about the largest one.
     """
-    require_entries("memory", memory, ["96 tokens"])
-    parts = memory["96 tokens"]
+    batch, parts = max(reversed(memory.items()), key=lambda each: sum(each[1].values()))
     activations = sum(size for part, size in parts.items() if part.startswith("activations"))
     fraction = activations / sum(parts.values())
-    title = f"96 tokens: activations take {fraction:.0%} of the memory"
+    title = f"{batch}: activations take {fraction:.0%} of the memory"
     return plot_stacked_bars(memory, x_label="megabytes", title=title)

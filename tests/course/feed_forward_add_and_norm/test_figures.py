@@ -31,3 +31,9 @@ def test_the_stacks_begin_with_the_translator_and_can_read_its_vectors(translato
     assert words == ["A", "red", "shirt", "."] and len(x) == 4
     assert len(stacks) == 3 and next(iter(stacks.values())) is translator.model.encoder
     assert {stack(x.unsqueeze(0)).shape for stack in stacks.values()} == {(1, *x.shape)}
+
+
+def test_a_fourth_row_has_a_name_too():
+    rows = torch.cat([ROWS, ROWS[:1]])
+    names = plot_normalized_rows(rows, rows).axes[0].get_yticklabels()
+    assert [name.get_text() for name in names] == ["small", "large", "shifted", "row 4"]

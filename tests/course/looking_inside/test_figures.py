@@ -52,3 +52,8 @@ def test_padding_is_cut_off_and_the_rows_are_what_is_written():
     axes = FIGURES["plot_diagonal"]().axes[0]
     assert axes.images[0].get_array().shape == (2, 2)
     assert [each.get_text() for each in axes.get_yticklabels()] == ["ein", "Hund"]
+
+
+def test_there_may_be_another_number_of_moments():
+    figure = figures.plot_moments(torch.ones(2, 2, 1), torch.ones(2), (0, 50), ["a"])
+    assert figure.get_label() == "Correct keys: 1.00 at step 50"
