@@ -4,7 +4,9 @@ import pytest
 
 from transformer_course.a_published_model.figures import plot_twins
 from transformer_course.circuits.jumps import stored_jumps
-from transformer_course.drawing.charts import plot_grouped_bars
+from transformer_course.drawing.charts import plot_grouped_bars, plot_lines
+from transformer_course.from_2017_to_today.language_modeling import stored_swaps
+from transformer_course.from_2017_to_today.swaps import plot_swaps
 from transformer_course.speed_and_scale.figures import plot_crossing, plot_memory, plot_steps
 from transformer_course.training.figures import plot_paths
 from transformer_course.what_can_be_removed import figures as removed
@@ -57,3 +59,13 @@ def test_the_title_of_the_memory_is_about_the_largest_batch_whatever_its_length(
     small, large = {"weights": 1.0, "activations": 1.0}, {"weights": 1.0, "activations": 3.0}
     figure = plot_memory({"12 tokens": small, "200 tokens": large})
     assert figure.axes[0].get_title("left") == "200 tokens: activations take 75% of the memory"
+
+
+def test_a_line_that_is_too_short_is_named():
+    with pytest.raises(ValueError, match="the line 'B' must have 2 values, got 1"):
+        plot_lines({"A": TWO, "B": [1.0]}, x=[1, 2], x_label="x", y_label="y", title="t")
+
+
+def test_a_rate_that_was_not_trained_is_refused():
+    with pytest.raises(ValueError, match="rate must be one of 0.004, .*, got 0.005"):
+        plot_swaps(stored_swaps(), rate=0.005)

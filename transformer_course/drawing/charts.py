@@ -46,6 +46,8 @@ def plot_lines(
     """
     figure, axes = plt.subplots(figsize=(7, 3.6))
     for name, y in lines.items():
+        if len(y) != len(x):
+            raise ValueError(f"the line {name!r} must have {len(x)} values, got {len(y)}")
         style = {"markevery": max(1, len(x) // 12)}
         if name in dashed:
             style = {"color": axes.lines[-1].get_color(), "linestyle": "--", "marker": ""}

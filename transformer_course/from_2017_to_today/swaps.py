@@ -14,6 +14,7 @@ from transformer_course.drawing.charts import plot_grouped_bars
 from transformer_course.drawing.pen import INK, Box, Pen
 from transformer_course.drawing.style import BLUE, VERMILION, literal, styled, title_above
 from transformer_course.from_2017_to_today.language_modeling import LENGTHS, Swap
+from transformer_edu.model.refusals import require_choice
 
 
 @styled
@@ -30,6 +31,7 @@ def plot_swaps(swaps: Sequence[Swap], *, rate: float) -> Figure:
         A new figure; its label says the same in words.
     """
     rates = sorted({each.rate for swap in swaps for each in swap.trainings})
+    require_choice("rate", rate, rates)
     figure, (axes, table) = plt.subplots(
         1, 2, figsize=(10.8, 1.9 + 0.4 * len(swaps)), width_ratios=(5, 5.6), sharey=True
     )

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.looking.recording import (
+    Words,
     attentions_of,
     record_inputs,
     source_row,
@@ -70,7 +71,7 @@ def aligning_head(
     if not pairs or any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
         raise ValueError(f"pairs must be pairs of words (target, source), got {pairs!r}")
     source_words = words_of(translator, translator.source_ids(source))
-    target_words = [*words_of(translator, translator.target_ids(target)), END]
+    target_words = Words([*words_of(translator, translator.target_ids(target)), END])
     rows = [position_of(target_words, word) for word, _ in pairs]
     columns = [position_of(source_words, word) for _, word in pairs]
     return _best_head(

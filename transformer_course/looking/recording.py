@@ -215,7 +215,7 @@ def vectors_by_layer(translator: Translator, text: str) -> tuple[list[str], Tens
     return words_of(translator, source_ids[0].tolist()), torch.stack(vectors)
 
 
-def token_words(translator: Translator, token_ids: Sequence[int]) -> list[str]:
+def token_words(translator: Translator, token_ids: Sequence[int]) -> Words:
     """The tokens of ids as a reader writes them; ``<s>`` starts a target and ``</s>`` ends it.
 
     A space before a word is not written; a token that is only a space is ``▁``.
@@ -226,7 +226,7 @@ def token_words(translator: Translator, token_ids: Sequence[int]) -> list[str]:
     """
     names, model = translator.tokenizer.tokens(token_ids), translator.model
     marks = {start_id_of(model): "<s>", end_id_of(model): "</s>"}
-    return [
+    return Words(
         marks.get(token_id, name.removeprefix(WORD_START) or WORD_START)
         for token_id, name in zip(token_ids, names, strict=True)
-    ]
+    )
