@@ -19,7 +19,7 @@ def plot_texts(scores: Mapping[str, float]) -> Figure:
     """
     rounded = {name: round(score) for name, score in scores.items()}
     best = max(rounded, key=rounded.get).split(" (")[0]
-    title = f"Sentences of 6 to 9 words: BLEU is highest on {best}"
+    title = f"Of these texts, BLEU is highest on {best}"
     figure = plot_bars(rounded, y_label="BLEU", title=title, number="{:.0f}")
     figure.set_label(f"{title}: {rounded}")
     return figure
