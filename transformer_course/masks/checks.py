@@ -13,6 +13,7 @@ from transformer_course.asking.answer import (
     close,
     exercise,
     refuse_mistakes,
+    require_half,
     require_module,
     require_shape,
     require_untouched,
@@ -76,6 +77,8 @@ def _mistaken_masks(ids: Tensor) -> dict[str, Tensor]:
         "The padding is hidden, the later words are not.": padding,
         "You hide earlier words: a row may attend to columns up to its own.": padding & causal.T,
         "A row may attend to its own word, too.": padding & causal.tril(-1),
+        "A row may not attend to the next word, which it predicts.": padding
+        & torch.ones_like(causal).tril(1),
         "You hide the rows of padding. It is hidden as a key: hide only its columns.": real[
             :, :, None
         ]
@@ -110,6 +113,7 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
     nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys
     if not ask(attention, *inputs, nothing).isfinite().all():
         raise AnswerError(NOTHING_ALLOWED)
+    require_half(attention, *inputs, mask)
     keep(answer)
 
 
@@ -153,7 +157,7 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
     if hidden > 0:
         return (
             f"Hidden keys still get up to {100 * hidden:.2g}% of the weight: their scores are not "
-            "low enough. (e⁰ is 1, and finfo.tiny is almost 0.)"
+            "low enough (e⁰ is 1, and finfo.tiny is almost 0), or not all of them are hidden."
         )
     return "Hidden keys get no weight, but the weights of the allowed ones are wrong."
 
@@ -195,7 +199,8 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
         if verdicts == (False, False) and changed:
             hint = (
                 "It misses a model without a causal mask, whose earlier logits move, if only a "
-                "little. Do you compare all of them, as closely as you can, and with a new token?"
+                "little. Do you compare all of them, as closely as you can, and with a new token? "
+                "(The logits are (batch, position, vocabulary).)"
             )
         raise AnswerError(hint)
     for symbol in [*range(FIRST_SYMBOL, VOCABULARY_SIZE)] * TRIES:  # a new token may equal it
@@ -203,7 +208,7 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
         repeated[:, 0] = 1
         verdict, calls = _verdict(answer, models[1], repeated)
         if not verdict:
-            missed = f"It misses the broken model when the target ends in {symbol}"
+            missed = f"It misses the broken model with the target {repeated[0].tolist()}"
             if any(_is_new(target, repeated) for _, target in calls):
                 raise AnswerError(f"{missed}. Do you compare all logits, or the largest ones only?")
             raise AnswerError(
@@ -213,8 +218,8 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
 
 
 def _changes_a_start(ids: Tensor) -> bool:
-    """Whether a changed target has another first or second token in some row."""
-    return ids.shape == TARGET_IDS.shape and bool((ids != TARGET_IDS)[:, :2].any())
+    """Whether a changed target has another first token in some row."""
+    return ids.shape == TARGET_IDS.shape and bool((ids != TARGET_IDS)[:, 0].any())
 
 
 def _is_new(ids: Tensor, known: Tensor) -> bool:

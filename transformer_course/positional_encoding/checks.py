@@ -175,19 +175,27 @@ def check_nearest_position(answer: int) -> None:
 @exercise("5.3")
 def check_turn(answer: Callable[[int, float], Tensor]) -> None:
     """Exercise 5.3: a function (k, frequency) → the matrix that shifts a pair by k positions."""
-    for k, frequency in TURNS:
-        matrix = require_shape(ask(answer, k, frequency), (2, 2), "(row, column)").double()
-        known_mistakes = {
-            "Your pair rotates backwards, to the position k before. Which of the two sines is "
-            "negative?": -k * frequency,
-            "Your pair rotates by one position only, whatever k is.": frequency,
-            "Your pair rotates by k radians, whatever the frequency is.": float(k),
-        }
-        if close(matrix, _turn(k * frequency)):
+    matrices = [
+        require_shape(ask(answer, *each), (2, 2), "(row, column)").double() for each in TURNS
+    ]
+    right = [_turn(k * frequency) for k, frequency in TURNS]
+    mistakes = {
+        "Your pair rotates backwards, to the position k before. Which of the two sines is "
+        "negative?": [turn.T for turn in right],
+        "Your pair rotates by one position only, whatever k is.": [
+            _turn(each) for _, each in TURNS
+        ],
+        "Your pair rotates by k radians, whatever the frequency is.": [_turn(k) for k, _ in TURNS],
+        "The two rows are swapped: the pair is (sine, cosine).": [turn.flip(0) for turn in right],
+        "Both sines have the same sign; in the two formulas they do not.": [
+            turn * torch.tensor([[1, 1], [-1, 1]]) for turn in right
+        ],
+    }
+    seen = torch.stack(matrices)
+    refuse_mistakes(seen, {hint: torch.stack(each) for hint, each in mistakes.items()})
+    for (k, frequency), matrix, turn in zip(TURNS, matrices, right, strict=True):
+        if close(matrix, turn):
             continue
-        refuse_mistakes(matrix, {hint: _turn(angle) for hint, angle in known_mistakes.items()})
-        if close(matrix.flip(0), _turn(k * frequency)):
-            raise AnswerError("The two rows are swapped: the pair is (sine, cosine).")
         pairs = [
             torch.tensor([math.sin(p * frequency), math.cos(p * frequency)], dtype=torch.float64)
             for p in (2, 2 + k)

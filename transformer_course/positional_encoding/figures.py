@@ -38,7 +38,8 @@ def _title_of(readings: Sequence[Reading]) -> str:
     if usual and len(orders) > 1 and len({tuple(sorted(order)) for order in orders}) == 1:
         return "The same words in a different order"
     without = " without positions" if all(each.positions is None for each in readings) else ""
-    return f"Different translations{without}: {len({each.translation for each in readings})}"
+    count = len({each.translation for each in readings})
+    return f"{len(readings)} sentences{without}, {count} translation{'s' * (count > 1)}"
 
 
 def plot_waves(table: Tensor) -> Figure:

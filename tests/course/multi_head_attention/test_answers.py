@@ -268,6 +268,7 @@ ANSWERS = {
             "torch.finfo(scores.dtype).min → -1e9": "the lowest of each type",
             "torch.finfo(scores.dtype).min → 0": "nothing is left of their weights",
             "torch.finfo(scores.dtype).min → -50": "Where scores are large",
+            "torch.finfo(scores.dtype).min → -100": "Where scores are large",
             f"{ATTEND} → scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)); weights = scores.softmax(-1)\n        if mask is not None:\n            weights = weights.masked_fill(~mask, torch.finfo(weights.dtype).min)\n        heads = weights @ value": "not weights after it",
             LOOP.replace(
                 "mask if mask.dim() < 4 else mask[:, head if mask.size(1) > 1 else 0]",

@@ -170,7 +170,8 @@ class PositionalEncoding(nn.Module):
         wrong={
             f"{MATRIX} → torch.tensor([[c, -s], [s, c]])": "Your pair rotates backwards, to the",
             f"{MATRIX} → torch.tensor([[s, c], [c, -s]])": "For k = 3 and frequency 0.5, your matrix",
-            f"{MATRIX} → torch.tensor([[c, s], [s, c]])": "For k = 3 and frequency 0.5, your matrix",
+            f"{MATRIX} → torch.tensor([[c, s], [s, c]])": "Both sines have the same sign",
+            "k * frequency → (k + 3) * frequency": "For k = 3 and frequency 0.5, your matrix",
             f"{MATRIX} → torch.tensor([[c, s], [-s, -c]])": "For k = 3 and frequency 0.5, your matrix",
             f"{MATRIX} → torch.tensor([[s, c], [-c, s]])": "For k = 3 and frequency 0.5, your matrix",
             f"{MATRIX} → torch.tensor([c, s, -s, c])": "The shape must be (row, column) = (2, 2); yours is",
@@ -183,6 +184,7 @@ class PositionalEncoding(nn.Module):
             "return → print && print torch → print(torch && [-s, c])]) → [-s, c])]))": "Your function returns nothing",
             f"{MATRIX} → torch.tensor([[c, s], [-s, c]]) @ torch.tensor([0.0, 1.0])": "The shape must be (row, column) = (2, 2); yours is",
             f"{MATRIX} → [[c, s], [-s, c]]": "The answer is a tensor (row, column);",
+            f"{MATRIX} → torch.tensor([[-s, c], [c, s]])": "The two rows are swapped",
             f"{MATRIX} → torch.eye(2)": "For k = 3 and frequency 0.5, your matrix",
         },
     ),

@@ -14,7 +14,7 @@ from transformer_edu.training.state import TrainingRun
 WORDS = ["a", "dog", "runs"]
 USUAL, EXCHANGED = Reading(WORDS, [0, 1, 2], "Ein Hund"), Reading(WORDS, [2, 1, 0], "Ein Mann")
 WITHOUT = Reading(WORDS, None, "Hund ein")
-NUMBER = "Different translations without positions"
+NUMBER = "2 sentences without positions"
 RUN = TrainingRun(evaluations=[Evaluation(100, 1.0, 0.5, 0.25), Evaluation(200, 0.5, 1.0, 0.75)])
 FIGURES = {
     "plot_learning": partial(figures.plot_learning, {"A": RUN, "B": RUN}),
@@ -35,11 +35,11 @@ def test_a_figure_says_what_it_shows(name):
             [USUAL, USUAL._replace(words=["runs", "A", "dog"])],
             "The same words in a different order",
         ),
-        ([USUAL, USUAL._replace(words=["a", "cat", "runs"])], "Different translations: 1"),
-        ([USUAL, WITHOUT], "Different translations: 2"),
+        ([USUAL, USUAL._replace(words=["a", "cat", "runs"])], "2 sentences, 1 translation"),
+        ([USUAL, WITHOUT], "2 sentences, 2 translations"),
         ([EXCHANGED], "It writes: Ein Mann"),
-        ([WITHOUT, WITHOUT], f"{NUMBER}: 1"),
-        ([WITHOUT, WITHOUT._replace(translation="Ein Hund")], f"{NUMBER}: 2"),
+        ([WITHOUT, WITHOUT], f"{NUMBER}, 1 translation"),
+        ([WITHOUT, WITHOUT._replace(translation="Ein Hund")], f"{NUMBER}, 2 translations"),
     ],
 )
 def test_the_title_follows_from_the_positions(readings, title):
