@@ -34,8 +34,7 @@ BATCHES = (
 MISTAKEN_RATES: tuple[tuple[Callable[[float, float, float], float], str], ...] = (
     (
         lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
-        "Yours is the larger of the two. Before the warm-up ends, the rising line is the smaller "
-        "one.",
+        "Yours is the larger of the two: before the warm-up ends, the rising line is smaller.",
     ),
     (
         lambda s, d, w: min(d**-0.5 * s**-0.5, s * w**-1.5),
@@ -49,14 +48,20 @@ MISTAKEN_RATES: tuple[tuple[Callable[[float, float, float], float], str], ...] =
         lambda s, d, w: min(s**-0.5, s * w**-1.5),
         "The width is missing: your rate is the same for every d_model.",
     ),
+    *(
+        (
+            lambda s, d, w, power=power: d**-0.5 * min(s**-0.5, s * w**power),
+            "The two lines must meet where the warm-up ends: look at the power of warmup_steps.",
+        )
+        for power in (-0.5, -1, -2)
+    ),
     (
-        lambda s, d, w: d**-0.5 * min(s**-0.5, s * w**-0.5),
-        "The two lines must meet at the end of the warm-up. Look at the exponent of warmup_steps.",
+        lambda s, d, w: d**-0.5 * min(s**-1, s * w**-1.5),
+        "The falling line is too low: it must meet the rising one at the end of the warm-up.",
     ),
     (
         lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),
-        "Your rate rises and then stays: after the warm-up it falls as one over the root of the "
-        "step.",
+        "Your rate rises and then stays: after the warm-up it must fall, as step^−0.5.",
     ),
     (
         lambda s, d, w: d**-0.5 * s * w**-1.5,
@@ -124,6 +129,7 @@ def check_smoothing_floor(answer: float) -> None:
     right = smoothing_floor(VOCABULARY_SIZE, SMOOTHING)
     each = SMOOTHING / VOCABULARY_SIZE
     true = 1 - SMOOTHING + each
+    part = -true * math.log(true)
     hints = {
         right / math.log(2): "That is in bits. The course counts in nats: natural logarithm.",
         right / math.log(10): "That is the logarithm to base 10. Loss uses the natural one.",
@@ -132,24 +138,22 @@ def check_smoothing_floor(answer: float) -> None:
         "is wanted for it, and add the other tokens.",
         right - (1 - true) * math.log(true): "The correct token's cost counts in full: weigh it, "
         "too, by the probability that is wanted for it.",
-        -true
-        * math.log(
-            true
-        ): "That is hardly more than the correct token's part: 36,999 other tokens add theirs.",
-        right + true * math.log(true): "The correct token's part is missing.",
+        part: "That is hardly more than the correct token's part: 36,999 other tokens add theirs.",
+        right - part: "The correct token's part is missing.",
         math.log(VOCABULARY_SIZE): "That is the loss of a model that knows nothing.",
-        smoothing_floor(64, SMOOTHING): "That is the floor for 64 tokens. Here are 37,000.",
-        -true * math.log(true) - SMOOTHING * math.log(SMOOTHING): "All other tokens share ε: each "
+        part - SMOOTHING * math.log(SMOOTHING): "All other tokens share ε: each "
         "costs −ln of its own small part.",
         0.0: "To reach 0, a model must give the correct token probability 1. Smoothing wants less.",
     }
     if math.isclose(answer, right / VOCABULARY_SIZE, rel_tol=0.01):
         raise AnswerError("That is a mean over the tokens. The weights sum to 1 already: add up.")
-    for wrong, hint in hints.items():
-        refuse_numbers(answer, {wrong: hint}, within=0.005)
+    refuse_numbers(answer, hints, within=0.005)
+    if 0.69 <= answer < 0.74:
+        raise AnswerError("That is the floor of section 3, for 64 tokens. Here are 37,000.")
     if not math.isclose(answer, right, abs_tol=0.06):
         raise AnswerError(
-            "Write down the wanted distribution: one large probability and 36,999 small ones. "
+            f"{answer:.4g} is too {'large' if answer > right else 'small'}. Write down the wanted "
+            "distribution: one large probability and 36,999 small ones. "
             "Each costs minus its logarithm, weighted by itself."
         )
 
@@ -164,13 +168,28 @@ def check_learning_rate(answer: Callable[[int, int, int], float]) -> None:
             raise AnswerError(hint)
     right = [inverse_square_root(s, d_model=d, warmup_steps=w) for s, d, w in points]
     if not _agree(got, right):
-        wrong = [n for n in range(len(points)) if not _agree([got[n]], [right[n]])]
-        far = max(wrong[:2])  # at step 1 many formulas agree: a later step says more
-        step, d_model, warmup_steps = points[far]
-        raise AnswerError(
-            f"For step {step}, d_model {d_model} and warm-up {warmup_steps} the paper's rate is "
-            f"{right[far]:.4g}; yours is {got[far]:.4g}."
+        raise AnswerError(_rate_hint(got, right))
+
+
+def _rate_hint(got: list[float], right: list[float]) -> str:
+    """What is wrong: the rise from step 1 to 9, the fall from 10 to 90, or how high they are."""
+    for start, part in ((0, "rise: from step 1 to 9"), (2, "fall: from step 10 to 90")):
+        (first, last), factor = got[start : start + 2], right[start + 1] / right[start]
+        if not math.isclose(last, factor * first, rel_tol=1e-4):
+            return (
+                f"With 10 steps of warm-up, look at the {part}, the rate must become {factor:.3g} "
+                f"times as large. Yours goes from {first:.3g} to {last:.3g}."
+            )
+    if not _agree(got[:4], right[:4]):
+        return (
+            "The rise and the fall are right, their height is not: for d_model 64 and 10 steps of "
+            f"warm-up, your rate is {got[0] / right[0]:.3g} times the paper's during the warm-up, "
+            f"and {got[2] / right[2]:.3g} times after it."
         )
+    return (
+        f"For step 5, d_model 512 and a warm-up of 4000, the paper's rate is {right[4]:.4g}; yours "
+        f"is {got[4]:.4g}."
+    )
 
 
 def _agree(got: list[float], expected: list[float]) -> bool:
@@ -181,19 +200,33 @@ def _agree(got: list[float], expected: list[float]) -> bool:
 def check_repaired_step(answer: Callable[..., object]) -> None:
     """Exercise 10.1: one training step, free of the friend's mistakes."""
     batches = [make_batch(pairs) for pairs in BATCHES]
-    model, modes = _fresh_model(), []
-    model.register_forward_hook(lambda module, *_: modes.append(module.training))
+    model, modes, steps, fed = _fresh_model(), [], [], []
+
+    def see(module: nn.Module, args: tuple, kwargs: dict, _: Tensor) -> None:
+        modes.append(module.training)
+        right = (batch.source_ids, batch.decoder_input_ids)
+        fed.append(all(map(torch.equal, [*args, *kwargs.values()], right)))
+
+    model.register_forward_hook(see, with_kwargs=True)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    optimizer.register_step_post_hook(lambda *_: steps.append(1))
     path, losses = [_weights(model)], []
     for batch in batches:
         losses.append(_taken(answer, model, batch, optimizer))
         path.append(_weights(model))
     if not modes:
         raise AnswerError("Your step never calls the model: the call gives the logits.")
-    _require_right_path(path, batches, is_training=all(modes))
+    if not steps and not _same(path[0], path[-1]):
+        raise AnswerError(
+            "The weights change, but the optimizer that your function gets never takes a step."
+        )
+    _require_right_path(path, batches, is_training=all(modes), is_fed=all(fed))
     if not all(modes):
         raise AnswerError(
-            "The model is in evaluation mode while it learns. Which line brings it back?"
+            "The logits are computed in evaluation mode: model.train() comes after them, too late "
+            "for this step."
+            if model.training
+            else "The model learns in evaluation mode: nothing in your step switches dropout on."
         )
     if not math.isclose(
         require_number(losses[0]), _loss(_fresh_model(), batches[0], SMOOTHING).item(), rel_tol=1e-4
@@ -225,7 +258,7 @@ def _taken(
 
 
 def _require_right_path(
-    path: list[list[Tensor]], batches: list[Batch], *, is_training: bool
+    path: list[list[Tensor]], batches: list[Batch], *, is_training: bool, is_fed: bool
 ) -> None:
     """Raise a hint unless the weights move as they should, or by a gradient of another length."""
     if all(_same(*pair) for pair in zip(path, _path(batches), strict=True)):
@@ -250,11 +283,16 @@ def _require_right_path(
                 several = f"{left} mistakes are left. One of them: " if left > 1 else ""
                 raise AnswerError(several + MISTAKEN_STEPS[chosen[0]])
     if None not in factors:
-        raise AnswerError("All weights move too far, or not far enough, always by one factor.")
+        raise AnswerError(
+            f"In the first step, the weights move {factors[0]:.3g} times as far as they should. Is "
+            "the loss the mean over all labels but padding, and is there one step()?"
+        )
     raise AnswerError(
-        "The weights change in another way than they should. Is the optimizer the one that your "
-        "function gets? Which tensor goes into the model, "
-        "and which into the loss?"
+        "The model gets the right tensors, but the gradients are of another loss: what is it "
+        "computed from, and with which settings?"
+        if is_fed
+        else "The model gets other tensors than it should: the source, and the tokens before each "
+        "label."
     )
 
 
