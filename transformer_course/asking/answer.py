@@ -38,6 +38,13 @@ MISTAKES_IN_PYTHON = {
     "masked_fill() received an invalid combination of arguments - got (NoneType": "Here mask is "
     "None: ask `if mask is not None:` before it is used.",
     "'Tensor' and 'Linear'": "A layer is called with a tensor: query_projection(query).",
+    "torch.nn.Parameter or None expected": "A layer's weight is an nn.Parameter: neither a layer, "
+    "nor a tensor that was computed from a parameter, as .T does.",
+    "does not require grad": "The loss has no gradient: something between the weights and it cuts "
+    "it off, as no_grad, detach, item and argmax do.",
+    "backward through the graph a second": "backward() runs twice through the same computation: it "
+    "is called twice, or an earlier loss is a part of this one.",
+    "~ (operator.invert)": "A mask is boolean; yours holds other numbers.",
     "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
     "selected index k out of range": "topk(k) needs at least k numbers, and here there are fewer.",
 }

@@ -42,7 +42,9 @@ NOT_THE_READERS = "generation does not stop"  # the search is the package's
 IDS = Adapter(padding_id=PADDING_ID, end_id=END_ID)  # which the reader's class does not name
 
 
-@exercise("9.1")
+@exercise(
+    "9.1", sizes="batch 2, source 6, target 4, d_model 12, 3 heads, d_ff 20 and a vocabulary of 23"
+)
 def check_transformer(answer: type[nn.Module]) -> None:
     """Exercise 9.1: the class Transformer, which gets the package's and PyTorch's weights.
 
@@ -101,9 +103,12 @@ def _stage_hint(model: nn.Module, package: Transformer, other: str) -> str:
     }
     for name, (mine, theirs) in stages.items():
         if not close(mine, theirs):
-            hint = {"decode": " Is its target mask .tril() of ones, for real tokens?"}.get(name, "")
+            hint = {
+                "decode": " Is its target mask .tril() of ones, for real tokens?",
+                "encode": " Does the encoder get what embed returns, the mask, and its sizes?",
+            }.get(name, "")
             return f"The shapes are right, but {other} gives other logits: {name} differs.{hint}"
-    return f"{other} computes different logits, although each method is right: look at forward."
+    return f"Each method is right, but forward gives other logits than {other}."
 
 
 def _require_written(model: nn.Module) -> None:
@@ -132,11 +137,36 @@ def _require_written(model: nn.Module) -> None:
             )
     ask(model.embed, SOURCE_IDS)
     memory = ask(model.encode, SOURCE_IDS, source_mask=mask)
+    handle = model.decoder.register_forward_pre_hook(_require_head_axis, with_kwargs=True)
     ask(model.project, ask(model.decode, TARGET_IDS, memory, source_mask=mask))
+    handle.remove()
+
+
+def _require_head_axis(_: nn.Module, given: tuple, named: dict) -> None:
+    """Refuse a mask of the target with an axis for the batch, but none for the heads."""
+    for each in (*given, *named.values()):
+        if isinstance(each, Tensor) and each.dtype == torch.bool and each.dim() == 3:
+            raise AnswerError(
+                f"The decoder gets a mask of shape {tuple(each.shape)}: it has no axis for the "
+                "heads. Between batch and positions there must be one of length 1."
+            )
 
 
 def _require_sizes(model: nn.Module) -> None:
-    """Refuse stacks that get other sizes, or another dropout, than the model."""
+    """Refuse parts that get other sizes, or another dropout, than the model."""
+    shape = (SIZES["vocabulary_size"], SIZES["d_model"])
+    output = model.output_projection
+    if not (hasattr(model.source_embedding, "table") and isinstance(output, nn.Linear)):
+        raise AnswerError("source_embedding is a TokenEmbedding, output_projection an nn.Linear.")
+    for name, found in (
+        ("The table of source_embedding", model.source_embedding.table.weight.shape),
+        ("output_projection", (output.out_features, output.in_features)),
+        ("output_projection.weight", output.weight.shape),
+    ):
+        if tuple(found) != shape:
+            raise AnswerError(
+                f"{name} has the sizes {tuple(found)}; it needs (vocabulary, d_model) = {shape}."
+            )
     for name in ("encoder", "decoder"):
         stack = getattr(model, name)
         layers = getattr(stack, "layers", ())
@@ -269,13 +299,21 @@ def _mistakes(package: Transformer) -> dict[str, Tensor]:
     twice.positions.register_forward_hook(lambda _, given, added: given[0] + added)
     without_positions.positions = nn.Identity()
     only_source.positions = _Alternating(package.positions)
-    unscaled = copy.deepcopy(package)
-    for embedding in {unscaled.source_embedding, unscaled.target_embedding}:
-        embedding.register_forward_hook(lambda *given: given[-1] / SIZES["d_model"] ** 0.5)
-    padding_only = package.source_mask(TARGET_IDS)
-    without_memory = package.decode(
-        TARGET_IDS, package.source_embedding(SOURCE_IDS), source_mask=mask
+    unscaled, scaled_twice, root = (
+        copy.deepcopy(package),
+        copy.deepcopy(package),
+        SIZES["d_model"] ** 0.5,
     )
+    for changed, factor in ((unscaled, 1 / root), (scaled_twice, root)):
+        for embedding in {changed.source_embedding, changed.target_embedding}:
+            embedding.register_forward_hook(lambda *given, by=factor: given[-1] * by)
+    padding_only = package.source_mask(TARGET_IDS)
+    bias, embedded = package.output_projection.bias, package.source_embedding(SOURCE_IDS)
+    unencoded = [
+        package.project(package.decode(TARGET_IDS, each, source_mask=mask))
+        for each in (embedded, package.positions(embedded))
+    ]
+    to_encode = "The decoder attends to the source's embeddings: encode them first"
     return {
         "The target sees its own future: its mask needs .tril() of ones, (target, target).": (
             logits(package, target_mask=padding_only)
@@ -297,9 +335,13 @@ def _mistakes(package: Transformer) -> dict[str, Tensor]:
         "The embeddings are not multiplied by √d_model: call the TokenEmbedding, not its table.": (
             logits(unscaled)
         ),
-        "The decoder attends to the source's embeddings: encode them first.": package.project(
-            without_memory
+        "The tokens are multiplied by √d_model twice: the TokenEmbedding does it already.": logits(
+            scaled_twice
         ),
+        "The bias of output_projection is missing in the logits.": right - bias,
+        "The bias of output_projection is added twice.": right + bias,
+        f"{to_encode}, and give them positions.": unencoded[0],
+        f"{to_encode}.": unencoded[1],
         "The model returns logits; the softmax belongs to the loss and to the search.": (
             right.softmax(dim=-1)
         ),

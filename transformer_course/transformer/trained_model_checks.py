@@ -53,7 +53,7 @@ def check_short_numbers(answer: nn.Module) -> None:
     )
 
 
-@exercise("9.4")
+@exercise("9.4", sizes="batch 2, d_model 12, and 3, 5 or 9 positions; max_length is 9")
 def check_learned_positions(
     answer: tuple[type[nn.Module], dict[str, list[tuple[nn.Module, float]]]],
 ) -> None:
@@ -84,7 +84,9 @@ def check_learned_positions(
         if not isinstance(rows, list | tuple) or len(rows) < SEEDS:
             raise AnswerError(f"{kind}: give a list of at least {SEEDS} seeds.")
         for row in rows:
-            if not (isinstance(row, tuple | list) and len(row) == 2):
+            if not (isinstance(row, tuple | list) and len(row) == 2) or not isinstance(
+                row[0], nn.Module
+            ):
                 raise AnswerError(f"{kind}: give pairs (model, fraction), so both can be compared.")
             model, told = row[0], require_number(row[1])
             if (type(model.positions).__name__ == positions.__name__) != (kind == "learned"):

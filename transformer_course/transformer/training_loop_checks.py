@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 import torch.nn.functional as F
@@ -108,9 +109,14 @@ def check_learn(answer: Callable[..., object]) -> None:
     model.register_forward_pre_hook(lambda module, _: evaluating.append(not module.training))
     losses = ask(answer, model, batches)
     if not isinstance(losses, list) or len(losses) != len(batches):
-        raise AnswerError(f"Return a list of losses, one for each of the {len(batches)} batches.")
+        found = f"{len(losses)} entries" if isinstance(losses, list) else type(losses).__name__
+        raise AnswerError(
+            f"Return a list of losses, one for each of {len(batches)} batches; yours is {found}."
+        )
     if any(isinstance(loss, Tensor) for loss in losses):
         raise AnswerError("Keep loss.item(), a plain number: a tensor keeps its whole graph alive.")
+    if not all(isinstance(loss, Real) for loss in losses):
+        raise AnswerError(f"The losses are numbers; yours are {type(losses[0]).__name__}.")
     received = torch.tensor(losses)
     if received.isnan().any():
         raise AnswerError("Some losses are NaN.")
@@ -134,8 +140,8 @@ def check_learn(answer: Callable[..., object]) -> None:
             if close(received[0], mistake):
                 raise AnswerError(f"Your loss {hint}: take the mean over the labels but padding.")
         raise AnswerError(
-            "Already the first loss differs, before any step: look at what the model gets, and at "
-            "what its logits are compared with."
+            "Already the first loss differs, before any step: look at what the model gets, at "
+            "what its logits are compared with and how, and at the number that you keep."
         )
     if not torch.allclose(received, expected, rtol=1e-3, atol=1e-3):
         raise AnswerError(
