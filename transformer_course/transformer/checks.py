@@ -42,9 +42,7 @@ NOT_THE_READERS = "generation does not stop"  # the search is the package's
 IDS = Adapter(padding_id=PADDING_ID, end_id=END_ID)  # which the reader's class does not name
 
 
-@exercise(
-    "9.1", sizes="batch 2, source 6, target 4, d_model 12, 3 heads, d_ff 20 and a vocabulary of 23"
-)
+@exercise("9.1", sizes="batch 2, source 6, target 4, d_model 12, 3 heads, vocabulary 23")
 def check_transformer(answer: type[nn.Module]) -> None:
     """Exercise 9.1: the class Transformer, which gets the package's and PyTorch's weights.
 

@@ -15,28 +15,45 @@ from transformer_course.asking.answer import (
     require_number,
     require_shape,
 )
-from transformer_edu.data.toy_tasks import number_words_task
+from transformer_edu.data.batches import Batch
+from transformer_edu.data.toy_tasks import Pair, number_words_task
+from transformer_edu.model.transformer import Transformer, TransformerConfig
 from transformer_edu.training.evaluation import exact_matches
 
 ENOUGH = 0.97, 0.9  # of exercise 9.3: the short numbers and the test
+OFTEN = 1.5  # times as often as in task.train, a repair reads short numbers
+SIZES = {"d_model": 48, "num_heads": 4, "num_layers": 2, "d_ff": 192}  # of the lesson's models
 SEEDS, MEASURED = 3, 200  # of exercise 9.4: models of each kind, and numbers that they translate
 
 
 @exercise("9.3")
-def check_short_numbers(answer: nn.Module) -> None:
+def check_short_numbers(answer: tuple[nn.Module, list[Batch]]) -> None:
     """Exercise 9.3: a model that also translates every number of one or two English words.
 
     Args:
-        answer: The reader's trained model.
+        answer: The reader's trained model, and the batches that it has learned from.
     """
-    if not isinstance(answer, nn.Module) or not hasattr(answer, "encode"):
-        raise AnswerError(f"The answer is a trained Transformer; yours is {type(answer).__name__}.")
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise AnswerError("The answer is a pair: the trained model, and the list of its batches.")
+    model, batches = answer
+    if model is ... or batches is ...:
+        ask(lambda: ...)
+    if not isinstance(model, nn.Module) or not hasattr(model, "encode"):
+        raise AnswerError(f"The first is a trained Transformer; yours is {type(model).__name__}.")
     task = number_words_task(train_size=32_000)
+    _require_sizes(model, len(task.vocabulary))
+    share = _share_of_short(batches, task.validation)
     short = [pair for pair in task.train + task.validation + task.test if len(pair[0]) <= 2]
     rows = [sorted(short), task.validation]
-    right = [exact_matches(answer.eval(), pairs) / len(pairs) for pairs in rows]
+    right = [exact_matches(model.eval(), pairs) / len(pairs) for pairs in rows]
     enough = [found >= least for found, least in zip(right, ENOUGH, strict=True)]
     words = f"{right[0]:.0%} of the short numbers and {right[1]:.0%} of the test are right"
+    plain = sum(len(pair[0]) <= 2 for pair in task.train) / len(task.train)
+    if all(enough) and share < OFTEN * plain:
+        raise AnswerError(
+            f"{words}, but this may be luck: {share:.2%} of what the model reads is short, "
+            f"in task.train {plain:.2%}. What in your batches repairs the fault?"
+        )
     if all(enough):
         return
     if enough[0]:
@@ -51,6 +68,32 @@ def check_short_numbers(answer: nn.Module) -> None:
         f"{words}; at least {ENOUGH[0]:.0%} and {ENOUGH[1]:.0%} should be. How many of the 32,000 "
         "pairs of task.train are that short, and what does your model read more often now?"
     )
+
+
+def _require_sizes(model: nn.Module, vocabulary_size: int) -> None:
+    """Refuse a model of other sizes than those of the lesson."""
+    with torch.device("meta"):
+        lessons = Transformer(TransformerConfig(vocabulary_size=vocabulary_size, **SIZES))
+    own, wanted = (
+        {name: tuple(weight.shape) for name, weight in each.state_dict().items()}
+        for each in (model, lessons)
+    )
+    for name in {**wanted, **own}:
+        if own.get(name) != wanted.get(name):
+            raise AnswerError(
+                f"The model must have the lesson's sizes. For {name}, yours has the shape "
+                f"{own.get(name)}, and the lesson's {wanted.get(name)}."
+            )
+
+
+def _share_of_short(batches: object, unseen: list[Pair]) -> float:
+    """Which share of the sources has one or two words; refuse those that should stay unseen."""
+    if not isinstance(batches, list | tuple) or not all(isinstance(it, Batch) for it in batches):
+        raise AnswerError("The second is the list of the batches: an iterator can be read once.")
+    sources = [tuple(filter(None, row)) for it in batches for row in it.source_ids.tolist()]
+    if leaked := len({tuple(pair[0]) for pair in unseen}.intersection(sources)):
+        raise AnswerError(f"In your batches are numbers of the test, task.validation: {leaked}.")
+    return sum(len(source) <= 2 for source in sources) / max(1, len(sources))
 
 
 @exercise("9.4", sizes="batch 2, d_model 12, and 3, 5 or 9 positions; max_length is 9")

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 
 from tests.exercise_answers import KNOWN, PARTS, Answers, checks_of, told_apart
 from transformer_course.transformer import checks, trained_model_checks, training_loop_checks
+from transformer_edu.data.batches import make_batch
 from transformer_edu.data.toy_tasks import number_words_task
 from transformer_edu.model.special_ids import END_ID
 
@@ -98,8 +99,8 @@ GERMAN = {tuple(source): [*target, END_ID] for source, target in SHORT + LONG}
 class Knows(PARTS["Transformer"]):
     """Translates the numbers of exercises 9.3 and 9.4 without having learned them."""
 
-    def __init__(self, positions, wrong=()):
-        super().__init__(len(TASK.vocabulary), 8, 2, 1, 8)
+    def __init__(self, positions, wrong=(), layers=2):
+        super().__init__(len(TASK.vocabulary), 48, 4, layers, 192)
         self.positions, self.wrong = positions, {tuple(source) for source, _ in wrong}
 
     def encode(self, source_ids, source_mask):
@@ -117,16 +118,31 @@ class Knows(PARTS["Transformer"]):
 
 def measured(positions, told=1.0):
     """An answer to exercise 9.4 around this class."""
-    kinds = {"sinusoids": PARTS["PositionalEncoding"](8), "learned": positions(8)}
+    kinds = {"sinusoids": PARTS["PositionalEncoding"](48), "learned": positions(48)}
     return positions, {kind: [(Knows(it), told) for _ in range(3)] for kind, it in kinds.items()}
 
 
-def knows(wrong=()):
-    """An answer to exercise 9.3 that translates some of its pairs wrong."""
-    return Knows(PARTS["PositionalEncoding"](8), wrong)
+def knows(wrong=(), layers=2):
+    """A model for exercise 9.3 that translates some of its pairs wrong."""
+    return Knows(PARTS["PositionalEncoding"](48), wrong, layers)
 
 
+def reads(more, least=1):
+    """Batches of the training, with other pairs."""
+    pairs = [pair for pair in TASK.train if len(pair[0]) >= least] + more
+    return [make_batch(pairs[start : start + 640]) for start in range(0, len(pairs), 640)]
+
+
+LEARNED_SHORT = [pair for pair in TASK.train if len(pair[0]) <= 2]
+PLAIN, MORE = reads([]), reads(LEARNED_SHORT * 20)
 KNOWN |= {"measured": measured, "knows": knows, "SHORT": SHORT, "LONG": LONG, "PARTS": PARTS}
+KNOWN |= {
+    "reads": reads,
+    "MORE": MORE,
+    "PLAIN": PLAIN,
+    "LEARNED_SHORT": LEARNED_SHORT,
+    "TASK": TASK,
+}
 ANSWERS = {
     "9.1": Answers(
         TRANSFORMER,
@@ -272,25 +288,34 @@ ANSWERS = {
         },
     ),
     "9.3": Answers(
-        "knows()",
+        "knows(), MORE",
         right=[
-            "knows().train()",
-            "knows(wrong=SHORT[:4])",
-            "knows(wrong=LONG[:50])",
-            "knows(wrong=SHORT[:1] + LONG[:20])",
-            "nn.ModuleList([knows()])[0]",
+            "[knows().train(), tuple(MORE)]",
+            "knows(wrong=SHORT[:4]), MORE",
+            "knows(wrong=LONG[:50]), PLAIN + reads(LEARNED_SHORT * 3, least=99)",
+            "knows(wrong=SHORT[:1] + LONG[:20]), reads(LEARNED_SHORT)",
+            "nn.ModuleList([knows()])[0], reads(LEARNED_SHORT * 30, least=5)",
         ],
         wrong={
-            "knows(wrong=SHORT)": "How many of the 32,000 pairs of task.train",
-            "knows(wrong=SHORT[:9])": "93% of the short numbers and 100% of the test are right",
-            "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 1])": "80% of the short numbers",
-            "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 2])": "How many of the 32,000",
-            "knows(wrong=LONG)": "Did the model read enough of the long",
-            "knows(wrong=LONG[:51])": "Did the model read enough of the long",
-            "knows(wrong=SHORT + LONG)": "Was it trained to the end?",
-            "PARTS['Transformer']": "The answer is a trained Transformer; yours is type.",
-            "len(SHORT)": "The answer is a trained Transformer; yours is int.",
-            "nn.Linear(2, 3)": "The answer is a trained Transformer; yours is Linear.",
+            "knows(wrong=SHORT), MORE": "How many of the 32,000 pairs of task.train",
+            "knows(wrong=SHORT[:9]), MORE": "93% of the short numbers and 100% of the test are right",
+            "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 1]), PLAIN": "80% of the short numbers",
+            "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 2]), PLAIN": "How many of the 32,000",
+            "knows(wrong=LONG), MORE": "Did the model read enough of the long",
+            "knows(wrong=LONG[:51]), MORE": "Did the model read enough of the long",
+            "knows(wrong=SHORT + LONG), MORE": "Was it trained to the end?",
+            "knows(), PLAIN * 2": "may be luck: 0.42% of what the model reads is short",
+            "knows(), []": "may be luck: 0.00%",
+            "knows(), reads(SHORT * 20)": "numbers of the test, task.validation: 1.",
+            "knows(), reads(TASK.validation)": "task.validation: 500.",
+            "knows(), iter(MORE)": "an iterator can be read once",
+            "knows(), reads": "The second is the list of the batches",
+            "knows(layers=3), MORE": "yours has the shape (48, 48), and the lesson's None",
+            "PARTS['Transformer'](64, 64, 4, 2, 192), MORE": "The model must have the lesson's sizes.",
+            "knows()": "The answer is a pair",
+            "PARTS['Transformer'], MORE": "The first is a trained Transformer; yours is type.",
+            "len(SHORT), MORE": "The first is a trained Transformer; yours is int.",
+            "nn.Linear(2, 3), MORE": "The first is a trained Transformer; yours is Linear.",
         },
     ),
     "9.4": Answers(
