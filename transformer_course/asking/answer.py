@@ -128,12 +128,12 @@ def _with_outside(hint: str, answer: object) -> str:
     """A hint, and what the wrong answer reads from the notebook around it.
 
     A function, a class or a constant (in capitals) of the notebook may well be meant; a tensor, a
-    module or a number is mostly a name that the answer should have got otherwise.
+    module, a list or a number is mostly a name that the answer should have got otherwise.
     """
     for function in _functions_of(answer):
         for name in _global_names(function.__code__):
             value = function.__globals__.get(name, ...)
-            if name.isupper() or not isinstance(value, Tensor | nn.Module | Real | None):
+            if name.isupper() or not isinstance(value, Tensor | nn.Module | Real | list | None):
                 continue
             shown = value if isinstance(value, Real | None) else f"a {type(value).__name__}"
             shape = f" {tuple(value.shape)}" if isinstance(value, Tensor) else ""

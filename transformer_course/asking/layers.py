@@ -198,16 +198,36 @@ def require_wired(
         raise own.output
     if not _same(own.output, x):
         raise AnswerError(f"forward must return {whence}.")
-    other = -inputs["x"]
+    other = inputs["x"].flip(-1)
+    held = [inputs["x"], *(found[around].output for around in flow)]  # what a name x may mean
     for around, (part, wanted) in flow.items():
-        function = found[around].given[1]
+        function, sublayer = found[around].given[1], getattr(layer, part)
         given = [other if name == "x" else inputs[name] for name in wanted]
-        if not _same(function(other), getattr(layer, part)(*given)):
+        if not _same(function(other), sublayer(*given)):
+            roles = _roles_of_another(function(other), sublayer, given, other, held)
+            where = f", as for the {roles} of {part}" if roles else ""
             raise AnswerError(
                 f"The function that {around} gets must use its argument everywhere, not a "
-                "tensor of the code around it. With the norms first (pre-norm), the sub-layer gets "
-                "norm(x)."
+                f"tensor of the code around it{where}. "
+                "With the norms first (pre-norm), the sub-layer gets norm(x)."
             )
+
+
+def _roles_of_another(
+    made: object, sublayer: nn.Module, given: list, argument: Tensor, held: Sequence[Tensor]
+) -> str:
+    """Which inputs of a sub-layer are one of the held tensors, where they should be the argument.
+
+    It is what explains the output that was made; nothing if that is none of these.
+    """
+    places = [place for place, each in enumerate(given) if each is argument]
+    for count in range(1, len(places) + 1):
+        for some in combinations(places, count):
+            for x in held:
+                tried = [x if place in some else each for place, each in enumerate(given)]
+                if _same(made, sublayer(*tried)):
+                    return ", ".join(ROLES[each] for each in some) if given[1:] else "input"
+    return ""
 
 
 def _require_function(around: str, given: Sequence[object], part: nn.Module, name: str) -> None:

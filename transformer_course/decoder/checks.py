@@ -86,7 +86,10 @@ def _shift_hint(read: list[int], labels: list[int], target: list[int]) -> str:
     if read == labels:
         return "Both are the same: the decoder would read the token that it must predict."
     if len(read) != len(labels):
-        return "Every input position has one label: both lists must have the same length."
+        return (
+            "Every input position has one label: both lists must have the same length. Yours have "
+            f"{len(read)} and {len(labels)}."
+        )
     if END_ID not in labels:
         return "The end token must be a label, otherwise the model never learns to stop."
     if START_ID not in read[:1]:

@@ -107,9 +107,12 @@ def check_misleading_table(answer: object) -> None:
     best = max(sentences, key=sentences.get)
     found = _found_by_3(model)
     if math.isclose(sentences[found], sentences[best], abs_tol=1e-6):
+        is_whole = " " not in found and found not in answer
+        whole = " No word follows it: its probability is not divided." if is_whole else ""
         raise AnswerError(
-            f"A beam of 3 finds “{found}”, and no sentence is more probable. The best "
-            "sentence must lose its beginning at some step. When does a beam drop a beginning?"
+            f"A beam of 3 finds “{found}”, with {math.exp(sentences[found]):.3g}, and no sentence "
+            f"is more probable.{whole} The best sentence must lose its beginning at some step. "
+            "When does a beam drop a beginning?"
         )
     if _found_by_3(TableModel(_favored(answer, best))) == best:
         raise AnswerError(

@@ -330,9 +330,6 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
     known_mistakes = {
         "This is w_o as the check gets it. If you have changed it in place, change a clone, and "
         "run the cell again.": w_o,
-        "You swapped rows. Stored as (out, in), a head is read by columns of W_O.": torch.cat(
-            [w_o[D_HEAD : 2 * D_HEAD], w_o[:D_HEAD], w_o[2 * D_HEAD :]]
-        ),
         f"The columns of head 1 are lost. {lost}": torch.cat([second, second, rest], dim=1),
         f"The columns of head 2 are lost. {lost}": torch.cat([first, first, rest], dim=1),
         "A head is 16 columns wide, not one.": w_o[:, one_swap],
@@ -342,12 +339,22 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
         "The order is now 3, 1, 2; it must be 2, 1, 3.": w_o.roll(D_HEAD, dims=1),
         "The order is now 2, 3, 1; it must be 2, 1, 3.": w_o.roll(-D_HEAD, dims=1),
         "That swaps heads 2 and 3: we count heads from 1.": torch.cat([first, rest, second], dim=1),
-        "The right columns, but that is the transpose: it stays (out, in).": torch.cat(
-            [second, first, rest], dim=1
-        ).T,
     }
     refuse_mistakes(repaired, known_mistakes)
     if not close(repaired, torch.cat([second, first, rest], dim=1)):
+        if _has_rows_of(repaired, w_o):
+            raise AnswerError(
+                "You moved rows. Stored as (out, in), a head is read by columns of W_O."
+            )
+        if _has_rows_of(repaired, w_o.T) or _has_rows_of(repaired.T, w_o):
+            raise AnswerError(
+                "Yours is transposed: what was a row is a column. It stays (out, in)."
+            )
+        if not close(repaired.sort(dim=1).values, w_o.sort(dim=1).values):
+            raise AnswerError(
+                "The rows of yours no longer hold the numbers of the same rows of w_o: only whole "
+                "columns may change their places."
+            )
         moved = [
             place for place in columns.tolist() if not close(repaired[:, place], w_o[:, place])
         ]
@@ -355,3 +362,7 @@ def check_swapped_heads(answer: Tensor, *, w_o: Tensor) -> None:
             f"{len(moved)} columns have changed, from {moved[0]} to {moved[-1]}. Which columns "
             "read head 1, which head 2, and what must stand there now?"
         )
+
+
+def _has_rows_of(matrix: Tensor, other: Tensor) -> bool:
+    return bool((matrix[:, None] == other).all(dim=-1).any(dim=1).all())

@@ -89,7 +89,8 @@ def _require_sizes(model: nn.Module, vocabulary_size: int) -> None:
 def _share_of_short(batches: object, unseen: list[Pair]) -> float:
     """Which share of the sources has one or two words; refuse those that should stay unseen."""
     if not isinstance(batches, list | tuple) or not all(isinstance(it, Batch) for it in batches):
-        raise AnswerError("The second is the list of the batches: an iterator can be read once.")
+        kinds = {type(it).__name__ for it in (batches if isinstance(batches, list) else [batches])}
+        raise AnswerError(f"The second is a list of batches; yours holds {', '.join(kinds)}.")
     sources = [tuple(filter(None, row)) for it in batches for row in it.source_ids.tolist()]
     if leaked := len({tuple(pair[0]) for pair in unseen}.intersection(sources)):
         raise AnswerError(f"In your batches are numbers of the test, task.validation: {leaked}.")

@@ -74,15 +74,20 @@ def _require_table(embedding: nn.Module) -> None:
 
 def _require_initialization(weight: Tensor) -> None:
     """Refuse a table that does not start as N(0, 1/d_model), with the usual reasons."""
+    mean, std, right = float(weight.mean()), float(weight.std()), D_MODEL**-0.5
+    position = "(The second argument of normal_ is the mean, the third the standard deviation.)"
+    if std < LARGEST_ERROR * abs(mean):
+        raise AnswerError(f"All numbers of the table are {mean:.2f}, with no deviation. {position}")
     if len(weight.unique(dim=0)) < len(weight) and weight.any():
         raise AnswerError("Several tokens start with the same row: each needs numbers of its own.")
-    mean, std, right = float(weight.mean()), float(weight.std()), D_MODEL**-0.5
     if abs(mean) > LARGEST_ERROR * std:
-        raise AnswerError(f"The numbers of the table should have the mean 0; yours is {mean:.2f}.")
+        raise AnswerError(
+            f"The numbers of the table should have the mean 0; yours is {mean:.2f}. {position}"
+        )
     hints = {
         1.0: (
-            "The numbers have standard deviation 1, as nn.Embedding draws them; at the start they "
-            "need 1/√d_model: nn.init.normal_(self.table.weight, std=…). √d_model is for forward."
+            "The numbers have standard deviation 1, as nn.Embedding draws them (and normal_, if no "
+            f"std is given); at the start they need 1/√d_model. {position} √d_model is for forward."
         ),
         1 / D_MODEL: "1/d_model is the variance. The standard deviation is its root.",
         D_MODEL**0.5: "√d_model is the factor of forward; the standard deviation is 1/√d_model.",

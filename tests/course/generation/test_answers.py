@@ -130,6 +130,7 @@ ANSWERS = {
             '"black": 0.22} → "black": 0.22}, "black": {"cat": 0.5, "dog": 0.5}': "no sentence",
             '"black": 0.22} → "black": 0.22}, "white": {"cat": 1.0}': "must lead to each",
             '{"": {"red": 0.5, "green": 0.5}}': "no sentence is more probable",
+            ', "blue": {"cat": 0.5, "dog": 0.5} → ': "“blue”, with 0.25, and no sentence is more probable. No word follows it",
             '{"": ["red", "green"]}': "The answer is a table",
             '{"": {"red": "0.5", "green": "0.5"}}': "must give probabilities",
             '{"red": {"cat": 1.0}}': "what comes first",
