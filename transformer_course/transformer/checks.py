@@ -73,6 +73,7 @@ def check_transformer(answer: type[nn.Module]) -> None:
             if not torch.allclose(received[REAL], expected[REAL], rtol=0, atol=SAME):
                 raise AnswerError(_stage_hint(model, package, other))
         _require_same_in_steps(model, received)
+        _require_dropout_once(model)
     for found in check_up(model, adapter=IDS).findings:
         if found.illness not in (None, "", NOT_THE_READERS):
             where = (
@@ -130,7 +131,7 @@ def _require_written(model: nn.Module) -> None:
     for name in ("encode", "decode"):
         if "source_mask" not in inspect.signature(getattr(model, name)).parameters:
             raise AnswerError(
-                f"Rename the mask among the arguments of {name}: generation calls {name}(…, "
+                f"{name} has no argument of the name source_mask: generation calls {name}(…, "
                 "source_mask=…)."
             )
     ask(model.embed, SOURCE_IDS)
@@ -193,6 +194,28 @@ def _require_dropout(model: nn.Module) -> None:
             raise AnswerError("In training, embed does not apply embedding_dropout to its result.")
         if not close(model.eval().embed(SOURCE_IDS), model.embed(SOURCE_IDS)):
             raise AnswerError("embed drops numbers also after model.eval().")
+
+
+def _require_dropout_once(model: nn.Module) -> None:
+    """Refuse a stack whose input is not dropped, or is dropped again after embed."""
+    seen, calls = {}, []
+    handles = [model.embedding_dropout.register_forward_pre_hook(lambda *_: calls.append(1))]
+    for name in ("encoder", "decoder"):
+
+        def see(_: nn.Module, given: tuple, named: dict, name: str = name) -> None:
+            seen[name] = [*given, *named.values()][0]
+
+        handles.append(getattr(model, name).register_forward_pre_hook(see, with_kwargs=True))
+    model.train().embedding_dropout.p = 1.0
+    model(SOURCE_IDS, TARGET_IDS)
+    model.eval().embedding_dropout.p = DROPOUT
+    for handle in handles:
+        handle.remove()
+    for name, x in seen.items():
+        if x.any():
+            raise AnswerError(f"The {name} gets what was not dropped: hand it what embed returns.")
+    if len(calls) > len(seen):
+        raise AnswerError("embedding_dropout drops the same sums twice: embed has done it already.")
 
 
 def _require_tied(model: nn.Module) -> None:

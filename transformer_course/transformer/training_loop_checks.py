@@ -109,12 +109,13 @@ def check_learn(answer: Callable[..., object]) -> None:
     model.register_forward_pre_hook(lambda module, _: evaluating.append(not module.training))
     losses = ask(answer, model, batches)
     if not isinstance(losses, list) or len(losses) != len(batches):
-        found = f"{len(losses)} entries" if isinstance(losses, list) else type(losses).__name__
+        found = f"one of {len(losses)}" if isinstance(losses, list) else type(losses).__name__
         raise AnswerError(
             f"Return a list of losses, one for each of {len(batches)} batches; yours is {found}."
         )
-    if any(isinstance(loss, Tensor) for loss in losses):
-        raise AnswerError("Keep loss.item(), a plain number: a tensor keeps its whole graph alive.")
+    if tensors := [loss for loss in losses if isinstance(loss, Tensor)]:
+        why = ": a tensor keeps its whole graph alive." * tensors[0].requires_grad
+        raise AnswerError(f"Keep loss.item(), a plain number{why or '; yours are tensors.'}")
     if not all(isinstance(loss, Real) for loss in losses):
         raise AnswerError(f"The losses are numbers; yours are {type(losses[0]).__name__}.")
     received = torch.tensor(losses)
