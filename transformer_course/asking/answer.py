@@ -302,6 +302,7 @@ def require_number(answer: object, *, whole: bool = False) -> float:
     is_number = isinstance(answer, Real) and not isinstance(answer, bool) and answer == answer
     if not is_number or (whole and answer % 1 != 0):
         shown = f"shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else repr(answer)
+        shown = shown if len(shown) < 60 else f"a {type(answer).__name__}"
         kind = "whole number" if whole else "number"
         raise AnswerError(f"The answer is a {kind}; yours is {shown}.")
     return int(answer) if whole else answer

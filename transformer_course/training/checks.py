@@ -175,7 +175,7 @@ def _rate_hint(got: list[float], right: list[float]) -> str:
     """What is wrong: the rise from step 1 to 9, the fall from 10 to 90, or how high they are."""
     for start, part in ((0, "rise: from step 1 to 9"), (2, "fall: from step 10 to 90")):
         (first, last), factor = got[start : start + 2], right[start + 1] / right[start]
-        if not math.isclose(last, factor * first, rel_tol=1e-4):
+        if not (last and math.isclose(last, factor * first, rel_tol=1e-4)):
             return (
                 f"With 10 steps of warm-up, look at the {part}, the rate must become {factor:.3g} "
                 f"times as large. Yours goes from {first:.3g} to {last:.3g}."
@@ -288,8 +288,8 @@ def _require_right_path(
             "the loss the mean over all labels but padding, and is there one step()?"
         )
     raise AnswerError(
-        "The model gets the right tensors, but the gradients are of another loss: what is it "
-        "computed from, and with which settings?"
+        "The model gets the right tensors, but the gradients are others: what is the loss computed "
+        "from, and with which settings?"
         if is_fed
         else "The model gets other tensors than it should: the source, and the tokens before each "
         "label."
