@@ -14,5 +14,5 @@ from transformer_course.looking_inside.checks import (
 from transformer_course.looking_inside.chosen_head import explore_attention
 from transformer_course.looking_inside.figures import plot_diagonal, plot_moments, plot_role_scores
 from transformer_course.looking_inside.partners import hits_on, partner_cells
-from transformer_course.texts.sentences import ALL_PAIRS, UNDISPUTED
+from transformer_course.texts.sentences import ALL_PAIRS, UNDISPUTED, number_of
 from transformer_course.viewer.show import view_weights
