@@ -114,6 +114,7 @@ def test_a_batch_moves_to_another_device_as_a_whole():
         (lambda: make_batch(PAIRS).parts(1.5), TypeError, "count must be a whole number, got 1.5"),
         (lambda: batches_of(PAIRS, tokens=0), ValueError, "tokens must be at least 1, got 0"),
         (lambda: batches_of(PAIRS, tokens=2.5), TypeError, "tokens must be a whole number, got"),
+        (lambda: epoch(PAIRS, batch_size=2, generator=0), TypeError, "a torch.Generator, got 0"),
         (lambda: batches_of([], tokens=9), ValueError, "pairs must hold at least one pair, got"),
     ],
 )

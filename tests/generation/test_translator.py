@@ -152,11 +152,12 @@ def test_a_model_without_weights_writes_too():
     [
         ([[4], []], ValueError, r"sources must have a token each, got \[\]"),
         (["abc"], TypeError, "sources must hold lists of token ids, got 'abc'"),
+        ([["a", "man"]], TypeError, r"sources must hold lists of token ids, got \['a', 'man'\]"),
         ([4, 5], TypeError, "sources must hold lists of token ids, got 4"),
         ("", TypeError, "sources must be a list of lists of token ids, got ''"),
         (7, TypeError, "sources must be a list of lists of token ids, got 7"),
     ],
-    ids=["empty", "text", "ids", "no text", "number"],
+    ids=["empty", "text", "words", "ids", "no text", "number"],
 )
 def test_what_are_no_sources_is_refused(translator, sources, error, message):
     with pytest.raises(error, match=message):

@@ -106,3 +106,8 @@ def test_the_model_is_left_as_it_was():
 def test_what_cannot_be_evaluated_is_refused(pairs, settings, error, message):
     with pytest.raises(error, match=message):
         evaluate(Backwards(), pairs, **settings)
+
+
+def test_a_model_that_cannot_write_is_refused():
+    with pytest.raises(TypeError, match="model must have the method source_mask, got Linear"):
+        evaluate(nn.Linear(2, 2), PAIRS)

@@ -104,6 +104,18 @@ def test_every_step_has_the_learning_rate_of_its_number():
     assert rates == pytest.approx([2.0 * schedule(step) for step in range(1, 7)])
 
 
+@pytest.mark.parametrize("changed", [{}, {"lr": 1e-5}])
+def test_an_optimizer_has_its_own_rate_again_which_can_be_changed(changed):
+    model = transformer()
+    optimizer = paper_adam(model, 1e-2)
+    fit(model, TASK, SHORT, optimizer=optimizer)
+    (group,) = optimizer.param_groups
+    assert group["lr"] == 1e-2
+    group.update(changed)
+    run = fit(model, TASK, replace(SHORT, schedule=lambda n: 0.5**n), optimizer=optimizer)
+    assert [each.learning_rate for each in run.steps] == [group["lr"] * 0.5**n for n in range(1, 7)]
+
+
 def test_a_step_is_the_one_that_pytorch_makes_by_hand():
     ours, theirs = transformer(dropout=0.0), transformer(dropout=0.0)
     one_batch = TrainingConfig(
@@ -259,6 +271,7 @@ def test_no_progress_is_shown_unless_asked_for(capsys):
         ({"model": PADS_WITH_3}, ValueError, "padding_id must be 0 to be trained, got 3"),
         ({"model": ENDS_WITH_3}, ValueError, "model's end_id must be 2 to be trained, got 3"),
         ({"model": transformer().requires_grad_(False)}, ValueError, "requires_grad to be trained"),
+        ({"model": nn.Linear(2, 2)}, TypeError, "must have the method source_mask, got Linear"),
         ({"task": TASK.train}, TypeError, "task must be a Task, got list"),
         ({"config": 500}, TypeError, "config must be a TrainingConfig, got int"),
         ({"processes": None}, ValueError, "processes must be the 1 that .*, got None"),

@@ -382,6 +382,11 @@ def test_a_run_in_chunks_is_the_run_by_logits(monkeypatch):
     assert runs[0] != runs[1]
 
 
+def test_batch_loss_refuses_pairs():
+    with pytest.raises(TypeError, match="batch must be a Batch, got list"):
+        batch_loss(Transformer(CONFIG), [([4], [5])])
+
+
 @pytest.mark.parametrize(
     ("epsilon", "error", "message"),
     [

@@ -112,7 +112,7 @@ def epoch(
         skip: How many batches to leave out at the beginning.
 
     Raises:
-        TypeError, ValueError: If batch_size is below 1, skip below 0, or pairs are none of ids.
+        TypeError, ValueError: If an argument has another type or is too small, or there is no pair.
     """
     require_whole("skip", skip, minimum=0)
     plan = plan_batches(pairs, batch_size=batch_size, generator=generator)
@@ -171,6 +171,8 @@ def plan_token_batches(
 
 def _shuffled(count: int, generator: torch.Generator) -> list[int]:
     """The numbers from 0 below count, in random order."""
+    if not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator, got {generator!r}")
     return torch.randperm(count, generator=generator, device=generator.device).tolist()
 
 

@@ -166,8 +166,7 @@ class Tokenizer:
         """
         require_path("path", path)
         merges = [f"{spell(left)} {spell(right)}" for left, right in self.merges]
-        record = {"format": FORMAT, "sha256": _checksum(merges), "merges": merges}
-        write_json(Path(path), record)
+        write_json(Path(path), {"format": FORMAT, "sha256": _checksum(merges), "merges": merges})
 
     @cached_property
     def _library(self) -> object:
@@ -200,8 +199,7 @@ def train_tokenizer(lines: Iterable[str], *, vocabulary_size: int) -> Tokenizer:
         TypeError, ValueError: If lines are not texts or all empty, or the vocabulary too small.
     """
     require_whole("vocabulary_size", vocabulary_size, minimum=SMALLEST_VOCABULARY)
-    texts = [f" {text}" for text in require_texts("lines", lines) if text]
-    if not texts:
+    if not (texts := [f" {text}" for text in require_texts("lines", lines) if text]):
         raise ValueError("lines must hold some text to learn from, got none")
     # There is at most one merge for each byte; the library reserves memory for what it is told.
     largest = SMALLEST_VOCABULARY + sum(len(text.encode()) for text in texts)

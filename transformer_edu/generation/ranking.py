@@ -27,8 +27,7 @@ def best_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     require_whole("count", count)
     if count < values.size(-1):
         best, places = largest(values, count + 1)  # one more: it may equal the last one
-        ties = (best[..., 1:] == best[..., :-1]) & (best[..., 1:] > -torch.inf)
-        if not ties.any():
+        if not ((best[..., 1:] == best[..., :-1]) & (best[..., 1:] > -torch.inf)).any():  # no ties
             return best[..., :count], places[..., :count]
     # A stable sort of everything is many times slower, and equal values are rare.
     best, places = values.sort(dim=-1, descending=True, stable=True)

@@ -20,7 +20,13 @@ from transformer_edu.generation.continuation import (
 )
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.hypotheses import require_alpha
-from transformer_edu.model.refusals import require_flag, require_text, require_texts, require_whole
+from transformer_edu.model.refusals import (
+    are_ids,
+    require_flag,
+    require_text,
+    require_texts,
+    require_whole,
+)
 
 WIDTH, ALPHA = 5, 0.6  # chosen by all kinds of validation text: see the published card
 BATCH_SIZE = 32  # sources; larger batches of beams do not fit into a processor's cache
@@ -164,7 +170,7 @@ def write_all(
     if isinstance(sources, str) or not hasattr(sources, "__len__"):
         raise TypeError(f"sources must be a list of lists of token ids, got {sources!r}")
     for source in sources:
-        if isinstance(source, str) or not hasattr(source, "__len__"):
+        if not are_ids(source):
             raise TypeError(f"sources must hold lists of token ids, got {source!r}")
         if len(source) == 0:
             raise ValueError(f"sources must have a token each, got {source!r}")

@@ -70,8 +70,7 @@ def require_text(name: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        wrong = text[error.start]
-        raise ValueError(f"{name} must hold no lone surrogate, got {wrong!r}") from None
+        raise ValueError(f"{name} must hold no lone surrogate, got {text[error.start]!r}") from None
     return text
 
 
@@ -118,8 +117,7 @@ def require_positions(x: Tensor, offset: int, max_length: int, d_model: int) -> 
         wanted, got = f"floats (batch, position, {d_model})", f"{x.dtype} {tuple(x.shape)}"
         raise ValueError(f"x must be {wanted}, got {got}")
     require_whole("offset", offset, minimum=0)
-    if offset + x.size(1) > max_length:
-        got = offset + x.size(1)
+    if (got := offset + x.size(1)) > max_length:
         raise ValueError(f"sequence length must be at most {max_length}, got {got}")
 
 
@@ -150,12 +148,12 @@ def require_pairs(name: str, pairs: Sequence[Sequence[Sequence[int]]]) -> None:
         raise ValueError(f"{name} must hold at least one pair, got none")
     for number, pair in enumerate(pairs, start=1):
         sides = pair if isinstance(pair, list | tuple | Tensor) else ()
-        if len(sides) != 2 or not all(map(_are_ids, sides)):
+        if len(sides) != 2 or not all(map(are_ids, sides)):
             got = f"{reprlib.repr(pair)} as pair {number:,}"
             raise TypeError(f"{name} must hold pairs of two lists of token ids, got {got}")
 
 
-def _are_ids(side: object) -> bool:
+def are_ids(side: object) -> bool:
     """Whether a value is a list of whole numbers; a tensor's type is checked when it is used."""
     if isinstance(side, str | bytes) or not hasattr(side, "__len__"):
         return False

@@ -259,8 +259,7 @@ def _require_same_schedule(path: str | os.PathLike, run: TrainingRun, state: Tra
     """
     base = _learning_rate(state.optimizer.param_groups[0])
     for record in run.steps:
-        rate = base * state.config.factor(record.step)
-        if rate != record.learning_rate:
+        if (rate := base * state.config.factor(record.step)) != record.learning_rate:
             wanted = f"the learning rates of {path}, {record.learning_rate} at step {record.step}"
             raise CheckpointError(f"training.schedule must give {wanted}, got {rate}")
 
@@ -284,8 +283,7 @@ def _require_fit(
 def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
     """The tensors and the record of a file of our format version."""
     tensors, record = read_checkpoint_file(path)
-    version = record.get("format_version")
-    if version != FORMAT_VERSION:
+    if (version := record.get("format_version")) != FORMAT_VERSION:
         raise CheckpointError(f"format_version of {path} must be {FORMAT_VERSION}, got {version}")
     return tensors, record
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from transformer_edu.data.batches import make_batch
 from transformer_edu.data.toy_tasks import Pair
-from transformer_edu.generation.continuation import padding_id_of
+from transformer_edu.generation.continuation import padding_id_of, require_model
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.model.refusals import require_pairs, require_whole
@@ -54,10 +54,11 @@ def evaluate(
         processes: Those that share the pairs: all call evaluate, and all get the same result.
 
     Raises:
-        TypeError, ValueError: If there are no pairs, or batch_size is below 1.
+        TypeError, ValueError: If model lacks a method, there is no pair, or batch_size is below 1.
     """
     require_whole("batch_size", batch_size)
     require_pairs("pairs", pairs)
+    require_model(model)
     own = [pairs[row] for row in processes.rows(len(pairs))]
     loss = right = tokens = exact = 0.0
     padding = padding_id_of(model)

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from transformer_edu.data.batches import Batch, make_batch, plan_batches, plan_token_batches
 from transformer_edu.data.toy_tasks import Task
-from transformer_edu.generation.continuation import config_field
+from transformer_edu.generation.continuation import config_field, require_model
 from transformer_edu.model.refusals import require_callable
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.training.checkpoint import load_checkpoint, save_checkpoint
@@ -79,8 +79,7 @@ def fit(
     config = TrainingConfig() if config is None else config
     require_callable("after_step", after_step)
     _require_inputs(model, task, config)
-    count = getattr(processes, "count", None)
-    if count != process_count():  # each would train a model of its own
+    if (count := getattr(processes, "count", None)) != process_count():  # each would train alone
         wanted = f"the {process_count()} that joined_processes has connected"
         raise ValueError(f"processes must be {wanted}, got {count}")
     optimizer = paper_adam(model, config.learning_rate) if optimizer is None else optimizer
@@ -94,9 +93,8 @@ def fit(
         require_writable("checkpoint", checkpoint)
     if resume is not None:
         load_checkpoint(resume, state)
-    batch = f"{config.batch_size:,} pairs"
-    if config.batch_tokens is not None:
-        batch = f"{config.batch_tokens:,} tokens"
+    tokens = config.batch_tokens
+    batch = f"{config.batch_size:,} pairs" if tokens is None else f"{tokens:,} tokens"
     advice = "smaller batches or accumulate above 1 need less"
     needs_memory = enough_memory(f"training on batches of {batch}", advice)
     with needs_memory, torch.enable_grad(), random_state_restored(), suitable_threads(model):
@@ -108,6 +106,8 @@ def fit(
                 save_checkpoint(checkpoint, state)
         finally:
             model.eval()
+            for group in optimizer.param_groups:  # again its own rate, which a caller may change
+                group["lr"] = group.pop("initial_lr", group["lr"])
     return state.run
 
 
@@ -236,5 +236,6 @@ def _require_inputs(model: nn.Module, task: Task, config: TrainingConfig) -> Non
         if (got := config_field(model, name, own)) != own:  # batches are made with it
             raise ValueError(f"model's {name} must be {own} to be trained, got {got}")
     device_of(model)
+    require_model(model)
     if not any(weight.requires_grad for weight in model.parameters()):
         raise ValueError("model must have a weight with requires_grad to be trained, got none")

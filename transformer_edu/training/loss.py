@@ -31,15 +31,16 @@ def batch_loss(model: nn.Module, batch: Batch, *, label_smoothing: float = 0.0) 
     Returns:
         A scalar in nats per token.
     """
+    if not isinstance(batch, Batch):
+        raise TypeError(f"batch must be a Batch, got {type(batch).__name__}")
     if not _uses_projected_loss(model):
         logits = model(batch.source_ids, batch.decoder_input_ids)  # (batch, position, vocabulary)
         return token_loss(logits, batch.label_ids, label_smoothing=label_smoothing)
     memory = model.encode(batch.source_ids)
     source_mask = model.source_mask(batch.source_ids)
     decoded = model.decode(batch.decoder_input_ids, memory, source_mask=source_mask)
-    return projected_loss(
-        decoded, model.output_projection, batch.label_ids, label_smoothing=label_smoothing
-    )
+    projection = model.output_projection
+    return projected_loss(decoded, projection, batch.label_ids, label_smoothing=label_smoothing)
 
 
 def _uses_projected_loss(model: nn.Module) -> bool:

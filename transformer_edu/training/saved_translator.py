@@ -47,8 +47,7 @@ def load_tokens(folder: Path) -> TextCoder:
         OSError: If there is neither, or it cannot be read.
         ValueError: If it is damaged.
     """
-    file = folder / WORDS
-    if not file.exists():
+    if not (file := folder / WORDS).exists():
         return load_tokenizer(folder / TOKENIZER)
     try:
         if tuple((tokens := read_json(file))[: len(SPECIAL_TOKENS)]) == SPECIAL_TOKENS:
