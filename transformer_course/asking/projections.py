@@ -62,6 +62,9 @@ def given(kind: type[nn.Module], w_query: Tensor, w_key: Tensor, w_value: Tensor
         kind: The reader's class.
         w_query, w_key, w_value: Each (d_model, d_head), on any device.
     """
+    shapes = [tuple(matrix.shape) for matrix in (w_query, w_key, w_value)]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"w_query, w_key and w_value must have one shape, got {shapes}")
     attention = kind(*w_query.shape).to(w_query.device)
     with torch.no_grad():
         for name, matrix in zip(PROJECTIONS, (w_query, w_key, w_value), strict=True):

@@ -16,6 +16,7 @@ from transformer_course.drawing.style import (
     PALE,
     VERMILION,
     literal,
+    require_one_each,
     styled,
     title_above,
 )
@@ -62,6 +63,10 @@ def plot_lookup(
     Returns:
         A new figure of three panels.
     """
+    require_one_each(len(key), "keys", words=words, value=value)
+    if {tuple(each.shape[-1:]) for each in (query, key, value)} != {(2,)}:
+        got = f"{(*query.shape,)}, {(*key.shape,)} and {(*value.shape,)}"
+        raise ValueError(f"query, key and value must hold vectors of two numbers, got {got}")
     scores = key @ query
     weights = scores.softmax(dim=0)
     output = weights @ value

@@ -9,6 +9,7 @@ from transformer_course.asking.answer import close
 from transformer_course.asking.projections import given
 from transformer_course.looking.found_heads import Head
 from transformer_course.our_transformer import Attention
+from transformer_edu.model.refusals import require_choice
 
 OPENING = "The animal didn't cross the street because it was too"
 FEATURES = {  # noun, adjective, pronoun, alive, road
@@ -42,13 +43,15 @@ def vectors_of(last_word: str, device: torch.device | str) -> tuple[list[str], T
     """The words of the lesson's sentence with this last word, and their hand-made vectors.
 
     Args:
-        last_word: What the animal or the street is too much.
+        last_word: What the animal or the street is too much: tired or wide.
         device: Where the vectors go.
 
     Returns:
         The words, and a batch of one sentence, shape (1, word, 5): noun, adjective, pronoun,
         alive, road.
     """
+    adjectives = [word for word, features in FEATURES.items() if features[1]]
+    require_choice("last_word", last_word, adjectives)
     words = [*OPENING.split(), last_word]
     vectors = torch.tensor([[FEATURES.get(word, [0] * 5) for word in words]])
     return words, vectors.float().to(device)

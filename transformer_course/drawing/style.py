@@ -4,7 +4,7 @@ The style holds while one figure is drawn; matplotlib's global settings stay as 
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from pathlib import Path
 from typing import ParamSpec
 
@@ -34,6 +34,13 @@ def styled(draw: Callable[_Drawing, Figure]) -> Callable[_Drawing, Figure]:
             return draw(*args, **kwargs)
 
     return draw_in_style
+
+
+def require_one_each(count: int, what: str, **given: Sized) -> None:
+    """Refuse what a figure draws one by one, unless it is as many as it belongs to."""
+    for name, each in given.items():
+        if len(each) != count:
+            raise ValueError(f"{name} must be one for each of {count} {what}, got {len(each)}")
 
 
 def title_above(figure: Figure, title: str) -> None:

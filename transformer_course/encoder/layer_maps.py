@@ -21,6 +21,7 @@ from transformer_course.drawing.style import (
     VERMILION,
     WEIGHT_COLORS,
     literal,
+    require_one_each,
     styled,
     title_above,
 )
@@ -165,6 +166,7 @@ def plot_by_layer(
     size = (min(2.6 + 0.75 * len(words), 10), 1.3 + len(panels) * (0.7 + 0.42 * len(rows)))
     figure, grid = plt.subplots(len(panels), 1, figsize=size, squeeze=False, sharex=True)
     for axes, (name, numbers) in zip(grid.flat, panels.items(), strict=True):
+        require_one_each(numbers.size(1), "columns", words=words)
         image = _draw_layers(axes, numbers, rows, end)
         axes.set_xticks(range(len(words)), [literal(word) for word in words])
         axes.set_title(literal(name, longest=None), fontsize=PANEL_TITLE)

@@ -16,6 +16,7 @@ from transformer_course.drawing.style import (
     styled,
     title_above,
 )
+from transformer_course.feed_forward_add_and_norm.feed_forward_units import COLORS
 
 LINE, GAP, LETTER = 0.52, 0.14, 0.115  # inches: a line of text, between words, one letter
 ACTIVATION = "activation of the unit"
@@ -34,7 +35,7 @@ def plot_active_words(sentences: Sequence[tuple[Sequence[str], Tensor]]) -> Figu
     Returns:
         A new figure with a color bar from 0 to the largest number.
     """
-    largest = max(float(numbers.max()) for _, numbers in sentences)
+    largest = max(float(numbers.max()) for _, numbers in sentences) or 1.0
     widths = [sum(LETTER * len(word) + 2 * GAP for word in words) for words, _ in sentences]
     size = (max(widths) + 1.4, LINE * len(sentences) + 0.9)
     figure, axes = plt.subplots(figsize=size)
@@ -62,14 +63,16 @@ def plot_active_words(sentences: Sequence[tuple[Sequence[str], Tensor]]) -> Figu
     scale = plt.cm.ScalarMappable(plt.Normalize(0, largest / 0.85), colors)
     bar = figure.colorbar(scale, ax=axes, label=ACTIVATION, fraction=0.04)
     bar.ax.set_ylim(0, largest)
-    title_above(figure, "One number of the translator is large at colors")
     active = [
         word
         for words, numbers in sentences
         for word, number in zip(words, numbers.tolist(), strict=True)
         if number > largest / 2
     ]
-    figure.set_label(f"{len(sentences)} sentences; the darkest words are {', '.join(active)}")
+    where = "is large at colors" if COLORS & set(active) else "at each word"
+    title_above(figure, f"One number of the translator {where}")
+    darkest = ", ".join(active) or "none"
+    figure.set_label(f"{len(sentences)} sentences; the darkest words are {darkest}")
     return figure
 
 
@@ -88,7 +91,7 @@ def plot_unit_sums(x: Tensor, wanted: Tensor, sums: Mapping[str, tuple[Tensor, T
     Returns:
         A new figure.
     """
-    figure, row = plt.subplots(1, len(sums), figsize=(9.5, 3.5), sharey=True)
+    figure, (row,) = plt.subplots(1, len(sums), figsize=(9.5, 3.5), sharey=True, squeeze=False)
     errors = {name: float((y - wanted).abs().max()) for name, (_, y) in sums.items()}
     for axes, (name, (units, y)) in zip(row, sums.items(), strict=True):
         _draw_sum(axes, x, wanted, units, y)

@@ -12,6 +12,7 @@ from transformer_edu.generation.continuation import padding_id_of, start_id_of
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.attention import attention_weights
 from transformer_edu.model.masks import padding_mask, target_mask
+from transformer_edu.model.refusals import require_texts
 from transformer_edu.training.machine.device import device_of
 
 START, PADDING = "<s>", "<pad>"
@@ -48,7 +49,8 @@ def encoder_head(translator: Translator, sentences: Sequence[str]) -> BatchHead:
         translator: Its tokenizer is the package's.
         sentences: A batch; all but the longest are padded.
     """
-    token_ids = _padded(translator, [translator.source_ids(each) for each in sentences])
+    rows = [translator.source_ids(each) for each in require_texts("sentences", sentences)]
+    token_ids = _padded(translator, rows)
     model = translator.model
     start = torch.full_like(token_ids[:, :1], start_id_of(model))
     mask = padding_mask(token_ids, padding_id=padding_id_of(model))
@@ -64,7 +66,7 @@ def decoder_head(translator: Translator, source: str, targets: Sequence[str]) ->
         targets: What the decoder reads, one row each; a start token comes first.
     """
     start_id, padding_id = (ask(translator.model) for ask in (start_id_of, padding_id_of))
-    rows = [[start_id, *translator.target_ids(each)] for each in targets]
+    rows = [[start_id, *translator.target_ids(each)] for each in require_texts("targets", targets)]
     token_ids = _padded(translator, rows)
     source_ids = _padded(translator, [translator.source_ids(source)] * len(targets))
     mask = target_mask(token_ids, padding_id=padding_id, start_id=start_id)
@@ -103,6 +105,8 @@ def _most_tempted_head(
 
 def _padded(translator: Translator, sequences: Sequence[Sequence[int]]) -> Tensor:
     """Ids of a batch on the translator's device, shape (batch, position)."""
+    if not sequences:
+        raise ValueError("a batch must hold at least one sentence, got none")
     longest = max(len(ids) for ids in sequences)
     padding_id = padding_id_of(translator.model)
     rows = [[*ids, *[padding_id] * (longest - len(ids))] for ids in sequences]

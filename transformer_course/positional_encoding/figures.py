@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -11,6 +12,7 @@ from transformer_course.drawing.charts import plot_lines
 from transformer_course.drawing.style import BLACK
 from transformer_course.positional_encoding.position_charts import plot_readings, plot_values
 from transformer_course.positional_encoding.position_scores import Reading
+from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.training.state import TrainingRun
 
 
@@ -43,17 +45,21 @@ def _title_of(readings: Sequence[Reading]) -> str:
 
 
 def plot_waves(table: Tensor) -> Figure:
-    """Draw the encodings of many positions.
+    """Draw the encodings of many positions; of the paper's, with the words for their waves.
 
     Args:
         table: Shape (position, d_model).
     """
-    figure = plot_values(
-        table,
-        row_label="position",
-        column_label="number within the vector",
-        title="Fast waves on the left, slow ones on the right",
+    waves = sinusoidal_positions(*table.shape).to(table)
+    is_waves = torch.allclose(table, waves, atol=1e-3)
+    title = (
+        "Fast waves on the left, slow ones on the right" if is_waves else f"{len(table)} positions"
     )
+    labels = {"row_label": "position", "column_label": "number within the vector"}
+    figure = plot_values(table, **labels, title=title)
+    if not is_waves:
+        figure.set_label(f"grid of the numbers of {len(table)} positions, a row for each")
+        return figure
     slow = _first_slow_column(*table.shape)
     (axes, _) = figure.axes
     axes.axvline(slow - 0.5, color=BLACK, linewidth=1.5, linestyle="--", marker="")

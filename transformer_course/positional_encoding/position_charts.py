@@ -15,6 +15,7 @@ from transformer_course.drawing.style import (
     PALE,
     VERMILION,
     literal,
+    require_one_each,
     styled,
     title_above,
 )
@@ -128,6 +129,7 @@ def plot_values(
     figure, axes = plt.subplots(figsize=(7, min(1.6 + 0.4 * len(values), 5)))
     figure.colorbar(draw_signed(axes, values), ax=axes, label="value")
     if row_names is not None:
+        require_one_each(len(values), "rows", row_names=row_names)
         axes.set_yticks(range(len(values)), [literal(name) for name in row_names])
     axes.set_title(title)
     axes.set(xlabel=column_label, ylabel=row_label)

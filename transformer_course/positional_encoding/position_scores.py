@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from transformer_course.looking.recording import words_of
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.transformer import Transformer
 
 
@@ -57,6 +58,8 @@ def source_positions(model: Transformer, positions: Sequence[int] | None) -> Ite
             raise ValueError(
                 f"positions must be one for each of {x.size(1)} tokens, got {len(positions)}"
             )
+        for position in positions:
+            require_whole("a position", int(position), minimum=0, maximum=len(table) - 1)
         return (words + table[torch.tensor(list(positions), device=table.device)],)
 
     hook = model.encoder.register_forward_pre_hook(replace)
@@ -77,7 +80,7 @@ def read_at(
         positions: One for each token; "usual" counts from 0; None adds no position vectors.
 
     Raises:
-        ValueError: If there is not one position for each token.
+        ValueError: If there is not one position for each token, or the table does not have it.
     """
     words = words_of(translator, translator.source_ids(text))
     if positions == "usual":

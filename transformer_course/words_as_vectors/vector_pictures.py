@@ -19,7 +19,14 @@ from transformer_course.drawing.grid import (
     number_cells,
     one_decimal,
 )
-from transformer_course.drawing.style import BLACK, BLUE, literal, styled, title_above
+from transformer_course.drawing.style import (
+    BLACK,
+    BLUE,
+    literal,
+    require_one_each,
+    styled,
+    title_above,
+)
 
 LARGEST_NUMBERED_GRID = 8  # in larger grids the numbers would collide
 
@@ -40,6 +47,7 @@ def plot_similarities(vectors: Tensor, *, item: str, names: Sequence[str], title
     Returns:
         A new figure.
     """
+    require_one_each(len(vectors), "vectors", names=names)
     directions = F.normalize(vectors.detach().float().cpu(), dim=-1)
     cosines = directions @ directions.T
     figure, axes = plt.subplots(figsize=(6, 4.6))
@@ -152,6 +160,7 @@ def plot_rows(vectors: Tensor, *, words: Sequence[str], token_ids: Sequence[int]
     Returns:
         A new figure with the first NUMBERS_DRAWN numbers of each vector.
     """
+    require_one_each(len(vectors), "vectors", words=words, token_ids=token_ids)
     drawn = vectors.detach().float().cpu()[:, :NUMBERS_DRAWN]
     figure, axes = plt.subplots(figsize=(9, 4.6))
     end = float(drawn.abs().quantile(SCALE_HOLDS))

@@ -1,6 +1,7 @@
 """A lookup shows its matches, its weights and its mix."""
 
 import matplotlib.pyplot as plt
+import pytest
 import torch
 from matplotlib.axes import Axes
 from matplotlib.text import Text
@@ -43,6 +44,20 @@ def test_the_points_have_their_names_and_the_query_its_features():
 def test_the_largest_weight_is_named_in_title_and_words():
     assert FIGURE.get_suptitle().endswith("inside the triangle of the values, nearest to a")
     assert "near the value of a" in FIGURE.get_label()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"words": "abcd"}, "words must be one for each of 3 keys, got 4"),
+        ({"value": PLANE_VALUE[:2]}, "value must be one for each of 3 keys, got 2"),
+        ({"key": torch.ones(3, 3)}, r"of two numbers, got \(2,\), \(3, 3\) and \(3, 2\)"),
+    ],
+)
+def test_vectors_that_cannot_be_drawn_are_refused(changed, message):
+    given = {"query": PLANE_QUERY, "key": PLANE_KEY, "value": PLANE_VALUE, "words": "abc"}
+    with pytest.raises(ValueError, match=message):
+        plot_lookup(**given | changed, features=["x", "y"])
 
 
 def test_of_more_than_three_values_no_shape_is_named():

@@ -57,6 +57,17 @@ def test_it_computes_with_these_matrices_and_tells_its_weights(kind):
     torch.testing.assert_close(attention(QUERY, KEY, KEY), weights @ value)
 
 
+def test_an_adjective_without_features_is_refused():
+    with pytest.raises(ValueError, match="last_word must be one of tired, wide, got 'hungry'"):
+        vectors_of("hungry", "cpu")
+
+
+def test_matrices_of_different_shapes_are_refused():
+    message = r"must have one shape, got \[\(6, 6\), \(5, 5\), \(5, 5\)\]"
+    with pytest.raises(ValueError, match=message):
+        given(Attention, torch.zeros(6, 6), torch.eye(5), torch.eye(5))
+
+
 def test_the_words_have_their_features_and_all_others_zeros():
     words, vectors = vectors_of("wide", "cpu")
     assert vectors.shape == (1, len(words), 5) and words[-1] == "wide"

@@ -1,5 +1,6 @@
 """The figures of lesson 7 say what is to be seen in what they get."""
 
+import pytest
 import torch
 
 from transformer_course.encoder.figures import plot_change, plot_riding, plot_training_losses
@@ -30,3 +31,8 @@ def test_the_title_counts_what_has_changed_and_the_colors_end_at_the_other_words
 def test_the_title_says_where_each_training_ends():
     figure = plot_training_losses({"a": [0.7, 0.25], "b": [0.7, 0.6]})
     assert figure.axes[0].get_title("left") == figure.get_label() == "Loss at the end: a 0.2, b 0.6"
+
+
+def test_a_change_has_a_word_for_each_column():
+    with pytest.raises(ValueError, match="words must be one for each of 4 columns, got 3"):
+        plot_change(torch.ones(2, 4), ["a", "b", "c"], replaced=1)

@@ -19,6 +19,17 @@ def test_the_most_active_word_is_the_darkest_and_is_named():
     assert figure.get_label() == "2 sentences; the darkest words are red"
 
 
+def test_the_title_names_colors_only_where_a_color_is_dark():
+    dark = plot_active_words([(["a", "red"], torch.tensor([3.0, 0.0]))])
+    none = plot_active_words([(["a", "red"], torch.zeros(2))])
+    assert dark.get_suptitle() == none.get_suptitle() == "One number of the translator at each word"
+    assert none.get_label() == "1 sentences; the darkest words are none"
+
+
+def test_a_single_network_has_a_panel_too():
+    assert len(plot_unit_sums(X, X, {"one": (torch.zeros(5, 3), X)}).axes) == 1
+
+
 def test_every_unit_and_the_output_is_drawn_and_the_closest_is_named():
     near = (torch.stack([X, X], dim=1) / 2, X)
     far = (torch.zeros(5, 3), torch.zeros(5))

@@ -27,6 +27,23 @@ def recorded(translator) -> dict[str, torch.Tensor]:
     }
 
 
+@pytest.mark.parametrize(
+    ("find", "message"),
+    [
+        (
+            lambda model: encoder_head(model, "A dog."),
+            "sentences must be several texts, got 'A dog",
+        ),
+        (lambda model: decoder_head(model, "A dog.", "Hund"), "targets must be several texts, got"),
+        (lambda model: encoder_head(model, []), "must hold at least one sentence, got none"),
+        (lambda model: decoder_head(model, "A dog.", []), "must hold at least one sentence, got"),
+    ],
+)
+def test_what_is_no_batch_of_texts_is_refused(translator, find, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        find(translator)
+
+
 SENTENCES = ["A man is playing the guitar on the street.", "Two dogs run."]
 TARGETS = ["Ein Mann spielt Gitarre.", "Zwei Hunde rennen."]
 

@@ -8,6 +8,7 @@ import torch
 from tests.room_figures import assert_it_says_what_it_shows
 from transformer_course.positional_encoding import figures
 from transformer_course.positional_encoding.position_scores import Reading
+from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.training.evaluation import Evaluation
 from transformer_edu.training.state import TrainingRun
 
@@ -44,6 +45,14 @@ def test_a_figure_says_what_it_shows(name):
 )
 def test_the_title_follows_from_the_positions(readings, title):
     assert figures.plot_sentences(readings).get_suptitle() == title
+
+
+@pytest.mark.parametrize("order", ["interleaved", "halves"])
+def test_waves_are_named_where_the_table_has_them(order):
+    figure = figures.plot_waves(sinusoidal_positions(50, 32, order=order))
+    title, is_waves = figure.axes[0].get_title(loc="left"), order == "interleaved"
+    assert (title == "Fast waves on the left, slow ones on the right") == is_waves
+    assert ("hardly" in figure.get_label(), len(figure.axes[0].texts)) == (is_waves, is_waves)
 
 
 def test_the_title_of_curves_with_one_evaluation_has_this_one():

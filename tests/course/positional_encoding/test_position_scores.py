@@ -56,6 +56,15 @@ def test_a_position_for_each_token_is_needed(model):
         logits(model, SOURCE)
 
 
+@pytest.mark.parametrize("wrong", [-1, 5000])
+def test_a_position_that_the_table_does_not_have_is_refused(model, wrong):
+    with (
+        source_positions(model, [wrong, 1, 2, 3, 4]),
+        pytest.raises(ValueError, match=f"a position must be at (least|most) .*, got {wrong:,}"),
+    ):
+        logits(model, SOURCE)
+
+
 def test_a_reading_has_the_words_their_positions_and_the_translation(translator):
     text = "A man is playing the guitar."
     usual = read_at(translator, text)

@@ -31,6 +31,25 @@ def test_values_have_their_own_symmetric_scale(numbers):
     assert image.get_clim() == (-table.abs().max(), table.abs().max())
 
 
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plot_values(VECTORS, **LABELS, row_names="ab"), "row_names .* 4 rows, got 2"),
+        (
+            lambda: plot_similarities(VECTORS, item="word", names="abc", title="t"),
+            "names must be one for each of 4 vectors, got 3",
+        ),
+        (
+            lambda: plot_rows(VECTORS, words="abcd", token_ids=[1, 2]),
+            "token_ids must be one for each of 4 vectors, got 2",
+        ),
+    ],
+)
+def test_names_that_are_not_one_for_each_row_are_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
 def test_similarity_is_the_cosine_whatever_the_lengths():
     vectors = VECTORS.clone().requires_grad_()
     axes = plot_similarities(vectors, item="word", names="abcd", title="t").axes[0]
