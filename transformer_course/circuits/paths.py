@@ -20,6 +20,7 @@ from transformer_course.texts.sentences import CAPTION_PAIRS
 from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_choice
 from transformer_edu.training.machine.device import device_of
 from transformer_edu.variants.language_model import LanguageModel
 
@@ -74,7 +75,9 @@ def best_heads(model: LanguageModel, texts: Repeats) -> tuple[HeadName, HeadName
 
 def uniform_score(texts: Repeats, role: str) -> float:
     """What a head would score that attends uniformly to every key up to its query."""
-    cells = {"before": keys_before, "after": keys_after}[role](texts.read)
+    cells_of = {"before": keys_before, "after": keys_after}
+    require_choice("role", role, cells_of)
+    cells = cells_of[role](texts.read)
     length = texts.read.size(1)
     even = torch.ones(length, length, device=texts.read.device).tril()
     even = (even / even.sum(dim=-1, keepdim=True)).expand(len(texts.read), 1, -1, -1)

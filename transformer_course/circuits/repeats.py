@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.machine.failures import noted_interrupts
 from transformer_edu.variants.language_model import LanguageModel, LanguageModelConfig
 
@@ -77,6 +78,8 @@ def repeating_texts(
             words come again, and no rule says which one is next.
     """
     fewest, most = periods
+    require_whole("the fewest words of periods", fewest)
+    require_whole("the most words of periods", most, minimum=fewest, maximum=len(WORDS))
     period = torch.randint(fewest, most + 1, (count, 1), generator=luck)
     words = torch.rand(count, len(WORDS), generator=luck).argsort(dim=1)
     place = torch.arange(length + 1 + most).expand(count, -1)

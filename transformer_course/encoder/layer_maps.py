@@ -163,10 +163,11 @@ def plot_by_layer(
     Returns:
         A new figure, its panels one below the other, on one scale.
     """
+    for numbers in panels.values():
+        require_one_each(numbers.size(1), "columns", words=words)
     size = (min(2.6 + 0.75 * len(words), 10), 1.3 + len(panels) * (0.7 + 0.42 * len(rows)))
     figure, grid = plt.subplots(len(panels), 1, figsize=size, squeeze=False, sharex=True)
     for axes, (name, numbers) in zip(grid.flat, panels.items(), strict=True):
-        require_one_each(numbers.size(1), "columns", words=words)
         image = _draw_layers(axes, numbers, rows, end)
         axes.set_xticks(range(len(words)), [literal(word) for word in words])
         axes.set_title(literal(name, longest=None), fontsize=PANEL_TITLE)

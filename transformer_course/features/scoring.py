@@ -18,6 +18,9 @@ def auc(numbers: Tensor, labels: Tensor) -> Tensor:
     Returns:
         Shape (candidate,): 1 if all of the kind are above all others, 0.5 by chance.
     """
+    if labels.dtype != torch.bool or len(labels) != len(numbers):  # numbers would choose rows
+        wanted, got = f"boolean, one for each of {len(numbers)} tokens", tuple(labels.shape)
+        raise ValueError(f"labels must be {wanted}, got {labels.dtype} {got}")
     below, yes, no = 0.0, numbers[labels], numbers[~labels]
     others = no.sort(dim=0).values.T.contiguous()  # (candidate, token)
     own = yes.T.contiguous()

@@ -11,6 +11,7 @@ from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.greedy import greedy_search
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.training.machine.device import device_of
 
 
@@ -25,6 +26,8 @@ def memory_changed(model: nn.Module, change: Tensor, places: Sequence[int]) -> I
     """
 
     def add(_module: nn.Module, _given: object, memory: Tensor) -> Tensor:
+        for place in places:
+            require_whole("a place", int(place), minimum=0, maximum=memory.size(1) - 1)
         memory = memory.clone()
         memory[:, list(places)] += change.to(memory)
         return memory

@@ -22,6 +22,9 @@ def read_pairs(name: str) -> tuple[tuple[str, str], ...]:
 
 def sentences_of(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """All sentences of some pairs, in both languages: each source, then its target."""
+    pairs = list(pairs)
+    if wrong := [pair for pair in pairs if isinstance(pair, str)]:  # its letters would be sentences
+        raise TypeError(f"pairs must hold pairs of texts, got {wrong[0]!r}")
     return [sentence for pair in pairs for sentence in pair]
 
 

@@ -54,7 +54,9 @@ def plot_tokens_per_word(numbers: Sequence[int], lengths: Mapping[str, Sequence[
     saved = [[a - b for a, b in pairwise(line)] for line in lengths.values()]
     half = len(numbers) // 2
     late = [sum(each[half:]) for each in saved]  # of the training text first
-    is_usual = half > 0 and all(each[0] == max(each) for each in saved) and late[0] == max(late)
+    is_usual = (
+        len(numbers) > 2 and all(each[0] == max(each) for each in saved) and late[0] == max(late)
+    )
     title = "The first merges save most; late merges fit the training text" if is_usual else ends
     axes = {"x_label": "number of merges", "y_label": "tokens per word"}
     figure = plot_lines(lengths, x=numbers, **axes, title=title)

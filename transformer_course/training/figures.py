@@ -111,7 +111,10 @@ def plot_rates(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
     """
     peaks = [float(rate(w, d, w)) for d, w in choices]
     figure = plot_schedules(rate, choices)
-    figure.set_label(f"the rate rises to a peak and falls; peaks {peaks}")
+    title = figure.axes[0].get_title("left")
+    ends = f"{title}; at the end of the warm-up"
+    said = "the rate rises to a peak and falls; peaks" if "rises" in title else ends
+    figure.set_label(f"{said} {peaks}")
     return figure
 
 

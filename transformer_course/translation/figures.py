@@ -50,10 +50,15 @@ def plot_finished_run(history: Sequence[Record]) -> Figure:
     """Draw the loss and the BLEU of a whole training run.
 
     Args:
-        history: Its records, each with step, validation_loss and bleu.
+        history: Its records, each with step, validation_loss and bleu; those without are left out.
     """
+    history = [record for record in history if record.get("bleu") is not None]
+    if not history:
+        raise ValueError("history must hold a record with a bleu, got none")
     half, last = history[len(history) // 2 - 1], history[-1]
-    title = f"Half of the steps gave {half['bleu'] / last['bleu']:.0%} of the final BLEU"
+    title = f"BLEU {last['bleu']:.0f} after {last['step']:,} steps"
+    if 2 * half["step"] == last["step"] and last["bleu"] > 0:
+        title = f"Half of the steps gave {half['bleu'] / last['bleu']:.0%} of the final BLEU"
     runs = {f"{last['step']:,} steps": history}
     figure = plot_progress(runs, title=title)
     figure.set_label(f"{title}. {describe_progress(runs)}")

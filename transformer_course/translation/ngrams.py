@@ -50,6 +50,8 @@ def plot_ngrams(hypothesis: Sequence[str], reference: Sequence[str]) -> Figure:
 
 def ngrams_of(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
     """Every run of n words, in order; one that comes twice is there twice."""
+    if isinstance(words, str):  # its letters would count as words
+        raise TypeError(f"words must be a list of words, got {words!r}")
     return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
 
 

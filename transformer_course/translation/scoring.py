@@ -11,6 +11,7 @@ from transformer_edu.data.multi30k import load_multi30k
 from transformer_edu.data.parallel_text import ParallelText
 from transformer_edu.data.tokenizer import Tokenizer
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.refusals import require_texts, require_whole
 from transformer_edu.model.transformer import TransformerConfig
 from transformer_edu.training.bleu import corpus_bleu
 from transformer_edu.training.machine.failures import import_extra
@@ -18,6 +19,8 @@ from transformer_edu.training.machine.failures import import_extra
 
 def describe_sizes(config: TransformerConfig) -> str:
     """Sizes, norms and biases of a translator in three lines, to print."""
+    if not isinstance(config, TransformerConfig):
+        raise TypeError(f"config must be a TransformerConfig, got {type(config).__name__}")
     return (
         f"{config.num_layers} + {config.decoder_depth} layers, {config.num_heads} heads, "
         f"d_model {config.d_model}, d_ff {config.d_ff}, {config.vocabulary_size:,} tokens\n"
@@ -28,6 +31,8 @@ def describe_sizes(config: TransformerConfig) -> str:
 
 def bleu_on(translator: Translator, pairs: Sequence[TextPair]) -> float:
     """The BLEU of greedy search on pairs, from 0 to 100."""
+    if not pairs:
+        raise ValueError("pairs must hold at least one pair, got none")
     sources, targets = zip(*pairs, strict=True)
     return corpus_bleu(translator.translate_all(sources, width=1), targets).score
 
@@ -41,8 +46,10 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 
     Raises:
         ModuleNotFoundError: If the library sacrebleu is not installed.
-        ValueError: If the counts differ.
+        TypeError, ValueError: If one is a single text, or the counts differ.
     """
+    for name, texts in {"hypotheses": hypotheses, "references": references}.items():
+        require_texts(name, texts)
     if len(hypotheses) != len(references):
         got = f"{len(references):,} and {len(hypotheses):,}"
         raise ValueError(f"references must be as many as hypotheses, got {got}")
@@ -85,6 +92,7 @@ def join_sentences(sentences: Sequence[str], size: int, glue: str) -> list[str]:
         size: How many become one line; the last line may have fewer.
         glue: The word between two of them.
     """
+    require_whole("size", size)
     parts = [text[0].lower() + text[1:-1] for text in sentences]
     lines = [parts[start : start + size] for start in range(0, len(parts), size)]
     return [f" {glue} ".join(line) + "." for line in lines]

@@ -109,3 +109,8 @@ def test_no_head_of_the_translators_decoder_looks_for_repetitions():
     config = translator.model.config
     assert scores.shape == (config.decoder_depth, config.num_heads)
     assert scores.max() < 1.5 * even
+
+
+def test_a_role_that_no_head_has_is_refused():
+    with pytest.raises(ValueError, match="role must be one of before, after, got 'during'"):
+        uniform_score(TEXTS, "during")

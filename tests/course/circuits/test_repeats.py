@@ -36,6 +36,19 @@ def texts(**given) -> Repeats:
     return repeating_texts(50, luck=torch.Generator().manual_seed(3), **given)
 
 
+@pytest.mark.parametrize(
+    ("periods", "message"),
+    [
+        ((12, 4), "the most words of periods must be at least 12, got 4"),
+        ((0, 3), "the fewest words of periods must be at least 1, got 0"),
+        ((4, 40), "the most words of periods must be at most 32, got 40"),
+    ],
+)
+def test_periods_that_no_text_has_are_refused(periods, message):
+    with pytest.raises(ValueError, match=message):
+        held_out_texts(periods=periods)
+
+
 def test_a_text_has_different_words_and_begins_again_after_its_period():
     for row, period in zip(*texts(), strict=True):
         row, period = row.tolist(), int(period)

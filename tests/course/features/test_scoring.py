@@ -22,6 +22,12 @@ def test_the_auc_agrees_with_counting_all_pairs():
     torch.testing.assert_close(auc(numbers, labels), pairs)
 
 
+@pytest.mark.parametrize("labels", [LABELS.long(), LABELS[:4]])
+def test_labels_that_are_not_one_truth_for_each_token_are_refused(labels):
+    with pytest.raises(ValueError, match="labels must be boolean, one for each of 5 tokens, got"):
+        auc(torch.zeros(5, 2), labels)
+
+
 def test_a_column_is_chosen_on_some_tokens_and_measured_with_its_sign_on_the_others():
     labels = torch.tensor([True, False, True, False])
     chosen_by = torch.tensor([True, True, False, False])

@@ -36,6 +36,16 @@ def test_each_sentence_gets_its_own_change_and_its_place_in_the_list_stays():
     assert len(translate_changed(translator, sentences, changes, max_length=1)) == 2
 
 
+@pytest.mark.parametrize("wrong", [-1, 9])
+def test_a_place_that_no_sentence_has_is_refused(wrong):
+    model = small_translator().model.eval()
+    with (
+        memory_changed(model, torch.zeros(model.config.d_model), (0, wrong)),
+        pytest.raises(ValueError, match=f"a place must be at (least 0|most 2), got {wrong}"),
+    ):
+        model.encode(torch.tensor([[5, 6, 7]]))
+
+
 def test_the_largest_differences_of_the_means_are_kept():
     one = torch.tensor([[4.0, 0, 1], [2, 0, 1]])
     other = torch.tensor([[0.0, 2, 1], [0, 2, 1]])

@@ -3,6 +3,8 @@
 import unicodedata
 from itertools import groupby
 
+import pytest
+
 from transformer_course.texts.sentences import FIRST_SENTENCES, SAMPLE_PAIRS, sentences_of
 
 
@@ -37,3 +39,5 @@ def test_the_first_picture_has_twelve_sentences_and_those_of_a_kind_stand_togeth
 
 def test_the_sentences_of_pairs_stand_in_their_order():
     assert sentences_of([("a", "b"), ("c", "d")]) == ["a", "b", "c", "d"]
+    with pytest.raises(TypeError, match="pairs must hold pairs of texts, got 'ab'"):
+        sentences_of(["ab", "cd"])

@@ -64,3 +64,8 @@ def test_the_title_of_texts_claims_only_what_they_show(text, title):
 def test_the_title_of_lengths_claims_only_what_they_show(training, new, title):
     figure = figures.plot_tokens_per_word([0, 50, 100], {"a text": training, "new": new})
     assert figure.axes[0].get_title("left").startswith(title)
+
+
+def test_two_numbers_of_merges_do_not_tell_the_first_from_late_ones():
+    figure = figures.plot_tokens_per_word([0, 50], {"a text": [4.0, 5.0], "new": [4.0, 2.0]})
+    assert figure.axes[0].get_title("left") == "After 50 merges: a text 5.0, new 2.0"

@@ -55,6 +55,11 @@ def test_the_title_says_when_both_weights_reach_zero():
     assert title_of(figure) == "With Adam, A reaches 0 at step 1 and B at step 2"
 
 
+def test_of_another_rate_no_peak_is_told():
+    figure = plot_rates(lambda step, d_model, warmup_steps: 1.0, [(4, 100)])
+    assert figure.get_label() == "The rate at every step; at the end of the warm-up [1.0]"
+
+
 def test_the_highest_rates_are_in_the_description():
     figure = plot_rates(our_rate, [(4, 100), (16, 100)])
     assert figure.get_label() == "the rate rises to a peak and falls; peaks [0.05, 0.025]"

@@ -22,6 +22,27 @@ def test_a_figure_says_what_it_shows(name):
 
 
 @pytest.mark.parametrize(
+    ("records", "title"),
+    [
+        (RECORDS[:1], "BLEU 10 after 10 steps"),
+        (
+            [*RECORDS[:2], RECORDS[3] | {"bleu": None}],
+            "Half of the steps gave 50% of the final BLEU",
+        ),
+        ([each | {"bleu": 0.0} for each in RECORDS], "BLEU 0 after 40 steps"),
+    ],
+)
+def test_the_title_of_a_run_holds_for_its_records(records, title):
+    assert figures.plot_finished_run(records).get_label().startswith(f"{title}. ")
+
+
+@pytest.mark.parametrize("records", [[], [{"step": 10, "validation_loss": 2.0}]])
+def test_a_run_without_bleu_is_refused(records):
+    with pytest.raises(ValueError, match="history must hold a record with a bleu, got none"):
+        figures.plot_finished_run(records)
+
+
+@pytest.mark.parametrize(
     ("name", "words"),
     [
         ("plot_finished_run", "Half of the steps gave 50% of the final BLEU. 40 steps: from step"),

@@ -1,10 +1,11 @@
 """The n-grams that count are filled, and each n-gram of the reference counts once."""
 
+import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from transformer_course.drawing.style import BLUE
-from transformer_course.translation.ngrams import matches, plot_ngrams
+from transformer_course.translation.ngrams import matches, ngrams_of, plot_ngrams
 
 WRITTEN, REFERENCE = ["a", "b", "a", "a"], ["a", "a", "b"]
 
@@ -14,6 +15,14 @@ def test_an_ngram_matches_as_often_as_the_reference_has_it():
     assert matches(WRITTEN, REFERENCE, 2) == [True, False, True]
     assert matches(WRITTEN, REFERENCE, 3) == [False, False]
     assert matches(["a"], REFERENCE, 2) == []
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda text: ngrams_of(text, 2), lambda text: plot_ngrams(text, text)]
+)
+def test_a_text_is_no_list_of_words(ask):
+    with pytest.raises(TypeError, match="words must be a list of words, got 'the cat'"):
+        ask("the cat")
 
 
 def test_every_ngram_is_a_bar_below_its_words_and_matches_are_filled():

@@ -48,6 +48,20 @@ def test_the_sizes_are_told_in_three_lines():
     assert [line.split(": ")[1] for line in lines[1:]] == ["False", "False"]
 
 
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: bleu_on(None, []), "pairs must hold at least one pair, got none"),
+        (lambda: chrf("Der Mann.", "Der Hund."), "hypotheses must be several texts, got 'Der Mann"),
+        (lambda: describe_sizes(torch.nn.ReLU()), "config must be a TransformerConfig, got ReLU"),
+        (lambda: join_sentences(["A man."], 0, "and"), "size must be at least 1, got 0"),
+    ],
+)
+def test_what_has_no_score_or_sizes_is_refused(ask, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        ask()
+
+
 def test_without_a_folder_there_is_no_multi30k(monkeypatch):
     monkeypatch.delenv("TRANSFORMER_EDU_DATA", raising=False)
     assert find_multi30k() is None
