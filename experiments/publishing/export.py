@@ -19,6 +19,7 @@ from experiments.publishing.bootstrap import describe_sureness
 from experiments.publishing.card import Findings, checksum_of, describe_run
 from experiments.publishing.choosing import ALPHAS, WIDTHS, Chooser, Trial, best_of
 from experiments.publishing.everyday_scores import score_unseen
+from transformer_course.kept_files import back_up
 from transformer_edu.data.augmentation import FINAL_MARKS
 from transformer_edu.data.parallel_text import ParallelText, TextPair
 from transformer_edu.data.tokenizer import load_tokenizer
@@ -69,7 +70,7 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
 
     Args:
         run: A finished run of a text task.
-        to: Another folder; gets four files.
+        to: Another folder; gets four files. A card that differs stays as a .bak.
         machine: What it was trained on; None takes it from the run's records.
 
     Returns:
@@ -99,6 +100,9 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
         _write_draft(run, draft, settings, candidates, machine)
         files = [draft.path / name for name in names]
         size = sum(file.stat().st_size for file in files)
+        card = to.path / CARD
+        if card.exists() and card.read_bytes() != (draft.path / CARD).read_bytes():
+            print(f"{card} was edited, or of another run: it is kept as {back_up(card)}")
         for file in files:
             os.replace(file, to.path / file.name)
     return size

@@ -145,6 +145,23 @@ def test_an_interrupt_changes_nothing_that_is_published(exported, text_run, tmp_
     assert {file.name: file.read_bytes() for file in to.iterdir()} == before
 
 
+@pytest.mark.parametrize("edited", [True, False])
+def test_a_card_that_its_owner_has_edited_is_kept(
+    exported, text_run, tmp_path, monkeypatch, edited, capsys
+):
+    def write(run: RunFolder, draft: RunFolder, *_: object) -> None:
+        shutil.copytree(exported.path, draft.path, dirs_exist_ok=True)
+
+    to = shutil.copytree(exported.path, tmp_path / "to")
+    card = (to / CARD).read_text("utf-8") + "License: mine.\n" * edited
+    (to / CARD).write_text(card, "utf-8")
+    monkeypatch.setattr(module, "_write_draft", write)
+    export(RunFolder(text_run), RunFolder(to))
+    assert (to / CARD).read_bytes() == (exported.path / CARD).read_bytes()
+    assert [file.read_text("utf-8") for file in to.glob("*.bak")] == [card] * edited
+    assert ("it is kept as README.bak" in capsys.readouterr().out) == edited
+
+
 @pytest.mark.parametrize("chosen", ["model", "best"])
 def test_all_is_chosen_by_validation_never_by_test(text_run, tmp_path, monkeypatch, chosen):
     run, to = RunFolder(text_run), RunFolder(tmp_path / "to")
