@@ -38,7 +38,7 @@ def test_the_command_prints_part_scores_and_signatures(text_run, capsys):
     assert main([str(text_run), "--part", "test", "--beam", "1"]) == 0
     first, *lines = capsys.readouterr().out.splitlines()
     count = len(load_texts(RunFolder(text_run).read_settings()).test)
-    assert first.startswith(f"test, {count} sentences, beam 1")
+    assert first.startswith(f"files, test, {count} sentences, beam 1")
     for line, case in zip(lines, ("mixed", "lc"), strict=True):
         assert line.startswith("BLEU ")
         assert f"case:{case}" in line

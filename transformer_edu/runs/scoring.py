@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m transformer_edu.runs.scoring", description=ABOUT
     )
     parser.add_argument("run", help="folder of a run, or of exported weights")
-    parser.add_argument("--task", choices=TEXT_TASKS, help="whose texts; the run's own")
+    parser.add_argument("--task", choices=TEXT_TASKS, help="whose texts; its own, or multi30k")
     parser.add_argument("--source", help="file of source sentences, for --task files")
     parser.add_argument("--target", help="file of their translations")
     parser.add_argument("--part", choices=PARTS, default=PARTS[0], help="validation")
@@ -54,12 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     require_whole("beam", chosen.beam, maximum=LARGEST_WIDTH)
     if chosen.device is not None:
         os.environ[DEVICE_VARIABLE] = chosen.device
-    folder = RunFolder(chosen.run)
-    translator = load_translator(folder.path)
-    texts = load_texts(settings_of_texts(folder, chosen.task, chosen.source, chosen.target))
-    pairs = getattr(texts, chosen.part)
+    translator = load_translator((folder := RunFolder(chosen.run)).path)
+    settings = settings_of_texts(folder, chosen.task, chosen.source, chosen.target)
+    pairs = getattr(load_texts(settings), chosen.part)
     scores = score_translator(translator, pairs, width=chosen.beam, alpha=chosen.alpha)
-    print(f"{chosen.part}, {len(pairs):,} sentences, beam {chosen.beam}, alpha {chosen.alpha}")
+    task, count = settings.task, f"{len(pairs):,} sentences"
+    print(f"{task}, {chosen.part}, {count}, beam {chosen.beam}, alpha {chosen.alpha}")
     for case, found in scores.items():
         print(f"BLEU {found.score:.2f} {case}  {found.signature}")
     return 0
