@@ -6,6 +6,7 @@ Used in notebooks/15_translation.ipynb.
 import os
 from collections.abc import Callable, Sequence
 
+from transformer_course.texts.sentences import require_groups
 from transformer_edu.data.augmentation import TextPair
 from transformer_edu.data.multi30k import load_multi30k
 from transformer_edu.data.parallel_text import ParallelText
@@ -33,6 +34,7 @@ def bleu_on(translator: Translator, pairs: Sequence[TextPair]) -> float:
     """The BLEU of greedy search on pairs, from 0 to 100."""
     if not pairs:
         raise ValueError("pairs must hold at least one pair, got none")
+    require_groups("pairs", pairs, "source, target")
     sources, targets = zip(*pairs, strict=True)
     return corpus_bleu(translator.translate_all(sources, width=1), targets).score
 

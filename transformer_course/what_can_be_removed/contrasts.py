@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from transformer_course.texts.sentences import require_groups
 from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.continuation import end_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
@@ -35,6 +36,7 @@ def margins(translator: Translator, contrasts: Sequence[Contrast]) -> Tensor:
     Raises:
         ValueError: If the two translations of a contrast are equal.
     """
+    require_groups("contrasts", contrasts, "English, right German, wrong German")
     read, write, model = translator.tokenizer.encode, translator.target_ids, translator.model
     encoded = [(read(source), write(right), write(wrong)) for source, right, wrong in contrasts]
     end_id = end_id_of(model)

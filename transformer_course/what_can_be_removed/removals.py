@@ -22,6 +22,7 @@ from transformer_course.drawing.style import (
 )
 from transformer_course.looking.ablation import HeadName
 from transformer_course.looking.attention_maps import printable
+from transformer_course.texts.sentences import require_groups
 from transformer_course.viewer.live import live_element
 from transformer_course.what_can_be_removed.parts import ATTENTIONS
 from transformer_course.what_can_be_removed.removing import heads_switched_off_by_row
@@ -51,6 +52,7 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
     Raises:
         ValueError: If the model has more heads or layers, or two stacks of different depths.
     """
+    require_groups("pairs", pairs, "sentence, translation")
     config = translator.model.config
     require_whole("num_heads", config.num_heads, maximum=MOST_HEADS)
     require_whole("num_layers", config.num_layers, maximum=MOST_LAYERS)

@@ -39,5 +39,5 @@ def test_the_first_picture_has_twelve_sentences_and_those_of_a_kind_stand_togeth
 
 def test_the_sentences_of_pairs_stand_in_their_order():
     assert sentences_of([("a", "b"), ("c", "d")]) == ["a", "b", "c", "d"]
-    with pytest.raises(TypeError, match="pairs must hold pairs of texts, got 'ab'"):
+    with pytest.raises(ValueError, match=r"pairs must hold \(source, target\), got 'ab'"):
         sentences_of(["ab", "cd"])

@@ -42,6 +42,11 @@ def test_a_margin_is_a_difference_of_log_probabilities_after_the_same_beginning(
     torch.testing.assert_close(backwards[0], -expected, atol=1e-4, rtol=1e-4)
 
 
+def test_two_texts_are_no_contrast(translator):
+    with pytest.raises(ValueError, match=r"contrasts must hold \(English, .*\), got \('a', 'b'\)"):
+        margins(translator, [("a", "b")])
+
+
 def test_two_equal_translations_are_refused(translator):
     with pytest.raises(ValueError, match="two translations that differ in a word"):
         margins(translator, [("A dog runs.", "Ein Hund.", "Ein Hund.")])

@@ -112,6 +112,11 @@ def test_a_model_with_more_tiles_than_have_room_is_refused_before_it_runs(name, 
         explore_removals(SimpleNamespace(model=model), [])
 
 
+def test_a_sentence_without_its_translation_is_refused(translator):
+    with pytest.raises(ValueError, match=r"hold \(sentence, translation\), got 'A dog.'"):
+        explore_removals(translator, ["A dog."])
+
+
 @pytest.mark.parametrize("depth", [1, 5])
 def test_a_decoder_of_another_depth_than_the_encoder_is_refused_before_it_runs(depth):
     config = TransformerConfig.tiny(vocabulary_size=11, num_decoder_layers=depth)
