@@ -12,6 +12,7 @@ from transformer_course.drawing.style import (
     BLACK,
     BLUE,
     literal,
+    require_one_each,
     styled,
 )
 from transformer_edu.generation.sampling import candidate_probabilities
@@ -98,6 +99,7 @@ def _bars(
     logits: Tensor, tokens: Sequence[str], choice: dict[str, float | None]
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Names, the model's own probabilities and those of being drawn; the last bar is the rest."""
+    require_one_each(len(logits), "logits", tokens=tokens)
     drawn = _drawn(logits, choice)
     own = _drawn(logits, {})
     order = own.argsort(descending=True, stable=True)

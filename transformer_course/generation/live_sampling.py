@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
+from transformer_course.drawing.style import require_one_each
 from transformer_course.generation.candidates import describe_candidates, plot_candidates
 from transformer_course.looking.attention_maps import printable
 from transformer_course.viewer.live import show_live
@@ -46,6 +47,7 @@ def show_sampling_live(logits: Mapping[str, Tensor], *, tokens: Sequence[str]) -
 
 def _ranked(logits: Tensor, tokens: Sequence[str]) -> dict[str, object]:
     """Log-probabilities from the highest to the lowest, the first ones with their words."""
+    require_one_each(len(logits), "logits", tokens=tokens)
     ranked = logits.cpu().double().log_softmax(dim=-1).sort(descending=True, stable=True)
     below = (-100 * ranked.values[NAMED:]).round().long()  # in steps of 0.01
     top = int(below.min()) if len(below) else 0

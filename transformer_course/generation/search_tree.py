@@ -67,6 +67,10 @@ def plot_beam_tree(
         A new figure.
     """
     columns = branches_by_step(steps)
+    largest = max(branch.token_id for branches in columns for branch in branches)
+    if largest >= len(tokens):
+        wanted = f"hold the token of every id, up to {largest}"
+        raise ValueError(f"tokens must {wanted}, got {len(tokens)} tokens")
     shown = columns[: len(columns) if until is None else until + 1]
     axes = _new_axes(len(columns), max(map(len, columns)))
     looks = _looks(shown, is_all=len(shown) == len(columns))

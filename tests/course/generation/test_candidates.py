@@ -8,6 +8,7 @@ from transformer_course.generation.candidates import (
     describe_candidates,
     plot_candidates,
 )
+from transformer_course.generation.live_sampling import show_sampling_live
 from transformer_edu.generation.sampling import candidate_probabilities
 
 TOKENS = [f"${letter}$" for letter in "abcdefghijklm"]
@@ -67,3 +68,10 @@ def test_the_title_counts_the_tokens_that_may_be_drawn():
     said = describe_candidates(LOGITS, tokens=TOKENS, temperature=0.5, top_k=4)
     assert "temperature 0.5, top-k 4, top-p off, min-p off: 4 of 13 tokens" in said
     assert f"$b$ {OWN[1]:.2f} → " in said
+
+
+def test_logits_without_a_token_are_refused():
+    with pytest.raises(ValueError, match="tokens must be one for each of 13 logits, got 4"):
+        plot_candidates(LOGITS, tokens=TOKENS[:4])
+    with pytest.raises(ValueError, match="tokens must be one for each of 13 logits, got 4"):
+        show_sampling_live({"next": LOGITS}, tokens=TOKENS[:4])
