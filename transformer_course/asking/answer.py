@@ -24,7 +24,9 @@ NOT_THE_READERS = (
     str(Path(torch.__file__).parent),
     *(str(Path(__file__).parents[2] / name) for name in ("transformer_course", "transformer_edu")),
 )
-WHOLE = "A size is a whole number: divide with //, not with /."
+WHOLE = (
+    "A size is a whole number, and yours is not. Is it a rate, or divided with / in place of //?"
+)
 MISTAKES_IN_PYTHON = {
     "Module.__init__() call": "Begin __init__ with super().__init__().",
     "super(type, obj)": "Before Python 3.12, super() does not work inside a comprehension: write a "

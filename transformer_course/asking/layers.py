@@ -117,8 +117,9 @@ def calls_of(module: nn.Module, names: Sequence[str], inputs: Sequence[object]) 
             bound = inspect.signature(forward).bind(*given, **named)
             bound.apply_defaults()
             calls.append(call := Call(name, [*bound.args, *bound.kwargs.values()]))
-            call.output = forward(*given, **named)
-            return call.output
+            output = forward(*given, **named)  # an Add & Norm may change it in place
+            call.output = output.clone() if isinstance(output, Tensor) else output
+            return output
 
         return record
 
@@ -180,7 +181,9 @@ def require_wired(
         if found[around].output is None:  # the error came before
             break
         sublayer = found[part].output
-        if not _same(found[around].output, getattr(layer, around)(x, lambda _, y=sublayer: y)):
+        if not _same(
+            found[around].output, getattr(layer, around)(x, lambda _, y=sublayer: y.clone())
+        ):
             made = found[around].given[1](x)
             if isinstance(made, Tensor) and not _same(made, sublayer):
                 adds = _same(made, x + sublayer)

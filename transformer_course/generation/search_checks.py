@@ -162,7 +162,10 @@ def _search_hint(
         said = f"{tried}, {ids} is right; its score is {right_score:.4f}, not {score:.4f}"
         if math.isclose(score, log_p, rel_tol=1e-4):
             return f"{said}, which is its ln p."
-        return f"{said}. Is it ln p divided by ((5 + length) / 6)^α, with these parentheses?"
+        return (
+            f"{said}. Is it the sum of all ln p, divided once by ((5 + length) / 6)^α, with these "
+            "parentheses?"
+        )
     return f"{tried}, {_difference(case, found, asked)}"
 
 

@@ -203,7 +203,7 @@ def check_repaired_step(answer: Callable[..., object]) -> None:
     model, modes, steps, fed = _fresh_model(), [], [], []
 
     def see(module: nn.Module, args: tuple, kwargs: dict, _: Tensor) -> None:
-        modes.append(module.training)
+        modes.append(all(part.training for part in module.modules()))
         right = (batch.source_ids, batch.decoder_input_ids)
         fed.append(all(map(torch.equal, [*args, *kwargs.values()], right)))
 
@@ -225,7 +225,7 @@ def check_repaired_step(answer: Callable[..., object]) -> None:
         raise AnswerError(
             "The logits are computed in evaluation mode: model.train() comes after them, too late "
             "for this step."
-            if model.training
+            if all(part.training for part in model.modules())
             else "The model learns in evaluation mode: nothing in your step switches dropout on."
         )
     if not math.isclose(
@@ -266,8 +266,8 @@ def _require_right_path(
     if _same(path[1], path[0]):
         if _same(path[2], path[0]):
             raise AnswerError(
-                "No weight has changed. backward() computes the gradients, step() uses them; in "
-                "between they must not be forgotten."
+                "No weight has changed. First backward() computes the gradients, then step() uses "
+                "them; in between they must not be forgotten."
             )
         raise AnswerError("step() uses gradients of the step before: backward() comes first.")
     factors = [

@@ -63,7 +63,7 @@ def check_transformer(answer: type[nn.Module]) -> None:
             f"Was it edited by hand? Check it in exercise {EXERCISES[name]}."
         )
     _load(model, package)
-    with torch.no_grad():
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
         model.eval()
         shape = (*TARGET_IDS.shape, SIZES["vocabulary_size"])
         axes = "(batch, target, vocabulary)"
@@ -215,7 +215,7 @@ def _require_dropout_once(model: nn.Module) -> None:
         if x.any():
             raise AnswerError(f"The {name} gets what was not dropped: hand it what embed returns.")
     if len(calls) > len(seen):
-        raise AnswerError("embedding_dropout drops the same sums twice: embed has done it already.")
+        raise AnswerError("embedding_dropout drops the sums of embed, each once, and nothing else.")
 
 
 def _require_tied(model: nn.Module) -> None:

@@ -42,7 +42,8 @@ def check_short_numbers(answer: tuple[nn.Module, list[Batch]]) -> None:
         raise AnswerError(f"The first is a trained Transformer; yours is {type(model).__name__}.")
     task = number_words_task(train_size=32_000)
     _require_sizes(model, len(task.vocabulary))
-    share = _share_of_short(batches, task.validation)
+    few, many = _numbers_in(batches, task.validation)
+    share = few / max(1, few + many)
     short = [pair for pair in task.train + task.validation + task.test if len(pair[0]) <= 2]
     rows = [sorted(short), task.validation]
     right = [exact_matches(model.eval(), pairs) / len(pairs) for pairs in rows]
@@ -61,6 +62,12 @@ def check_short_numbers(answer: tuple[nn.Module, list[Batch]]) -> None:
             f"{words}. Did the model read enough of the long numbers, and also at the end?"
         )
     if not enough[1]:
+        longer = sum(len(pair[0]) > 2 for pair in task.train)
+        if many < 0.9 * longer:
+            raise AnswerError(
+                f"{words}. Its batches have {many:,} longer numbers, task.train has {longer:,}: "
+                "does the model read enough of them?"
+            )
         raise AnswerError(
             f"{words}. Was it trained to the end? If its last losses jump, train it again."
         )
@@ -86,15 +93,16 @@ def _require_sizes(model: nn.Module, vocabulary_size: int) -> None:
             )
 
 
-def _share_of_short(batches: object, unseen: list[Pair]) -> float:
-    """Which share of the sources has one or two words; refuse those that should stay unseen."""
+def _numbers_in(batches: object, unseen: list[Pair]) -> tuple[int, int]:
+    """How many sources have one or two words, how many more; refuse what should stay unseen."""
     if not isinstance(batches, list | tuple) or not all(isinstance(it, Batch) for it in batches):
         kinds = {type(it).__name__ for it in (batches if isinstance(batches, list) else [batches])}
         raise AnswerError(f"The second is a list of batches; yours holds {', '.join(kinds)}.")
     sources = [tuple(filter(None, row)) for it in batches for row in it.source_ids.tolist()]
     if leaked := len({tuple(pair[0]) for pair in unseen}.intersection(sources)):
         raise AnswerError(f"In your batches are numbers of the test, task.validation: {leaked}.")
-    return sum(len(source) <= 2 for source in sources) / max(1, len(sources))
+    few = sum(len(source) <= 2 for source in sources)
+    return few, len(sources) - few
 
 
 @exercise("9.4", sizes="batch 2, d_model 12, and 3, 5 or 9 positions; max_length is 9")
@@ -112,15 +120,22 @@ def check_learned_positions(
             "The answer is a pair: the class, and the dictionary of what you measured."
         )
     positions, measured = answer
-    if positions is ... or measured is ...:
+    if positions is ...:
         ask(lambda: ...)
     require_class(positions, "LearnedPositions")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(9)
         learned = positions(12, 9)
+        if measured is ...:
+            ask(learned, torch.zeros(2, 3, 12))
         for weight in learned.parameters():
             nn.init.normal_(weight.data)  # it may start with zeros
         _require_learned(learned)
+    if measured is ...:
+        raise AnswerError(
+            f"{positions.__name__} is right. Now train both kinds, with {SEEDS} seeds each, and "
+            "give what you have measured."
+        )
     if not isinstance(measured, dict) or set(measured) != {"sinusoids", "learned"}:
         raise AnswerError('The dictionary needs two entries: "sinusoids" and "learned".')
     pairs, models = number_words_task(train_size=32_000).validation[:MEASURED], []

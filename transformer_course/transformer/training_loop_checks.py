@@ -141,8 +141,9 @@ def check_learn(answer: Callable[..., object]) -> None:
             if close(received[0], mistake):
                 raise AnswerError(f"Your loss {hint}: take the mean over the labels but padding.")
         raise AnswerError(
-            "Already the first loss differs, before any step: look at what the model gets, at "
-            "what its logits are compared with and how, and at the number that you keep."
+            "Already the first loss differs. Is it computed before the step? Look at what the "
+            "model gets, at what its logits are compared with and how, and at the number that you "
+            "keep."
         )
     if not torch.allclose(received, expected, rtol=1e-3, atol=1e-3):
         raise AnswerError(

@@ -21,6 +21,12 @@ BOTH = """x = self.around_self_attention(x, lambda y: self.self_attention(y, y, 
 FIRST = "self.around_self_attention(x, lambda y: self.self_attention(y, y, y, mask))"
 SECOND = "self.around_feed_forward(x, self.feed_forward)"
 INNER = "lambda y: self.self_attention(y, y, y, mask)"
+IN_PLACE = """    class InPlace(AddAndNorm):
+        def forward(self, x, sublayer):
+            out = self.dropout(sublayer(x))
+            out += x
+            return self.norm(out)
+"""
 STACK = """
 class Encoder(nn.Module):
     def __init__(self, num_layers, *sizes):
@@ -61,6 +67,7 @@ ANSWERS = {
             f"{SECOND} → self.around_feed_forward(x, lambda y: self.feed_forward(y))",
             f"{SECOND} → self.around_feed_forward(x, self.feed_forward.forward)",
             f"{INNER} → lambda y: self.self_attention(y, y, y, mask=mask)",
+            f"class EncoderLayer(nn.Module): → class EncoderLayer(nn.Module):\n{IN_PLACE} && = AddAndNorm( → = self.InPlace(",
             f"{INNER} → lambda y: self.self_attention(query=y, key=y, value=y, mask=mask)",
             f"{INNER} → lambda query: self.self_attention(query, query, query, mask)",
             f"{INNER} → lambda y: self.self_attention.forward(y, y, y, mask)",

@@ -75,6 +75,7 @@ ANSWERS = {
             "batch.decoder_input_ids → batch.label_ids": "reads the labels",
             ", ignore_index=0 →": "includes padding",
             "optimizer.zero_grad() → pass": "previous step are still there",
+            "model.train() → model.training = True": "nothing in your step switches dropout on",
             "model.train() → model.eval()": "nothing in your step switches dropout on",
             "    model.train()\n → ": "nothing in your step switches dropout on",
             "    model.train()\n →  && loss.backward() → model.train(); loss.backward()": "comes after them, too late",
