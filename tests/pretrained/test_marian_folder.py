@@ -227,7 +227,7 @@ def two_vocabularies(trained) -> MarianTokenizer:
 
 
 @torch.no_grad()
-def test_two_vocabularies_are_read_and_written(two_vocabularies, tmp_path):
+def test_two_vocabularies_are_read_and_written(two_vocabularies, trained, tmp_path):
     ids = {"padding_id": 59, "start_id": 59, "end_id": 0}
     marian = {"bias": True, "activation": "silu", "position_order": "halves", "max_length": 40}
     sizes = {"d_model": 12, "num_heads": 3, "num_layers": 1, "d_ff": 16}
@@ -255,6 +255,9 @@ def test_two_vocabularies_are_read_and_written(two_vocabularies, tmp_path):
     edit(vocabulary, new="7")
     with pytest.raises(CheckpointError, match="target_vocab.json must hold the ids 0, 1, … once"):
         load_marian(tmp_path)
+    save_marian(tmp_path, trained)  # of one vocabulary: the other's does not stay
+    assert load_marian(tmp_path).tokenizer.target_vocabulary == trained.tokenizer.vocabulary
+    assert not theirs_in(tmp_path)[1].separate_vocabs
 
 
 def test_a_language_code_is_one_token_if_the_vocabulary_has_it(trained):
@@ -467,6 +470,8 @@ def test_a_translator_of_another_kind_is_not_written(trained, tmp_path):
     with pytest.raises(TypeError, match="tokenizer must be a MarianTokenizer, got Tokenizer"):
         save_marian(tmp_path / "new", load_pretrained())
     model = Transformer(TransformerConfig.tiny(vocabulary_size=len(trained.tokenizer)))
+    with pytest.raises(TypeError, match="tokenizer must be a MarianTokenizer, got Transformer"):
+        save_marian(tmp_path / "new", trained.model)
     with pytest.raises(ValueError, match="position_order must be halves in a Marian model"):
         save_marian(tmp_path / "new", Translator(model, trained.tokenizer))
     assert not (tmp_path / "new").exists()

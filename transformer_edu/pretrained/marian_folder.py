@@ -155,11 +155,10 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
             raise CheckpointError(f"{folder / WEIGHTS} must be {wanted}, got {got}") from None
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"{folder} must hold a Marian model: {error}") from None
-    config = model.config
-    read = {VOCABULARY: config.vocabulary_size, TARGET_VOCABULARY: config.output_size}
+    read = {VOCABULARY: model.config.vocabulary_size, TARGET_VOCABULARY: model.config.output_size}
     both = (tokenizer.vocabulary, tokenizer.target_vocabulary)
     for (name, size), ids in zip(read.items(), both, strict=True):
-        wanted = (size, config.padding_id, config.end_id)
+        wanted = (size, model.config.padding_id, model.config.end_id)
         if (got := (len(ids), ids[PADDING], ids[END])) != wanted:
             what = f"size, padding and end of {folder / name}"
             raise CheckpointError(f"{what} must be {wanted}, got {got}")
@@ -179,7 +178,7 @@ def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
         OSError: If a file cannot be written.
     """
     require_path("folder", folder)
-    folder, tokenizer = Path(folder), translator.tokenizer
+    folder, tokenizer = Path(folder), getattr(translator, "tokenizer", translator)
     if not isinstance(tokenizer, MarianTokenizer):
         raise TypeError(f"tokenizer must be a MarianTokenizer, got {type(tokenizer).__name__}")
     settings, tensors = to_marian(translator.model)
@@ -187,14 +186,15 @@ def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
     generation = {name: settings[name] for name in writing}
     generation |= {"bad_words_ids": [[settings["pad_token_id"]]], "renormalize_logits": True}
     files = {CONFIG: settings, GENERATION: generation, VOCABULARY: tokenizer.vocabulary}
-    if tokenizer.target_vocabulary != tokenizer.vocabulary:
-        files |= {TARGET_VOCABULARY: tokenizer.target_vocabulary}
-        files |= {TOKENIZER: {"separate_vocabs": True}}
+    separate = tokenizer.target_vocabulary != tokenizer.vocabulary
+    files |= {TOKENIZER: {"separate_vocabs": separate}}
+    files |= {TARGET_VOCABULARY: tokenizer.target_vocabulary} if separate else {}
     contents = {name: json.dumps(held, indent=1).encode() for name, held in files.items()}
     contents |= dict(zip(CUTTERS, tokenizer.cutters, strict=True))
     distinct = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
     contents[WEIGHTS] = safetensors.torch.save(distinct, metadata={"format": "pt"})
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / TARGET_VOCABULARY).unlink(missing_ok=True)  # load_marian reads it wherever it is
     for name, content in contents.items():
         replace_file(folder / name, [content])
 
