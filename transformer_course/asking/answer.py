@@ -225,8 +225,8 @@ def require_half(module: nn.Module, *inputs: Tensor) -> None:
     except RuntimeError as error:
         if "cannot be converted" in str(error):
             raise AnswerError(
-                "Half precision, in which GPUs compute, has no number as low as yours: hide with "
-                "torch.finfo(scores.dtype).min, the lowest of each type (lesson 3)."
+                "Half precision, in which GPUs often compute, has no number as low as yours: hide "
+                "with torch.finfo(scores.dtype).min, the lowest of each type."
             ) from None
 
 

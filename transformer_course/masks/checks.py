@@ -142,7 +142,10 @@ def _mask_hint(weights: Tensor, mask: Tensor, plain: Tensor) -> str:
     added = plain * mask.float().exp()
     hidden = float(weights.masked_fill(mask, 0).max())
     if close(weights, plain):
-        return "The mask changes nothing. (masked_fill returns a new tensor.)"
+        return (
+            "The mask changes nothing: the softmax still gets every score. (masked_fill returns a "
+            "new tensor.)"
+        )
     if not close(sums, torch.ones_like(sums)):
         return "You hide after the softmax, so the rows do not sum to 1: mask the scores before it."
     rows = ~mask.all(dim=-1)  # of queries that may not attend to everything
@@ -173,7 +176,7 @@ def _causal_and_padding() -> Tensor:
 @exercise("3.3")
 def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) -> None:
     """Exercise 3.3: a test that tells a model without causal mask from one with it."""
-    models = [_model(hides_the_future=hides) for hides in (True, False)]
+    models = [_model(kind) for kind in (Transformer, WithoutCausalMask)]
     asked = [_verdict(answer, model, TARGET_IDS) for model in models]
     verdicts = tuple(verdict for verdict, _ in asked)
     hints = {
@@ -210,11 +213,18 @@ def check_sees_future_test(answer: Callable[[nn.Module, Tensor, Tensor], bool]) 
         if not verdict:
             missed = f"It misses the broken model with the target {repeated[0].tolist()}"
             if any(_is_new(target, repeated) for _, target in calls):
-                raise AnswerError(f"{missed}. Do you compare all logits, or the largest ones only?")
+                raise AnswerError(
+                    f"{missed}. Do you compare each logit, or the largest ones, or a sum?"
+                )
             raise AnswerError(
                 f"{missed}: the new token is the old one, so nothing changes. Choose a token that "
                 "always differs from the old one."
             )
+    if not _verdict(answer, _model(SeesOneAhead), TARGET_IDS)[0]:
+        raise AnswerError(
+            "It misses a model in which a position also sees the next token: then few of the "
+            "earlier logits move. One is enough."
+        )
 
 
 def _changes_a_start(ids: Tensor) -> bool:
@@ -245,7 +255,7 @@ def _verdict(
         if "must be from 0 to" not in str(error):
             raise
         raise AnswerError(
-            f"Your new token is no symbol when the target ends in {target_ids[0, -1]}: symbols are "
+            f"Your new token is no symbol (the target ended in {target_ids[0, -1]}): symbols are "
             f"{FIRST_SYMBOL} to {VOCABULARY_SIZE - 1}."
         ) from None
     finally:
@@ -264,7 +274,16 @@ def _verdict(
     return verdict, calls
 
 
-def _model(*, hides_the_future: bool) -> nn.Module:
+class SeesOneAhead(Transformer):
+    """Every position can also attend to the next token."""
+
+    def decode(self, target_ids: Tensor, memory: Tensor, **given: Tensor | None) -> Tensor:
+        """Transformer.decode, with a triangle that is one column too wide."""
+        triangle = torch.ones(1, 1, target_ids.size(1), target_ids.size(1), dtype=torch.bool)
+        return super().decode(target_ids, memory, **{**given, "target_mask": triangle.tril(1)})
+
+
+def _model(kind: type[Transformer]) -> nn.Module:
     """A small model that answers (source_ids, target_ids) with logits."""
     sizes = {
         "vocabulary_size": VOCABULARY_SIZE,
@@ -275,5 +294,4 @@ def _model(*, hides_the_future: bool) -> nn.Module:
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
-        kind = Transformer if hides_the_future else WithoutCausalMask
         return kind(TransformerConfig(**sizes, max_length=16)).eval()
