@@ -1,6 +1,7 @@
 """How pytest treats lessons: what it compares, which ones it refuses, and how long each took."""
 
 import os
+import signal
 from collections import defaultdict
 from pathlib import Path
 
@@ -13,6 +14,12 @@ except ImportError:  # a lesson alone, outside the repository
 SECONDS, SECONDS_WITH_TRAINING = 60, 180
 
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+
+def pytest_configure():
+    """Let an interrupt reach the tests of it, also where pytest runs in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collectstart(collector):
