@@ -261,10 +261,21 @@ def test_the_setup_cell_is_folded_on_colab_and_stays_so_when_a_lesson_is_stored(
     assert "cellView" not in colab.setup_cell(notebook).metadata
 
 
-@pytest.mark.parametrize("given", ["name", "https://github.com/owner/name", "owner/name; rm"])
+@pytest.mark.parametrize(
+    "given",
+    ["name", "https://github.com/owner/name", "owner/name; rm", "owner/name.git", "../.."],
+)
 def test_an_address_of_another_form_is_refused(given, capsys):
     assert colab.main([given]) == 1
     assert f"REPO must be owner/name, as on GitHub, got {given!r}" in capsys.readouterr().err
+
+
+def test_a_damaged_lesson_and_a_readme_without_lessons_are_named(tmp_path):
+    (tmp_path / "02.ipynb").write_text("<<<<<<< HEAD", encoding="utf-8")
+    with pytest.raises(ValueError, match="02.ipynb is damaged: Notebook does not appear to be"):
+        notebooks.read(tmp_path / "02.ipynb")
+    with pytest.raises(ValueError, match="README.md must hold the list of lessons"):
+        colab.with_badges("# A fork", ADDRESS)
 
 
 # Exercises

@@ -27,8 +27,9 @@ from tools.notebooks import (
     stored,
 )
 from transformer_edu.training.machine.atomic_files import replace_file
+from transformer_edu.training.machine.failures import one_line_errors
 
-REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
+REPOSITORY = re.compile(r"[A-Za-z0-9_-]+/(?!\.+$)[A-Za-z0-9_.-]+(?<!\.git)")
 BINDER = "https://mybinder.org/v2/gh"
 BADGES = {  # what a page shows for each
     "Colab": "https://colab.research.google.com/assets/colab-badge.svg",
@@ -131,7 +132,9 @@ def with_badges(readme: str, address: str | None) -> str:
     """README with a link to the website, and badges that open the first lesson of its list."""
     if address is None:
         return BADGES_IN_README.sub("\n", readme)
-    first = LESSON_IN_LIST.search(LIST_OF_LESSONS.search(readme)[0])[1]
+    if (lessons := LIST_OF_LESSONS.search(readme)) is None:
+        raise ValueError("README.md must hold the list of lessons, got a text without it")
+    first = LESSON_IN_LIST.search(lessons[0])[1]
     places = places_to_open(address, first)
     lines = [f"[![Open in {name}]({BADGES[name]})]({place})\n" for name, place in places.items()]
     site = live_page(address)
@@ -186,6 +189,7 @@ def address_lesson(notebook: NotebookNode, address: str | None, path: str) -> No
         notebook.metadata["source_hash"] = source_hash(notebook)
 
 
+@one_line_errors
 def main(arguments: list[str]) -> int:
     """The command: store the address, if one is given, and write it everywhere."""
     pyproject = ROOT / "pyproject.toml"

@@ -66,7 +66,10 @@ def refusal(lesson: str, words: str) -> str:
 
 def read(path: Path) -> NotebookNode:
     """Read a notebook in the present format (cells with ids), with relative links to its like."""
-    notebook = nbformat.read(path, as_version=4)
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except nbformat.reader.NotJSONError as error:
+        raise ValueError(f"{path} is damaged: {str(error).splitlines()[0]}") from None
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = re.sub(LINK_TO_COLAB, "](", cell.source)

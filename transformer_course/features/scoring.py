@@ -18,9 +18,7 @@ def auc(numbers: Tensor, labels: Tensor) -> Tensor:
     Returns:
         Shape (candidate,): 1 if all of the kind are above all others, 0.5 by chance.
     """
-    if labels.dtype != torch.bool or len(labels) != len(numbers):  # numbers would choose rows
-        wanted, got = f"boolean, one for each of {len(numbers)} tokens", tuple(labels.shape)
-        raise ValueError(f"labels must be {wanted}, got {labels.dtype} {got}")
+    labels = _chosen("labels", labels, numbers)
     below, yes, no = 0.0, numbers[labels], numbers[~labels]
     others = no.sort(dim=0).values.T.contiguous()  # (candidate, token)
     own = yes.T.contiguous()
@@ -28,6 +26,17 @@ def auc(numbers: Tensor, labels: Tensor) -> Tensor:
     not_larger = torch.searchsorted(others, own, right=True)
     below = (smaller + not_larger).double().sum(dim=1) / 2
     return below / (len(yes) * len(no))
+
+
+def _chosen(name: str, labels: Tensor, numbers: Tensor) -> Tensor:
+    """Labels of tokens; refuse those that are numbers, which would choose rows."""
+    labels = torch.as_tensor(labels)
+    if numbers.dim() != 2:
+        raise ValueError(f"numbers must be (token, candidate), got {tuple(numbers.shape)}")
+    if labels.dtype != torch.bool or len(labels) != len(numbers):
+        wanted, got = f"boolean, one for each of {len(numbers)} tokens", tuple(labels.shape)
+        raise ValueError(f"{name} must be {wanted}, got {labels.dtype} {got}")
+    return labels
 
 
 class Found(NamedTuple):
@@ -45,6 +54,8 @@ def best_column(numbers: Tensor, labels: Tensor, chosen_by: Tensor) -> Found:
         numbers, labels: As for auc.
         chosen_by: Which tokens are for choosing, shape (token,).
     """
+    chosen_by = _chosen("chosen_by", chosen_by, numbers)
+    labels = _chosen("labels", labels, numbers)
     found = auc(numbers[chosen_by], labels[chosen_by])
     column = int((found - 0.5).abs().argmax())
     sign = 1.0 if found[column] > 0.5 else -1.0

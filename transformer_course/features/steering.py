@@ -55,8 +55,14 @@ def translate_changed(
         change, places: As for memory_changed.
         max_length: The most tokens of a translation; None as for greedy_search.
     """
+    if isinstance(sentences, str):
+        raise TypeError(f"sentences must be a list of texts, got the text {sentences!r}")
     model, tokenizer = translator.model, translator.tokenizer
-    batch = make_batch([(tokenizer.encode(each), []) for each in sentences], model)
+    pairs = [(tokenizer.encode(each), []) for each in sentences]
+    shortest = min((len(source) for source, _ in pairs), default=0)
+    for place in places:  # beyond it is padding
+        require_whole("a place in the shortest sentence", place, minimum=0, maximum=shortest - 1)
+    batch = make_batch(pairs, model)
     with evaluation_mode(model), memory_changed(model, change, places):
         source_ids = batch.source_ids.to(device_of(model))
         written = greedy_search(model, source_ids, max_length=max_length)

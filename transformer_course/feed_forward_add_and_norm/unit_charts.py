@@ -69,7 +69,8 @@ def plot_active_words(sentences: Sequence[tuple[Sequence[str], Tensor]]) -> Figu
         for word, number in zip(words, numbers.tolist(), strict=True)
         if number > largest / 2
     ]
-    where = "is large at colors" if COLORS & set(active) else "at each word"
+    colors = sum(word in COLORS for word in active)
+    where = "is large at colors" if 2 * colors > len(active) else "at each word"
     title_above(figure, f"One number of the translator {where}")
     darkest = ", ".join(active) or "none"
     figure.set_label(f"{len(sentences)} sentences; the darkest words are {darkest}")

@@ -50,6 +50,8 @@ def plot_waves(table: Tensor) -> Figure:
     Args:
         table: Shape (position, d_model).
     """
+    if table.dim() != 2:
+        raise ValueError(f"table must be (position, d_model), got {tuple(table.shape)}")
     waves = sinusoidal_positions(*table.shape).to(table)
     is_waves = torch.allclose(table, waves, atol=1e-3)
     title = (

@@ -6,7 +6,7 @@ captions are in the style of the translator's training data; none of them is par
 Used in notebooks/00_start_here.ipynb and 14_tokenization.ipynb to 18_speed_and_scale.ipynb.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
 
 
@@ -20,24 +20,25 @@ def read_pairs(name: str) -> tuple[tuple[str, str], ...]:
     return tuple(tuple(line.split("\t")) for line in text.splitlines()[1:])
 
 
-def require_groups(name: str, groups: Iterable[Sequence[str]], wanted: str) -> None:
-    """Refuse a text, whose letters would count as texts, and groups of more or fewer texts.
+def require_groups(name: str, groups: Iterable[tuple], wanted: str) -> list[tuple]:
+    """The groups; refuse a text, whose letters would count as texts, and other numbers of texts.
 
     Args:
         name: Of groups, for the message.
         groups: Of texts that belong together.
         wanted: What a group holds, with commas between.
     """
+    groups = list(groups)  # such as a zip, which can be read once
     for group in groups:
         if isinstance(group, str) or len(group) != len(wanted.split(",")):
             raise ValueError(f"{name} must hold ({wanted}), got {group!r}")
+    return groups
 
 
 def sentences_of(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """All sentences of some pairs, in both languages: each source, then its target."""
-    pairs = list(pairs)
-    require_groups("pairs", pairs, "source, target")
-    return [sentence for pair in pairs for sentence in pair]
+    groups = require_groups("pairs", pairs, "source, target")
+    return [sentence for pair in groups for sentence in pair]
 
 
 def number_of(english: str) -> int:

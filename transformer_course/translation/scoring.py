@@ -32,9 +32,9 @@ def describe_sizes(config: TransformerConfig) -> str:
 
 def bleu_on(translator: Translator, pairs: Sequence[TextPair]) -> float:
     """The BLEU of greedy search on pairs, from 0 to 100."""
+    pairs = require_groups("pairs", pairs, "source, target")
     if not pairs:
         raise ValueError("pairs must hold at least one pair, got none")
-    require_groups("pairs", pairs, "source, target")
     sources, targets = zip(*pairs, strict=True)
     return corpus_bleu(translator.translate_all(sources, width=1), targets).score
 

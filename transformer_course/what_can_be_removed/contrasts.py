@@ -36,7 +36,7 @@ def margins(translator: Translator, contrasts: Sequence[Contrast]) -> Tensor:
     Raises:
         ValueError: If the two translations of a contrast are equal.
     """
-    require_groups("contrasts", contrasts, "English, right German, wrong German")
+    contrasts = require_groups("contrasts", contrasts, "English, right German, wrong German")
     read, write, model = translator.tokenizer.encode, translator.target_ids, translator.model
     encoded = [(read(source), write(right), write(wrong)) for source, right, wrong in contrasts]
     end_id = end_id_of(model)

@@ -52,7 +52,7 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
     Raises:
         ValueError: If the model has more heads or layers, or two stacks of different depths.
     """
-    require_groups("pairs", pairs, "sentence, translation")
+    pairs = require_groups("pairs", pairs, "sentence, translation")
     config = translator.model.config
     require_whole("num_heads", config.num_heads, maximum=MOST_HEADS)
     require_whole("num_layers", config.num_layers, maximum=MOST_LAYERS)
@@ -63,6 +63,8 @@ def explore_removals(translator: Translator, pairs: Sequence[tuple[str, str]]) -
         )
     if (heads := config.decoder_sizes["num_heads"]) != config.num_heads:
         raise ValueError(f"num_decoder_heads must equal num_heads, got {heads}")
+    if not pairs:
+        raise ValueError("pairs must hold at least one pair, got none")
     ready = removals(translator, pairs)
     sentences = ready["sentences"]
     (first, _), *_ = pairs

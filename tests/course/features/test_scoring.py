@@ -28,6 +28,15 @@ def test_labels_that_are_not_one_truth_for_each_token_are_refused(labels):
         auc(torch.zeros(5, 2), labels)
 
 
+def test_a_list_is_a_truth_too_and_numbers_choose_no_tokens():
+    numbers = torch.rand(5, 2)
+    assert auc(numbers, LABELS.tolist()).equal(auc(numbers, LABELS))
+    with pytest.raises(ValueError, match="chosen_by must be boolean, one for each of 5 tokens"):
+        best_column(numbers, LABELS, torch.tensor([1, 1, 1, 0, 0]))
+    with pytest.raises(ValueError, match=r"numbers must be \(token, candidate\), got \(5,\)"):
+        auc(numbers[:, 0], LABELS)
+
+
 def test_a_column_is_chosen_on_some_tokens_and_measured_with_its_sign_on_the_others():
     labels = torch.tensor([True, False, True, False])
     chosen_by = torch.tensor([True, True, False, False])

@@ -36,6 +36,17 @@ def test_each_sentence_gets_its_own_change_and_its_place_in_the_list_stays():
     assert len(translate_changed(translator, sentences, changes, max_length=1)) == 2
 
 
+def test_a_text_and_a_place_in_the_padding_of_the_shortest_sentence_are_refused():
+    translator = small_translator()
+    change = torch.zeros(translator.model.config.d_model)
+    with pytest.raises(TypeError, match="sentences must be a list of texts, got the text 'A dog"):
+        translate_changed(translator, "A dog.", change)
+    english = min((english for english, _ in PAIRS), key=len)
+    place = len(translator.tokenizer.encode(english))
+    with pytest.raises(ValueError, match=f"shortest sentence must be at most {place - 1}, got"):
+        translate_changed(translator, [english, f"{english} {english}"], change, (place,))
+
+
 @pytest.mark.parametrize("wrong", [-1, 9])
 def test_a_place_that_no_sentence_has_is_refused(wrong):
     model = small_translator().model.eval()

@@ -21,6 +21,8 @@ def test_the_most_active_word_is_the_darkest_and_is_named():
 
 def test_the_title_names_colors_only_where_a_color_is_dark():
     dark = plot_active_words([(["a", "red"], torch.tensor([3.0, 0.0]))])
+    mixed = plot_active_words([(["a", "red", "the"], torch.tensor([3.0, 3.0, 3.0]))])
+    assert mixed.get_suptitle().endswith("at each word")
     none = plot_active_words([(["a", "red"], torch.zeros(2))])
     assert dark.get_suptitle() == none.get_suptitle() == "One number of the translator at each word"
     assert none.get_label() == "1 sentences; the darkest words are none"

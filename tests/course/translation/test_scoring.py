@@ -38,6 +38,7 @@ def test_bleu_compares_each_translation_with_its_own_reference(translator):
     sources = ["A man is playing the guitar on the street.", "Two dogs are running in the snow."]
     pairs = list(zip(sources, translator.translate_all(sources), strict=True))
     assert bleu_on(translator, pairs) > 99
+    assert bleu_on(translator, iter(pairs)) > 99
     wrong = [(sources[0], pairs[1][1]), (sources[1], pairs[0][1])]
     assert bleu_on(translator, wrong) < 20
 
