@@ -177,6 +177,9 @@ def require_wired(
         for role, given, name in zip(ROLES, found[part].given, wanted, strict=False):
             if not _same(given, x if name == "x" else inputs[name]):
                 got = whence if _same(given, x) else _name_of(given, inputs)
+                if len(wanted) == 1:
+                    given_to = f"what {around} calls your function with"
+                    raise AnswerError(f"{part} gets {got}, and not {given_to}.")
                 raise AnswerError(f"{part} gets {got} as its {role}.")
         if found[around].output is None:  # the error came before
             break

@@ -75,7 +75,10 @@ def _cut_wrongly(found: Tensor, expected: Tensor, probabilities: Tensor, p: floa
     kept = (found > 0).nonzero().flatten().tolist()
     count, right = len(kept), len(likeliest)
     if (most := int(probabilities.argmax())) not in kept and count != right:
-        return f"{of} you cut off token {most}, the most probable of all: begin with it."
+        return (
+            f"{of} token {most}, the most probable of all, gets 0. Does each number stand at its "
+            "own token's place, and do you keep this one first?"
+        )
     if count < right:
         return (
             f"{of} {right} tokens are needed to reach p, you keep {count}: the one that "

@@ -117,12 +117,13 @@ PACKAGE = {
 }
 # A box by its name in the recorded map: the module, and which of its calls is meant.
 FIRST_LAYER = "{}.layers.0.{}"
+LAST = "output_projection"
 MODULES = {
     "source: Token embedding × √d_model": ("source_embedding", 0),
     "source: + Positional encoding": ("positions", 0),
     "target: Token embedding × √d_model": ("target_embedding", 1),
     "target: + Positional encoding": ("positions", 1),
-    "target: Output projection": ("output_projection", 0),
+    "target: Output projection": (LAST, 0),
 } | {
     f"{side}: {label}{norm}": (FIRST_LAYER.format(stack, f"{around}{part}"), 0)
     for side, stack, label, part in (
@@ -213,7 +214,10 @@ def _calls(model: nn.Module, source_ids: Tensor, target_ids: Tensor) -> dict[str
     ]
     device = device_of(model)
     with removed_at_the_end(hooks), evaluation_mode(model):
-        model(source_ids.to(device), target_ids.to(device))
+        logits = model(source_ids.to(device), target_ids.to(device))
+    if not calls[LAST]:  # a reader's project may use its weight alone
+        decoded = (*logits.shape[:-1], model.output_projection.weight.size(-1))
+        calls[LAST].append(((decoded,), tuple(logits.shape)))
     return calls
 
 

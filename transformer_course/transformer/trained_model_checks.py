@@ -73,7 +73,8 @@ def check_short_numbers(answer: tuple[nn.Module, list[Batch]]) -> None:
         )
     raise AnswerError(
         f"{words}; at least {ENOUGH[0]:.0%} and {ENOUGH[1]:.0%} should be. How many of the 32,000 "
-        "pairs of task.train are that short, and what does your model read more often now?"
+        "pairs of task.train are that short, and what does your model read more often now, "
+        "also at the end?"
     )
 
 

@@ -4,9 +4,8 @@
     print(translator.translate("A dog runs across the grass."))
 
 The folder is what transformers writes and reads: ``config.json``, ``model.safetensors``,
-``vocab.json``, ``source.spm`` and ``target.spm``, and ``target_vocab.json`` if the languages do not
-share a vocabulary. Nothing in it is run. Text is cut by SentencePiece (Kudo and Richardson 2018,
-https://aclanthology.org/D18-2012), by one model for each language.
+``vocab.json``, ``source.spm``, ``target.spm``, and for two vocabularies ``target_vocab.json``. None
+of it is run. SentencePiece (Kudo and Richardson 2018, https://aclanthology.org/D18-2012) cuts text.
 """
 
 import hashlib
@@ -182,21 +181,22 @@ def save_marian(folder: str | os.PathLike, translator: Translator) -> None:
     if not isinstance(tokenizer, MarianTokenizer):
         raise TypeError(f"tokenizer must be a MarianTokenizer, got {type(tokenizer).__name__}")
     settings, tensors = to_marian(translator.model)
-    writing = ("pad_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id")
+    writing = "pad_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id"
     generation = {name: settings[name] for name in writing}
     generation |= {"bad_words_ids": [[settings["pad_token_id"]]], "renormalize_logits": True}
     files = {CONFIG: settings, GENERATION: generation, VOCABULARY: tokenizer.vocabulary}
     separate = tokenizer.target_vocabulary != tokenizer.vocabulary
     files |= {TOKENIZER: {"separate_vocabs": separate}}
     files |= {TARGET_VOCABULARY: tokenizer.target_vocabulary} if separate else {}
-    contents = {name: json.dumps(held, indent=1).encode() for name, held in files.items()}
-    contents |= dict(zip(CUTTERS, tokenizer.cutters, strict=True))
     distinct = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
-    contents[WEIGHTS] = safetensors.torch.save(distinct, metadata={"format": "pt"})
+    contents = {WEIGHTS: safetensors.torch.save(distinct, metadata={"format": "pt"})}  # the largest
+    contents |= {name: json.dumps(held, indent=1).encode() for name, held in files.items()}
+    contents |= dict(zip(CUTTERS, tokenizer.cutters, strict=True))
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / TARGET_VOCABULARY).unlink(missing_ok=True)  # load_marian reads it wherever it is
     for name, content in contents.items():
         replace_file(folder / name, [content])
+    if not separate:
+        (folder / TARGET_VOCABULARY).unlink(missing_ok=True)  # load_marian would read it
 
 
 def _require_files(folder: Path) -> None:

@@ -84,6 +84,7 @@ ANSWERS = {
             "(x, self.feed_forward) → (x=x, sublayer=self.feed_forward)",
         ],
         wrong={
+            f"x = {FIRST} → y = {FIRST} && {SECOND} → self.around_feed_forward(y, lambda v: self.feed_forward(x))": "and not what around_feed_forward calls your",
             "y, y, y, mask) → y, y, y)": "self_attention gets nothing as its mask.",
             f"x = {FIRST} → pass": "self.around_self_attention is never called;",
             f"return {SECOND} → return x": "self.around_feed_forward is never called;",

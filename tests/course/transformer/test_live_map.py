@@ -97,6 +97,16 @@ def test_the_shapes_are_those_of_the_pass(model):
     assert parts["target: Softmax"].output == logits
 
 
+def test_a_projection_by_the_table_itself_has_its_box_too():
+    class ByTheTable(our_transformer.Transformer):
+        def project(self, decoded):
+            return decoded @ self.source_embedding.table.weight.T + self.output_projection.bias
+
+    torch.manual_seed(0)
+    parts = model_parts(ByTheTable(**SIZES), *IDS)
+    assert parts == model_parts(our_transformer.Transformer(**SIZES), *IDS)
+
+
 def test_the_parameters_of_all_boxes_are_those_of_the_model(model):
     parts = model_parts(model, *IDS).values()
     counted = sum(each.parameters * each.layers - each.shared for each in parts)
