@@ -190,6 +190,9 @@ def check_turn(answer: Callable[[int, float], Tensor]) -> None:
         "Both sines have the same sign; in the two formulas they do not.": [
             turn * torch.tensor([[1, 1], [-1, 1]]) for turn in right
         ],
+        "Both rows are the same, and give the sine: the second must give the cosine.": [
+            turn[[0, 0]] for turn in right
+        ],
     }
     seen = torch.stack(matrices)
     refuse_mistakes(seen, {hint: torch.stack(each) for hint, each in mistakes.items()})

@@ -171,6 +171,8 @@ class PositionalEncoding(nn.Module):
             f"{MATRIX} → torch.tensor([[c, -s], [s, c]])": "Your pair rotates backwards, to the",
             f"{MATRIX} → torch.tensor([[s, c], [c, -s]])": "For k = 3 and frequency 0.5, your matrix",
             f"{MATRIX} → torch.tensor([[c, s], [s, c]])": "Both sines have the same sign",
+            f"{MATRIX} → torch.tensor([[c, s], [c, s]])": "Both rows are the same",
+            f"{MATRIX} → torch.tensor([[-s, c], [-s, c]])": "For k = 3 and frequency 0.5, your matrix",
             "k * frequency → (k + 3) * frequency": "For k = 3 and frequency 0.5, your matrix",
             f"{MATRIX} → torch.tensor([[c, s], [-s, -c]])": "For k = 3 and frequency 0.5, your matrix",
             f"{MATRIX} → torch.tensor([[s, c], [-c, s]])": "For k = 3 and frequency 0.5, your matrix",
