@@ -48,7 +48,10 @@ D_HEAD = 16  # of exercise 4.3
 TRANSPOSED = "nn.Linear stores the transpose of its matrix: call the layer itself."
 
 
-@exercise("4.2", sizes=SIZES)
+@exercise(
+    "4.2",
+    sizes=f"{SIZES}; where {QUERIES} must match {KEYS}, positions are not the last axis but one",
+)
 def check_multi_head_attention(answer: type[nn.Module]) -> None:
     """Exercise 4.2: a class MultiHeadAttention(d_model, num_heads), given the package's weights.
 

@@ -257,7 +257,7 @@ ANSWERS = {
             f"{JOIN} → heads.mean(dim=1)": "as many numbers as one head has",
             f"{JOIN} → heads.permute(0, 2, 3, 1).flatten(-2)": "The heads are joined number by number: each",
             f"{JOIN} → heads.flip(1).transpose(1, 2).flatten(-2)": "The heads are joined in another order",
-            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1)) && {JOIN} → heads.flatten(-2)": "Python stops at `scores = query @ key.transpo",
+            f"{SPLIT} → x.unflatten(-1, (self.num_heads, -1)) && {JOIN} → heads.flatten(-2)": "positions are not the last axis but one",
             f"{SPLIT} → x.view(x.size(0), self.num_heads, x.size(1), -1) && {JOIN} → heads.reshape(heads.size(0), heads.size(2), -1)": "view and reshape cut in the order of memory",
             "return self.output_projection(joined) → return joined": "The output projection is missing",
             "return self.output_projection(joined) → self.output_projection(joined)": "Your function returns nothing",
