@@ -48,6 +48,8 @@ MISTAKES_IN_PYTHON = {
     "is called twice, or an earlier loss is a part of this one.",
     "~ (operator.invert)": "A mask is boolean; yours holds other numbers.",
     "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
+    "Expected target size": "cross_entropy takes logits (batch, vocabulary, position) and labels "
+    "(batch, position).",
     "selected index k out of range": "topk(k) needs at least k numbers, and here there are fewer.",
 }
 NAN = "Some numbers are NaN, not a number: from 0/0, a row of -inf, or numbers that grew to inf."

@@ -151,6 +151,7 @@ def _sum_hint(around: nn.Module, norm: nn.LayerNorm, received: Tensor, x: Tensor
             norm(x) + norm(sublayer(x))
         ),
         "x is normalized twice: once alone, and once in the sum.": norm(norm(x) + sublayer(x)),
+        "The sub-layer's output is lost: the norm gets x alone, or x twice.": norm(x),
         "The sum is normalized twice.": norm(norm(x + sublayer(x))),
     }
     for hint, mistake in known_mistakes.items():

@@ -127,6 +127,7 @@ ANSWERS = {
             "def forward → def inner(self, x, sublayer):\n        return x + self.dropout(sublayer(x))\n\n    def forward && self.norm(x + self.dropout(sublayer(x))) → self.norm(self.inner(x, sublayer))",
         ],
         wrong={
+            f"return {AROUND} → y = sublayer(x); y = self.dropout(x); return self.norm(x + y)": "the norm gets x alone, or x twice",
             f"{AROUND} → self.norm(self.dropout(sublayer(x)))": "The residual connection is missing: x is",
             f"{AROUND} → x + self.dropout(sublayer(x))": "norm.weight gets no gradient",
             f"{AROUND} → x + self.norm(self.dropout(sublayer(x)))": "You normalized the sub-layer's output.",

@@ -95,8 +95,8 @@ ANSWERS = {
             "return loss → return": "returns nothing",
             "    model.train()\n →  && ignore_index=0, → ": "2 mistakes are left",
             "batch.source_ids, batch.decoder_input_ids → batch.decoder_input_ids, "
-            "batch.source_ids": "Python stops at",
-            "logits.transpose(1, 2) → logits": "Expected target size",
+            "batch.source_ids": "takes logits (batch, vocabulary, position)",
+            "logits.transpose(1, 2) → logits": "takes logits (batch, vocabulary, position)",
         },
     ),
     "10.2": Answers(

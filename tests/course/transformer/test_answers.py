@@ -270,7 +270,7 @@ ANSWERS = {
             "batch.decoder_input_ids) → batch.label_ids)": "The decoder reads its own answer: give the",
             "batch.source_ids, batch.decoder_input_ids → batch.decoder_input_ids, batch.source_ids": "Already the first loss differs. Is it",
             "batch.source_ids, batch.decoder_input_ids → batch.source_ids, batch.source_ids": "Already the first loss differs. Is it",
-            "logits.transpose(1, 2) → logits": "Python stops at `loss = F.cross_entropy(logit",
+            "logits.transpose(1, 2) → logits": "takes logits (batch, vocabulary, position)",
             "lr=1e-3 → lr=1": "The first loss is right, later ones are",
             "lr=1e-3 → lr=-1e-3": "Python stops at `optimizer = torch.optim.Adam",
             "Adam → SGD": "That is SGD: use torch.optim.Adam with",
