@@ -309,7 +309,7 @@ ANSWERS = {
             "knows(wrong=[pair for pair in SHORT if len(pair[0]) == 2]), PLAIN": "How many of the 32,000",
             "knows(wrong=LONG), MORE": "Did the model read enough of the long",
             "knows(wrong=LONG[:51]), MORE": "Did the model read enough of the long",
-            "knows(wrong=SHORT + LONG), reads(LEARNED_SHORT)": "longer numbers, task.train has 31,866",
+            "knows(wrong=SHORT + LONG), reads(LEARNED_SHORT, least=99)": "longer numbers, task.train has 31,866",
             "knows(wrong=SHORT + LONG), MORE": "Was it trained to the end?",
             "knows(), PLAIN * 2": "may be luck: 0.42% of what the model reads is short",
             "knows(), []": "may be luck: 0.00%",
