@@ -232,6 +232,18 @@ def require_half(module: nn.Module, *inputs: Tensor) -> None:
             ) from None
 
 
+def require_any_device(module: nn.Module, *inputs: Tensor) -> None:
+    """Refuse a module that makes a tensor on the CPU, wherever its inputs are."""
+    try:
+        copy.deepcopy(module).to("meta")(*(x.to("meta") for x in inputs))
+    except RuntimeError as error:
+        if "device" in str(error):
+            raise AnswerError(
+                "It runs on the CPU only: your code makes a tensor there. Make it where its input "
+                "is, such as with device=target_ids.device."
+            ) from None
+
+
 def require_untouched(given: Sequence[object], before: Sequence[object]) -> None:
     """Refuse a function that has changed the tensors that it was given."""
     for after, original in zip(given, before, strict=True):

@@ -12,6 +12,7 @@ from transformer_course.asking.answer import (
     close,
     exercise,
     refuse_mistakes,
+    require_any_device,
     require_class,
     require_shape,
 )
@@ -76,11 +77,10 @@ def check_transformer(answer: type[nn.Module]) -> None:
         _require_dropout_once(model)
     for found in check_up(model, adapter=IDS).findings:
         if found.illness not in (None, "", NOT_THE_READERS):
-            where = (
-                " Look at your MultiHeadAttention (lesson 4)." if "half" in found.illness else ""
-            )
+            where = " Look at your MultiHeadAttention (lesson 4)." * ("half" in found.illness)
             said = f"The check-up finds: {found.illness}. {found.seen} {found.cause}{where}"
             raise AnswerError(said)
+    require_any_device(model, SOURCE_IDS, TARGET_IDS)
     keep(answer)
 
 

@@ -186,6 +186,7 @@ ANSWERS = {
             "self.encoder(self.embed(source_ids) → self.encoder(self.embedding_dropout(self.embed(source_ids))": "drops the sums of embed, each once",
             "return self.output_projection(decoded) → return self.embedding_dropout(self.output_projection(decoded))": "drops the sums of embed, each once",
             "Encoder(num_layers, d_model, num_heads, d_ff, dropout) → Encoder(d_model, num_heads, d_ff, dropout)": "Is it a rate",
+            f"{PAST} → past = torch.ones(n, n, dtype=torch.bool).tril()": "It runs on the CPU only",
             f"{DROP} → self.embedding_dropout = nn.Dropout(0.1)": "embedding_dropout must get the argument",
             f"{DROP} → self.embedding_dropout = nn.Dropout()": "embedding_dropout must get the argument",
             f"        {DROP}\n → ": "__init__ must set self.embedding_dropout to",
