@@ -47,11 +47,11 @@ from transformer_edu.model.attention import (
 D_HEAD = 16  # of exercise 4.3
 TRANSPOSED = "nn.Linear stores the transpose of its matrix: call the layer itself."
 
+# Of the check, for an error about sizes.
+AXES = f"{SIZES}; where {QUERIES} must match {KEYS}, positions are not the last axis but one"
 
-@exercise(
-    "4.2",
-    sizes=f"{SIZES}; where {QUERIES} must match {KEYS}, positions are not the last axis but one",
-)
+
+@exercise("4.2", sizes=AXES)
 def check_multi_head_attention(answer: type[nn.Module]) -> None:
     """Exercise 4.2: a class MultiHeadAttention(d_model, num_heads), given the package's weights.
 
