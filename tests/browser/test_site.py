@@ -403,7 +403,11 @@ def test_a_folder_that_holds_no_site_is_refused_and_kept(tmp_path):
     [
         ('"alt": "', '"other": "', "ValueError the picture of cell "),
         (f"## {LAST_SECTION}", "## You can say", f"ValueError it has no section {LAST_SECTION}"),
-        ('"cells": [', '"cells": [<<<<<<< HEAD', "NotJSONError "),
+        (
+            '"cells": [',
+            '"cells": [<<<<<<< HEAD',
+            "ValueError {broken} is damaged: Notebook does not",
+        ),
     ],
 )
 def test_a_broken_lesson_is_named_with_what_it_lacks(tmp_path, old, new, message):
@@ -411,7 +415,9 @@ def test_a_broken_lesson_is_named_with_what_it_lacks(tmp_path, old, new, message
     text = CHOSEN[0].read_text(encoding="utf-8")
     assert old in text
     broken.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(EditionError, match=re.escape(f"got {broken}: {message}")):
+    with pytest.raises(
+        EditionError, match=re.escape(f"got {broken}: {message.format(broken=broken)}")
+    ):
         build(tmp_path / "site", lessons=[broken], shown=[])
     assert not (tmp_path / "site").exists()
 
