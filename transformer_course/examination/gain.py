@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from random import Random
 
@@ -33,6 +34,7 @@ class Collection:
 
     form: str
     choices: dict[str, list[str]]
+    path: Path
 
     def right(self, students: Sequence[str]) -> np.ndarray:
         """Which answers are right, shape (student, item)."""
@@ -68,6 +70,7 @@ def read_collection(path: Path) -> Collection:
             sheet.student: [_letter(sheet.answers.get(number)) for number in numbers]
             for sheet in collected
         },
+        path,
     )
 
 
@@ -126,7 +129,10 @@ def report(before: Collection, after: Collection, later: Collection | None) -> d
     heads += ["usual mistake after", "chosen by"]
     again = [row for row, share in zip(rows, second.mean(axis=0), strict=True) if share < WEAK]
     alone = [len(each.choices) - len(students) for each in (before, after)]
+    when = zip(("Before", "after", "later"), filter(None, (before, after, later)), strict=False)
+    taken = [f"{name}: {escape(str(each.path))} (form {each.form})" for name, each in when]
     words = (
+        f"{', '.join(taken)}. "
         f"{len(students)} students answered both, {alone[0]} only before, {alone[1]} only after. "
         f"Right answers: {known[0].mean():.0%} before, {known[1].mean():.0%} after. "
         f"Normalized gain (Hake): {gain(*known):.2f}, "
@@ -203,8 +209,11 @@ def plot_items(right: np.ndarray, apart: Sequence[float]) -> Figure:
     axes.axhline(0.2, color=GRAY, linestyle=":")
     axes.set(xlim=(0, 1.02), ylim=(-0.5, 1), xlabel="fraction of right answers after")
     axes.set_ylabel("correlation with the rest")
-    weak = sum(value < 0.2 for value in apart)
-    axes.set_title(f"{weak} items hardly tell students apart (below the line)")
+    weak, silent = sum(value < 0.2 for value in apart), int(np.isnan(apart).sum())
+    said = [f"{weak} items hardly tell students apart (below the line)"][silent == len(apart) :]
+    if silent:
+        said.append(f"{silent} of {len(apart)} items tell nothing: they or the rest have no spread")
+    axes.set_title("\n".join(said))
     return figure
 
 

@@ -123,7 +123,7 @@ def collection(form: str, *students: str) -> gain.Collection:
         ]
         for number, pattern in enumerate(students)
     }
-    return gain.Collection(form, choices)
+    return gain.Collection(form, choices, Path(f"{form} & co.csv"))
 
 
 def test_the_gain_is_the_part_of_what_was_missing():
@@ -159,6 +159,31 @@ def test_the_report_says_what_to_teach_again_and_which_mistake_is_usual():
     assert last.name in again and concepts_of("B")[0].name not in again
     assert "100% after the course, 75% later" in page
     assert "INVENTED" not in page and page.count("<img") == 3
+
+
+def test_the_page_names_what_was_taken_for_before_and_after():
+    before, after = (collection(form, "r", "rw") for form in "BA")
+    later = collection("C", "r")
+    page = gain.report(before, after, None)["inventory.html"]
+    assert "Before: B &amp; co.csv (form B), after: A &amp; co.csv (form A). 2 students" in page
+    page = gain.report(before, after, later)["inventory.html"]
+    assert "after: A &amp; co.csv (form A), later: C &amp; co.csv (form C). 2 students" in page
+
+
+@pytest.mark.parametrize(
+    ("apart", "title"),
+    [
+        ([0.1, 0.5, 0.6], "1 items hardly tell students apart (below the line)"),
+        (
+            [0.1, 0.5, np.nan],
+            "1 items hardly tell students apart (below the line)\n"
+            "1 of 3 items tell nothing: they or the rest have no spread",
+        ),
+        ([np.nan] * 3, "3 of 3 items tell nothing: they or the rest have no spread"),
+    ],
+)
+def test_items_without_discrimination_are_not_counted_as_fine(apart, title):
+    assert gain.plot_items(np.eye(3), apart).axes[0].get_title(loc="left") == title
 
 
 def test_invented_answers_are_marked_in_the_report(tmp_path):
