@@ -18,6 +18,7 @@ from transformer_course.drawing.grid import (
     one_decimal,
 )
 from transformer_course.drawing.style import BLUE, VERMILION, literal, styled
+from transformer_edu.model.refusals import require_whole
 
 # In inches: a cell, the grids' left and lower edges, the gap between them, and what is above them.
 WIDE, HIGH, LEFT, BELOW, GAP, ABOVE = 0.41, 0.36, 1.25, 1.15, 0.85, 0.8
@@ -49,6 +50,7 @@ def plot_attention_rows(
         A new figure; its label says what the marked row attends to most.
     """
     rows, columns = weights.shape
+    require_whole("marked", marked, minimum=0, maximum=rows - 1)
     size = LEFT + 2 * WIDE * columns + GAP + 0.1, BELOW + HIGH * rows + ABOVE
     figure = plt.figure(figsize=size, layout="none")
     lefts = LEFT, LEFT + WIDE * columns + GAP

@@ -8,11 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from transformer_course.drawing.style import (
-    VERMILION,
-    literal,
-    styled,
-)
+from transformer_course.drawing.grid import require_weights
+from transformer_course.drawing.style import VERMILION, literal, styled
+from transformer_edu.model.refusals import require_whole
 
 QUIET, QUIET_WORDS = "#9AA5B1", "#5C7084"  # beside the marked ones
 FAINTEST = 0.04  # weights below it are not drawn
@@ -39,7 +37,8 @@ def plot_marked_links(
     Returns:
         A new figure.
     """
-    weights = attention_weights.detach().float().cpu().numpy()
+    weights = require_weights(attention_weights, query_words, key_words)
+    require_whole("marked", marked, minimum=0, maximum=len(weights) - 1)
     figure, axes = plt.subplots(figsize=(9, 3.4))
     upper, lower = (_places(words) for words in (key_words, query_words))
     best = int(weights[marked].argmax())

@@ -8,6 +8,7 @@ from torch import Tensor
 from transformer_course.encoder.layer_maps import plot_by_layer
 from transformer_course.looking.attention_maps import printable
 from transformer_course.viewer.live import show_live
+from transformer_edu.model.refusals import require_whole
 
 SMALLEST = 0.0001  # of shares of influence; what is larger than 0 is shown as larger than 0
 
@@ -29,6 +30,7 @@ def show_reach_live(
         distance: How many steps each word is from each other, (word, word), on the model's device.
         word: The index of the word that is chosen at first, after the last layer.
     """
+    require_whole("word", word, minimum=0, maximum=len(words) - 1)
     size = range(len(words))
     shares = torch.stack(
         [influence_on(each, distance <= most).cpu() for most in size for each in size]

@@ -13,6 +13,7 @@ from torch import Tensor
 from transformer_course.looking.recording import record_inputs, source_row, words_of
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.feed_forward import FeedForward
+from transformer_edu.model.refusals import require_choice
 
 COLORS = frozenset({"red", "blue", "green", "yellow", "white", "brown", "black", "orange"})
 SEARCHED = (  # the unit is chosen by these sentences, in which four colors occur …
@@ -152,7 +153,9 @@ def read_sentence(translator: Translator, sentence: str, network: str) -> Readin
         sentence: What the encoder reads.
         network: The name of the network in the model, such as a Unit has it.
     """
-    return _read(translator, sentence)[network]
+    read = _read(translator, sentence)
+    require_choice("network", network, read)
+    return read[network]
 
 
 def _read(translator: Translator, sentence: str) -> dict[str, Reading]:

@@ -18,9 +18,11 @@ from transformer_course.drawing.style import (
     PURPLE,
     VERMILION,
     literal,
+    require_one_each,
     styled,
     title_above,
 )
+from transformer_edu.model.refusals import require_whole
 
 HEAD_COLORS = (BLUE, VERMILION, GREEN, PURPLE)  # of heads or words; then again from the first
 
@@ -117,6 +119,8 @@ def plot_heads_of_word(weights: Tensor, *, words: Sequence[str], word: int) -> F
     Returns:
         A new figure.
     """
+    require_one_each(weights.size(-1), "keys", words=words)
+    require_whole("word", word, minimum=0, maximum=len(words) - 1)
     figure, axes = plt.subplots(figsize=(9.5, 3.9))
     heads = [(number + 0.5) / len(weights) for number in range(len(weights))]
     places = [(number + 0.5) / len(words) for number in range(len(words))]

@@ -16,6 +16,12 @@ def figure():
     return plot_attention_rows(SCORES, WEIGHTS, query_words=QUERIES, key_words=KEYS, marked=2)
 
 
+@pytest.mark.parametrize(("marked", "limit"), [(3, "most 2"), (-1, "least 0")])
+def test_a_row_that_is_not_there_is_refused(marked, limit):
+    with pytest.raises(ValueError, match=f"marked must be at {limit}, got {marked}"):
+        plot_attention_rows(SCORES, WEIGHTS, query_words=QUERIES, key_words=KEYS, marked=marked)
+
+
 def test_every_score_and_every_weight_is_written_into_its_cell(figure):
     wanted = {
         "scores, divided by √d_k": (SCORES, "{:z.1f}"),

@@ -23,6 +23,20 @@ def test_the_links_name_the_key_with_the_largest_weight(marked):
     assert figure.get_label().endswith(f"of {QUERIES[marked]} goes to {best}")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"marked": 3}, "marked must be at most 2, got 3"),
+        ({"marked": -1}, "marked must be at least 0, got -1"),
+        ({"query_words": QUERIES[:2]}, r"must have shape \(2, 5\) to fit the tokens, got \(3, 5\)"),
+        ({"key_words": [*KEYS, "f"]}, r"must have shape \(3, 6\) to fit the tokens, got \(3, 5\)"),
+    ],
+)
+def test_a_query_that_is_not_there_and_words_of_another_number_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        plot_marked_links(WEIGHTS, **WORDS | {"marked": 1} | wrong)
+
+
 def test_only_the_marked_query_is_in_color_and_width_follows_weight():
     lines = plot_marked_links(WEIGHTS, **WORDS, marked=1).axes[0].lines
     for colored, rows in ((True, WEIGHTS[1]), (False, WEIGHTS[[0, 2]])):

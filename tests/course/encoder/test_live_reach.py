@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 import torch
 
 from tests.published import published_page
@@ -35,3 +36,9 @@ def test_every_window_is_a_mask_of_its_own():
         show_reach_live, influence_on, ["a", "b"], torch.tensor([[0, 1], [1, 0]]), word=0
     )
     assert [int(mask.sum()) for mask in masks] == [2, 2, 4, 4]  # two words, both windows
+
+
+@pytest.mark.parametrize(("word", "limit"), [(2, "most 1"), (-1, "least 0")])
+def test_a_word_that_is_not_there_is_refused(word, limit):
+    with pytest.raises(ValueError, match=f"word must be at {limit}, got {word}"):
+        show_reach_live(None, ["a", "b"], torch.zeros(2, 2), word=word)

@@ -1,5 +1,6 @@
 """What a network reads is what the model gives it, and a unit is found by what it does."""
 
+import pytest
 import torch
 
 from transformer_course.feed_forward_add_and_norm.feed_forward_units import (
@@ -26,6 +27,12 @@ def test_the_formula_on_what_is_read_gives_what_the_network_returns(translator):
     torch.testing.assert_close(output, returned[0].detach(), atol=1e-4, rtol=1e-4)
     assert len(read.words) == len(read.x) and "guitar" in read.words
     assert not any(module._forward_pre_hooks for module in translator.model.modules())
+
+
+def test_a_network_that_the_encoder_does_not_have_is_refused(translator):
+    wanted = r"network must be one of encoder.layers.0.feed_forward, .*, got 'encoder.layers.9'"
+    with pytest.raises(ValueError, match=wanted):
+        read_sentence(translator, SENTENCE, "encoder.layers.9")
 
 
 def test_no_other_unit_of_its_network_separates_the_words_better(translator):

@@ -71,6 +71,19 @@ def test_every_head_has_a_line_for_each_weight_that_can_be_seen():
     assert figure.get_label().endswith("who, what")
 
 
+@pytest.mark.parametrize(
+    ("words", "word", "message"),
+    [
+        (SENTENCE, 3, "word must be at most 2, got 3"),
+        (SENTENCE, -1, "word must be at least 0, got -1"),
+        (SENTENCE[:2], 1, "words must be one for each of 3 keys, got 2"),
+    ],
+)
+def test_a_word_that_is_not_there_and_words_of_another_number_are_refused(words, word, message):
+    with pytest.raises(ValueError, match=message):
+        plot_heads_of_word(torch.ones(2, 3) / 3, words=words, word=word)
+
+
 def test_heads_of_one_mind_are_counted_as_one_word():
     figure = plot_heads_of_word(torch.tensor([[0.9, 0.1, 0.0]] * 2), words=SENTENCE, word=1)
     assert figure.axes[0].get_title(loc="left").endswith("go to 1 word")
