@@ -17,9 +17,17 @@ def auc(numbers: Tensor, labels: Tensor) -> Tensor:
 
     Returns:
         Shape (candidate,): 1 if all of the kind are above all others, 0.5 by chance.
+
+    Raises:
+        ValueError: If the shapes do not fit, only one kind occurs, or a number is NaN.
     """
     labels = _chosen("labels", labels, numbers)
-    below, yes, no = 0.0, numbers[labels], numbers[~labels]
+    yes, no = numbers[labels], numbers[~labels]
+    if not len(yes) or not len(no):
+        got = f"{len(labels)} times {bool(len(yes))}"
+        raise ValueError(f"labels must have both kinds among the tokens compared, got {got}")
+    if numbers.isnan().any():
+        raise ValueError("numbers must be numbers that can be compared, got NaN")
     others = no.sort(dim=0).values.T.contiguous()  # (candidate, token)
     own = yes.T.contiguous()
     smaller = torch.searchsorted(others, own)

@@ -28,6 +28,9 @@ def memory_changed(model: nn.Module, change: Tensor, places: Sequence[int]) -> I
     def add(_module: nn.Module, _given: object, memory: Tensor) -> Tensor:
         for place in places:
             require_whole("a place", int(place), minimum=0, maximum=memory.size(1) - 1)
+        if change.shape[-1:] != memory.shape[-1:]:
+            wanted, got = f"(…, {memory.size(-1)}), as wide as the memory", tuple(change.shape)
+            raise ValueError(f"change must have shape {wanted}, got {got}")
         memory = memory.clone()
         memory[:, list(places)] += change.to(memory)
         return memory

@@ -28,9 +28,24 @@ def test_labels_that_are_not_one_truth_for_each_token_are_refused(labels):
         auc(torch.zeros(5, 2), labels)
 
 
+@pytest.mark.parametrize(("kind", "got"), [(True, "5 times True"), (False, "5 times False")])
+def test_labels_of_one_kind_have_no_auc(kind, got):
+    message = f"labels must have both kinds among the tokens compared, got {got}"
+    with pytest.raises(ValueError, match=message):
+        auc(torch.rand(5, 2), [kind] * 5)
+
+
+def test_numbers_that_cannot_be_compared_have_no_auc():
+    numbers = torch.rand(5, 2)
+    numbers[3, 1] = torch.nan
+    with pytest.raises(ValueError, match="numbers must be numbers that can be compared, got NaN"):
+        auc(numbers, LABELS)
+
+
 def test_a_list_is_a_truth_too_and_numbers_choose_no_tokens():
     numbers = torch.rand(5, 2)
-    assert auc(numbers, LABELS.tolist()).equal(auc(numbers, LABELS))
+    for same in (LABELS.tolist(), LABELS.numpy()):
+        assert auc(numbers, same).equal(auc(numbers, LABELS))
     with pytest.raises(ValueError, match="chosen_by must be boolean, one for each of 5 tokens"):
         best_column(numbers, LABELS, torch.tensor([1, 1, 1, 0, 0]))
     with pytest.raises(ValueError, match=r"numbers must be \(token, candidate\), got \(5,\)"):

@@ -1,5 +1,7 @@
 """Steering changes the memory at the chosen places, in the block and nowhere else."""
 
+import re
+
 import pytest
 import torch
 
@@ -45,6 +47,14 @@ def test_a_text_and_a_place_in_the_padding_of_the_shortest_sentence_are_refused(
     place = len(translator.tokenizer.encode(english))
     with pytest.raises(ValueError, match=f"shortest sentence must be at most {place - 1}, got"):
         translate_changed(translator, [english, f"{english} {english}"], change, (place,))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1, 5)])
+def test_a_change_of_another_width_is_refused(shape):
+    width = small_translator().model.config.d_model
+    said = f"change must have shape (…, {width}), as wide as the memory, got {shape}"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        translate_changed(small_translator(), [english for english, _ in PAIRS], torch.zeros(shape))
 
 
 @pytest.mark.parametrize("wrong", [-1, 9])
