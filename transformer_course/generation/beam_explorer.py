@@ -9,12 +9,13 @@ from traitlets import Bunch
 
 from transformer_course.drawing.display import explore
 from transformer_course.generation.search_tree import (
+    branches_by_step,
     describe_beam_tree,
-    finished_sentences,
     plot_beam_tree,
+    require_tokens,
 )
 from transformer_edu.generation.beam import beam_search
-from transformer_edu.generation.hypotheses import BeamStep
+from transformer_edu.generation.hypotheses import BeamStep, Hypothesis
 from transformer_edu.model.refusals import require_choice
 
 WIDTHS = (1, 2, 3, 4, 5)
@@ -36,26 +37,27 @@ def explore_beams(
     require_choice("width", width, WIDTHS)
     require_choice("alpha", alpha, ALPHAS)
     searches = _search_all(model, source_ids)
+    for steps, _ in searches.values():
+        require_tokens(branches_by_step(steps), tokens)
 
     def draw(step: int, width: int, alpha: float) -> Figure:
-        steps = searches[width, alpha]
-        best = max(finished_sentences(steps), key=lambda each: each.score, default=None)
+        steps, best = searches[width, alpha]
         title = f"Width {width}, α = {alpha:g}, step {step} of {len(steps)}"
-        if step == len(steps) and best is not None:
+        if step == len(steps) and best.finished:
             words = " ".join(tokens[token_id] for token_id in best.token_ids)
             title = f"Width {width}, α = {alpha:g}: “{words}” wins"
         return plot_beam_tree(steps, tokens=tokens, title=title, until=step)
 
     def describe(step: int, width: int, alpha: float) -> str:
-        words = describe_beam_tree(searches[width, alpha], tokens=tokens, until=step)
+        words = describe_beam_tree(searches[width, alpha][0], tokens=tokens, until=step)
         return f"beam of {width}, alpha {alpha:g}: {words}"
 
     beam_width = _slider("beam width", WIDTHS, width)
     penalty = _slider("length penalty α", ALPHAS, alpha)
-    step = _StepSlider(last=len(searches[width, alpha]))
+    step = _StepSlider(last=len(searches[width, alpha][0]))
 
     def follow(_: Bunch) -> None:
-        step.end_at(len(searches[beam_width.value, penalty.value]))
+        step.end_at(len(searches[beam_width.value, penalty.value][0]))
 
     for control in (beam_width, penalty):  # before explore does, whose picture needs the new step
         control.observe(follow, "value")
@@ -88,13 +90,16 @@ class _StepSlider(widgets.IntSlider):
             super().notify_change(change)
 
 
-def _search_all(model: nn.Module, source_ids: Tensor) -> dict[tuple[int, float], list[BeamStep]]:
-    """The records of a search with every width and alpha of the sliders."""
-    searches: dict[tuple[int, float], list[BeamStep]] = {}
+def _search_all(
+    model: nn.Module, source_ids: Tensor
+) -> dict[tuple[int, float], tuple[list[BeamStep], Hypothesis]]:
+    """The records and the result of a search with every width and alpha of the sliders."""
+    searches: dict[tuple[int, float], tuple[list[BeamStep], Hypothesis]] = {}
     for width in WIDTHS:
         for alpha in ALPHAS:
-            steps = searches[width, alpha] = []
-            beam_search(model, source_ids, width=width, alpha=alpha, after_step=steps.append)
+            steps, how = [], {"width": width, "alpha": alpha}
+            ((best,),) = beam_search(model, source_ids, **how, after_step=steps.append)
+            searches[width, alpha] = steps, best
     return searches
 
 

@@ -67,10 +67,7 @@ def plot_beam_tree(
         A new figure.
     """
     columns = branches_by_step(steps)
-    largest = max(branch.token_id for branches in columns for branch in branches)
-    if largest >= len(tokens):
-        wanted = f"hold the token of every id, up to {largest}"
-        raise ValueError(f"tokens must {wanted}, got {len(tokens)} tokens")
+    require_tokens(columns, tokens)
     shown = columns[: len(columns) if until is None else until + 1]
     axes = _new_axes(len(columns), max(map(len, columns)))
     looks = _looks(shown, is_all=len(shown) == len(columns))
@@ -256,6 +253,14 @@ def branches_by_step(steps: Sequence[BeamStep]) -> list[list[Branch]]:
         steps: The records of a beam search, from its first step on.
     """
     return [[START]] + [each.branches[0] for each in steps if each.sentences[0] == 0]
+
+
+def require_tokens(columns: Sequence[Sequence[Branch]], tokens: Sequence[str]) -> None:
+    """Refuse, with a ValueError, tokens that do not reach to the largest id of a search."""
+    largest = max(branch.token_id for branches in columns for branch in branches)
+    if largest >= len(tokens):
+        wanted = f"hold the token of every id, up to {largest}"
+        raise ValueError(f"tokens must {wanted}, got {len(tokens)} tokens")
 
 
 def path_to(columns: Sequence[Sequence[Branch]], step: int, place: int) -> list[int]:

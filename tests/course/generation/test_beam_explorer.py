@@ -68,6 +68,29 @@ def test_the_tree_names_what_beam_search_returns(explored, width, alpha):
     assert title == f"Width {width}, α = {alpha:g}: “{words}” wins"
 
 
+class Endless(TableModel):
+    """After every beginning comes what comes first."""
+
+    def decode(self, target_ids, memory, *, source_mask=None):
+        return self._rows[()].expand(*target_ids.shape, -1)
+
+
+def test_nothing_wins_where_the_best_has_not_finished(explored):
+    model = Endless({"": {"on": 0.9, "</s>": 0.1}})
+    tokens = model.vocabulary.tokens
+    explore_beams(model, model.source_ids, tokens=tokens, width=2, alpha=1.0)
+    ((draw, _, controls),) = explored
+    ((best,),) = beam_search(model, model.source_ids, width=2, alpha=1.0)
+    last = controls["step"].max
+    title = draw(step=last, width=2, alpha=1.0).axes[0].get_title(loc="left")
+    assert not best.finished and title == f"Width 2, α = 1, step {last} of {last}"
+
+
+def test_tokens_that_do_not_reach_to_every_id_are_refused(explored):
+    with pytest.raises(ValueError, match=r"tokens must hold the token of every id, up to 5, got 4"):
+        explore_beams(MODEL, MODEL.source_ids, tokens=TOKENS[:4], width=2, alpha=0.0)
+
+
 @pytest.fixture
 def lengths() -> dict[tuple[int, float], int]:
     """How many steps the search of every width and alpha has."""
