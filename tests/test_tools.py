@@ -125,6 +125,15 @@ def test_the_address_is_stored_in_one_place_and_replaced():
     assert colab.repository_address(colab.with_repository_address(own, ADDRESS)) == ADDRESS
 
 
+def test_without_a_place_for_the_address_the_command_says_so(tmp_path, monkeypatch, capsys):
+    pyproject = tmp_path / "pyproject.toml"
+    pyproject.write_text('[project]\nname = "x"\n')
+    monkeypatch.setattr(colab, "ROOT", tmp_path)
+    assert colab.main(["owner/name"]) == 1
+    said = "error: pyproject.toml must have a line [project.urls], got none\n"
+    assert capsys.readouterr().err == said
+
+
 @pytest.mark.parametrize("address", [None, ADDRESS])
 def test_the_setup_cell_does_nothing_where_the_package_is(address, capsys):
     exec(colab.setup_cell_source(address), {})

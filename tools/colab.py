@@ -86,6 +86,8 @@ if importlib.util.find_spec("transformer_edu") is None:
 def with_repository_address(pyproject: str, address: str) -> str:
     """The text of pyproject.toml with this address in its one place."""
     without = re.sub(r"(?m)^Repository = .*\n", "", pyproject)
+    if "[project.urls]\n" not in without:
+        raise ValueError("pyproject.toml must have a line [project.urls], got none")
     return without.replace("[project.urls]\n", f'[project.urls]\nRepository = "{address}"\n')
 
 
