@@ -112,6 +112,9 @@ def keep(cls: type) -> None:
     """
     if os.environ.get(SWITCH) == "0":
         return
+    if not isinstance(cls, type):
+        print(f"{FILE} keeps classes, not a {type(cls).__name__}: give keep a class itself.")
+        return
     if cls.__name__ not in OURS:
         print(
             f"{FILE} keeps classes by their name: call yours as the exercise does, not "

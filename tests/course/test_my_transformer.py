@@ -251,6 +251,14 @@ def test_a_class_under_another_name_is_not_kept_and_its_reader_told_why(capsys):
     assert not Path(FILE).exists()
 
 
+@pytest.mark.parametrize("wrong", [None, FeedForward(2, 3), "Attention", keep])
+def test_what_is_no_class_is_not_kept_and_its_giver_told_so(wrong, capsys):
+    keep(wrong)
+    said = f"{FILE} keeps classes, not a {type(wrong).__name__}: give keep a class itself.\n"
+    assert capsys.readouterr().out == said
+    assert not Path(FILE).exists()
+
+
 def test_a_class_without_init_is_kept_with_its_own_source():
     source = '''class FeedForward(nn.Sequential):
     """Mine, with the __init__ of PyTorch."""

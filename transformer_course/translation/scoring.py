@@ -48,13 +48,15 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 
     Raises:
         ModuleNotFoundError: If the library sacrebleu is not installed.
-        TypeError, ValueError: If one is a single text, or the counts differ.
+        TypeError, ValueError: If one is a single text or holds none, or the counts differ.
     """
     for name, texts in {"hypotheses": hypotheses, "references": references}.items():
         require_texts(name, texts)
     if len(hypotheses) != len(references):
         got = f"{len(references):,} and {len(hypotheses):,}"
         raise ValueError(f"references must be as many as hypotheses, got {got}")
+    if len(hypotheses) == 0:
+        raise ValueError("hypotheses must hold at least one text, got none")
     metric = import_extra("sacrebleu").CHRF()
     return metric.corpus_score(list(hypotheses), [list(references)]).score
 

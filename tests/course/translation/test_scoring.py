@@ -55,6 +55,7 @@ def test_the_sizes_are_told_in_three_lines():
         (lambda: bleu_on(None, []), "pairs must hold at least one pair, got none"),
         (lambda: bleu_on(None, ["ab"]), r"pairs must hold \(source, target\), got 'ab'"),
         (lambda: chrf("Der Mann.", "Der Hund."), "hypotheses must be several texts, got 'Der Mann"),
+        (lambda: chrf([], []), "hypotheses must hold at least one text, got none"),
         (lambda: describe_sizes(torch.nn.ReLU()), "config must be a TransformerConfig, got ReLU"),
         (lambda: join_sentences(["A man."], 0, "and"), "size must be at least 1, got 0"),
     ],
