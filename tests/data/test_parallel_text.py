@@ -212,6 +212,13 @@ def test_the_vocabulary_shows_the_tokenizers_pieces(task, tokenizer):
     assert isinstance(task, Task)
 
 
+def test_texts_and_tokenizer_in_the_wrong_order_are_refused(tokenizer):
+    with pytest.raises(TypeError, match="a ParallelText and a Tokenizer, got Tokenizer and Parall"):
+        translation_task(tokenizer, PARALLEL)
+    with pytest.raises(TypeError, match="got list and Tokenizer"):
+        translation_task(PARALLEL.train, tokenizer)
+
+
 def test_pairs_that_are_too_long_or_empty_are_left_out(tokenizer):
     long = "dog " * 100
     parallel = replace(

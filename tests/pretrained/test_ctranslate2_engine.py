@@ -301,7 +301,10 @@ def test_a_model_that_the_engine_would_compute_otherwise_is_refused(tmp_path, bu
             lambda folder: export_ctranslate2(random_translator(), folder),
             "folder must be new or empty",
         ),
-        (lambda folder: fast_translator(random_translator(), compute_type="int3"), "int3"),
+        (
+            lambda folder: fast_translator(random_translator(), compute_type="int3"),
+            "one of float32",
+        ),
         (
             lambda folder: export_ctranslate2(random_translator().model, folder),
             "translator must be a Translator, got Transformer",
@@ -318,6 +321,19 @@ def test_what_cannot_be_done_is_refused(tmp_path, call, message):
     with pytest.raises((TypeError, ValueError, OSError), match=message) as error:
         call(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_on_a_full_disk_the_folder_is_named_and_empty_for_the_next_try(tmp_path, monkeypatch):
+    def half(spec: object, folder: str) -> None:
+        (tmp_path / "model.bin").write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(ctranslate2.specs.TransformerSpec, "save", half)
+        with pytest.raises(OSError, match=re.escape(f"No space left on device: '{tmp_path}'")):
+            export_ctranslate2(random_translator(), tmp_path)
+    export_ctranslate2(random_translator(), tmp_path)
+    assert (tmp_path / "model.bin").stat().st_size > 1000
 
 
 def test_a_fast_translator_can_be_made_from_a_fast_one():

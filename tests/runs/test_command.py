@@ -51,11 +51,14 @@ def results(path: Path) -> tuple[list[dict], list[bytes]]:
 
 
 def test_a_toy_task_is_trained(tmp_path, capsys):
-    assert main(["--task", "numbers", *SMALL, "--out", str(tmp_path / "x")]) == 0
+    options = ["--task", "numbers", *SMALL, "--evaluate-on", "5", "--out", str(tmp_path / "x")]
+    assert main(options) == 0
     folder = RunFolder(tmp_path / "x")
     assert [record["step"] for record in folder.read_history()] == [2, 4, 6]
     assert len(load_history(folder.checkpoint).steps) == 6
-    assert "average validation_loss" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "average validation_loss" in printed.out
+    assert "pairs to learn from, 5 to evaluate on" in printed.err
 
 
 def test_the_result_is_the_average_of_the_last_weights(text_run):

@@ -20,7 +20,7 @@ def saved(path: Path, seed: int, **changes: object) -> Transformer:
 def test_every_weight_is_the_mean(tmp_path):
     paths = [tmp_path / str(seed) for seed in range(3)]
     models = [saved(path, seed) for seed, path in enumerate(paths)]
-    average = average_models(paths)
+    average = average_models(iter(paths))
     for name, weight in average.named_parameters():
         each = torch.stack([model.get_parameter(name).double() for model in models])
         torch.testing.assert_close(weight.double(), each.mean(dim=0), rtol=1e-6, atol=1e-9)

@@ -233,6 +233,14 @@ def test_an_interrupt_before_the_first_step_replaces_no_old_checkpoint(path):
     assert path.read_bytes() == before
 
 
+def test_a_layer_that_is_there_twice_is_refused_because_the_config_has_it_once(tmp_path):
+    model = transformer()
+    model.encoder.layers.append(model.encoder.layers[0])
+    with pytest.raises(ValueError, match=r"must share the weights that its config does, got encod"):
+        save_model(tmp_path / "model", model)
+    assert not (tmp_path / "model").exists()
+
+
 def test_tied_weights_are_stored_once_and_stay_tied(path):
     tensors, _ = read_checkpoint_file(path)
     tables = [

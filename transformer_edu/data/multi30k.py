@@ -72,9 +72,8 @@ def load_multi30k(
         own = Path(cache) / NAME
         texts = {name: _cached(own / f"{name}.gz", source, timeout) for name in CHECKSUMS}
     lines = {name: decode_lines(name, text) for name, text in texts.items()}
-    return ParallelText(
-        *(list(zip(lines[f"{p}.en"], lines[f"{p}.de"], strict=True)) for p in PARTS)
-    )
+    pairs = (list(zip(lines[f"{p}.en"], lines[f"{p}.de"], strict=True)) for p in PARTS)
+    return ParallelText(*pairs)
 
 
 def _read(path: Path, content: bytes | None = None) -> bytes:

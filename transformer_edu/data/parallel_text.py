@@ -59,12 +59,10 @@ def read_parallel(source_path: str | os.PathLike, target_path: str | os.PathLike
     if len(sources) != len(targets):
         got = f"{len(targets):,} and {len(sources):,}"
         raise ValueError(f"{target_path} must have as many lines as {source_path}, got {got}")
-    pairs = [(s, t) for s, t in zip(sources, targets, strict=True) if s and t]
-    if not pairs:
+    if not (pairs := [(s, t) for s, t in zip(sources, targets, strict=True) if s and t]):
         both = f"{source_path} and {target_path}"
         raise ValueError(f"{both} must hold a pair with two sides, got none")
-    empty = len(sources) - len(pairs)
-    if empty:
+    if empty := len(sources) - len(pairs):
         message = f"{empty:,} of {len(sources):,} pairs are left out: a side is empty"
         warnings.warn(message, stacklevel=2)
     return pairs
@@ -188,8 +186,12 @@ def translation_task(
         seed: Decides which.
 
     Raises:
+        TypeError: If parallel is no ParallelText, or tokenizer no Tokenizer.
         ValueError: If max_length is below 2, bpe_dropout not in [0, 1), or no pair of a part fits.
     """
+    if not (isinstance(parallel, ParallelText) and isinstance(tokenizer, Tokenizer)):
+        got = f"{type(parallel).__name__} and {type(tokenizer).__name__}"
+        raise TypeError(f"parallel and tokenizer must be a ParallelText and a Tokenizer, got {got}")
     require_whole("max_length", max_length, minimum=2)
     encoded: dict[str, list[Pair]] = {}
     texts: dict[str, list[TextPair]] = {}

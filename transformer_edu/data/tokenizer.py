@@ -108,8 +108,7 @@ class Tokenizer:
             pieces[left + right] = None  # nothing new if other merges made the same piece
         self.pieces = (*[b""] * len(SPECIAL_TOKENS), *pieces)
         self._names = (*SPECIAL_TOKENS, *map(readable, pieces))
-        twice = [name for name, count in Counter(self._names).items() if count > 1]
-        if twice:
+        if twice := [name for name, count in Counter(self._names).items() if count > 1]:
             raise ValueError(f"merges must make pieces that look different, got {twice[0]!r} twice")
 
     def __len__(self) -> int:

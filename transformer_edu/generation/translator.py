@@ -176,8 +176,7 @@ def write_all(
             raise ValueError(f"sources must have a token each, got {source!r}")
     device = next((each.device for each in model.parameters()), None)
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
-    written: dict[int, list[int]] = {}
-    padding_id = padding_id_of(model)
+    written, padding_id = {}, padding_id_of(model)
     for start in range(0, len(order), batch_size):
         numbers = order[start : start + batch_size]
         rows = [torch.tensor(sources[number], device=device) for number in numbers]

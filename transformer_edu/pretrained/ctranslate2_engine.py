@@ -48,12 +48,14 @@ def fast_translator(translator: Translator, *, compute_type: str = "float32") ->
     """
     library = import_extra("ctranslate2", extra="fast")
     _require_own_parts(translator)
-    on_gpu = device_of(translator.model).type == "cuda"
-    threads = 1 if on_gpu else torch.get_num_threads()  # each computes its own batch
+    device = "cuda" if device_of(translator.model).type == "cuda" else "cpu"
+    types = library.get_supported_compute_types(device)
+    require_choice("compute_type", compute_type, sorted(types))
+    threads = 1 if device == "cuda" else torch.get_num_threads()  # each computes its own batch
     asked = {"compute_type": compute_type, "inter_threads": threads, "intra_threads": 1}
     with tempfile.TemporaryDirectory() as folder:
         export_ctranslate2(translator, folder)
-        engine = library.Translator(folder, "cuda" if on_gpu else "cpu", **asked)
+        engine = library.Translator(folder, device, **asked)
     return FastTranslator(**vars(translator) | {"engine": engine})
 
 
@@ -112,7 +114,12 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike) -> Non
     spec.validate()
     spec.optimize()
     Path(folder).mkdir(parents=True, exist_ok=True)
-    spec.save(os.fspath(folder))
+    try:
+        spec.save(os.fspath(folder))
+    except OSError as error:
+        for file in Path(folder).iterdir():  # the next try needs an empty folder
+            file.unlink()
+        raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
 def _require_own_parts(translator: Translator) -> None:

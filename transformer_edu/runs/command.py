@@ -98,8 +98,8 @@ def train_in_folder(
         weights = sum(weight.numel() for weight in model.parameters())
         report(
             f"{task.name}: {len(task.train):,} pairs to learn from, "
-            f"{len(task.validation):,} to evaluate on; {len(task.vocabulary):,} tokens, "
-            f"{weights:,} weights"
+            f"{len(task.validation[: settings.training.evaluate_on]):,} to evaluate on; "
+            f"{len(task.vocabulary):,} tokens, {weights:,} weights"
         )
     watcher = Watcher(model, folder, settings, scorer, processes=processes)
     if not train_to_the_end(watcher, task, checkpoint):

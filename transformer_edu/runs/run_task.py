@@ -69,9 +69,8 @@ def load_corpora(settings: RunSettings) -> dict[str, ParallelText]:
 def load_texts(settings: RunSettings) -> ParallelText:
     """The sentences of a text task, in three parts; those of the first corpus come first."""
     corpora = load_corpora(settings).values()
-    return ParallelText(
-        *([pair for texts in corpora for pair in getattr(texts, part)] for part in PARTS)
-    )
+    parts = ([pair for texts in corpora for pair in getattr(texts, part)] for part in PARTS)
+    return ParallelText(*parts)
 
 
 def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:

@@ -162,6 +162,5 @@ def choose_settings(preset: str | None = None, **given: object) -> RunSettings:
     if preset is None:
         preset = "toy" if given.get("task") in TOY_TASKS else "tiny"
     require_choice("preset", preset, PRESETS)
-    if "batch_size" in given:  # who counts pairs does not count tokens
-        given = {"batch_tokens": None} | given
-    return PRESETS[preset].changed(**given)
+    counted = {"batch_tokens": None} if "batch_size" in given else {}  # pairs, not tokens
+    return PRESETS[preset].changed(**counted | given)

@@ -102,8 +102,7 @@ class Watcher:
         is_cut, self.records = len(kept) < len(self.records), kept
         scores = self.scores()
         # The last one can be scored again.
-        lost = {each.step for each in run.evaluations} - scores.keys() - {steps_taken}
-        if lost:
+        if lost := {each.step for each in run.evaluations} - scores.keys() - {steps_taken}:
             wanted = f"the score of step {min(lost)} in {self.folder.history_file}"
             raise ValueError(f"run must have {wanted} to go on, got none")
         averaged = (self.settings.keep - 1) * self.settings.training.evaluate_every

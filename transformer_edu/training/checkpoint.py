@@ -6,7 +6,7 @@ choices of the run and the format's version. A saved model holds the weights and
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, astuple, fields, is_dataclass
 
 import torch
@@ -127,11 +127,13 @@ def save_model(
     """
     if type(model) is not Transformer:
         raise TypeError(f"model must be a Transformer, got {type(model).__name__}")
-    weights = distinct_weights(model)[0]
+    weights, tied = distinct_weights(model)
     for kind in {weight.dtype for weight in weights.values()} if dtype is None else [dtype]:
         require_choice("dtype", kind, STORED_TYPES)
     shapes = {name: weight.to("meta", torch.float32) for name, weight in weights.items()}
     _require_fit("this model", shapes, model.config, torch.float32)
+    if others := tied.keys() ^ distinct_weights(without_numbers(model.config))[1].keys():
+        raise ValueError(f"model must share the weights that its config does, got {min(others)}")
     tensors = {f"weights.{name}": weight.to(dtype) for name, weight in weights.items()}
     record = {"format_version": FORMAT_VERSION, "choices": {"model": _model_choices(model)}}
     write_checkpoint_file(path, tensors, record)
@@ -176,7 +178,7 @@ def load_model(path: str | os.PathLike) -> Transformer:
 
 
 @torch.no_grad()
-def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
+def average_models(paths: Iterable[str | os.PathLike]) -> Transformer:
     """The Transformer in which every weight is the mean of that weight in several files (§6.1).
 
     A learning rate that never falls to zero leaves the weights moving around a minimum; their mean
@@ -188,7 +190,7 @@ def average_models(paths: Sequence[str | os.PathLike]) -> Transformer:
     """
     if isinstance(paths, str | os.PathLike):
         raise TypeError(f"paths must be several paths, got {paths!r}")
-    if len(paths) == 0:
+    if not (paths := list(paths)):
         raise ValueError("paths must hold at least one path, got none")
     average = load_model(paths[0])
     sums = [weight.double() for weight in average.parameters()]
@@ -276,8 +278,7 @@ def _require_fit(
         wanted = f"at most {most}, the number of its tensors"
         raise CheckpointError(f"num_layers of {path} must be {wanted}, got {num_layers}")
     with torch.device("meta"):  # the table of positions is computed again for another type
-        shapes = without_numbers(config).to(dtype)
-    _require_same_weights(path, weights, shapes)
+        _require_same_weights(path, weights, without_numbers(config).to(dtype))
 
 
 def _read(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict]:
@@ -319,7 +320,7 @@ def _groups(optimizer: Optimizer) -> dict[str, dict]:
     """The settings of each group of weights."""
     groups = {}
     for number, group in enumerate(optimizer.param_groups):
-        settings = {name: value for name, value in group.items() if name != "initial_lr"}
         own = {"lr": _learning_rate(group), "params": len(group["params"])}
-        groups[f"group {number}"] = settings | own
+        chosen = (group | own).items()
+        groups[f"group {number}"] = {name: value for name, value in chosen if name != "initial_lr"}
     return groups

@@ -190,8 +190,7 @@ def token_accuracy(logits: Tensor, label_ids: Tensor, *, padding_id: int = PADDI
     """
     require_labels(logits, label_ids)
     real = label_ids != padding_id
-    right = (logits.argmax(dim=-1) == label_ids) & real
-    return right.sum() / real.sum().clamp(min=1)
+    return ((logits.argmax(dim=-1) == label_ids) & real).sum() / real.sum().clamp(min=1)
 
 
 def require_labels(logits: Tensor, label_ids: Tensor) -> None:

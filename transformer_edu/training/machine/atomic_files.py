@@ -83,8 +83,7 @@ def require_writable(name: str, path: str | os.PathLike) -> None:
         OSError: If path is a folder, or its folder is missing or cannot be written to.
     """
     require_path(name, path)
-    path = Path(path)
-    if path.is_dir():
+    if (path := Path(path)).is_dir():
         raise IsADirectoryError(f"{name} must be a file, got the folder {path}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{name} must lie in a folder that exists, got {path}")

@@ -32,8 +32,7 @@ def pick_device() -> torch.device:
     Raises:
         ValueError: If the variable names a device that is unknown or not here.
     """
-    wanted = os.environ.get(DEVICE_VARIABLE)
-    if wanted:
+    if wanted := os.environ.get(DEVICE_VARIABLE):
         return named_device(wanted, f" from --device or {DEVICE_VARIABLE}")
     if torch.cuda.is_available():
         return torch.device("cuda")
