@@ -356,7 +356,7 @@ def test_what_somebody_changes_while_the_command_runs_is_kept(
 
 
 @pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
-def test_rows_of_notebooks_that_are_not_graded_again_are_kept_with_a_word(
+def test_a_table_with_an_outcome_that_is_not_found_again_is_kept_with_a_word(
     overwrite, course, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
@@ -365,22 +365,44 @@ def test_rows_of_notebooks_that_are_not_graded_again_are_kept_with_a_word(
     for again in range(2):
         names = ["=a.ipynb", "b.ipynb", "c.ipynb", "d.ipynb"]
         assert main([*names, *arguments]) == 0 and not list(tmp_path.glob("*.bak"))
-        assert capsys.readouterr().out.count("other notebooks") == 0, again
+        assert capsys.readouterr().out.count("kept as") == 0, again
     before = Path("grades.csv").read_bytes()
     assert main(["b.ipynb", "=a.ipynb", *arguments]) == 0
-    said = "grades.csv holds 4 rows of other notebooks, and is kept as grades.bak"
-    assert capsys.readouterr().out.splitlines()[0] == said
+    said = "grades.csv held 4 outcomes that it holds no more, and is kept as grades.bak\n"
+    assert said in capsys.readouterr().out
     assert Path("grades.bak").read_bytes() == before
-    assert main(["=a.ipynb", *arguments]) == 0
-    assert "2 rows of other notebooks, and is kept as grades.1.bak" in capsys.readouterr().out
+    # The same names, in another week: the notebooks of another lesson.
+    monkeypatch.setattr(command, "grade_notebook", right_in_the_next_lesson)
+    assert main(["b.ipynb", "=a.ipynb", *arguments]) == 0
+    assert "4 outcomes that it holds no more, and is kept as grades.1" in capsys.readouterr().out
+    assert Path("grades.1.bak").read_bytes().count(b"7.1,correct") == 2
     assert Path("grades.bak").read_bytes() == before
-    assert main(["b.ipynb", *arguments]) == 0
-    assert Path("grades.2.bak").read_bytes().count(b"=a.ipynb") == 3
+
+
+def test_a_grading_that_is_stopped_keeps_the_outcomes_it_did_not_come_to(
+    course, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "grade_notebook", one_right_and_one_wrong)
+    assert main(["a.ipynb", "b.ipynb", "--course", str(course)]) == 0
+    before = Path("grades.csv").read_bytes()
+
+    def stopped(rows):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_report", stopped)
+    assert main(["a.ipynb", "b.ipynb", "--course", str(course)]) == 130
+    assert "held 2 outcomes" in capsys.readouterr().out
+    assert Path("grades.bak").read_bytes() == before
 
 
 @pytest.mark.parametrize("content", ["", "file", "file,exercise\n", "x" * 200_000, "a\0b\nc"])
-def test_a_table_of_something_else_holds_no_rows_of_others(content):
-    assert outcomes.rows_of_others(content.encode(), []) == 0
+def test_a_table_of_something_else_holds_no_outcomes(content):
+    assert outcomes.outcomes_in(content.encode()) == set()
+
+
+def right_in_the_next_lesson(file, exercises, limits, lesson):
+    return [Row(file, "8.1", "correct"), Row(file, "8.2", "correct")]
 
 
 def one_right_and_one_wrong(file, exercises, limits, lesson):

@@ -35,7 +35,7 @@ from transformer_course.grading.outcomes import (
     as_page,
     course_exercises,
     grade_notebook,
-    rows_of_others,
+    outcomes_in,
 )
 from transformer_course.kept_files import (
     SavedMeanwhileError,
@@ -59,8 +59,8 @@ COURSE = Path(__file__).resolve().parents[2] / "notebooks"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, grade one notebook after another, and write the table and the page.
 
-    Both files are written again after every notebook, so Ctrl-C keeps what is graded. A table that
-    holds other notebooks is copied first.
+    Both files are written again after every notebook, so Ctrl-C keeps what is graded. A former
+    table with an outcome that the new one has not is kept as a copy.
 
     Returns:
         The exit status: 0, 1 after an error, which is told in one line, 130 after Ctrl-C. A
@@ -89,9 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with (
         _memory("csv", chosen) as table,
         _memory("page", chosen) as page,
+        _former_outcomes(chosen.csv),
         ThreadPool(min(chosen.jobs, len(files))) as pool,  # Ctrl-C ends its threads
     ):
-        _keep_rows_of_others(chosen.csv, files)
         for rows in pool.imap(grade, files):
             graded += rows
             _write(chosen.csv, table, as_csv(graded).encode("utf-8-sig", "backslashreplace"))
@@ -161,12 +161,20 @@ def _memory(name: str, chosen: argparse.Namespace) -> Iterator[BinaryIO]:
         yield memory
 
 
-def _keep_rows_of_others(path: Path, files: Sequence[str]) -> None:
-    """Keep a copy of a table with rows of notebooks that are not graded now, and say so."""
-    if others := rows_of_others(content_of(path) or b"", files):
-        rows = "one row" if others == 1 else f"{others} rows"
-        kept = back_up(path)
-        print(f"{path} holds {rows} of other notebooks, and is kept as {kept}", flush=True)
+@contextmanager
+def _former_outcomes(path: Path) -> Iterator[None]:
+    """Copy a table first; the copy stays if the block has left out one of its outcomes."""
+    former = outcomes_in(content_of(path) or b"")
+    names = set(os.listdir(path.parent))
+    kept = back_up(path) if former else ""
+    try:
+        yield
+    finally:  # also after Ctrl-C
+        if lost := len(former - outcomes_in(content_of(path) or b"")):
+            held = "one outcome" if lost == 1 else f"{lost} outcomes"
+            print(f"{path} held {held} that it holds no more, and is kept as {kept}", flush=True)
+        elif kept and kept not in names:
+            (path.parent / kept).unlink()
 
 
 def _write(path: Path, memory: BinaryIO, content: bytes) -> None:

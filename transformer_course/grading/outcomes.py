@@ -278,14 +278,13 @@ def _cell(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
-def rows_of_others(table: bytes, files: Iterable[str]) -> int:
-    """How many exercises of other files a table of `as_csv` holds; none if it is something else."""
-    own = {_cell(file.encode("utf-8", "backslashreplace").decode()) for file in files}
+def outcomes_in(table: bytes) -> set[tuple[str, str, str]]:
+    """Each file, exercise and outcome in a table of `as_csv`; none if it is something else."""
     rows = csv.DictReader(io.StringIO(table.decode("utf-8-sig", "replace"), newline=""))
     try:
-        return sum(row["file"] not in own for row in rows if row["exercise"])
+        return {(row["file"], row["exercise"], row["outcome"]) for row in rows if row["exercise"]}
     except (csv.Error, KeyError):
-        return 0
+        return set()
 
 
 def as_page(rows: Sequence[Row]) -> str:
