@@ -150,6 +150,14 @@ def test_a_model_with_too_few_positions_is_not_called_ill(block):
     assert check_up(FewPositions(64), kind="decoder-only").illnesses == []
 
 
+@pytest.mark.parametrize(
+    ("wrong", "got"), [(check_up, "function"), (Adapter, "type"), ({}, "dict")]
+)
+def test_what_is_not_an_adapter_is_refused(wrong, got):
+    with pytest.raises(CheckupError, match=f"adapter must be an Adapter, got {got}"):
+        check_up(GPT(), adapter=wrong)
+
+
 def test_a_training_step_that_is_no_function_is_refused():
     with pytest.raises(CheckupError, match="training_step must be a function, got True"):
         check_up(GPT(), training_step=True)

@@ -52,6 +52,8 @@ def check_up(
         raise CheckupError("model must be made outside of torch.inference_mode, got one made in it")
     if kind not in (None, *LETTERS):
         raise CheckupError(f"kind must be one of {', '.join(LETTERS)}, got {kind!r}")
+    if adapter is not None and not isinstance(adapter, Adapter):
+        raise CheckupError(f"adapter must be an Adapter, got {type(adapter).__name__}")
     if training_step is not None and not callable(training_step):
         raise CheckupError(f"training_step must be a function, got {training_step!r}")
     started, printed = time.perf_counter(), io.StringIO()

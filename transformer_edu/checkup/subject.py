@@ -90,8 +90,7 @@ class Subject:
         for name, weight in model.named_parameters():  # a branch of zeros shows nothing
             if weight.numel() and not weight.detach().any():
                 asleep += [name] if weight.dim() > 1 else []
-                noise = torch.randn(weight.shape, generator=generator, device="cpu") / 50
-                weight.data.copy_(noise)
+                weight.data.copy_(torch.randn(weight.shape, generator=generator, device="cpu") / 50)
         if asleep:
             words = f"{len(asleep)} matrices start at zero, such as {asleep[0]}"
             self.notes.append(f"{words}: they were examined with small numbers.")
@@ -223,8 +222,7 @@ def borrowed(model: nn.Module, dtype: torch.dtype) -> Iterator[None]:
     parts, states = [*model.modules()], (random.getstate(), np.random.get_state())
     items = [each for part in parts for each in (vars(part), *vars(part).values())]
     held = [(each, copy.copy(each)) for each in items if type(each) in (dict, list)]
-    tensors = (*model.parameters(), *model.buffers())
-    numbers = [(each, each.data, each.grad) for each in tensors]
+    numbers = [(x, x.data, x.grad) for x in (*model.parameters(), *model.buffers())]
     try:
         for each, data, _ in numbers:
             each.grad = None
