@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -45,7 +46,8 @@ def read_collection(path: Path) -> Collection:
     """The answers of a class to one form, from a table or a folder of files.
 
     Raises:
-        ValueError: If a file holds something else, or a student twice.
+        ValueError: If a file holds something else, such as an answer that is no letter of its
+            item, or a student twice.
     """
     collected = read_sheets([path])
     for sheet in collected:
@@ -58,16 +60,21 @@ def read_collection(path: Path) -> Collection:
     if twice:
         raise ValueError(f"{path} must hold each student once, got twice: {', '.join(twice)}")
     (form,) = forms
-    numbers = numbers_of(form)
-    typed = [it for each in collected for it in each.answers.values() if it not in ("", [], None)]
-    if path.suffix.lower() == ".csv" and (wrong := [it for it in typed if not _letter(it)]):
-        raise ValueError(f"{path} must hold letters from a to d, got {wrong[0]}")
+    letters = {
+        number: list(LETTERS[: len(concept.items[form][1])])
+        for number, concept in zip(numbers_of(form), concepts_of(form), strict=True)
+    }
+    for sheet, (number, own) in product(collected, letters.items()):
+        answer = sheet.answers.get(number)
+        if _letter(answer) not in ("", *own):
+            wanted = f"a letter from a to {own[-1]} as answer {number} of {sheet.student}"
+            raise ValueError(f"{sheet.file} must hold {wanted}, got {answer}")
     if notes := [sheet.note for sheet in collected if sheet.note]:
         raise ValueError(f"{path}: {notes[0]}")
     return Collection(
         form,
         {
-            sheet.student: [_letter(sheet.answers.get(number)) for number in numbers]
+            sheet.student: [_letter(sheet.answers.get(number)) for number in letters]
             for sheet in collected
         },
         path,
@@ -75,9 +82,8 @@ def read_collection(path: Path) -> Collection:
 
 
 def _letter(answer: object) -> str:
-    """A letter that can be chosen, or nothing."""
-    letter = str(answer).strip().casefold()
-    return letter if letter in tuple(LETTERS) else ""
+    """A letter, also of "(A)" or "a."; of no answer, nothing."""
+    return "" if answer in (None, "None", []) else str(answer).strip(" ().").casefold()
 
 
 def gain(before: np.ndarray, after: np.ndarray) -> float:

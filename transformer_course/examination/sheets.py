@@ -43,7 +43,8 @@ import json
 
 name = "".join(c if c.isalnum() or c in "-_." else "-" for c in f"answers-{sheet}-{student}")
 name = f"{name[:100]}.json"
-content = {"sheet": sheet, "student": student, "answers": answers}
+words = {part: "None" if it is None else it for part, it in answers.items()}  # none is an answer
+content = {"sheet": sheet, "student": student, "answers": words}
 text = json.dumps(
     content,
     default=lambda it: None if it is ... else it.tolist() if hasattr(it, "tolist") else str(it),

@@ -209,7 +209,8 @@ def test_invented_answers_are_marked_in_the_report(tmp_path):
         ("sheet,student,Q1\nA,x,a\n", "no other columns than sheet, student, 1, 2.*, got Q1"),
         ("sheet,student,1,1\nA,x,a,b\n", "no other columns .* got 1, 1"),
         ("sheet,student,1\nA,x,a,b\n", "a cell for each column.* in row 2"),
-        ("sheet,student,1\nA,x,(a)\n", r"letters from a to d, got \(a\)"),
+        ("sheet,student,1\nA,x,ab\n", "a letter from a to d as answer 1 of x, got ab"),
+        ("sheet,student,1\nA,x,1\n", "a letter from a to d as answer 1 of x, got 1"),
         ("sheet,student,1\nA,x,a\n", "answers.csv: The table has no column 2, 3, .*, 24: nobody"),
         ("sheet,student,1\nA,x," + "a" * 200_000, "must be a table, got one with an error"),
     ],
@@ -219,6 +220,33 @@ def test_a_table_that_is_no_collection_is_refused(table, message, tmp_path: Path
     path.write_text(table, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         gain.read_collection(path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "got"),
+    [
+        ("(a)", ""),
+        ("A.", ""),
+        (None, ""),
+        ("None", ""),
+        ("d", "d"),
+        ("ab", "ab"),
+        (["a"], r"\['a'\]"),
+        (1, "1"),
+    ],
+)
+def test_a_student_answers_with_a_letter_of_the_item_or_is_named(answer, got, tmp_path: Path):
+    numbers = [str(number) for number in range(1, len(key("A")) + 1)]
+    content = {"sheet": "A", "student": "x", "answers": dict.fromkeys(numbers, "b") | {"7": answer}}
+    (tmp_path / "x.json").write_text(json.dumps(content), encoding="utf-8")
+    if not got:
+        assert gain.read_collection(tmp_path).choices["x"][6] == (
+            "a" if answer in ("(a)", "A.") else ""
+        )
+        return
+    message = f"x.json must hold a letter from a to c as answer 7 of x, got {got}$"
+    with pytest.raises(ValueError, match=message):
+        gain.read_collection(tmp_path)
 
 
 def test_a_table_of_another_encoding_is_refused_with_its_name_and_line(tmp_path: Path):

@@ -250,11 +250,13 @@ def test_a_name_has_one_sheet_and_one_key_however_its_letters_are_written(desk, 
 
 def test_what_a_notebook_cannot_write_leaves_the_file_that_was_written(tmp_path):
     answers = 'sheet, student = "first", "Bob"\nfrom fractions import Fraction\nanswers = {}\n'
-    good = f"{answers}answers['1a'], answers['1b'] = Fraction(1, 2), ...\n{SAVE}"
+    good = (
+        f"{answers}answers['1a'], answers['1b'], answers['4b'] = Fraction(1, 2), ..., None\n{SAVE}"
+    )
     subprocess.run([sys.executable, "-c", good], cwd=tmp_path, check=True)
     (path,) = tmp_path.iterdir()
     before = path.read_bytes()
-    assert json.loads(before)["answers"] == {"1a": "1/2", "1b": None}
+    assert json.loads(before)["answers"] == {"1a": "1/2", "1b": None, "4b": "None"}
     bad = f"{answers}answers['1a'] = 1; answers['1b'] = answers\n{SAVE}"
     assert subprocess.run([sys.executable, "-c", bad], cwd=tmp_path, capture_output=True).returncode
     assert path.read_bytes() == before
