@@ -155,6 +155,19 @@ def test_what_a_process_that_ends_has_answered_counts(grade):
     ]
 
 
+@pytest.mark.parametrize("name", ["exit", "quit"])
+def test_a_cell_that_ends_python_is_named(grade, name):
+    notebook = answered("5", "6", "'five'")
+    notebook.cells.insert(5, new_code_cell(f"{name}()"))
+    reason = "Cell 6 ended Python: exit() or quit()."
+    assert [row[1:] for row in grade(notebook)] == [
+        ("correct", ""),
+        ("not run", reason),
+        ("not run", reason),
+        ("remark", reason),
+    ]
+
+
 def test_a_notebook_ends_in_time_although_its_cells_refuse_to(grade, monkeypatch):
     monkeypatch.setattr(limited_run, "SECONDS_FOR_OUTPUT", 4)
     stubborn = "while True:\n    try:\n        import time; time.sleep(9)\n    except: ..."

@@ -117,6 +117,8 @@ def _watch(client: NotebookClient, run: Run, limits: Limits) -> dict[str, int]:
         reply = execute_reply["content"]
         if reply["status"] == "error":
             run.errors[cell_index] = reply["ename"], reply["evalue"]
+        elif any(each["source"] == "ask_exit" for each in reply["payload"]):
+            raise RuntimeError(f"Cell {cell_index} ended Python: exit() or quit().")
 
     def keep(outs: list, msg: dict, display_id: str | None, cell_index: int) -> None:
         run.sizes[cell_index] += len(str(msg["content"]))
