@@ -195,7 +195,7 @@ def _read(content: bytes) -> Page:
     """The page that the file holds. Raises one of UNREADABLE.
 
     A class of the course's that the reader has edited is the reader's from then on. One that
-    nobody has edited is the course's of today.
+    nobody has edited is the course's of today. Imports that are gone are there again.
     """
     text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     checksums, text = CHECKSUM.findall(text), _with_headings(CHECKSUM.sub("", text))
@@ -213,6 +213,9 @@ def _read(content: bytes) -> Page:
             if edited and content != before:
                 whose, content = YOURS, before
         page.sections.append(Section(name, whose, content))
+    imports, there = re.findall(r"(?m)^(?:import|from) .*\n", HEADER), bound_names(page.text())
+    if lost := [each for each in imports if not bound_names(each) <= there]:  # an editor tidied up
+        page.header = f"{page.header.rstrip()}\n{''.join(lost)}\n\n"
     return page
 
 

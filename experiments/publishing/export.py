@@ -25,16 +25,18 @@ from transformer_edu.data.parallel_text import ParallelText, TextPair
 from transformer_edu.data.tokenizer import load_tokenizer
 from transformer_edu.generation.translator import Translator
 from transformer_edu.pretrained.loading import CARD, HISTORY
+from transformer_edu.runs.command import make_optimizer
 from transformer_edu.runs.run_folder import RunFolder
-from transformer_edu.runs.run_task import load_corpora
+from transformer_edu.runs.run_task import load_corpora, load_run_task
 from transformer_edu.runs.scoring import score_translator
 from transformer_edu.runs.settings import EVERYDAY, RunSettings
 from transformer_edu.runs.watching import BleuScorer
-from transformer_edu.training.checkpoint import load_model, save_model
+from transformer_edu.training.checkpoint import load_checkpoint, load_model, save_model
 from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.machine.device import keep_freed_memory
 from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.training.saved_translator import load_translator
+from transformer_edu.training.state import TrainingState
 
 ABOUT = "Write a run's weights in half precision, its tokenizer, its history and a card."
 TYPED = {  # other forms in which people type a source
@@ -78,8 +80,9 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
 
     Raises:
         OSError: If a file is missing or cannot be written.
-        ValueError: If the run is of a toy task, has no history or is damaged, to is the run's own
-            folder or has such files of others, or what it holds is too large for the package.
+        ValueError: If the run is of a toy task, has no history or is damaged, its texts have
+            changed, to is the run's own folder or has such files of others, or what it holds is
+            too large for the package.
     """
     settings = run.read_settings()
     if not settings.is_text:
@@ -161,6 +164,10 @@ def _require_whole(run: RunFolder, settings: RunSettings, candidates: dict[str, 
         if (size := load_model(file).config.vocabulary_size) != tokens:
             wanted = f"have as many tokens as {run.tokenizer_file}"
             raise ValueError(f"{file} must {wanted}, got {size:,} and {tokens:,}")
+    if settings.task == "files" and run.checkpoint.exists():  # its texts may have changed since
+        model, (task, _) = load_model(run.best), load_run_task(settings, run)
+        optimizer = make_optimizer(model, settings)
+        load_checkpoint(run.checkpoint, TrainingState(model, task, settings.training, optimizer))
     try:
         describe_run(run, settings, Findings(trials=(), chosen=Trial("none yet")))
     except (LookupError, TypeError, AttributeError, ValueError) as error:

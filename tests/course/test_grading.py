@@ -392,6 +392,13 @@ def test_a_table_with_an_outcome_that_is_not_found_again_is_kept_with_a_word(
     assert Path("grades.bak").read_bytes() == before
 
 
+def test_the_page_is_named_after_the_table(course, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "grade_notebook", one_right_and_one_wrong)
+    assert main(["a.ipynb", "--course", str(course), "--csv", "week 2.csv"]) == 0
+    assert Path("week 2.html").exists() and not Path("grades.html").exists()
+
+
 def test_a_grading_that_is_stopped_keeps_the_outcomes_it_did_not_come_to(
     course, tmp_path, monkeypatch, capsys
 ):
@@ -422,7 +429,9 @@ def one_right_and_one_wrong(file, exercises, limits, lesson):
     return [Row(file, "7.1", "correct"), Row(file, "7.2", "hint"), Row(file, "", "remark")]
 
 
-@pytest.mark.parametrize("named", [[], ["--csv", "other.csv"], ["--page", "other.html"]])
+@pytest.mark.parametrize(
+    "named", [[], ["--csv", "x.csv", "--page", "grades.html"], ["--page", "x.html"]]
+)
 def test_a_second_grading_into_the_same_file_is_refused_at_once(
     named, course, folder_of_answers, capsys, monkeypatch
 ):

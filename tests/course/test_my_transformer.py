@@ -428,6 +428,17 @@ def test_a_class_may_use_what_the_reader_has_added_to_the_file(capsys):
     run_alone()
 
 
+def test_imports_that_an_editor_removed_as_unused_are_there_again(capsys):
+    keep(written_in_a_cell(OWN))
+    edit("import math\n\nimport torch\nimport torch.nn.functional as F\n", "")
+    edit("from torch import Tensor, nn", "from torch import nn")
+    assert my_parts().PositionalEncoding(8)(torch.zeros(1, 2, 8)).shape == (1, 2, 8)
+    assert "Yours: Attention." in capsys.readouterr().out
+    keep(FeedForward)
+    assert f"Your FeedForward is in {FILE}" in capsys.readouterr().out
+    run_alone()
+
+
 @pytest.mark.parametrize("ending", ["\r\n", "\n"])
 def test_another_editor_may_have_written_the_file(ending):
     keep(written_in_a_cell(OWN))

@@ -332,9 +332,7 @@ for call in (
 
 
 def test_a_missing_library_is_asked_for():
-    with pytest.raises(
-        ModuleNotFoundError, match="^nothing_like_it must be installed .* .pip inst"
-    ):
+    with pytest.raises(ModuleNotFoundError, match="^nothing_like_it must be installed .* pip inst"):
         import_extra("nothing_like_it")
 
 

@@ -131,6 +131,10 @@ PARTS = [
     (lambda: causal_mask(3, queries=4), "queries must be at most 3, got 4"),
     (lambda: target_mask(ids[0]), f"token_ids must have shape (batch, position) {FULL} (4,)"),
     (lambda: padding_mask(ids.float()), f"token_ids {NO_IDS} torch.float32"),
+    (
+        lambda: padding_mask(torch.tensor([[]])),  # of an empty sentence
+        f"token_ids must have shape (batch, position) {FULL} (1, 0)",
+    ),
     (lambda: target_mask(ids, start_id="1"), "start_id must be a whole number, got '1'"),
     (lambda: padding_mask(ids, padding_id=2.5), "padding_id must be a whole number, got 2.5"),
     (lambda: attend(key=key[:1]), f"query and key {AXES} (2, 3) and (1, 3)"),

@@ -102,6 +102,6 @@ def test_there_is_no_other_translator():
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", 2.5, None])
 def test_a_device_that_is_not_here_is_refused(device):
-    wanted = r"device must be one of this machine \(cpu, cuda, mps\), got"
+    wanted = r"device must be one of this machine \(cpu\), got"
     with pytest.raises(ValueError, match=f"{wanted} {device!r}$"):
         load_pretrained(device=device)

@@ -167,7 +167,7 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
         (["--task", "copy", "--threads", "100000"], "threads must be at most 256, got 100,000"),
         (
             ["--task", "copy", "--device", "tpu"],
-            "device must be one of this machine (cpu, cuda, mps), got 'tpu' from --device or "
+            "device must be one of this machine (cpu), got 'tpu' from --device or "
             "TRANSFORMER_EDU_DEVICE\n",
         ),
         (["--task", "copy", "--dropout", "1"], "dropout must be below 1, got 1.0"),

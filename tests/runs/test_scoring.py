@@ -74,7 +74,7 @@ def test_a_run_from_before_the_split_by_hash_is_not_scored_by_what_it_learned(
     folder = tmp_path / "older"
     shutil.copytree(text_run, folder)
     content = json.loads((folder / "settings.json").read_text())
-    del content["versions"]["parts"]
+    del content["versions"]
     (folder / "settings.json").write_text(json.dumps(content))
     assert main([str(folder)]) == 1
     (line,) = capsys.readouterr().err.splitlines()

@@ -73,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = inventory_command if arguments[0] == "inventory" else examination_command
         return command(arguments[1:])
     chosen = _parser().parse_args(arguments)
+    chosen.page = chosen.page or chosen.csv.with_suffix(".html")
     for name in ("cell_seconds", "seconds", "memory", "jobs"):
         require_whole(name, getattr(chosen, name))
     files = _files(chosen.files)
@@ -233,7 +234,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder of the lessons; the one beside the package",
     )
     parser.add_argument("--csv", type=Path, default=Path("grades.csv"), help="(grades.csv)")
-    parser.add_argument("--page", type=Path, default=Path("grades.html"), help="(grades.html)")
+    parser.add_argument("--page", type=Path, help="the table's name, with .html")
     parser.add_argument(
         "--overwrite",
         action="store_true",

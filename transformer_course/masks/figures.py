@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from transformer_course.drawing import course_map
-from transformer_course.masks.masked_heads import BatchHead
+from transformer_course.masks.masked_heads import PADDING, BatchHead
 from transformer_course.masks.masked_maps import plot_masked_heads
 from transformer_course.masks.score_bars import plot_scores
 from transformer_edu.training.evaluation import Evaluation
@@ -21,9 +21,10 @@ def plot_both_masks(encoder: BatchHead, decoder: BatchHead) -> Figure:
         encoder: With a batch of two sentences, of which the second is padded.
         decoder: The first sentence of its batch is drawn.
     """
-    return plot_masked_heads(
-        {"encoder: padding": (encoder, 1), "decoder: later words": (decoder, 0)}
-    )
+    kind = "padding" if PADDING in encoder.words[1] else "nothing is hidden"
+    also = " and padding" if PADDING in decoder.words[0] else ""
+    titles = f"encoder: {kind}", f"decoder: later words{also}"
+    return plot_masked_heads(dict(zip(titles, ((encoder, 1), (decoder, 0)), strict=True)))
 
 
 def plot_last_scores(right: Evaluation, broken: Evaluation) -> Figure:

@@ -191,11 +191,11 @@ def require_token_ids(
     """
     if not isinstance(token_ids, Tensor):
         raise TypeError(f"{name} must be a tensor of token ids, got {type(token_ids).__name__}")
-    if token_ids.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"{name} must be of type torch.int64 or torch.int32, got {token_ids.dtype}")
     if token_ids.dim() != 2 or token_ids.numel() == 0:
         wanted, got = "(batch, position) with no empty axis", tuple(token_ids.shape)
         raise ValueError(f"{name} must have shape {wanted}, got {got}")
+    if token_ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be of type torch.int64 or torch.int32, got {token_ids.dtype}")
     if max_length is not None and token_ids.size(1) > max_length:
         wanted, got = f"{max_length} positions (max_length)", token_ids.size(1)
         raise ValueError(f"{name} must have at most {wanted}, got {got}")

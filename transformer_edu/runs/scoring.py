@@ -20,7 +20,6 @@ from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_texts
 from transformer_edu.runs.settings import TEXT_TASKS, RunSettings, choose_settings
 from transformer_edu.training.bleu import Bleu, corpus_bleu
-from transformer_edu.training.machine.atomic_files import read_json
 from transformer_edu.training.machine.device import (
     DEVICE_VARIABLE,
     keep_freed_memory,
@@ -78,7 +77,7 @@ def settings_of_texts(
     if (task, source, target) == (None, None, None) and folder.holds_a_run():
         settings = folder.read_settings()
         require_choice("task", settings.task, TEXT_TASKS)  # others have no BLEU
-        if settings.task == "files" and "parts" not in read_json(folder.settings_file)["versions"]:
+        if settings.task == "files" and b'"parts"' not in folder.settings_file.read_bytes():
             wanted = "one that has not learned from sentences of its parts, as older ones have"
             raise ValueError(f"run must be {wanted}, got {folder.path}; name --source and --target")
         return settings

@@ -34,3 +34,11 @@ def test_a_figure_says_what_it_shows(name):
 def test_the_scores_in_the_title_are_those_without_the_mask():
     label = figures.plot_last_scores(RIGHT, BROKEN).get_label()
     assert "No causal mask: 100% of the tokens, exact match 5%" in label
+
+
+def test_the_maps_are_named_after_what_is_hidden_there():
+    label = figures.plot_both_masks(HEAD, HEAD).get_label()
+    assert "encoder: padding" in label and "decoder: later words:" in label
+    turned = HEAD._replace(words=HEAD.words[::-1])
+    label = figures.plot_both_masks(turned, turned).get_label()
+    assert "encoder: nothing is hidden" in label and "decoder: later words and padding" in label

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -120,6 +121,19 @@ def test_a_run_damaged_by_hand_is_refused_before_it_is_scored(
     wanted = "run must have whole settings.json and evaluations.json"
     assert capsys.readouterr().err == f"error: {wanted}, got others in {run.path}\n"
     assert not (tmp_path / "to").exists()
+
+
+def test_texts_that_have_changed_since_are_not_called_the_runs(text_run, tmp_path, capsys):
+    shutil.copytree(text_run, tmp_path / "x")
+    content = json.loads((tmp_path / "x" / "settings.json").read_text())
+    changed = tmp_path / "changed.en"
+    before = Path(content["settings"]["source"]).read_text()
+    changed.write_text(before.replace("one", "two"))
+    content["settings"]["source"] = str(changed)
+    (tmp_path / "x" / "settings.json").write_text(json.dumps(content))
+    assert main([str(tmp_path / "x"), "--to", str(tmp_path / "to")]) == 1
+    said = "error: task must have the texts that .*last.safetensors has learned from, got changed"
+    assert re.match(said, capsys.readouterr().err) and not (tmp_path / "to").exists()
 
 
 def test_a_tokenizer_of_another_run_is_refused_by_its_name(text_run, tmp_path, capsys):

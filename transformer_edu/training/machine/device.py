@@ -189,6 +189,7 @@ def named_device(name: str | torch.device, origin: str = "") -> torch.device:
         device = torch.device(name)
         torch.ones(1, device=device).item()  # fails where there is no such device, or no memory
     except (RuntimeError, TypeError, AssertionError, NotImplementedError, ImportError):
-        wanted, got = "(cpu, cuda, mps)", f"{name!r}{origin}"
-        raise ValueError(f"device must be one of this machine {wanted}, got {got}") from None
+        other = torch.accelerator.current_accelerator(check_available=True)
+        wanted = f"one of this machine ({'cpu' if other is None else f'cpu, {other.type}'})"
+        raise ValueError(f"device must be {wanted}, got {name!r}{origin}") from None
     return device

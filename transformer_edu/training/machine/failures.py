@@ -93,8 +93,8 @@ def import_extra(name: str, *, extra: str = "data") -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        wanted = f'installed for this (pip install "transformer-edu[{extra}]")'
-        raise ModuleNotFoundError(f"{name} must be {wanted}, got none", name=name) from error
+        message = f'{name} must be installed for this: pip install "transformer-edu[{extra}]"'
+        raise ModuleNotFoundError(message, name=name) from error
 
 
 def one_line_errors(command: Command) -> Command:
