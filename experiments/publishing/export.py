@@ -32,7 +32,7 @@ from transformer_edu.runs.scoring import score_translator
 from transformer_edu.runs.settings import EVERYDAY, RunSettings
 from transformer_edu.runs.watching import BleuScorer
 from transformer_edu.training.checkpoint import load_checkpoint, load_model, save_model
-from transformer_edu.training.machine.atomic_files import write_json
+from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.device import keep_freed_memory
 from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.training.saved_translator import load_translator
@@ -91,9 +91,9 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
         raise ValueError(f"to must be another folder than the run's, got {to.path}")
     candidates = weights_of(run, settings)
     _require_whole(run, settings, candidates)
-    names = (HISTORY, to.model.name, to.tokenizer_file.name, CARD)  # the first marks our folders
+    names = (HISTORY, to.model.name, to.tokenizer_file.name, CARD)
     there = [name for name in names if os.path.lexists(to.path / name)]
-    if there and there[0] != HISTORY:
+    if there and not _is_history(to.path / HISTORY):
         wanted = "a new folder, or one that this command has written"
         raise ValueError(f"to must be {wanted}, got {to.path} with {there[0]}")
     to.path.mkdir(parents=True, exist_ok=True)
@@ -173,6 +173,14 @@ def _require_whole(run: RunFolder, settings: RunSettings, candidates: dict[str, 
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         files = f"{run.settings_file.name} and {run.history_file.name}"
         raise ValueError(f"run must have whole {files}, got others in {run.path}") from error
+
+
+def _is_history(file: Path) -> bool:
+    """Whether history_of has said what a file holds."""
+    try:
+        return {*read_json(file)} == {"settings", "evaluations"}
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def _write_draft(

@@ -40,6 +40,13 @@ def leave():
 
 def linear():
     return torch.nn.Linear(2, 2)
+
+def build_from_neighbour():
+    from layers_of_mine import build
+    return build()
+
+def build_three():
+    return build(), None, None
 """
 
 
@@ -47,6 +54,7 @@ def linear():
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "my_file.py"
     path.write_text(FILE, encoding="utf-8")
+    path.with_name("layers_of_mine.py").write_text(FILE, encoding="utf-8")
     return path
 
 
@@ -59,6 +67,8 @@ def file(tmp_path: Path) -> Path:
         (["build_tied_by_copy"], 1, "ILL: tied by value only."),
         (["build", "--training-step", "step"], 1, "LABELS ARE NOT SHIFTED"),
         (["build", "--encoder-decoder"], 2, "it reads 1 streams of tokens"),
+        (["build_from_neighbour"], 0, "No illness found."),
+        (["build_three"], 2, "model must be a torch.nn.Module, got tuple"),
         (["linear"], 2, "cannot ask Linear: it raised RuntimeError"),
         (["fail"], 2, "raised OSError: no such checkpoint"),
         (["leave"], 2, "raised SystemExit: "),
@@ -71,7 +81,7 @@ def test_the_exit_status_says_what_was_found(file, capsys, arguments, exit_statu
     assert main(addresses) == exit_status
     output = capsys.readouterr()
     assert words in (output.err if exit_status == 2 else output.out)
-    assert sys.path == path
+    assert sys.path[: len(path)] == path  # the file's folder hides no module
 
 
 def test_the_report_can_be_json(file, capsys):

@@ -148,7 +148,8 @@ def test_a_line_that_is_too_long_is_named_and_the_others_are_translated(
         "",
     ]
     assert written.err.splitlines() == [
-        f"error: text must have at most 9 tokens, got 10 (line {number})" for number in (2, 4)
+        f"error: text must have at most 9 tokens, got 10 in '{('two ' * 10)[:30]}' (line {number})"
+        for number in (2, 4)
     ]
 
 

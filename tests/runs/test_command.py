@@ -159,6 +159,26 @@ def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):
     assert RunFolder(tmp_path / "x").read_history() == history
 
 
+def test_a_result_is_no_longer_one_when_its_run_goes_on(tmp_path, monkeypatch, capsys):
+    folder, path = RunFolder(tmp_path / "x"), str(tmp_path / "x")
+    options = ["--task", "copy", *SMALL, "--learning-rate", "1e-9", "--patience", "1"]
+    assert main([*options, "--out", path]) == 0
+    assert list(folder.kept_weights()) == [2, 4]
+    before, first = folder.model.read_bytes(), folder.weights_at(2)
+    first.rename(tmp_path / "away")
+    assert main(["--out", path, "--resume"]) == 1  # it would average other weights
+    assert "weights/000002.safetensors to go on, got no such file" in capsys.readouterr().err
+    assert folder.model.read_bytes() == before
+    (tmp_path / "away").rename(first)
+    with monkeypatch.context() as patch:
+        interrupt_once(patch, "after step 6")
+        assert main(["--out", path, "--resume", "--patience", "9"]) == INTERRUPTED
+    assert not folder.model.exists() and not folder.result_file.exists()
+    assert (tmp_path / "x" / "model.safetensors.bak").read_bytes() == before
+    assert main(["--out", path, "--resume"]) == 0
+    assert folder.model.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

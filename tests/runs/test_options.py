@@ -78,6 +78,15 @@ def test_another_run_in_the_folder_is_refused(begun, options, message):
         read(options, begun)
 
 
+def test_a_folder_with_weights_and_no_run_is_called_what_it_is(new):
+    new.path.mkdir()
+    new.model.touch()
+    with pytest.raises(
+        ValueError, match="must be the folder of a new run, got .*, which holds mod"
+    ):
+        read("", new)
+
+
 def test_there_must_be_a_run_to_resume(new):
     with pytest.raises(FileNotFoundError, match="run must be the folder of a run, got .*new"):
         read("--resume", new)

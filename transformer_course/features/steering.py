@@ -28,7 +28,7 @@ def memory_changed(model: nn.Module, change: Tensor, places: Sequence[int]) -> I
     def add(_module: nn.Module, _given: object, memory: Tensor) -> Tensor:
         for place in places:
             require_whole("a place", int(place), minimum=0, maximum=memory.size(1) - 1)
-        if change.shape[-1:] != memory.shape[-1:]:
+        if change.dim() and change.size(-1) not in (1, memory.size(-1)):  # 1: a number for all
             wanted, got = f"(…, {memory.size(-1)}), as wide as the memory", tuple(change.shape)
             raise ValueError(f"change must have shape {wanted}, got {got}")
         memory = memory.clone()

@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         with redirect_stdout(sys.stderr):  # what the user's own code prints is no report
-            built = named(chosen.model)()
-            model, adapter = built if isinstance(built, tuple) else (built, None)
+            made = named(chosen.model)()
+            model, adapter = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
             step = named(chosen.training_step) if chosen.training_step is not None else None
             report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
     except (Exception, SystemExit) as error:  # of the user's own code, too
@@ -64,4 +64,4 @@ def named(address: str) -> Callable[..., object]:
         words = f"my_file:build_model must be what can be loaded, got {address!r} ({error})"
         raise CheckupError(words) from None
     finally:
-        sys.path.pop(0)
+        sys.path.append(sys.path.pop(0))  # what it imports later is found, and hides nothing

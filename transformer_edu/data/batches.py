@@ -154,9 +154,7 @@ def plan_token_batches(
     require_whole("tokens", tokens)
     require_pairs("pairs", pairs)
     lengths = [max(len(source), len(target) + 1) for source, target in pairs]
-    plan: list[list[int]] = []
-    pool: list[int] = []
-    waiting = 0
+    plan, pool, waiting = [], [], 0
     for row in _shuffled(len(pairs), generator):
         pool.append(row)
         waiting += lengths[row]

@@ -83,9 +83,7 @@ def read_lines(path: str | os.PathLike) -> list[str]:
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise OSError(f"{path} must be a file, got a device or a pipe, which may never end")
     content = Path(path).read_bytes()
-    if Path(path).suffix == ".gz":
-        content = unpack(path, content)
-    return decode_lines(path, content)
+    return decode_lines(path, unpack(path, content) if Path(path).suffix == ".gz" else content)
 
 
 def unpack(path: str | os.PathLike, content: bytes, *, largest: int | None = None) -> bytes:

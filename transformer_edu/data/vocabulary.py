@@ -45,11 +45,10 @@ class Vocabulary:
         Raises:
             TypeError, ValueError: If an id is not a whole number, or outside the vocabulary.
         """
-        tokens = []
-        for token_id in token_ids:
+        ids = list(token_ids)
+        for token_id in ids:
             require_whole("token_ids", token_id, minimum=0, maximum=len(self.tokens) - 1)
-            tokens.append(self.tokens[token_id])
-        return tokens
+        return [self.tokens[token_id] for token_id in ids]
 
 
 class Words:

@@ -132,6 +132,5 @@ def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
         ValueError: If a line is not UTF-8; it is named.
     """
     for number, line in enumerate(stream, start=1):
-        if number == 1:
-            line = line.removeprefix(BYTE_ORDER_MARK)
+        line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
         yield decode_line("standard input", number, line).removesuffix("\n")

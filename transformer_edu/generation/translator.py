@@ -126,7 +126,8 @@ class Translator:
             text = text.lower() if text.isupper() else text
         ids = self.tokenizer.encode(" ".join(require_text("text", text).split()))
         if len(ids) > (room := config_field(self.model, "max_length", len(ids))):
-            raise TextTooLongError(f"text must have at most {room} tokens, got {len(ids)}")
+            got = f"{len(ids)} in {text[:30]!r}"
+            raise TextTooLongError(f"text must have at most {room} tokens, got {got}")
         return ids
 
     def target_ids(self, text: str) -> list[int]:

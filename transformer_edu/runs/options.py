@@ -80,8 +80,9 @@ def read_settings(chosen: argparse.Namespace, folder: RunFolder) -> RunSettings:
     given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
     given |= {n: os.path.abspath(given[n]) for n in ("source", "target") if given.get(n)}
     if not chosen.resume:
-        if folder.holds_a_run() or folder.results():
-            got = f"{folder.path}, which holds one: add --resume to go on with it"
+        if (is_run := folder.holds_a_run()) or folder.results():
+            held = "one: add --resume to go on with it" if is_run else folder.results()[0]
+            got = f"{folder.path}, which holds {held}"
             raise ValueError(f"out must be the folder of a new run, got {got}")
         return choose_settings(**given)
     begun = folder.read_settings()

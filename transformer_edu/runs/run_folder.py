@@ -140,9 +140,14 @@ class RunFolder:
         raise ValueError(f"{self.history_file} must hold a run's records, got something else")
 
     def keep_weights(self, model: Transformer, step: int, *, count: int) -> None:
-        """Keep the weights at a step and at the count - 1 evaluations before; remove older ones."""
+        """Keep the weights at a step and at the count - 1 evaluations before; remove older ones.
+
+        A result that is there is of an earlier end, and becomes a .bak.
+        """
         self.weights.mkdir(exist_ok=True)
         save_model(self.weights_at(step), model)
+        for file in filter(Path.exists, (self.model, self.result_file)):
+            os.replace(file, f"{file}.bak")
         for path in [path for at, path in self.kept_weights().items() if at <= step][:-count]:
             path.unlink()
 

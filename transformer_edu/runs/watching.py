@@ -106,7 +106,8 @@ class Watcher:
             wanted = f"the score of step {min(lost)} in {self.folder.history_file}"
             raise ValueError(f"run must have {wanted} to go on, got none")
         averaged = (self.settings.keep - 1) * self.settings.training.evaluate_every
-        last = [step for step in scores if self.settings.training.steps - step <= averaged]
+        end = steps_taken if self.is_patience_over() else self.settings.training.steps
+        last = [step for step in scores if end - step <= averaged]
         for file in (self.folder.best, *map(self.folder.weights_at, last)) if scores else ():
             if not file.is_file():
                 raise FileNotFoundError(f"run must have {file} to go on, got no such file")

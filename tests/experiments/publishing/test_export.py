@@ -294,7 +294,7 @@ def test_a_run_without_a_history_is_refused(text_run, tmp_path):
     assert not (tmp_path / "to").exists()
 
 
-@pytest.mark.parametrize("name", ["README.md", "model.safetensors"])
+@pytest.mark.parametrize("name", ["README.md", "model.safetensors", HISTORY])
 def test_a_folder_that_holds_files_of_others_is_refused(text_run, tmp_path, name, capsys):
     (tmp_path / name).write_text("mine", encoding="utf-8")
     assert main([str(text_run), "--to", str(tmp_path)]) == 1

@@ -36,9 +36,7 @@ def pick_device() -> torch.device:
         return named_device(wanted, f" from --device or {DEVICE_VARIABLE}")
     if torch.cuda.is_available():
         return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
 def describe_device(device: torch.device | str) -> str:
