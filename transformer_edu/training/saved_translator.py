@@ -26,7 +26,7 @@ def load_translator(path: str | os.PathLike) -> Translator:
 
     Raises:
         TypeError, OSError: If path is not a path, or a file is missing or cannot be read.
-        ValueError: If a file is damaged, or model and tokenizer do not belong together.
+        ValueError: If a file is damaged, or model and tokenizer differ in their number of tokens.
     """
     require_path("path", path)
     folder = Path(path)
