@@ -143,10 +143,13 @@ def interrupt_once(
     patch.setattr(owner, name, interrupted)
 
 
-def test_a_finished_run_can_be_asked_again(text_run, tmp_path):
+def test_a_finished_run_can_be_asked_again_elsewhere(text_run, tmp_path, monkeypatch):
     path = shutil.copytree(text_run, tmp_path / "x")
+    monkeypatch.setattr("platform.machine", lambda: "abacus")
     assert main(["--out", str(path), "--resume"]) == 0
     assert results(path) == results(text_run)
+    settings = [(each / "settings.json").read_bytes() for each in (path, text_run)]
+    assert settings[0] == settings[1]  # no step was taken on the abacus
 
 
 def test_patience_ends_a_run_and_resuming_does_not_stretch_it(tmp_path):

@@ -92,8 +92,13 @@ def train_in_folder(
     model = Transformer(config).to(device)
     if settings.training.precision == "auto":  # a resumed run keeps it, also on another machine
         settings = settings.changed(precision=pick_precision(model))
+    watcher = Watcher(model, folder, settings, scorer, processes=processes)
+    is_over = checkpoint is not None and (
+        watcher.is_patience_over() or len(load_history(checkpoint).steps) == settings.training.steps
+    )
     if processes.is_first:
-        folder.write_settings(settings, versions(processes.count))
+        if not is_over:  # no step will be taken here
+            folder.write_settings(settings, versions(processes.count))
         report(f"Computing on {describe_device(device)}")
         weights = sum(weight.numel() for weight in model.parameters())
         report(
@@ -101,7 +106,6 @@ def train_in_folder(
             f"{len(task.validation[: settings.training.evaluate_on]):,} to evaluate on; "
             f"{len(task.vocabulary):,} tokens, {weights:,} weights"
         )
-    watcher = Watcher(model, folder, settings, scorer, processes=processes)
     if not train_to_the_end(watcher, task, checkpoint):
         report(f"Interrupted; to go on: {PROGRAM} --out {quote(str(folder.path))} --resume")
         return INTERRUPTED
@@ -174,9 +178,8 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
 def versions(processes: int) -> dict[str, str]:
     """The versions and the machine that a run of this many processes is made with."""
     device = pick_device()
-    machine = f"{torch.get_num_threads()} CPU thread(s), {platform.machine()}"
-    if device.type == "cuda":
-        machine = torch.cuda.get_device_name(device)
+    cpu = f"{torch.get_num_threads()} CPU thread(s), {platform.machine()}"
+    machine = torch.cuda.get_device_name(device) if device.type == "cuda" else cpu
     return {
         "transformer_edu": __version__,
         "torch": torch.__version__,

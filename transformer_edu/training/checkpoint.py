@@ -159,10 +159,7 @@ def load_model(path: str | os.PathLike) -> Transformer:
         weights = _part(tensors, "weights.")
         is_double = all(tensor.dtype == torch.float64 for tensor in weights.values())
         dtype = torch.float64 if is_double else torch.float32
-        weights = {
-            name: tensor.to(dtype) if tensor.dtype in STORED_TYPES else tensor
-            for name, tensor in weights.items()
-        }
+        weights = {n: t.to(dtype) if t.dtype in STORED_TYPES else t for n, t in weights.items()}
         try:
             sizes = dict(record["choices"]["model"])
             require_choice("its class", sizes.pop("class"), [Transformer.__qualname__])
