@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import tools.install
 from tools.install import ROOT, InstallError, constraints, install, known_extras, torch_arguments
 
 
@@ -20,6 +21,8 @@ from tools.install import ROOT, InstallError, constraints, install, known_extras
         ("git+https://example.org/pytorch.git@v2.13.0", ["git+https://example.org/pytorch.git@v2.13.0"]),
         ("'torch[opt] >= 2.10'", ["torch[opt] >= 2.10"]),
         ("-r my_torch.txt", ["-r", "my_torch.txt"]),
+        ("pip3 install torch --index-url https://example.org/cpu", ["torch", "--index-url", "https://example.org/cpu"]),
+        ("python3 -m pip install torch", ["torch"]),
     ],
 )  # fmt: skip
 def test_a_pytorch_is_chosen_by_version_or_as_for_pip(torch, arguments):
@@ -116,3 +119,12 @@ def test_no_network_is_said_in_one_sentence_before_anything_is_installed():
     assert result.stderr.startswith("No network: pip cannot reach its package index, so")
     assert result.stderr.count("\n") == 1
     assert "GB on disk" in result.stdout and "Collecting" not in result.stdout
+
+
+def test_an_environment_that_cannot_be_written_is_said_in_one_sentence(monkeypatch, capsys):
+    def refused(*arguments: object) -> None:
+        raise PermissionError(13, "Permission denied", "constraints.txt")
+
+    monkeypatch.setattr(tools.install, "install", refused)
+    assert tools.install.main(["lab"]) == 1
+    assert capsys.readouterr().err == "The install stopped: Permission denied, constraints.txt.\n"

@@ -73,10 +73,12 @@ def torch_arguments(torch: str) -> list[str]:
             return [str(wheel.resolve())]
     if torch.endswith(".whl") and not exists and "://" not in torch and " " not in torch:
         raise InstallError(f"TORCH must name a wheel that exists, or a version, got {got}")
-    try:
-        arguments = shlex.split(torch)
+    try:  # people copy the whole line of PyTorch's page
+        arguments = shlex.split(re.sub(r"^(\S*python\S* -m )?pip3? install ", "", torch))
     except ValueError as error:
         raise InstallError(f"TORCH must be what pip install takes, got {got}: {error}") from None
+    if "install" in arguments:
+        raise InstallError(f"TORCH must be what stands after pip install, got {got}")
     ends = [re.split(r"[/\\]", each)[-1] for each in arguments]
     if not any(NAMES_TORCH.match(end) for end in ends) and not {"-r", "--requirement"} & set(ends):
         raise InstallError(f"TORCH must name PyTorch, as 2.13.0 or torch>=2.10 does, got {got}")
@@ -176,6 +178,9 @@ def main(arguments: list[str]) -> int:
         install(",".join(arguments), os.environ.get("TORCH", "").strip(), Path(sys.prefix))
     except InstallError as error:
         print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"The install stopped: {error.strerror}, {error.filename}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped: the same command goes on from here.", file=sys.stderr)

@@ -167,6 +167,7 @@ def my_parts() -> SimpleNamespace:
 def show_my_transformer() -> None:
     """Show the whole model on one page, folded: the reader's file, or else the course's classes."""
     page, problem = _read_if_there()
+    problem += _replace_unfinished(page)
     page.complete(len(OURS))
     text = "\n\n\n".join([page.header.strip(), *(each.text.strip() for each in page.sections)])
     lines = sum(bool(line.strip()) for line in text.splitlines())
@@ -281,7 +282,10 @@ def _write(name: str, source: str) -> str:
         raise LookupError(f"it needs {min(early)} before the file has it: write the class whole")
     page.complete(max(names.index(each) for each in [name, *(s.name for s in page.sections)]))
     section = [each for each in page.sections if each.name == name][-1]
-    section.whose, section.text = YOURS, with_class(section.text, name, source)
+    section.whose = YOURS
+    for each in page.sections:  # also one that was pasted elsewhere: the last one would count
+        if each is section or name in bound_names(each.text):
+            each.text = with_class(each.text, name, source)
     text = page.text()
     ast.parse(text)  # it can be read again
     content = f"{text}# Checksum of what a lesson wrote last: {_checksum(text)}\n".encode()

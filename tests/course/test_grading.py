@@ -27,6 +27,7 @@ from transformer_course.grading.__main__ import main
 from transformer_course.grading.limited_run import Limits
 from transformer_course.grading.outcomes import (
     LONGEST_HINT,
+    Exercise,
     Row,
     as_csv,
     as_page,
@@ -166,6 +167,13 @@ def test_a_cell_that_ends_python_is_named(grade, name):
         ("not run", reason),
         ("remark", reason),
     ]
+
+
+def test_what_a_check_said_before_a_long_output_counts(grade):
+    notebook = answered("5", "7", WAITING)
+    cell = next(each for each in notebook.cells if "answer = 5" in each.source)
+    cell.source += "\nprint('x ' * 9_000)\nprint('x ' * 9_000)"
+    assert grade(notebook)[0] == ("7.1", "correct", "")
 
 
 def test_a_notebook_ends_in_time_although_its_cells_refuse_to(grade, monkeypatch):
@@ -390,6 +398,11 @@ def test_a_table_with_an_outcome_that_is_not_found_again_is_kept_with_a_word(
     assert "4 outcomes that it holds no more, and is kept as grades.1" in capsys.readouterr().out
     assert Path("grades.1.bak").read_bytes().count(b"7.1,correct") == 2
     assert Path("grades.bak").read_bytes() == before
+
+
+def test_a_table_without_a_name_is_refused_in_one_sentence(course, capsys):
+    assert main(["a.ipynb", "--course", str(course), "--csv", "."]) == 1
+    assert capsys.readouterr().err == "error: csv must be a file, got the folder .\n"
 
 
 def test_the_page_is_named_after_the_table(course, tmp_path, monkeypatch):
@@ -638,3 +651,15 @@ def test_a_lesson_of_the_course_with_a_right_a_wrong_and_no_answer(tmp_path, mon
     assert rows[1][:3] == ("hers.ipynb", "2.2", "hint")
     assert rows[1][3].startswith("These are key and value as the check gets them.")
     assert not list(tmp_path.glob("my_transformer*")), "a graded class was kept"
+
+
+def test_of_two_lessons_in_a_notebook_the_one_that_is_asked_for_is_graded(course, tmp_path):
+    file = str(tmp_path / "both.ipynb")
+    notebook = answered("5", "6", "'five'")
+    notebook.cells.append(new_code_cell("check_other(1)"))
+    nbformat.write(notebook, file)
+    exercises = [*course_exercises(course), Exercise("8.1", "check_other", "check_other(1)")]
+    found = [(row.exercise, row.hint) for row in grade_notebook(file, exercises, LIMITS)]
+    assert found[0] == ("7.1", "") and ("", "It also has exercises of lesson 8.") in found
+    asked = [(row.exercise, row.hint) for row in grade_notebook(file, exercises, LIMITS, 8)]
+    assert asked[0][0] == "8.1" and ("", "It also has exercises of lesson 7.") in asked

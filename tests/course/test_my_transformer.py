@@ -428,6 +428,26 @@ def test_a_class_may_use_what_the_reader_has_added_to_the_file(capsys):
     run_alone()
 
 
+def test_a_class_pasted_elsewhere_does_not_hide_the_one_that_is_kept(capsys):
+    keep(written_in_a_cell(OWN))
+    keep(FeedForward)
+    pasted = OWN.replace("My scaled", "Pasted, scaled")
+    Path(FILE).write_text(f"{kept()}\n\n{pasted}\n")
+    assert my_parts().Attention.__doc__.startswith("Pasted")
+    keep(written_in_a_cell(OWN.replace("My scaled", "Mended, scaled")))
+    assert my_parts().Attention.__doc__.startswith("Mended")
+    assert "Pasted" in Path("my_transformer.bak").read_text()
+    run_alone()
+
+
+def test_the_page_counts_no_class_that_my_parts_cannot_use(capsys):
+    keep(written_in_a_cell(OWN))
+    edit("class Attention", "class Atention")
+    capsys.readouterr()
+    show_my_transformer()
+    assert "in 11 classes, 0 of them yours" in capsys.readouterr().out
+
+
 def test_imports_that_an_editor_removed_as_unused_are_there_again(capsys):
     keep(written_in_a_cell(OWN))
     edit("import math\n\nimport torch\nimport torch.nn.functional as F\n", "")

@@ -16,6 +16,7 @@ from transformer_edu.data.batches import pad
 from transformer_edu.data.toy_tasks import Pair
 from transformer_edu.data.vocabulary import Vocabulary
 from transformer_edu.generation.greedy import greedy_search
+from transformer_edu.model.refusals import require_choice
 from transformer_edu.model.special_ids import END_ID, PADDING_ID, START_ID
 from transformer_edu.training.machine.device import device_of, pick_device
 
@@ -39,6 +40,8 @@ def build_patient(
     Returns:
         A fresh model, the same at every call. It names its special ids, for ``check_up``.
     """
+    for kind in parts:
+        require_choice("part", kind, ARGUMENTS)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
         sizes = (vocabulary_size, D_MODEL, HEADS, LAYERS, D_FF)
@@ -61,6 +64,7 @@ def findings_of(
             returns the loss.
         device: Where the model computes.
     """
+    require_choice("kind", kind, (*ARGUMENTS, LOSS))
     if kind == LOSS:
         return list(check_up(build_patient().to(device), training_step=part).findings)
     return list(check_up(build_patient(**{kind: part}).to(device)).findings)

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = inventory_command if arguments[0] == "inventory" else examination_command
         return command(arguments[1:])
     chosen = _parser().parse_args(arguments)
-    chosen.page = chosen.page or chosen.csv.with_suffix(".html")
+    chosen.page = chosen.page or Path(chosen.csv.parent, f"{chosen.csv.stem}.html")
     for name in ("cell_seconds", "seconds", "memory", "jobs"):
         require_whole(name, getattr(chosen, name))
     files = _files(chosen.files)

@@ -7,6 +7,7 @@ start other programs.
 import inspect
 import logging
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -32,7 +33,8 @@ KERNEL_SETTINGS = {
     "TQDM_DISABLE": "1",  # progress bars are for whoever waits
 }
 STOPPED = "Stopped"  # the name of the error in a cell that takes too long
-KEPT = 10_000  # characters of what a cell prints
+KEPT = 10_000  # characters of what a cell prints, and the last lines of checks before them
+SAID, LINES_SAID = re.compile(r"(?m)^Exercise \d+\.\d+ is \w.*$"), 20
 SECONDS_FOR_OUTPUT = 10  # to arrive after its cell has ended
 
 
@@ -123,7 +125,8 @@ def _watch(client: NotebookClient, run: Run, limits: Limits) -> dict[str, int]:
     def keep(outs: list, msg: dict, display_id: str | None, cell_index: int) -> None:
         run.sizes[cell_index] += len(str(msg["content"]))
         text = run.printed.get(cell_index, "") + msg["content"].get("text", "")
-        run.printed[cell_index] = text[-KEPT:]
+        said = SAID.findall(text[:-KEPT])[-LINES_SAID:]
+        run.printed[cell_index] = "\n".join([*said, text[-KEPT:]])
 
     client.on_cell_start, client.on_cell_executed = start, finish
     process = client.process_message

@@ -149,7 +149,7 @@ def _rows(
     lessons = Counter(each.lesson for each in exercises if _names(each.check, code))
     if not lessons:
         return [Row(file, "", NOT_GRADED, "The notebook has no exercise of the course.")]
-    own = lessons.most_common(1)[0][0]
+    own = lesson if lesson in lessons else lessons.most_common(1)[0][0]
     if lesson not in (None, own):
         return [Row(file, "", NOT_GRADED, f"This is lesson {own}, not lesson {lesson}.")]
     run = run_limited(sources, limits)
@@ -160,7 +160,9 @@ def _rows(
         for each in exercises
         if each.lesson == own
     ]
-    return rows + [Row(file, "", REMARK, words) for words in _remarks(sources, run, limits)]
+    others = (f"It also has exercises of lesson {each}." for each in lessons if each != own)
+    remarks = [*others, *_remarks(sources, run, limits)]
+    return rows + [Row(file, "", REMARK, words) for words in remarks]
 
 
 def _outcome(

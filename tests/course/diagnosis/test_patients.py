@@ -70,3 +70,10 @@ def test_what_a_model_writes_stands_below_what_it_should_write():
     assert table[1] == "    should be: eins"
     assert table[3] == "two one"
     assert all(line.startswith("    writes:    ") for line in table[2::3])
+
+
+def test_a_part_that_the_model_has_not_is_refused_by_its_name():
+    with pytest.raises(ValueError, match="part must be one of AddAndNorm, FeedForward, got 'AddNo"):
+        build_patient(AddNorm=FriendsAddAndNorm)
+    with pytest.raises(ValueError, match="kind must be one of AddAndNorm, FeedForward, loss, got"):
+        sheet("addandnorm", FriendsAddAndNorm)
