@@ -84,7 +84,7 @@ def plot_loss_curves(curves: Mapping[str, Sequence[float]]) -> Figure:
         curves: What loss_curves returned. Where they are too short, the title says so.
     """
     done = len(next(iter(curves.values())))
-    title = "SGD's loss falls all the time, Adam's is soon near 0"
+    title = _title_of_losses(curves)
     if done < len(EPOCHS):
         title = "A training was interrupted: run its cell again, to its end"
     figure = plot_lines(
@@ -97,6 +97,21 @@ def plot_loss_curves(curves: Mapping[str, Sequence[float]]) -> Figure:
     )
     figure.set_label(title)
     return figure
+
+
+def _title_of_losses(curves: Mapping[str, Sequence[float]]) -> str:
+    """How both losses fall, where they do so as in the lesson; else where they end."""
+    sgd = [curve for name, curve in curves.items() if name.startswith("SGD, ")]
+    falls = sgd and all(before > after for curve in sgd for before, after in pairwise(curve))
+    adam = curves.get("Adam, validation", ())[1:]
+    if falls and adam and max(adam) < 0.2:
+        return "SGD's loss falls all the time, Adam's is soon near 0"
+    ends = (
+        f"{name.removesuffix(', validation')} {curve[-1]:.2f}"
+        for name, curve in curves.items()
+        if curve and not name.endswith("training")
+    )
+    return f"Validation loss at the end: {', '.join(ends)}"
 
 
 def plot_by_length(

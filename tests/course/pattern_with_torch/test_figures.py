@@ -57,6 +57,17 @@ def test_a_training_loss_is_the_mean_of_the_steps_before_its_evaluation():
     assert curves["Adam, training"] == [7, 3, 2, 1]
 
 
+def test_the_title_of_two_optimizers_follows_their_losses():
+    near_0 = run([4, 1, 0.5, 0.1, 0.1, 0.05, 0, 0])
+    for runs, title in (
+        ({**LOSSES, "Adam": near_0}, "SGD's loss falls all the time, Adam's is soon near 0"),
+        (LOSSES, "Validation loss at the end: Adam 1.00, SGD 5.00"),
+        ({"Adam": near_0, "SGD": run([4] * 8)}, "Validation loss at the end: Adam 0.00, SGD 4.00"),
+        ({"AdamW": near_0}, "Validation loss at the end: AdamW 0.00"),
+    ):
+        assert figures.plot_loss_curves(figures.loss_curves(runs)).get_label() == title
+
+
 def test_the_figure_of_an_interrupted_training_says_so():
     curves = figures.loss_curves({**LOSSES, "SGD": run([8, 8, 7])})
     assert {len(curve) for curve in curves.values()} == {1}
