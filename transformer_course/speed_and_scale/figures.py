@@ -1,6 +1,7 @@
 """The figures of lesson 18: operations of a step, of two sub-layers, and the memory of training."""
 
 from collections.abc import Mapping, Sequence
+from math import isclose
 
 from matplotlib.figure import Figure
 
@@ -40,17 +41,23 @@ def equal_length(counts: Mapping[str, Sequence[float]], lengths: Sequence[int]) 
 
 
 def plot_crossing(counts: Mapping[str, Sequence[float]], lengths: Sequence[int]) -> Figure:
-    """Draw the operations of two sub-layers for one position; the title says where they are equal.
+    """Draw the operations of two sub-layers for one position; the title compares them.
 
     Args:
         counts: Million operations for each length, by "self-attention" and "feed-forward".
         lengths: As for equal_length.
     """
     crossing = equal_length(counts, lengths)
-    title = f"Equal at L = {crossing}" if crossing else f"Not equal up to L = {lengths[-1]}"
+    title = f"Not equal up to L = {lengths[-1]}"
+    if crossing is not None:
+        place = list(lengths).index(crossing)
+        equal = isclose(counts["self-attention"][place], counts["feed-forward"][place])
+        more = f"Attention needs more from L = {crossing} on"
+        title = f"Equal at L = {crossing}" if equal else more
     labels = {"x_label": "length L", "y_label": "million operations per position"}
     figure = plot_lines(counts, x=lengths, title=title, **labels)
-    figure.set_label(f"Million operations per position: {counts}; equal at {crossing or 'none'}")
+    said = title.replace("L = ", "").lower()
+    figure.set_label(f"Million operations per position: {counts}; {said}")
     return figure
 
 

@@ -33,3 +33,10 @@ def test_a_figure_says_what_it_shows(name):
 )
 def test_the_words_hold_the_numbers(name, words):
     assert words in FIGURES[name]().get_label()
+
+
+def test_counts_that_cross_between_two_lengths_are_not_called_equal():
+    crossed = {"self-attention": [1.0, 2.1], "feed-forward": [2.0, 2.0]}
+    figure = figures.plot_crossing(crossed, [100, 400])
+    assert figure.axes[0].get_title("left") == "Attention needs more from L = 400 on"
+    assert figure.get_label().endswith("; attention needs more from 400 on")
