@@ -12,6 +12,7 @@ from transformer_course.drawing.charts import (
 )
 
 COST = "cost in nats per token"
+FAILS = 1.0  # nats per token: correct tokens get less than 1/e of their probability
 Groups = Mapping[str, Mapping[str, float]]  # by kind of part, then by what the bar shows
 
 
@@ -24,7 +25,9 @@ def plot_cost(costs: Groups) -> Figure:
     for kind, cost in costs.items():
         require_entries(f"the costs of {kind}", cost, ["zeros"])
     largest = max(costs, key=lambda kind: costs[kind]["zeros"])
-    return _plot_costs(costs, f"Without {largest}, the model fails")
+    cost = costs[largest]["zeros"]
+    said = "the model fails" if cost > FAILS else f"the cost is largest: {cost:z.2f} nats"
+    return _plot_costs(costs, f"Without {largest}, {said}")
 
 
 def plot_together(costs: Groups) -> Figure:

@@ -41,3 +41,8 @@ def test_a_figure_says_what_it_shows(name):
 )
 def test_the_words_hold_the_numbers(name, words):
     assert words in FIGURES[name]().get_label()
+
+
+def test_a_model_that_hardly_changes_does_not_fail():
+    label = figures.plot_cost({"encoder": {"zeros": 0.004}}).get_label()
+    assert label.startswith("Without encoder, the cost is largest: 0.00 nats;")
