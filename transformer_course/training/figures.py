@@ -13,7 +13,7 @@ from transformer_course.curves.run_figures import describe_runs
 from transformer_course.curves.stored_runs import StoredRuns
 from transformer_course.drawing import course_map
 from transformer_course.drawing.charts import plot_bars, plot_lines, require_entries
-from transformer_course.training.loss_charts import Rate, plot_runs, plot_schedules
+from transformer_course.training.loss_charts import STEPS, Rate, plot_runs, plot_schedules
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.state import TrainingRun
 
@@ -28,7 +28,7 @@ def show_map() -> None:
 
 
 def plot_deep_runs(runs: Mapping[str, StoredRuns]) -> Figure:
-    """Draw trainings of a deep model that differ only in their learning rate.
+    """Draw trainings of a deep model; the title says whether only the learning rate differs.
 
     Args:
         runs: By the name in the legend; at most five.
@@ -36,9 +36,15 @@ def plot_deep_runs(runs: Mapping[str, StoredRuns]) -> Figure:
     Returns:
         A new figure.
     """
-    title = "The same model learns or fails: only the learning rate differs"
-    figure = plot_runs(list(runs.values()), title=title, names=list(runs))
-    figure.set_label(describe_runs(list(runs.values())))
+    compared = list(runs.values())
+    rates = dict.fromkeys(["learning_rate", "warmup_steps"])
+    same = all(each.settings | rates == compared[0].settings | rates for each in compared)
+    exact = [end.exact_match for each in compared for end in each.last]
+    title = f"Exact match at the end: from {min(exact):.2f} to {max(exact):.2f}"
+    if same and min(exact) < 0.5 < max(exact):
+        title = "The same model learns or fails: only the learning rate differs"
+    figure = plot_runs(compared, title=title, names=list(runs))
+    figure.set_label(describe_runs(compared))
     return figure
 
 
@@ -113,7 +119,8 @@ def plot_rates(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
     figure = plot_schedules(rate, choices)
     title = figure.axes[0].get_title("left")
     ends = f"{title}; at the end of the warm-up"
-    said = "the rate rises to a peak and falls; peaks" if "rises" in title else ends
+    seen = "rises" in title and all(w < STEPS for _, w in choices)
+    said = "the rate rises to a peak and falls; peaks" if seen else ends
     figure.set_label(f"{said} {peaks}")
     return figure
 

@@ -72,3 +72,20 @@ def test_the_training_loss_is_the_mean_since_the_evaluation_before():
     validation, training = figure.axes[0].lines
     assert list(validation.get_ydata()) == [1.0, 1.5] and list(training.get_ydata()) == [3.0, 0.5]
     assert "lowest at step 2" in figure.get_label() and "2" not in title_of(figure)
+
+
+def test_the_title_claims_only_what_the_compared_runs_show():
+    only_rates = "only the learning rate differs"
+    for names in [
+        ("no warm-up", "pre-norm, no warm-up"),
+        ("warm-up 100", "warm-up 100, larger start"),
+        ("warm-up 100",),
+    ]:
+        assert only_rates not in title_of(plot_deep_runs(load_deep_runs(*names)))
+    figure = plot_deep_runs(load_deep_runs("no warm-up", "pre-norm, no warm-up"))
+    assert title_of(figure) == "Exact match at the end: from 0.00 to 1.00"
+
+
+def test_a_peak_beyond_the_axis_is_not_told_as_seen():
+    label = plot_rates(our_rate, [(4, 100_000)]).get_label()
+    assert "falls as 1/√step; at the end of the warm-up [0.00158" in label
