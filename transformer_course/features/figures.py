@@ -106,7 +106,7 @@ def plot_flips(flips: Mapping[str, Mapping[str, float]], total: int) -> Figure:
 
 
 def plot_seeds(runs: Sequence[Measured]) -> Figure:
-    """Draw what three trainings with different seeds find.
+    """Draw what trainings with different seeds find.
 
     Args:
         runs: One for each seed.
@@ -120,7 +120,8 @@ def plot_seeds(runs: Sequence[Measured]) -> Figure:
         for run in runs
     }
     lowest = min(run.plural for run in runs)
-    title = f"Three seeds: the AUC for plural is at least {lowest:.2f}"
+    count = {1: "One seed", 2: "Two seeds", 3: "Three seeds"}.get(len(runs), f"{len(runs)} seeds")
+    title = f"{count}: the AUC for plural is at least {lowest:.2f}"
     figure = plot_grouped_bars(groups, x_label="AUC, or fraction", title=title)
     figure.set_label(f"{title}; {groups}")
     return figure

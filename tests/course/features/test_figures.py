@@ -57,3 +57,8 @@ def test_the_explorer_shows_the_words_of_every_feature_and_says_which_is_dead(mo
     assert alt(feature=1) == "Feature 1 is never active"
     for feature in (0, 1):
         assert_it_says_what_it_shows(draw(feature=feature))
+
+
+def test_the_title_counts_the_seeds():
+    for runs, count in ((RUNS[:1], "One seed:"), (RUNS, "Two seeds:"), (RUNS * 2, "4 seeds:")):
+        assert figures.plot_seeds(runs).get_label().startswith(count)
