@@ -92,7 +92,10 @@ def _largest_fall(swaps: Sequence[Swap], rate: float) -> str:
         return f"Validation loss of {first}: {at_best[first]:.2f} nats at its best rate"
     most = max(falls, key=lambda name: at_best[falls[name]] - at_best[name])
     own, same = (losses[falls[most]] - losses[most] for losses in (at_best, at_one))
-    return f"The loss falls most with {most}: by {own:.2f} nats, and by {same:.2f} at one rate"
+    if own <= 0:
+        return f"No swap lowers the loss; it rises least with {most}: by {abs(own):.2f} nats"
+    then = f"and by {same:.2f}" if same >= 0 else f"but rises by {-same:.2f}"
+    return f"The loss falls most with {most}: by {own:.2f} nats, {then} at one rate"
 
 
 @styled

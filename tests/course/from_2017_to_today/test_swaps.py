@@ -53,6 +53,15 @@ def test_the_title_names_the_largest_fall_at_the_best_rates_and_the_fall_at_one_
     assert figure.get_suptitle() == title
 
 
+def test_a_loss_that_rises_does_not_fall():
+    figure = plot_swaps([FIRST, SWAPS[3]], rate=0.1)
+    title = "No swap lowers the loss; it rises least with fourth: by 1.80 nats"
+    assert figure.get_suptitle() == title
+    worse = swap("worse", "first", {0.1: (2.6,), 0.2: (2.0,)})
+    title = "The loss falls most with worse: by 0.30 nats, but rises by 0.10 at one rate"
+    assert plot_swaps([FIRST, worse], rate=0.1).get_suptitle() == title
+
+
 def test_every_seed_is_a_dot_at_the_one_rate_and_at_the_best():
     dots = [line for line in plot_swaps(SWAPS, rate=0.1).axes[0].lines if len(line.get_xdata()) > 1]
     drawn = {color: [] for color in (OPEN_DOT, BLUE_DOT)}
