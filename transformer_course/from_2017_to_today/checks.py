@@ -68,7 +68,7 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
     if not close(ask(norm, x), expected(x)):
         raise AnswerError("At the end, multiply by self.weight, number by number.")
     if not close(ask(norm, x / 1000), expected(x / 1000)):
-        raise AnswerError("Small vectors come out wrong: eps=1e-5 belongs inside the root.")
+        raise AnswerError("Small vectors come out wrong: add eps=1e-5 inside the root.")
 
 
 @exercise("19.2")
