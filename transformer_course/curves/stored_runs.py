@@ -114,8 +114,10 @@ def load_deep_runs(*names: str) -> dict[str, StoredRuns]:
         names: Such as "warm-up 100".
 
     Raises:
-        ValueError: If there are no such runs.
+        ValueError: If there are no such runs, or no name is given.
     """
+    if not names:
+        raise ValueError("names must be at least one, such as 'warm-up 100', got none")
     return {name: load_runs(f"6+6 layers, {name}") for name in names}
 
 

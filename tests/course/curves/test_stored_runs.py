@@ -58,6 +58,8 @@ def test_runs_of_the_deep_model_are_found_by_what_distinguishes_them():
     runs = load_deep_runs("warm-up 100", "no warm-up")
     assert list(runs) == ["warm-up 100", "no warm-up"]
     assert runs["warm-up 100"] == load_runs("6+6 layers, warm-up 100")
+    with pytest.raises(ValueError, match="names must be at least one, .*, got none"):
+        load_deep_runs()
 
 
 def test_curves_are_one_for_each_seed():
