@@ -199,9 +199,15 @@ def fit_units(
 
     Returns:
         What each unit adds to the output, (point, unit), and the output, (point,).
+
+    Raises:
+        ValueError: If the curve, or what the function returns, is not finite.
     """
     corners = torch.linspace(float(x[0]), float(x[-1]), d_ff + 1, dtype=x.dtype)[:-1]
     hidden = function(x.unsqueeze(1) - corners)
+    for name, numbers in {"wanted": wanted, "what function returns": hidden}.items():
+        if not (finite := numbers.isfinite()).all():
+            raise ValueError(f"{name} must be finite, got {numbers[~finite][0].item()}")
     hidden = torch.cat([hidden, torch.ones_like(x).unsqueeze(1)], dim=1)  # the last is for b_2
     weights = torch.linalg.lstsq(hidden, wanted.unsqueeze(1)).solution.squeeze(1)
     return (hidden * weights)[:, :-1], hidden @ weights

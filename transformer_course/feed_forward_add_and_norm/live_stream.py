@@ -11,6 +11,7 @@ from transformer_course.feed_forward_add_and_norm.stream import lengths_and_angl
 from transformer_course.looking.attention_maps import printable
 from transformer_course.viewer.live import show_live
 from transformer_edu.model.encoder import Encoder
+from transformer_edu.model.refusals import require_whole
 
 FIRST_PLACE = 2  # the feed-forward network of layer 1
 
@@ -52,6 +53,7 @@ def show_stream_live(
         x: The vectors that enter the first layer, shape (word, d_model).
         word: The index of the word that is followed at first.
     """
+    require_whole("word", word, minimum=0, maximum=len(words) - 1)
     numbers = {name: lengths_and_angles(stack, x).cpu() for name, stack in stacks.items()}
     paths = [
         {

@@ -66,3 +66,11 @@ def test_units_are_fitted_by_least_squares_and_their_parts_and_the_bias_are_the_
     torch.testing.assert_close(bias, bias[:1].expand(41))
     _, straight = fit_units(x, x.abs(), 2, function=torch.clone)
     torch.testing.assert_close(straight, x.abs().mean().expand(41))
+
+
+def test_no_units_are_fitted_to_what_is_not_finite():
+    x = torch.linspace(-1, 1, 41)
+    with pytest.raises(ValueError, match="wanted must be finite, got nan"):
+        fit_units(x, x.sqrt(), 3)
+    with pytest.raises(ValueError, match="what function returns must be finite, got nan"):
+        fit_units(x, x, 3, function=torch.sqrt)

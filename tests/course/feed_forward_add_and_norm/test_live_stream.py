@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 import torch
 
 from tests.published import published_page
@@ -30,3 +31,9 @@ def test_the_stack_with_the_longest_vector_is_named():
     figure = plot_stream({"a": [1, 3, 1], "b": [1, 2, 2]}, word="red")
     assert figure.axes[0].get_title("left").endswith("red is longest in: b")
     assert figure.get_label().endswith("longest in: b")
+
+
+def test_a_word_that_the_sentence_does_not_have_is_refused():
+    encoder = Encoder([EncoderLayer(d_model=8, num_heads=2, d_ff=6)])
+    with pytest.raises(ValueError, match="word must be at most 1, got 2"):
+        show_stream_live({"s": encoder}, ["one", "two"], torch.randn(2, 8), word=2)
