@@ -77,6 +77,8 @@ def repeating_texts(
         shuffled: Whether each repetition has an order of its own: a control, in which the same
             words come again, and no rule says which one is next.
     """
+    if not isinstance(periods, tuple | list) or len(periods) != 2:
+        raise TypeError(f"periods must be two numbers, the fewest and the most, got {periods!r}")
     fewest, most = periods
     require_whole("the fewest words of periods", fewest)
     require_whole("the most words of periods", most, minimum=fewest, maximum=len(WORDS))

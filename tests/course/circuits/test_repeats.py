@@ -49,6 +49,12 @@ def test_periods_that_no_text_has_are_refused(periods, message):
         held_out_texts(periods=periods)
 
 
+@pytest.mark.parametrize("periods", [8, (8,)])
+def test_periods_are_two_numbers(periods):
+    with pytest.raises(TypeError, match="periods must be two numbers, the fewest and the most"):
+        held_out_texts(periods=periods)
+
+
 def test_a_text_has_different_words_and_begins_again_after_its_period():
     for row, period in zip(*texts(), strict=True):
         row, period = row.tolist(), int(period)
