@@ -38,7 +38,7 @@ MARKS = {HEALTHY: "✓", ILL: "✗", TOLD: "?", UNTRIED: "–", UNJUDGED: "~"}
 NAME = 48  # letters of a row's name
 SIZES = {"num_heads": 4, "num_layers": 2, "d_model": 48, "d_ff": 96, "max_length": 64}
 OF_TODAY = {"feed_forward": "swiglu", "num_key_value_heads": 2, "norm_first": True}
-NOTHING, RAISED = "–", "The model raised"  # no finding; a finding's words
+NOTHING, RAISED = "–", "The model, or the training step, raised"  # no finding; a finding's words
 
 
 def examined(bug: Bug) -> Report:

@@ -126,7 +126,7 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     ours = (".ipynb", ".partial", ".spare")  # the last two if a writing was killed
     if others := sorted(path.name for path in folder.iterdir() if path.suffix not in ours):
         raise EditionError(
-            f"{folder.name}/ must hold nothing but notebooks, because what was made by running "
+            f"{folder}/ must hold nothing but notebooks, because what was made by running "
             f"them can hold answers, got {', '.join(others)}"
         )
     editions = {}

@@ -158,6 +158,13 @@ def test_what_is_not_an_adapter_is_refused(wrong, got):
         check_up(GPT(), adapter=wrong)
 
 
+@pytest.mark.parametrize("returned", [None, 1.0])
+def test_a_training_step_that_never_asks_the_model_is_not_called_unknown(returned):
+    report = str(check_up(GPT(), training_step=lambda model, ids: returned))
+    assert "the training step teaches nothing" in report
+    assert "no training step is known" not in report
+
+
 def test_a_training_step_that_is_no_function_is_refused():
     with pytest.raises(CheckupError, match="training_step must be a function, got True"):
         check_up(GPT(), training_step=True)

@@ -21,6 +21,8 @@ def plot_both_masks(encoder: BatchHead, decoder: BatchHead) -> Figure:
         encoder: With a batch of two sentences, of which the second is padded.
         decoder: The first sentence of its batch is drawn.
     """
+    if len(encoder.words) < 2:
+        raise ValueError(f"encoder must hold two sentences, got {len(encoder.words)}")
     kind = "padding" if PADDING in encoder.words[1] else "nothing is hidden"
     also = " and padding" if PADDING in decoder.words[0] else ""
     titles = f"encoder: {kind}", f"decoder: later words{also}"

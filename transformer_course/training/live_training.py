@@ -26,7 +26,9 @@ def show_training_live(runs: Mapping[str, StoredRuns]) -> None:
     Args:
         runs: Stored trainings of a deep model by name, for the still picture.
     """
-    title = "Stored trainings of the deep model: post-norm needs the warm-up"
+    title = "Stored trainings of the deep model"
+    if {"no warm-up", "warm-up 100"} <= runs.keys():
+        title += ": post-norm needs the warm-up"
     still = plot_runs(list(runs.values()), title=title, names=list(runs))
     show_live(
         (MODEL, __file__),

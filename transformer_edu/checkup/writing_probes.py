@@ -246,7 +246,7 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, fl
         if not any(x.grad is not None for _, x in calls) and getattr(loss, "requires_grad", False):
             loss.backward()
     taught = [each for each in calls if each[1].grad is not None]
-    is_known = taught or (calls and subject.training_step)
+    is_known = taught or subject.training_step is not None
     require(is_known, "no training step is known: check_up(model, training_step=…)")
     steps, smaller, rises = {}, [], []
     for ids, answer in taught:

@@ -42,3 +42,8 @@ def test_the_maps_are_named_after_what_is_hidden_there():
     turned = HEAD._replace(words=HEAD.words[::-1])
     label = figures.plot_both_masks(turned, turned).get_label()
     assert "encoder: nothing is hidden" in label and "decoder: later words and padding" in label
+
+
+def test_a_single_sentence_is_not_enough_for_both_maps():
+    with pytest.raises(ValueError, match="encoder must hold two sentences, got 1"):
+        figures.plot_both_masks(HEAD._replace(words=HEAD.words[:1]), HEAD)
