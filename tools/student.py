@@ -27,7 +27,7 @@ from tools.editions import EditionError, edition_command
 from tools.lesson import has_tag
 from tools.notebooks import ROOT, lesson_paths, read
 from tools.syntax import bound_names, read_names
-from transformer_course.kept_files import content_of, replace_unchanged
+from transformer_course.kept_files import content_of, name_from, replace_unchanged
 
 SOLUTION = re.compile(r"<details[^>]*>\s*<summary>(?:<\w+>)*\s*Solution\b", re.IGNORECASE)
 FOLD = re.compile(r"<(/?)details[^>]*>\n*", re.IGNORECASE)
@@ -126,8 +126,8 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     ours = (".ipynb", ".partial", ".spare")  # the last two if a writing was killed
     if others := sorted(path.name for path in folder.iterdir() if path.suffix not in ours):
         raise EditionError(
-            f"{folder}/ must hold nothing but notebooks, because what was made by running "
-            f"them can hold answers, got {', '.join(others)}"
+            f"{name_from(Path(), folder)}/ must hold nothing but notebooks, because what was made "
+            f"by running them can hold answers, got {', '.join(others)}"
         )
     editions = {}
     for path in paths:
@@ -144,9 +144,9 @@ def write(paths: Collection[Path], folder: Path) -> list[Path]:
     differing = [path for path in there if there[path] not in (None, editions.get(path))]
     if changed := [path.name for path in differing if not _is_as_written(there[path])]:
         raise EditionError(
-            f"{folder.name}/ must hold no notebook that somebody has changed or run, because it "
-            f"would be lost, got {', '.join(changed)}: move it elsewhere, or write elsewhere with "
-            "--to"
+            f"{name_from(Path(), folder)}/ must hold no notebook that somebody has changed or run, "
+            f"because it would be lost, got {', '.join(changed)}: move it elsewhere, or write "
+            "elsewhere with --to"
         )
     for path in old:
         replace_unchanged(path, there[path], None)
@@ -173,7 +173,7 @@ def _is_as_written(content: bytes) -> bool:
 
 def _write(lessons: Collection[Path], folder: Path) -> str:
     written = write(lessons or sorted((ROOT / "notebooks").glob("*.ipynb")), folder)
-    return f"{len(written)} notebooks without outputs and solutions in {folder.name}/"
+    return f"{len(written)} notebooks without outputs and solutions in {name_from(Path(), folder)}/"
 
 
 def main(arguments: list[str] | None = None) -> int:
