@@ -31,7 +31,12 @@ from transformer_edu.runs.run_task import load_corpora, load_run_task
 from transformer_edu.runs.scoring import score_translator
 from transformer_edu.runs.settings import EVERYDAY, RunSettings
 from transformer_edu.runs.watching import BleuScorer
-from transformer_edu.training.checkpoint import load_checkpoint, load_model, save_model
+from transformer_edu.training.checkpoint import (
+    average_models,
+    load_checkpoint,
+    load_model,
+    save_model,
+)
 from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.device import keep_freed_memory
 from transformer_edu.training.machine.failures import one_line_errors
@@ -173,6 +178,12 @@ def _require_whole(run: RunFolder, settings: RunSettings, candidates: dict[str, 
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         files = f"{run.settings_file.name} and {run.history_file.name}"
         raise ValueError(f"run must have whole {files}, got others in {run.path}") from error
+    scored = [record["step"] for record in history_of(run, settings)["evaluations"]]
+    kept = [file for step, file in run.kept_weights().items() if step in scored[-settings.keep :]]
+    if len(kept) == min(settings.keep, len(scored)):  # nobody has deleted one of them
+        ours, found = average_models(kept).state_dict(), load_model(run.model).state_dict()
+        if any(not ours[name].equal(found[name]) for name in ours):
+            raise ValueError(f"{run.model} must be the average of the last weights, got others")
 
 
 def _is_history(file: Path) -> bool:

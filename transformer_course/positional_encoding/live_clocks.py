@@ -35,6 +35,7 @@ def plot_clocks(words: Sequence[str], *, d_model: int) -> Figure:
     Returns:
         A new figure; its label says how far the hands turn from word to word.
     """
+    require_whole("d_model", d_model, minimum=2)
     pairs, columns = d_model // 2, len(words)
     frequencies = [10_000 ** (-2 * pair / d_model) for pair in range(pairs)]
     figure, grid = plt.subplots(

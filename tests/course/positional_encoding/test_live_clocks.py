@@ -51,3 +51,8 @@ def test_two_hands_of_a_face_are_as_far_apart_as_the_shift_says():
 def test_clock_faces_without_a_place_are_refused(d_model, words):
     with pytest.raises(ValueError, match=f"d_model must be {words}"):
         show_clocks_live(d_model=d_model)
+
+
+def test_a_width_without_a_pair_is_refused():
+    with pytest.raises(ValueError, match="d_model must be at least 2, got 1"):
+        plot_clocks(["a", "dog"], d_model=1)

@@ -136,6 +136,14 @@ def test_texts_that_have_changed_since_are_not_called_the_runs(text_run, tmp_pat
     assert re.match(said, capsys.readouterr().err) and not (tmp_path / "to").exists()
 
 
+def test_other_weights_are_not_called_the_average_of_the_last(text_run, tmp_path, capsys):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
+    shutil.copy(run.weights_at(7), run.model)
+    assert main([str(run.path), "--to", str(tmp_path / "to")]) == 1
+    wanted = f"error: {run.model} must be the average of the last weights, got others\n"
+    assert capsys.readouterr().err == wanted and not (tmp_path / "to").exists()
+
+
 def test_a_tokenizer_of_another_run_is_refused_by_its_name(text_run, tmp_path, capsys):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
     train_tokenizer(["ab ab"], vocabulary_size=261).save(run.tokenizer_file)
