@@ -48,6 +48,7 @@ def test_a_pytorch_is_chosen_by_the_path_of_a_wheel_which_must_exist(tmp_path):
         ("torch a\\", "TORCH must be what pip install takes, got torch a\\: No escaped character"),
         ("a" * 5000, f"TORCH must name PyTorch, as .* got {'a' * 80}… \\(5,000 characters\\)$"),
         (f"{'a' * 5000}.whl", f"TORCH must name a wheel that exists, .* got {'a' * 80}… "),
+        ("pip uninstall torch", "TORCH must be what stands after pip install, got pip uninst"),
         ("~nobody-of-this-name/torch.whl", "TORCH must name a wheel that exists, .* got ~nobody"),
     ],
 )  # fmt: skip

@@ -77,7 +77,7 @@ def torch_arguments(torch: str) -> list[str]:
         arguments = shlex.split(re.sub(r"^(\S*python\S* -m )?pip3? install ", "", torch))
     except ValueError as error:
         raise InstallError(f"TORCH must be what pip install takes, got {got}: {error}") from None
-    if "install" in arguments:
+    if {"install", "uninstall"} & set(arguments):
         raise InstallError(f"TORCH must be what stands after pip install, got {got}")
     ends = [re.split(r"[/\\]", each)[-1] for each in arguments]
     if not any(NAMES_TORCH.match(end) for end in ends) and not {"-r", "--requirement"} & set(ends):
