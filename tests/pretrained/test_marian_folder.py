@@ -255,6 +255,9 @@ def test_two_vocabularies_are_read_and_written(two_vocabularies, trained, tmp_pa
     edit(vocabulary, new="7")
     with pytest.raises(CheckpointError, match="target_vocab.json must hold the ids 0, 1, … once"):
         load_marian(tmp_path)
+    vocabulary.unlink()
+    with pytest.raises(FileNotFoundError, match="must hold target_vocab.json, got none"):
+        load_marian(tmp_path)
     save_marian(tmp_path, trained)  # of one vocabulary: the other's does not stay
     assert load_marian(tmp_path).tokenizer.target_vocabulary == trained.tokenizer.vocabulary
     assert not theirs_in(tmp_path)[1].separate_vocabs

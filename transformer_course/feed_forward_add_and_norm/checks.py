@@ -249,7 +249,10 @@ def check_pre_norm(answer: Callable[[Tensor, nn.Module, nn.Module], Tensor]) -> 
         }
         refuse_mistakes(result, known_mistakes)
         if not close(result, x + sublayer(norm(x))):
-            if close(ask(answer, x, norm, torch.zeros_like), x):
+            got: list[Tensor] = []
+            if close(ask(answer, x, norm, lambda v: torch.zeros_like(got.append(v) or v)), x):
+                if any(close(each, norm(x)) for each in got):
+                    raise AnswerError("The sub-layer's output is added to x as it is, once.")
                 raise AnswerError("The sub-layer does not get norm(x).")
             raise AnswerError("If the sub-layer returns zeros, x must come out unchanged.")
 

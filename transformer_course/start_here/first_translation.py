@@ -272,8 +272,14 @@ def explore_links(
         head: The head, counted from 1.
 
     Raises:
-        ValueError: As for translate_text.
+        ValueError: As for translate_text, or if sentences are not such pairs, or none.
     """
+    try:
+        texts = [text for _, text in sentences]
+        first = texts[0]
+    except (TypeError, ValueError, IndexError):
+        wanted = "pairs of a kind and a sentence, one or more"
+        raise ValueError(f"sentences must be {wanted}, got {sentences!r}") from None
 
     def pictured(text: str) -> dict[str, object]:
         found = translate_text(translator, text)
@@ -286,7 +292,6 @@ def explore_links(
         }
 
     def live(text: str) -> str:
-        texts = [known for _, known in sentences]
         typed = [] if text in texts else [_for_page("your own", text, **pictured(text))]
         return live_element(
             __file__,
@@ -298,7 +303,6 @@ def explore_links(
         )
 
     ready = [_for_page(kind, text, **pictured(text)) for kind, text in sentences]
-    _, first = sentences[0]
     explore(
         lambda text: plot_marked_links(**pictured(text)),
         lambda text: describe_marked_links(**pictured(text)),

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import safetensors.torch
@@ -75,9 +76,8 @@ class MarianTokenizer:
             try:
                 cutter.load_from_serialized_proto(content)
             except RuntimeError:
-                raise ValueError(
-                    f"{name} must be a SentencePiece model, got another file"
-                ) from None
+                wanted = f"{name} must be a SentencePiece model"
+                raise ValueError(f"{wanted}, got another file") from None
 
     def __len__(self) -> int:
         """Number of a source's ids: the model's vocabulary_size."""
@@ -138,7 +138,9 @@ def load_marian(folder: str | os.PathLike, *, sha256: str | None = None) -> Tran
     folder = Path(folder)
     _require_files(folder)
     settings, vocabulary = (_read_object(folder / name) for name in (CONFIG, VOCABULARY))
-    other = folder / TARGET_VOCABULARY
+    other, asked = folder / TARGET_VOCABULARY, folder / TOKENIZER
+    if not other.exists() and asked.exists() and _read_object(asked).get("separate_vocabs"):
+        raise FileNotFoundError(f"{folder} must hold {TARGET_VOCABULARY}, got none")
     target_vocabulary = _read_object(other) if other.exists() else None
     with enough_memory(f"the model in {folder}"):
         content = (folder / WEIGHTS).read_bytes()
@@ -213,10 +215,7 @@ def _require_files(folder: Path) -> None:
 
 def _read_object(path: Path) -> dict[str, object]:
     """The object in a JSON file."""
-    try:
-        held = read_json(path)
-    except ValueError:
-        held = None
-    if not isinstance(held, dict):
-        raise CheckpointError(f"{path} must hold an object in JSON, got something else")
-    return held
+    with suppress(ValueError):
+        if isinstance(held := read_json(path), dict):
+            return held
+    raise CheckpointError(f"{path} must hold an object in JSON, got something else")

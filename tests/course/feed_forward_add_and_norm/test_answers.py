@@ -217,6 +217,8 @@ ANSWERS = {
             "x + sublayer(norm(x)) → norm(x + sublayer(norm(x)))": "One norm is too many: there is none after",
             "x + sublayer(norm(x)) → x + norm(sublayer(norm(x)))": "One norm is too many: the output",
             "x + sublayer(norm(x)) → x + norm(x)": "If the sub-layer returns zeros, x must come",
+            "x + sublayer(norm(x)) → x - sublayer(norm(x))": "output is added to x as it is",
+            "x + sublayer(norm(x)) → x + sublayer(norm(norm(x)))": "does not get norm(x)",
             "return x + sublayer(norm(x)) → x += sublayer(norm(x)); return x": "Your code changes the tensor that it gets,",
             "return x + → x +": "Your function returns nothing",
             "x + sublayer(norm(x)) → x + norm": "Python stops at `return x + norm`: TypeError:",

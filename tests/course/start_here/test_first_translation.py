@@ -299,6 +299,12 @@ def test_the_word_whose_thickest_line_crosses_most_is_marked_first():
     assert module._most_crossed(torch.ones(1, 3), []) == 0  # nothing was written
 
 
+@pytest.mark.parametrize("sentences", [[], ["A dog runs."]])
+def test_sentences_come_with_their_kinds(sentences):
+    with pytest.raises(ValueError, match="sentences must be pairs of a kind and a sentence, one"):
+        explore_links(None, sentences, layer=1, head=1)
+
+
 def test_a_title_is_drawn_literally_and_line_by_line(translator):
     found = translate_text(translator, "$x_1$ \\frac")
     figure = draw_translation(found, layer=1, title="5 $ or\n$ 6")
