@@ -24,6 +24,7 @@ from transformer_edu.data.augmentation import FINAL_MARKS
 from transformer_edu.data.parallel_text import ParallelText, TextPair
 from transformer_edu.data.tokenizer import load_tokenizer
 from transformer_edu.generation.translator import Translator
+from transformer_edu.model.transformer import Transformer
 from transformer_edu.pretrained.loading import CARD, HISTORY
 from transformer_edu.runs.command import make_optimizer
 from transformer_edu.runs.run_folder import RunFolder
@@ -178,12 +179,21 @@ def _require_whole(run: RunFolder, settings: RunSettings, candidates: dict[str, 
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         files = f"{run.settings_file.name} and {run.history_file.name}"
         raise ValueError(f"run must have whole {files}, got others in {run.path}") from error
-    scored = [record["step"] for record in history_of(run, settings)["evaluations"]]
+    records = history_of(run, settings)["evaluations"]
+    scored = [record["step"] for record in records]
+    best = run.weights_at(max(records, key=lambda record: record[BleuScorer.name])["step"])
+    if best.exists() and not _are_same(load_model(best), load_model(run.best)):
+        raise ValueError(f"{run.best} must hold the weights of {best}, got others")
     kept = [file for step, file in run.kept_weights().items() if step in scored[-settings.keep :]]
-    if len(kept) == min(settings.keep, len(scored)):  # nobody has deleted one of them
-        ours, found = average_models(kept).state_dict(), load_model(run.model).state_dict()
-        if any(not ours[name].equal(found[name]) for name in ours):
-            raise ValueError(f"{run.model} must be the average of the last weights, got others")
+    all_there = len(kept) == min(settings.keep, len(scored))  # nobody has deleted one of them
+    if all_there and not _are_same(average_models(kept), load_model(run.model)):
+        raise ValueError(f"{run.model} must be the average of the last weights, got others")
+
+
+def _are_same(one: Transformer, other: Transformer) -> bool:
+    """Whether two models have the same weights."""
+    ours, theirs = one.state_dict(), other.state_dict()
+    return ours.keys() == theirs.keys() and all(ours[n].equal(theirs[n]) for n in ours)
 
 
 def _is_history(file: Path) -> bool:

@@ -77,13 +77,13 @@ def plot_lookup(
     left.set(xlabel=literal(features[0]), ylabel=literal(features[1]))
     _draw_weights(middle, scores, weights, words)
     _draw_mix(right, value, weights, output, words)
-    best = words[int(weights.argmax())]
+    nearest = literal(words[int((value - output).norm(dim=-1).argmin())])
     where = "inside the triangle of" if len(words) == 3 else "among"
-    title_above(figure, f"The output is {where} the values, nearest to {literal(best)}")
+    title_above(figure, f"The output is {where} the values, nearest to {nearest}")
     mixed = ", ".join(f"{weight:.3f} {word}" for word, weight in zip(words, weights, strict=True))
     figure.set_label(
-        f"left: a query and its keys; right: the output, {where} the values and near the value "
-        f"of {best}: their average with the weights {mixed}"
+        f"left: a query and its keys; right: the output, {where} the values and nearest to the "
+        f"value of {nearest}: their average with the weights {mixed}"
     )
     return figure
 

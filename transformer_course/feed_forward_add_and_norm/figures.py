@@ -34,8 +34,8 @@ def plot_normalized_rows(before: Tensor, after: Tensor) -> Figure:
     Returns:
         A new figure.
     """
-    different = len(after.mul(100).round().unique(dim=0))
-    title = f"Different rows: {len(before)} before, {different} after"
+    were, are = (len(rows.mul(100).round().unique(dim=0)) for rows in (before, after))
+    title = f"Different rows: {were} before, {are} after"
     more = [f"row {number}" for number in range(4, len(before) + 1)]
     names = ["small", "large", "shifted", *more][: len(before)]
     figure = plot_normalization(before, after, row_names=names, title=title)

@@ -41,9 +41,13 @@ def test_the_points_have_their_names_and_the_query_its_features():
     assert {"output", "a", "b", "c"} <= written(MIX)
 
 
-def test_the_largest_weight_is_named_in_title_and_words():
+def test_the_value_nearest_to_the_output_is_named_in_title_and_words():
     assert FIGURE.get_suptitle().endswith("inside the triangle of the values, nearest to a")
-    assert "near the value of a" in FIGURE.get_label()
+    assert "nearest to the value of a" in FIGURE.get_label()
+    far = torch.tensor([[40.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    query = PLANE_QUERY / 20  # the first weight is the largest, and its value is far away
+    other = plot_lookup(query, PLANE_KEY, far, words="abc", features="xy")
+    assert (PLANE_KEY @ query).argmax() == 0 and other.get_suptitle().endswith("nearest to b")
 
 
 @pytest.mark.parametrize(

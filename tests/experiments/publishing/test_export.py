@@ -144,6 +144,15 @@ def test_other_weights_are_not_called_the_average_of_the_last(text_run, tmp_path
     assert capsys.readouterr().err == wanted and not (tmp_path / "to").exists()
 
 
+def test_other_weights_are_not_called_those_of_the_best_step(text_run, tmp_path, capsys):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
+    records = json.loads(run.history_file.read_text("utf-8"))
+    run.write_history([*records[:-1], records[-1] | {"bleu": 1.0}])  # its last step is the best
+    assert main([str(run.path), "--to", str(tmp_path / "to")]) == 1
+    wanted = f"error: {run.best} must hold the weights of {run.weights_at(7)}, got others\n"
+    assert capsys.readouterr().err == wanted and not (tmp_path / "to").exists()
+
+
 def test_a_tokenizer_of_another_run_is_refused_by_its_name(text_run, tmp_path, capsys):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
     train_tokenizer(["ab ab"], vocabulary_size=261).save(run.tokenizer_file)
