@@ -468,6 +468,29 @@ def test_a_loss_with_the_wrong_sign_is_called_by_its_name():
     assert report.illnesses == ["the loss has the wrong sign"], f"\n{report}"
 
 
+def the_word_before(model: nn.Module, ids: Tensor) -> Tensor:
+    return cross_entropy(model(ids[:, 1:]), ids[:, :-1])
+
+
+def test_labels_that_are_the_words_before_are_not_called_the_next():
+    adapter = Adapter(end_id=END, padding_id=PADDING)
+    report = check_up(GPT(), adapter=adapter, training_step=the_word_before)
+    assert report.illnesses == ["labels are shifted the wrong way"], f"\n{report}"
+
+
+class TakesShiftedLabels(GPT):
+    def forward(self, ids: Tensor, labels: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        logits = super().forward(ids)
+        return logits, None if labels is None else cross_entropy(logits, labels)
+
+
+def test_a_model_that_wants_shifted_labels_gets_such_for_its_end_and_padding():
+    report = check_up(TakesShiftedLabels(), adapter=Adapter(end_id=END, padding_id=PADDING))
+    states = {each.probe: each.status for each in report.findings}
+    assert report.illnesses == [] and states["labels"] == "told", f"\n{report}"
+    assert {states[each] for each in ("ending", "loss_padding", "entropy")} == {"healthy"}
+
+
 def row_by_row(model: nn.Module, ids: Tensor) -> Tensor:
     rows = [row[row != PADDING] for row in ids]
     return sum(cross_entropy(model(row[None, :-1]), row[None, 1:]) for row in rows) / len(rows)
@@ -588,7 +611,7 @@ def test_every_illness_in_the_table_is_found_in_some_model_here():
     shown = {bug.illness for bug in BUGS} | {*ILLNESSES.values()}
     elsewhere = {"the source has no effect", "the source is cut off", "source padding is visible"}
     elsewhere |= {"the model copies what it reads", "the training step teaches nothing"}
-    elsewhere |= {"the loss has the wrong sign"}
+    elsewhere |= {"the loss has the wrong sign", "labels are shifted the wrong way"}
     assert {*names} - shown == elsewhere  # here, test_our_faults.py, test_published_bugs.py
     assert shown <= {*names}
 

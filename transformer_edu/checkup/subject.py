@@ -79,7 +79,7 @@ class Subject:
     ) -> None:
         self.model, self.adapter, self.training_step = model, adapter, training_step
         self.name, self.notes, self.convention = type(model).__name__, [], "none"
-        self.greed = "greedily"  # how generation was asked for, last
+        self.greed, self.shifted = "greedily", False  # how it was asked to generate; its labels
         self.device = next((each.device for each in model.parameters()), torch.device("cpu"))
         self.labels = self.swapped = self.is_asked = self.is_logits = self.drops_always = False
         self._read_signature(kind)

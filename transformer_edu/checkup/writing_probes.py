@@ -190,12 +190,12 @@ def labels(subject: Subject) -> Found:
         return "the loss has the wrong sign", rises
     if sum(label not in row for row, _, label in steps) > len(steps) / 2:
         name = "labels come from elsewhere"
-    elif counts[1] == max(counts):
+    elif counts[1] == max(*counts, 1):
         name = HEALTHY
-    elif counts[2] > counts[0]:
-        name = "labels are shifted twice"
+    elif counts[2] > counts[0] or not any(counts):
+        name = "labels are shifted twice" if counts[2] else "labels are shifted the wrong way"
     elif subject.training_step is None and not hasattr(subject.model, "can_generate"):
-        name = "labels must come shifted"
+        name, subject.shifted = "labels must come shifted", True
     return name, len(steps), *counts
 
 
@@ -276,7 +276,7 @@ def _loss(subject: Subject, text: Text) -> object:
         return subject.training_step(subject.model, *(text[2], text[0])[not subject.has_source :])
     role = next((each.name for each in subject.parameters if each.role == "labels"), "")
     given, real = text.ids, text.real
-    if role.startswith("target") or subject.has_source:  # shifted by the caller
+    if role.startswith("target") or subject.has_source or subject.shifted:  # by the caller
         given, real = (F.pad(each[:, 1:], (0, 1)) for each in (given, real))
     for ignored in (*IGNORED, subject.padding_id) if role else ():
         try:
