@@ -227,10 +227,16 @@ def course(folders, monkeypatch):
     monkeypatch.setattr(working_copies, "ROOT", lessons.parent)
 
     def run(capsys):
-        status = main()
+        status = main([])
         return status, *capsys.readouterr()
 
     return run
+
+
+def test_who_asks_for_help_gets_no_copies(folders, course):
+    with pytest.raises(SystemExit) as left:
+        main(["--help"])
+    assert left.value.code == 0 and not folders[1].exists()
 
 
 def only_the_second_is_copied(folders, done):

@@ -15,6 +15,7 @@ if __name__ == "__main__":  # before the imports that take seconds
 
     run_command("tools.working_copies")
 
+import argparse
 import hashlib
 import json
 import os
@@ -232,6 +233,10 @@ def _remembered(copies: Path) -> dict[str, list[str]]:
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command: bring the folder ``work`` up to date."""
+    about = "Copy the lessons into work/; what you have changed there is never overwritten."
+    argparse.ArgumentParser(prog="python -m tools.working_copies", description=about).parse_args(
+        arguments
+    )
     copies = ROOT / "work"
     if os.path.lexists(copies) and not copies.is_dir():
         got = "a file" if copies.exists() else "a link that leads nowhere"

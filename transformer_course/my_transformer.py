@@ -383,6 +383,8 @@ def _reason(error: BaseException) -> str:
             return f"{words}, line {number}"
         case RecursionError() | MemoryError():
             return "it is nested too deeply, or calls itself"
+        case UnicodeDecodeError():
+            return "it is not in UTF-8"
         case UnicodeEncodeError():
             return "it holds half a character, which no file can hold"
         case OSError(strerror=str(words)):

@@ -32,6 +32,10 @@ def step(model, ids):
     logits = model(ids)
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids.flatten())
 
+def step_without_reduction(model, ids):
+    logits = model(ids[:, :-1]).flatten(0, 1)
+    return torch.nn.functional.cross_entropy(logits, ids[:, 1:].flatten(), reduction="none")
+
 def fail():
     raise OSError("no such checkpoint")
 
@@ -99,6 +103,11 @@ def test_what_the_model_prints_is_no_part_of_the_report(file, capsys):
 def test_an_empty_name_of_a_training_step_is_none(file, capsys):
     assert main([f"{file}:build", "--training-step", ""]) == 2
     assert "my_file:build_model must be what can be loaded, got ''" in capsys.readouterr().err
+
+
+def test_a_training_step_that_could_not_be_examined_is_not_passed_by(file, capsys):
+    assert main([f"{file}:build", "--training-step", f"{file}:step_without_reduction"]) == 2
+    assert "a loss must be one number, got shape (" in capsys.readouterr().out
 
 
 def test_the_command_finds_a_module_in_the_folder_where_it_runs(file):

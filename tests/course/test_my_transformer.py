@@ -538,6 +538,12 @@ def test_a_disk_without_locks_lets_kernels_take_turns_too(monkeypatch, capsys):
     assert "FeedForward: yours" in kept() and not mark.exists()
 
 
+def test_a_file_that_another_editor_has_coded_otherwise_is_said_to_be_so(capsys):
+    Path(FILE).write_text("class Attention: pass", encoding="utf-16")
+    assert my_parts().Attention is our_transformer.Attention
+    assert capsys.readouterr().out.startswith(f"{FILE} could not be read (it is not in UTF-8)")
+
+
 DEEP = f"x = {'-' * 100_000}1\n"
 
 

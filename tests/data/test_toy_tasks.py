@@ -111,6 +111,7 @@ def test_all_pairs_that_there_are_can_be_drawn():
         (reverse_task, {"longest": 10**18}, "longest must be at most 10,000, got 1,000,000,000,"),
         (copy_task, {"num_symbols": 10**18}, "num_symbols must be at most 10,000, got 1,000,000"),
         (reverse_task, {"seed": -1}, "seed must be at least 0, got -1"),
+        (number_words_task, {"seed": 2**64}, "seed must be at most 18,446,744,073,709,551,615,"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(make, settings, message):

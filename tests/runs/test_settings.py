@@ -74,6 +74,11 @@ def test_who_counts_pairs_does_not_count_tokens():
         ({"schedule": "flat"}, ValueError, "schedule must be one of linear, .*, got 'flat'"),
         ({"task": "files"}, ValueError, "source must be given for the task files, got None"),
         ({"source": "a"}, ValueError, "source must be left out for the task multi30k, got 'a'"),
+        (
+            {"task": "copy", "copies": 4, "longest": 9},
+            ValueError,
+            "copies must be left out for the task copy",
+        ),
         ({"steps": 0}, ValueError, "steps must be at least 1, got 0"),
         ({"keep": 0}, ValueError, "keep must be at least 1, got 0"),
         ({"patience": 0}, ValueError, "patience must be at least 1, got 0"),

@@ -2,7 +2,7 @@
 
 ``my_file`` is a module or the path of a Python file, ``build_model`` a function without arguments
 that returns the model, or the model and an Adapter. The exit status is 0 without an illness, 1
-with one, and 2 if the model could not be examined.
+with one, and 2 if the model, or a training step that is given, could not be examined.
 """
 
 if __name__ == "__main__":  # before the imports that take seconds
@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {'' if isinstance(error, CheckupError) else raised}{error}", file=sys.stderr)
         return NOT_EXAMINED
     print(report.to_json() if chosen.json else report)
-    return ILL if report.illnesses else 0
+    tried = [each.probe for each in report.findings if each.status != "not tried"]
+    return ILL if report.illnesses else NOT_EXAMINED if step and "labels" not in tried else 0
 
 
 def named(address: str) -> Callable[..., object]:

@@ -115,10 +115,9 @@ def generation(subject: Subject) -> Found:
 
 def _wrong_word(subject: Subject, text: Text) -> tuple[int, int, int] | None:
     """The number and id of the first token that has not the largest logit, and which one has."""
-    start = _start(subject)
     for row, written in enumerate(_written(subject, text)):
         ids, real, source, source_real = text.rows([row])
-        first = ids.new_tensor([start]) if subject.has_source else ids[real]
+        first = ids.new_tensor([_start(subject)]) if subject.has_source else ids[real]
         whole = torch.cat([first, first.new_tensor(written)])
         alone = Text.of(whole[None], *([source[source_real][None]] if subject.has_source else []))
         logits = subject.answer(alone)[0, len(first) - 1 :]
@@ -136,8 +135,7 @@ def stopping(subject: Subject) -> Found:
     require(last and end in range(width), "no end token is known: give Adapter(end_id=…)")
     bias = F.one_hot(torch.tensor(end), width).to(subject.device) * CERTAIN
     with last[-1].register_forward_hook(lambda module, given, output: output + bias):
-        written = _written(subject, subject.text(batch=2), ends=True)
-    after = max(map(len, written)) - 1
+        after = max(map(len, _written(subject, subject.text(batch=2), ends=True))) - 1
     return ("generation does not stop", after) if after > 0 else HEALTHY
 
 
@@ -244,6 +242,7 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, fl
     with model.register_forward_hook(observe, with_kwargs=True), Watch():
         loss = _loss(subject, text)
         if not any(x.grad is not None for _, x in calls) and getattr(loss, "requires_grad", False):
+            require(loss.numel() == 1, f"a loss must be one number, got shape {(*loss.shape,)}")
             loss.backward()
     taught = [each for each in calls if each[1].grad is not None]
     is_known = taught or subject.training_step is not None

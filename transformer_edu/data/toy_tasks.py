@@ -69,11 +69,11 @@ def number_words_task(
         seed: Decides which numbers are drawn; the same seed gives the same task.
 
     Raises:
-        TypeError, ValueError: If a size is not a whole number in its range, seed is negative, or
+        TypeError, ValueError: If a size or the seed is not a whole number in its range, or
             there are fewer numbers than asked for.
     """
     sizes = _require_sizes("number words", (train_size, validation_size, test_size), LARGEST_NUMBER)
-    require_whole("seed", seed, minimum=0)
+    require_whole("seed", seed, minimum=0, maximum=2**64 - 1)
     dictionary = [number for number in range(1, 100) if len(english_words(number)) == 1]
     if train_size < len(dictionary):
         raise ValueError(f"train_size must be at least {len(dictionary)}, got {train_size}")

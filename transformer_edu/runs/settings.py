@@ -11,6 +11,7 @@ EVERYDAY = "everyday"  # the corpus of our own
 TEXT_TASKS = ("multi30k", EVERYDAY, f"multi30k+{EVERYDAY}", "files")  # scored by BLEU
 TOY_TASKS = ("numbers", "copy", "reverse")  # scored by exact match
 TASKS = (*TEXT_TASKS, *TOY_TASKS)
+OF_TEXT = ("vocabulary_size", "bpe_dropout", "copies", "longest")  # toy tasks have no use for them
 OPTIMIZERS = ("adam", "muon")
 LONGEST_TEXT = 1024  # positions of a translator; the table of positions is computed, not learned
 
@@ -162,5 +163,7 @@ def choose_settings(preset: str | None = None, **given: object) -> RunSettings:
     if preset is None:
         preset = "toy" if given.get("task") in TOY_TASKS else "tiny"
     require_choice("preset", preset, PRESETS)
+    for name in sorted(given.keys() & OF_TEXT) if given.get("task") in TOY_TASKS else ():
+        raise ValueError(f"{name} must be left out for the task {given['task']}")
     counted = {"batch_tokens": None} if "batch_size" in given else {}  # pairs, not tokens
     return PRESETS[preset].changed(**counted | given)

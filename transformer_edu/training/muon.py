@@ -50,9 +50,8 @@ class Muon(Optimizer):
     def step(self, closure: None = None) -> None:
         """Change every weight that has a gradient."""
         for group in self.param_groups:
-            weights = [weight for weight in group["params"] if weight.grad is not None]
             change = self._step_by_muon if group["by"] == "Muon" else self._step_by_adam
-            change(weights, group["lr"])
+            change([each for each in group["params"] if each.grad is not None], group["lr"])
 
     def _step_by_adam(self, weights: list[nn.Parameter], rate: float) -> None:
         for weight in weights:
@@ -72,12 +71,11 @@ class Muon(Optimizer):
         for weight in weights:
             alike.setdefault(tuple(weight.shape), []).append(weight)
         for shape, matrices in alike.items():  # those of one shape at once
-            length = rate * STEP_LENGTH * max(shape) ** 0.5
             means = torch.stack([self._mean(weight) for weight in matrices])
             with self._autocast:
                 steps = orthogonal(means)
             for weight, step in zip(matrices, steps, strict=True):
-                weight.sub_(step, alpha=length)
+                weight.sub_(step, alpha=rate * STEP_LENGTH * max(shape) ** 0.5)
 
     def _mean(self, weight: nn.Parameter) -> Tensor:
         """The mean of the gradients, as it will be after one more step like this one (Nesterov)."""
