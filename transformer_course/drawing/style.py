@@ -4,6 +4,7 @@ The style holds while one figure is drawn; matplotlib's global settings stay as 
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Sized
 from pathlib import Path
 from typing import ParamSpec
@@ -27,9 +28,13 @@ _Drawing = ParamSpec("_Drawing")
 
 def styled(draw: Callable[_Drawing, Figure]) -> Callable[_Drawing, Figure]:
     """Let a drawing function draw in the course's style, and only that function."""
+    first = next(iter(inspect.signature(draw).parameters), "")
 
     @functools.wraps(draw)
     def draw_in_style(*args: _Drawing.args, **kwargs: _Drawing.kwargs) -> Figure:
+        drawn = args[0] if args else kwargs.get(first)
+        if isinstance(drawn, list) and not drawn:
+            raise ValueError(f"{first} must hold something to draw, got an empty list")
         with plt.style.context(_STYLE):
             return draw(*args, **kwargs)
 

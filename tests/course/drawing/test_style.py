@@ -47,3 +47,11 @@ def test_a_token_becomes_one_short_literal_line(token, drawn):
 
 def test_a_name_may_be_longer_than_a_token():
     assert literal("x" * 99, longest=None) == "x" * 99
+
+
+def test_an_empty_list_is_refused_by_the_name_of_what_was_to_be_drawn():
+    words = styled(lambda words: plt.figure(figsize=(len(words), 1)))
+    assert words(["a"]) and words(words=["a"])
+    for given in ({"words": []}, {}):
+        with pytest.raises(ValueError, match="words must hold something to draw, got an empty"):
+            words(*([] if given else [[]]), **given)
