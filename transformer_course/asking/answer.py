@@ -89,7 +89,8 @@ def exercise(
             try:
                 if answer is ...:
                     raise _StillWaitingError
-                with torch.device("cpu"):  # checks compute there, whatever the default is
+                # Whatever the defaults are, as an interrupt in a no_grad may have left them.
+                with torch.device("cpu"), torch.enable_grad():
                     check(_on_cpu(answer), **{name: _on_cpu(it) for name, it in given.items()})
             except _StillWaitingError:
                 print(f"Exercise {number} is waiting for you: replace the three dots.")

@@ -142,14 +142,13 @@ class Beams:
         self.totals = totals.masked_fill(complete, -torch.inf)
         if not complete.any():
             return
-        penalty = length_penalty(self.step, self.alpha)
         places = torch.arange(len(totals), device=totals.device)
         written = self.targets.written[self._rows(places, parents)[complete]]
         of_each = (complete.nonzero()[:, 0], written, token_ids[complete], totals[complete])
         for place, row, token_id, total in zip(*(x.tolist() for x in of_each), strict=True):
             hypothesis = Hypothesis(
                 token_ids=self.targets.read([*row, token_id]),
-                score=total / penalty,
+                score=total / length_penalty(self.step, self.alpha),
                 log_probability=total,
                 finished=token_id == self.targets.end_id,
             )

@@ -163,7 +163,8 @@ def choose_settings(preset: str | None = None, **given: object) -> RunSettings:
     if preset is None:
         preset = "toy" if given.get("task") in TOY_TASKS else "tiny"
     require_choice("preset", preset, PRESETS)
-    for name in sorted(given.keys() & OF_TEXT) if given.get("task") in TOY_TASKS else ():
-        raise ValueError(f"{name} must be left out for the task {given['task']}")
     counted = {"batch_tokens": None} if "batch_size" in given else {}  # pairs, not tokens
-    return PRESETS[preset].changed(**counted | given)
+    chosen = PRESETS[preset].changed(**counted | given)
+    for name in () if chosen.is_text else sorted(given.keys() & OF_TEXT):
+        raise ValueError(f"{name} must be left out for the task {chosen.task}")
+    return chosen

@@ -24,6 +24,18 @@ def check_double(answer, *, number):
         raise AnswerError("Twice the number.")
 
 
+@exercise("9.8")
+def check_slope(answer):
+    x = torch.ones(1, requires_grad=True)
+    answer(x).backward()
+
+
+def test_gradients_that_an_interrupt_has_left_off_are_not_the_answers_fault(capsys):
+    with torch.no_grad():
+        check_slope(lambda x: 2 * x)
+    assert capsys.readouterr().out == "Exercise 9.8 is correct.\n"
+
+
 def test_three_dots_wait(capsys):
     check_double(..., number=3)
     assert "Exercise 9.9 is waiting for you" in capsys.readouterr().out
