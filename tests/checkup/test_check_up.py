@@ -468,6 +468,24 @@ def test_a_loss_with_the_wrong_sign_is_called_by_its_name():
     assert report.illnesses == ["the loss has the wrong sign"], f"\n{report}"
 
 
+def a_quarter(model: nn.Module, ids: Tensor) -> Tensor:
+    return (
+        cross_entropy(model(ids[:, :-1]), ids[:, 1:]) / 4
+    )  # of four batches whose gradients add up
+
+
+def test_a_loss_for_accumulated_gradients_is_the_cross_entropy():
+    adapter = Adapter(end_id=END, padding_id=PADDING)
+    report = check_up(GPT(), adapter=adapter, training_step=a_quarter)
+    assert report.illnesses == [], f"\n{report}"
+    assert "4 times smaller" in str(report)
+
+
+def test_a_step_of_an_encoder_is_said_to_be_not_examined():
+    report = str(check_up(GPT(), kind="encoder-only", training_step=a_quarter))
+    assert "The training step of an encoder is not examined." in report
+
+
 def the_word_before(model: nn.Module, ids: Tensor) -> Tensor:
     return cross_entropy(model(ids[:, 1:]), ids[:, :-1])
 

@@ -135,6 +135,17 @@ def test_a_deleted_a_changed_and_a_silenced_check_are_told_apart(grade):
     ]
 
 
+def test_in_merged_cells_each_exercise_has_its_own_outcome(grade):
+    right = "\n\n".join([cell_of(0, "5"), cell_of(1, "7"), cell_of(2, "'five'")])
+    assert grade(lesson(right)) == [
+        ("7.1", "correct", ""),
+        ("7.2", "hint", "7 is wrong. <b>Count</b> again."),
+        ("7.3", "not run", "Its cell stopped at an exercise before."),
+    ]
+    below = f"{cell_of(0, '5')}\nprint(nonsense)"
+    assert grade(lesson(below))[0] == ("7.1", "correct", "")
+
+
 def test_a_cell_that_fails_before_its_check_and_one_elsewhere_are_named(grade):
     notebook = answered("5", "nonsense = = 6\nanswer", f"answer = {'x' * 2000}")
     notebook.cells.insert(2, new_code_cell("1 / 0"))

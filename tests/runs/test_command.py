@@ -95,8 +95,7 @@ def test_a_run_that_goes_on_is_the_run_that_never_stopped(
     whole, expected = results(text_run)
     assert files == expected
     scored = [record for record in history if record["bleu"] is not None]
-    without_loss = [{**record, "loss": 0} for record in whole]  # its mean is since the last line
-    assert [{**record, "loss": 0} for record in scored] == without_loss
+    assert scored == whole
 
 
 def last_step(watcher: Watcher, run: TrainingRun) -> int:
@@ -289,6 +288,47 @@ def test_a_run_that_began_while_this_one_waited_is_not_overwritten(tmp_path, mon
     assert "which holds one: add --resume" in capsys.readouterr().err
 
 
+def test_a_checkpoint_of_another_run_is_refused_and_changes_no_file(text_run, tmp_path, capsys):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    others = RunFolder(tmp_path / "others")
+    assert (
+        main(["--task", "copy", "--steps", "4", "--d-model", "16", "--out", str(others.path)]) == 0
+    )
+    shutil.copy(others.checkpoint, folder.checkpoint)
+    before = {file.name: file.read_bytes() for file in folder.path.iterdir() if file.is_file()}
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    assert "last.safetensors" in capsys.readouterr().err
+    assert before == {f.name: f.read_bytes() for f in folder.path.iterdir() if f.is_file()}
+
+
+def interrupted_at_once(*_: object, **given: Path) -> TrainingRun:
+    run = load_history(given["resume"])
+    run.interrupted = True
+    return run
+
+
+def test_an_older_checkpoint_takes_the_result_away_only_with_a_new_record(
+    text_run, small_options, tmp_path, monkeypatch
+):
+    begun, folder = tmp_path / "begun", RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    with monkeypatch.context() as patch:
+        interrupt_once(patch, "after step 4")
+        assert main([*small_options, "--out", str(begun)]) == INTERRUPTED
+    shutil.copy(begun / "last.safetensors", folder.checkpoint)
+    before = folder_content(folder.path, "last.safetensors")
+    with monkeypatch.context() as patch:
+        patch.setattr(Watcher, "__call__", lambda *_: pytest.fail("a step"))
+        patch.setattr(command, "fit", interrupted_at_once)
+        assert main(["--out", str(folder.path), "--resume"]) == INTERRUPTED
+    assert before == folder_content(folder.path, "last.safetensors")
+    with monkeypatch.context() as patch:
+        interrupt_once(patch, "after step 5")
+        assert main(["--out", str(folder.path), "--resume"]) == INTERRUPTED
+    assert folder.read_history()[-1]["step"] == 5 and not folder.model.exists()
+    assert main(["--out", str(folder.path), "--resume"]) == 0
+    assert results(folder.path)[1] == results(text_run)[1]
+
+
 def test_the_history_is_cut_to_what_the_checkpoint_knows_and_that_is_said(
     text_run, tmp_path, capsys
 ):
@@ -297,7 +337,7 @@ def test_the_history_is_cut_to_what_the_checkpoint_knows_and_that_is_said(
     folder.write_history([*whole, whole[-1] | {"step": 9}])
     assert main(["--out", str(folder.path), "--resume"]) == 0
     assert folder.read_history() == whole
-    assert "evaluations.json: cut after step 7, as the checkpoint is of" in capsys.readouterr().err
+    assert "evaluations.json: goes on after step 7, as the checkpoint is" in capsys.readouterr().err
     folder.history_file.write_text("torn")
     assert main(["--out", str(folder.path), "--resume"]) == 1
     assert capsys.readouterr().err.endswith("must hold a run's records, got something else\n")
@@ -410,7 +450,10 @@ def test_the_best_of_another_run_of_the_same_sizes_is_not_taken_for_the_run_s(
         with monkeypatch.context() as patch:
             patch.setattr(command, "fit", lambda *_, **__: pytest.fail("trains"))
             taken = [StepRecord(step, 1.0, 0.1) for step in range(1, steps_taken + 1)]
-            patch.setattr(command, "load_history", lambda _, taken=taken: TrainingRun(taken))
+            run = TrainingRun(taken)
+            patch.setattr(
+                command, "load_checkpoint", lambda _, state, run=run: vars(state).update(run=run)
+            )
             assert main(["--out", str(folder.path), "--resume"]) == 1
         said = capsys.readouterr().err.splitlines()[-1]
         assert said == f"error: {folder.best} must be the run's own model, got another one"

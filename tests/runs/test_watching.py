@@ -162,7 +162,7 @@ def test_an_interrupted_run_notes_what_it_has_cost(folder, monkeypatch):
     assert watcher.scores() == {2: 1, 4: 2}
 
 
-def test_what_comes_after_the_checkpoint_is_forgotten(folder):
+def test_what_comes_after_the_checkpoint_is_forgotten_with_the_next_record(folder):
     spent = {"cpu_seconds": 1, "seconds": 2, "tokens": 3}
     folder.write_history([{"step": step, "marks": 1.0, **spent} for step in (2, 4, 6)])
     model = Transformer(replace(SETTINGS.model, vocabulary_size=len(TASK.vocabulary)))
@@ -172,7 +172,9 @@ def test_what_comes_after_the_checkpoint_is_forgotten(folder):
     watcher.begin(TrainingRun([StepRecord(step, 1.0, 0.1) for step in range(1, 6)]))
     assert watcher.scores() == {2: 1.0, 4: 1.0}
     watcher.end(TrainingRun())
-    assert [record["step"] for record in folder.read_history()] == [2, 4]
+    assert [record["step"] for record in folder.read_history()] == [2, 4, 6]
+    watcher.end(TrainingRun([StepRecord(step, 1.0, 0.1) for step in range(1, 6)]))
+    assert [record["step"] for record in folder.read_history()] == [2, 4, 5]
 
 
 def test_the_bar_goes_to_standard_error(folder, capsys):

@@ -47,8 +47,9 @@ def plot_cuts(accuracy: Mapping[str, float]) -> Figure:
     """
     names = list(accuracy)
     lowest = min(names, key=accuracy.__getitem__)
-    title = f"Cut: {lowest}. The accuracy falls from {accuracy[names[0]]:.2f} to "
-    title += f"{accuracy[lowest]:.2f}"
+    whole, left = (f"{accuracy[name]:.2f}" for name in (names[0], lowest))
+    title = f"Cut: {lowest}. The accuracy falls from {whole} to {left}"
+    title = title if left != whole else f"Without the cuts the accuracy is {whole}, too"
     figure = plot_bars(accuracy, y_label="accuracy on words that come again", title=title, top=1)
     figure.set_label(f"{title}: {accuracy}")
     return figure

@@ -36,6 +36,8 @@ def plot_learning(evaluations: Sequence[Evaluation]) -> Figure:
     Args:
         evaluations: On number words, in the order of their steps.
     """
+    if not evaluations:
+        raise ValueError("evaluations must be one or more, got none: did the run end before?")
     last = evaluations[-1]
     title = f"Correct tokens: {last.token_accuracy:.2f}, correct numbers: {last.exact_match:.2f}"
     curves = {

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_course.grading.limited_run import STOPPED, Limits, Run, run_limited
+from transformer_course.grading.limited_run import SAID, STOPPED, Limits, Run, run_limited
 
 CORRECT, HINT, WAITING = "correct", "hint", "waiting"
 ERROR, CHANGED, DELETED, NOT_RUN = "error", "check changed", "deleted", "not run"
@@ -25,6 +25,7 @@ REMARK, NOT_GRADED = "remark", "not graded"  # about the whole notebook
 LARGEST_OUTPUT = 5_000_000  # characters of a cell; ten times what a whole lesson stores
 LONGEST_HINT = 500
 HEADING = re.compile(r"(?m)^### Exercise (\d+\.\d+)")
+CALL_BEGINS = re.compile(r"(?m)^check_\w+\(")
 CALL = re.compile(r"(?m)^(check_\w+)\(.*", re.DOTALL)
 
 
@@ -179,12 +180,16 @@ def _outcome(
     number = called[-1]
     if number not in run.finished:
         return NOT_RUN, run.reason
-    if number in run.errors:
+    printed = run.printed.get(number, "")
+    said = re.findall(rf"(?m)^Exercise {exercise.number} is (\w+)", printed)
+    if number in run.errors and not said:
+        before = f"\n{_trimmed(sources[number - 1])}\n".partition(call)[0]
+        if len(CALL_BEGINS.findall(before)) > len(SAID.findall(printed)):  # of merged cells
+            return NOT_RUN, "Its cell stopped at an exercise before."
         name, words = run.errors[number]
         if name == "AnswerError":
             return HINT, _short(words)
         return ERROR, _told(name, words, limits)
-    said = re.findall(rf"(?m)^Exercise {exercise.number} is (\w+)", run.printed.get(number, ""))
     if not said:
         return CHANGED, f"The cell ran, but {exercise.check} said nothing."
     return (CORRECT if said[-1] == "correct" else WAITING), ""

@@ -148,8 +148,8 @@ def plot_moved(lengths: Sequence[int], exact: Sequence[float], moved: Sequence[f
     """
     few, many = (min(each, len(moved) - 1) for each in (4, 12))
     title = f"8 symbols, moved by {few}: {moved[few]:.2f}, moved by {many}: {moved[many]:.2f}"
-    nothing = [math.nan] * (len(lengths) - len(moved))
-    lines = {"more symbols": exact, "8 symbols, moved right": [*nothing, *moved]}
+    places = [moved[n - 8] if 0 <= n - 8 < len(moved) else math.nan for n in lengths]
+    lines = {"more symbols": exact, "8 symbols, moved right": places}
     x_label = "position of the last token (training: at most 12)"
     return _plot_exact_match(lines, lengths, x_label=x_label, title=title)
 

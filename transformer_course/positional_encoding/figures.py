@@ -86,6 +86,8 @@ def plot_learning(runs: Mapping[str, TrainingRun]) -> Figure:
         runs: By the model's name, all with the same steps and evaluated.
     """
     curves = {name: [each.exact_match for each in run.evaluations] for name, run in runs.items()}
+    if empty := [name for name, curve in curves.items() if not curve]:
+        raise ValueError(f"every run must have evaluations, got none of {empty[0]}")
     steps = [each.step for each in next(iter(runs.values())).evaluations]
     shown = min(1, len(steps) - 1)
     after = ", ".join(f"{name} {curve[shown]:.0%}" for name, curve in curves.items())

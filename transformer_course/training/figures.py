@@ -133,7 +133,12 @@ def plot_loss_curves(run: TrainingRun) -> Figure:
 
     Returns:
         A new figure; its label, not its title, says where the validation loss is lowest.
+
+    Raises:
+        ValueError: If the training has no evaluation.
     """
+    if not run.evaluations:
+        raise ValueError("run must have evaluations, got none: it ended before the first")
     curves: dict[str, list[float]] = {"validation": [], "training": []}
     steps = [each.step for each in run.evaluations]
     for before, each in zip([0, *steps], run.evaluations, strict=False):

@@ -67,6 +67,8 @@ def check_up(
             findings = _findings(subject)
     if missing := ", ".join(name for name in names if name not in given):
         subject.notes.append(f"Not given: {missing}; what they do was not examined.")
+    if training_step is not None and subject.kind == "encoder-only":
+        subject.notes.append("The training step of an encoder is not examined.")
     if words := printed.getvalue().split():
         subject.notes.append(f"It prints while it answers: {' '.join(words)[:60]!r}.")
     seconds = time.perf_counter() - started

@@ -48,9 +48,8 @@ def gradients(subject: Subject) -> Found:
     idle = [name for name, each in pairs if each is None or (each.dim() > 1 and not each.any())]
     if not idle:
         return HEALTHY, len(weights)
-    is_expert = all("expert" in name for name in idle)
-    name = "experts get no gradient" if is_expert else "parameters get no gradient"
-    return name, len(idle), len(weights), idle[0]
+    what = "experts" if all("expert" in name for name in idle) else "parameters"
+    return f"{what} get no gradient", len(idle), len(weights), idle[0]
 
 
 def tied(subject: Subject) -> Found:

@@ -117,8 +117,7 @@ class Watch(TorchFunctionMode):
             self.masked.append(not seen.triu(1).any())
             self.squares += [scores.masked_fill(~seen, torch.nan)] if scores.numel() < 1e6 else []
         spread = (scores - scores[..., :1])[seen].abs().max() / scores[seen].abs().max()
-        self.spread = max(self.spread, spread.item())
-        deviation = scores[seen].std().item()
+        self.spread, deviation = max(self.spread, spread.item()), scores[seen].std().item()
         self.deviation = max(self.deviation, deviation)
         ways = [width**power for power in (0.5, -0.5, 0.25, -0.25)]
         if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in ways):

@@ -51,8 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", help="cpu, cuda or mps; the best one here")
     parser.add_argument("--engine", choices=("pytorch", "ctranslate2"), default="pytorch")
     parser.add_argument("--compute-type", help="of ctranslate2: int8, or float32, the default")
-    chosen = parser.parse_args(arguments)
-    status = 0
+    chosen, status = parser.parse_args(arguments), 0
     require_whole("beam", chosen.beam, maximum=LARGEST_WIDTH)
     if sys.stdin is None:
         raise ValueError("standard input must be open to be translated, got a closed one")

@@ -149,8 +149,7 @@ def _layer_from_pytorch(module: nn.Module) -> EncoderLayer | DecoderLayer:
 @to_pytorch.register(Encoder)
 @to_pytorch.register(Decoder)
 def _stack_to_pytorch(module: Encoder | Decoder) -> nn.Module:
-    layers = [to_pytorch(layer) for layer in module.layers]
-    norm = copy.deepcopy(module.final_norm)
+    layers, norm = [to_pytorch(each) for each in module.layers], copy.deepcopy(module.final_norm)
     if isinstance(module, Encoder):
         # Nested tensors would cut padded positions out of the output in eval mode.
         twin = nn.TransformerEncoder(layers[0], 1, norm=norm, enable_nested_tensor=False)

@@ -20,7 +20,12 @@ from transformer_edu.runs.run_folder import RunFolder
 from transformer_edu.runs.run_task import load_run_task
 from transformer_edu.runs.settings import RunSettings
 from transformer_edu.runs.watching import Watcher
-from transformer_edu.training.checkpoint import average_models, load_history, load_model, save_model
+from transformer_edu.training.checkpoint import (
+    average_models,
+    load_checkpoint,
+    load_model,
+    save_model,
+)
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import evaluate_if_due, fit, paper_adam
 from transformer_edu.training.machine.atomic_files import write_json
@@ -39,7 +44,7 @@ from transformer_edu.training.machine.processes import (
     process_count,
 )
 from transformer_edu.training.muon import Muon
-from transformer_edu.training.state import TrainingRun
+from transformer_edu.training.state import TrainingState
 
 LARGEST_THREADS = 256  # with many thousands the system ends the process
 
@@ -92,9 +97,12 @@ def train_in_folder(
     model = Transformer(config).to(device)
     if settings.training.precision == "auto":  # a resumed run keeps it, also on another machine
         settings = settings.changed(precision=pick_precision(model))
+    state = TrainingState(model, task, settings.training, make_optimizer(model, settings))
+    if checkpoint is not None:
+        load_checkpoint(checkpoint, state)  # what is refused here has changed no file
     watcher = Watcher(model, folder, settings, scorer, processes=processes)
     is_over = checkpoint is not None and (
-        watcher.is_patience_over() or len(load_history(checkpoint).steps) == settings.training.steps
+        watcher.is_patience_over() or len(state.run.steps) == settings.training.steps
     )
     if processes.is_first:
         if not is_over:  # no step will be taken here
@@ -106,7 +114,7 @@ def train_in_folder(
             f"{len(task.validation[: settings.training.evaluate_on]):,} to evaluate on; "
             f"{len(task.vocabulary):,} tokens, {weights:,} weights"
         )
-    if not train_to_the_end(watcher, task, checkpoint):
+    if not train_to_the_end(watcher, state, checkpoint):
         report(f"Interrupted; to go on: {PROGRAM} --out {quote(str(folder.path))} --resume")
         return INTERRUPTED
     processes.wait()
@@ -116,20 +124,19 @@ def train_in_folder(
     return 0
 
 
-def train_to_the_end(watcher: Watcher, task: Task, checkpoint: Path | None) -> bool:
+def train_to_the_end(watcher: Watcher, state: TrainingState, checkpoint: Path | None) -> bool:
     """Train until the end, an early stop or an interrupt; return whether the run is complete."""
-    run = TrainingRun() if checkpoint is None else load_history(checkpoint)
+    run = state.run
     watcher.begin(run)
-    settings = watcher.settings
     try:
         if checkpoint is not None:
-            score_checkpoint(watcher, task, checkpoint, run)
+            score_checkpoint(watcher, state)
         if not watcher.is_patience_over():
             run = fit(
                 watcher.model,
-                task,
-                settings.training,
-                optimizer=make_optimizer(watcher.model, settings),
+                state.task,
+                state.config,
+                optimizer=state.optimizer,
                 after_step=watcher,
                 checkpoint=watcher.folder.checkpoint if watcher.processes.is_first else None,
                 resume=checkpoint,
@@ -148,14 +155,12 @@ def make_optimizer(model: Transformer, settings: RunSettings) -> torch.optim.Opt
     return paper_adam(model, rate)
 
 
-def score_checkpoint(watcher: Watcher, task: Task, checkpoint: Path, run: TrainingRun) -> None:
+def score_checkpoint(watcher: Watcher, state: TrainingState) -> None:
     """Score the checkpoint's model if an interrupt came just before its evaluation."""
-    config, step = watcher.settings.training, len(run.steps)
-    if not config.is_due(step) or step in watcher.scores():
-        return
-    watcher.model.load_state_dict(load_model(checkpoint).state_dict())
-    evaluate_if_due(watcher.model, task, config, run, watcher.processes)
-    watcher.observe(run)
+    step = len(state.run.steps)
+    if state.config.is_due(step) and step not in watcher.scores():
+        evaluate_if_due(state.model, state.task, state.config, state.run, watcher.processes)
+        watcher.observe(state.run)
 
 
 def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
@@ -170,6 +175,8 @@ def finish(watcher: Watcher, task: Task) -> dict[str, dict[str, float]]:
         evaluation = evaluate(model, watched, processes=watcher.processes)
         scores[name] = {"validation_loss": evaluation.loss, scorer.name: scorer(model, evaluation)}
     if watcher.processes.is_first:
+        if folder.read_history() != watcher.records:
+            folder.write_history(watcher.records)
         save_model(folder.model, models["average"])
         write_json(folder.result_file, scores)
     return scores

@@ -39,13 +39,10 @@ class RunFolder:
         self.path = Path(path)
         self.lock_file = self.path / "lock"
         self.settings_file = self.path / "settings.json"
-        self.tokenizer_file = self.path / TOKENIZER
-        self.words_file = self.path / WORDS
+        self.tokenizer_file, self.words_file = self.path / TOKENIZER, self.path / WORDS
         self.history_file = self.path / "evaluations.json"
-        self.checkpoint = self.path / "last.safetensors"
-        self.best = self.path / BEST
-        self.model = self.path / MODEL
-        self.result_file = self.path / "result.json"
+        self.checkpoint, self.best = self.path / "last.safetensors", self.path / BEST
+        self.model, self.result_file = self.path / MODEL, self.path / "result.json"
         self.weights = self.path / "weights"
 
     @contextmanager
@@ -114,7 +111,9 @@ class RunFolder:
             raise ValueError(f"{self.settings_file} must {wanted}") from error
 
     def write_history(self, records: Sequence[Mapping[str, object]]) -> None:
-        """Write the record of every evaluation so far."""
+        """Write the record of every evaluation so far; an earlier end's result becomes a .bak."""
+        for file in filter(Path.exists, (self.model, self.result_file)):
+            os.replace(file, f"{file}.bak")
         write_json(self.history_file, list(records))
 
     def read_history(self, *names: str) -> list[dict[str, object]]:
@@ -140,14 +139,9 @@ class RunFolder:
         raise ValueError(f"{self.history_file} must hold a run's records, got something else")
 
     def keep_weights(self, model: Transformer, step: int, *, count: int) -> None:
-        """Keep the weights at a step and at the count - 1 evaluations before; remove older ones.
-
-        A result that is there is of an earlier end, and becomes a .bak.
-        """
+        """Keep the weights at a step and at the count - 1 evaluations before; remove older ones."""
         self.weights.mkdir(exist_ok=True)
         save_model(self.weights_at(step), model)
-        for file in filter(Path.exists, (self.model, self.result_file)):
-            os.replace(file, f"{file}.bak")
         for path in [path for at, path in self.kept_weights().items() if at <= step][:-count]:
             path.unlink()
 

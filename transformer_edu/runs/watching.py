@@ -86,11 +86,10 @@ class Watcher:
     ) -> None:
         self.processes = processes
         self.model, self.folder, self.settings, self.scorer = model, folder, settings, scorer
-        self.stopped_early = False
-        self.records = folder.read_history(scorer.name, *SPENT)
+        self.stopped_early, self.records = False, folder.read_history(scorer.name, *SPENT)
 
     def begin(self, run: TrainingRun) -> None:
-        """Start the clocks, and cut the history to the steps of run, which the checkpoint holds.
+        """Start the clocks, and go on with the history after the steps of run.
 
         Raises:
             OSError, ValueError: If a score or weights that cannot be made again are missing or
@@ -116,11 +115,10 @@ class Watcher:
             if not is_own or load_model(file).config != self.model.config:
                 words = f"{file} must be the run's own model, got another one"
                 raise checkpoint_file.CheckpointError(words)
-        if is_cut and self.processes.is_first:
-            self.folder.write_history(kept)
+        if is_cut and self.processes.is_first:  # with its next record the file is cut
             report(
-                f"{self.folder.history_file}: cut after step {kept[-1]['step'] if kept else 0:,}, "
-                f"as the checkpoint is of step {steps_taken:,}"
+                f"{self.folder.history_file}: goes on after step "
+                f"{kept[-1]['step'] if kept else 0:,}, as the checkpoint is of step {steps_taken:,}"
             )
         self._before = {name: kept[-1][name] or 0 if kept else 0 for name in SPENT}
         self._began = time.process_time(), time.monotonic()
@@ -157,11 +155,12 @@ class Watcher:
         score = self.scorer(self.model, evaluation)
         if self.processes.is_first:
             self.folder.keep_weights(self.model, evaluation.step, count=self.settings.keep)
-            if score > max(self.scores().values(), default=-1.0):
-                file = self.folder.weights_at(evaluation.step)
-                tensors, about = checkpoint_file.read_checkpoint_file(file)
-                about["won"] = [evaluation.step, evaluation.loss]  # ties it to this run
-                checkpoint_file.write_checkpoint_file(self.folder.best, tensors, about)
+            file = self.folder.weights_at(evaluation.step)
+            tensors, about = checkpoint_file.read_checkpoint_file(file)
+            about["won"] = [evaluation.step, evaluation.loss]  # ties it to this run
+            is_best = score > max(self.scores().values(), default=-1.0)
+            for each in [file, self.folder.best] if is_best else [file]:
+                checkpoint_file.write_checkpoint_file(each, tensors, about)
         record = self._note(run, score)
         if self.processes.is_first:
             line = f"step {record['step']:,}: loss {record['loss']:.3f}, validation loss "
@@ -191,7 +190,9 @@ class Watcher:
         """Add a record to the history; all processes call it together."""
         (cpu_seconds,) = self.processes.sum([time.process_time() - self._began[0]])
         last, found = run.steps[-1], None if score is None else run.evaluations[-1]
-        noted = self.records[-1]["step"] if self.records else 0
+        if self.records and self.records[-1]["step"] == last.step:  # an interrupt's, before this
+            self.records.pop()
+        noted = max(self.scores(), default=0)
         record = {
             "step": last.step,
             "loss": mean(step.loss for step in run.steps[noted:] or run.steps[-1:]),

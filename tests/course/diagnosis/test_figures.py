@@ -1,5 +1,7 @@
 """Every figure of lesson 11 has its title and says in words what it shows."""
 
+import pytest
+
 from tests.room_figures import assert_it_says_what_it_shows
 from transformer_course.diagnosis.figures import load_trained, plot_learning, plot_observations
 from transformer_course.diagnosis.observations import CHANGES
@@ -29,3 +31,8 @@ def test_observations_are_squares_with_a_cross_where_an_answer_moved():
     assert not second.texts
     assert (first.images[0].get_array() > 0).tolist() == [[False, True, True]] * len(CHANGES)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["patient 1", "patient 2"]
+
+
+def test_a_training_that_ended_before_its_first_evaluation_is_refused():
+    with pytest.raises(ValueError, match="evaluations.* got none"):
+        plot_learning([])

@@ -51,6 +51,13 @@ def test_the_titles_follow_the_numbers():
     assert figures.plot_moved(range(3), [1, 1, 1], [0.5, 0.25]).get_label().endswith("by 1: 0.25")
 
 
+def test_moved_prompts_stand_where_their_last_tokens_are():
+    figure = figures.plot_moved(range(2, 13), [1.0] * 11, [0.5, 0.25, 0.125])
+    moved = next(line for line in figure.axes[0].lines if "moved" in line.get_label())
+    drawn = {int(x): y for x, y in moved.get_xydata() if y == y}
+    assert drawn == {8: 0.5, 9: 0.25, 10: 0.125}
+
+
 def test_a_training_loss_is_the_mean_of_the_steps_before_its_evaluation():
     curves = figures.loss_curves(LOSSES)
     assert curves["Adam, validation"] == [6, 2, 2, 1]

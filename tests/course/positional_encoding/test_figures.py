@@ -64,3 +64,8 @@ def test_the_title_of_curves_with_one_evaluation_has_this_one():
 def test_the_title_of_the_curves_has_the_second_evaluation_of_each():
     title = figures.plot_learning({"A": RUN, "B": RUN}).axes[0].get_title(loc="left")
     assert title == "Exact match after 200 steps: A 75%, B 75%"
+
+
+def test_a_training_that_ended_before_its_first_evaluation_is_refused():
+    with pytest.raises(ValueError, match="evaluations.* got none"):
+        figures.plot_learning({"mine": TrainingRun()})

@@ -1,5 +1,6 @@
 """The figures of lesson 10 say what is to be seen in what they get."""
 
+import pytest
 import torch
 
 from transformer_course.curves.stored_runs import load_deep_runs
@@ -89,3 +90,8 @@ def test_the_title_claims_only_what_the_compared_runs_show():
 def test_a_peak_beyond_the_axis_is_not_told_as_seen():
     label = plot_rates(our_rate, [(4, 100_000)]).get_label()
     assert "falls as 1/√step; at the end of the warm-up [0.00158" in label
+
+
+def test_a_training_that_ended_before_its_first_evaluation_is_refused():
+    with pytest.raises(ValueError, match="evaluations.* got none"):
+        plot_loss_curves(TrainingRun())
