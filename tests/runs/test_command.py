@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -422,8 +423,13 @@ def test_without_its_whole_history_a_run_does_not_go_on(text_run, tmp_path, caps
     assert folder.best.read_bytes() == best
 
 
-@pytest.mark.parametrize("name", ["best", "weights/000004", "weights/000007"])
-@pytest.mark.parametrize("damage", ["cut", "another model"])
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        *product(["best", "weights/000004", "weights/000007"], ["cut", "another model"]),
+        ("weights/000004", "another step"),
+    ],
+)
 def test_damaged_weights_are_noticed_before_a_step_is_taken(
     text_run, tmp_path, monkeypatch, capsys, name, damage
 ):
@@ -431,12 +437,14 @@ def test_damaged_weights_are_noticed_before_a_step_is_taken(
     file = folder.path / f"{name}.safetensors"
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:-1])
+    elif damage == "another step":
+        shutil.copy(folder.weights_at(6), file)
     else:
         save_model(file, small_transformer())
     monkeypatch.setattr(command, "fit", lambda *_, **__: pytest.fail("trains"))
     assert main(["--out", str(folder.path), "--resume"]) == 1
-    wanted = {"cut": "a whole checkpoint of this package", "another model": "the run's own model"}
-    assert f"error: {file} must be {wanted[damage]}, got " in capsys.readouterr().err
+    wanted = "a whole checkpoint of this package" if damage == "cut" else "the run's own model"
+    assert f"error: {file} must be {wanted}, got " in capsys.readouterr().err
 
 
 def test_the_best_of_another_run_of_the_same_sizes_is_not_taken_for_the_run_s(

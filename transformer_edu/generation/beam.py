@@ -170,7 +170,6 @@ class Beams:
 
     def record(self, undecided: list[int]) -> BeamStep:
         """This step in plain numbers; only the sentences at the undecided places continue."""
-        penalty = length_penalty(self.step, self.alpha)
         branches: list[list[Branch]] = [[] for _ in self.sentences]
         for place, beam in (self.kept.totals > -torch.inf).nonzero().tolist():
             total, parent, token_id = (x[place, beam].item() for x in self.kept)
@@ -178,7 +177,7 @@ class Beams:
                 parent=parent,
                 token_id=token_id,
                 log_probability=total,
-                score=total / penalty,
+                score=total / length_penalty(self.step, self.alpha),
                 finished=token_id == self.targets.end_id,
                 continues=place in undecided and self.totals[place, beam].item() > -torch.inf,
             )

@@ -106,12 +106,13 @@ class Watcher:
             raise ValueError(f"run must have {wanted} to go on, got none")
         averaged = (self.settings.keep - 1) * self.settings.training.evaluate_every
         end = steps_taken if self.is_patience_over() else self.settings.training.steps
-        last = [step for step in scores if end - step <= averaged]
-        for file in (self.folder.best, *map(self.folder.weights_at, last)) if scores else ():
+        last = {self.folder.weights_at(s): s for s in scores if end - s <= averaged}
+        for file in (self.folder.best, *last) if scores else ():
             if not file.is_file():
                 raise FileNotFoundError(f"run must have {file} to go on, got no such file")
             won = checkpoint_file.read_checkpoint_file(file)[1].get("won")  # not in older files
             is_own = won in [None, *known] or won[0] == steps_taken > max(scores)  # killed there
+            is_own &= won is None or last.get(file, won[0]) == won[0]
             if not is_own or load_model(file).config != self.model.config:
                 words = f"{file} must be the run's own model, got another one"
                 raise checkpoint_file.CheckpointError(words)
