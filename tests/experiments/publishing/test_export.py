@@ -23,6 +23,7 @@ from transformer_edu.runs.scoring import score_translator
 from transformer_edu.runs.settings import TINY, TOY
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model
+from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.saved_translator import load_translator
 
 
@@ -82,7 +83,9 @@ def test_the_average_and_the_best_weights_may_be_published(text_run, tmp_path, k
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
     before = run.read_history()
     later = ((6000, 97.0), (7000, 96.0), (8000, 97.0), (9000, None))
-    run.write_history([*before, *(before[0] | {"step": s, "bleu": bleu} for s, bleu in later)])
+    write_json(
+        run.history_file, [*before, *(before[0] | {"step": s, "bleu": bleu} for s, bleu in later)]
+    )
     assert weights_of(run, run.read_settings().changed(keep=keep)) == {
         f"the average of the weights at the last {last}": run.model,
         "the weights at step 6,000": run.best,
@@ -147,7 +150,7 @@ def test_other_weights_are_not_called_the_average_of_the_last(text_run, tmp_path
 def test_other_weights_are_not_called_those_of_the_best_step(text_run, tmp_path, capsys):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
     records = json.loads(run.history_file.read_text("utf-8"))
-    run.write_history([*records[:-1], records[-1] | {"bleu": 1.0}])  # its last step is the best
+    write_json(run.history_file, [*records[:-1], records[-1] | {"bleu": 1.0}])
     assert main([str(run.path), "--to", str(tmp_path / "to")]) == 1
     wanted = f"error: {run.best} must hold the weights of {run.weights_at(7)}, got others\n"
     assert capsys.readouterr().err == wanted and not (tmp_path / "to").exists()
@@ -270,7 +273,7 @@ def test_everyday_sentences_are_chosen_by_and_told_too(text_run, tmp_path, monke
 def test_a_record_without_a_score_is_no_evaluation(text_run, tmp_path):
     run = RunFolder(shutil.copytree(text_run, tmp_path / "interrupted"))
     records = run.read_history()
-    run.write_history([*records, records[-1] | {"step": 8, "bleu": None}])
+    write_json(run.history_file, [*records, records[-1] | {"step": 8, "bleu": None}])
     assert history_of(run, run.read_settings())["evaluations"] == records
 
 
