@@ -469,9 +469,7 @@ def test_a_loss_with_the_wrong_sign_is_called_by_its_name():
 
 
 def a_quarter(model: nn.Module, ids: Tensor) -> Tensor:
-    return (
-        cross_entropy(model(ids[:, :-1]), ids[:, 1:]) / 4
-    )  # of four batches whose gradients add up
+    return cross_entropy(model(ids[:, :-1]), ids[:, 1:]) / 4  # of four batches that add up
 
 
 def test_a_loss_for_accumulated_gradients_is_named_among_the_causes_of_small_ones():

@@ -77,9 +77,9 @@ def plot_lookup(
     left.set(xlabel=literal(features[0]), ylabel=literal(features[1]))
     _draw_weights(middle, scores, weights, words)
     _draw_mix(right, value, weights, output, words)
-    nearest = literal(words[int((value - output).norm(dim=-1).argmin())])
+    nearest = words[int((value - output).norm(dim=-1).argmin())]
     where = "inside the triangle of" if len(words) == 3 else "among"
-    title_above(figure, f"The output is {where} the values, nearest to {nearest}")
+    title_above(figure, f"The output is {where} the values, nearest to {literal(nearest)}")
     mixed = ", ".join(f"{weight:.3f} {word}" for word, weight in zip(words, weights, strict=True))
     figure.set_label(
         f"left: a query and its keys; right: the output, {where} the values and nearest to the "

@@ -49,7 +49,7 @@ def plot_cuts(accuracy: Mapping[str, float]) -> Figure:
     lowest = min(names, key=accuracy.__getitem__)
     whole, left = (f"{accuracy[name]:.2f}" for name in (names[0], lowest))
     title = f"Cut: {lowest}. The accuracy falls from {whole} to {left}"
-    title = title if left != whole else f"Without the cuts the accuracy is {whole}, too"
+    title = title if left != whole else f"No cut lowers the accuracy of {whole}"
     figure = plot_bars(accuracy, y_label="accuracy on words that come again", title=title, top=1)
     figure.set_label(f"{title}: {accuracy}")
     return figure
