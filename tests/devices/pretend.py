@@ -2,7 +2,7 @@
 
 ``switch_on()`` makes torch know the device "pretend". Its tensors compute on the CPU but answer as
 a GPU's would: an operation between the two devices is refused, a generator of the CPU draws
-nothing for it, and NumPy cannot read it.
+nothing for it, NumPy cannot read it, and after an index beyond a table it computes nothing more.
 """
 
 from collections.abc import Callable
@@ -95,7 +95,13 @@ def compute(operation: Callable, args: tuple, kwargs: dict) -> object:
     copies = operation in COPIES
     if here and not copies:
         _require_one_device(operation, args, here)
-    result = operation(*plain_args, **kwargs)
+    if Backend.is_lost:
+        raise RuntimeError(f"{NAME} has met an index beyond a table, and computes nothing any more")
+    try:
+        result = operation(*plain_args, **kwargs)
+    except IndexError:
+        Backend.is_lost = True
+        raise RuntimeError(f"an index lies beyond a table on {NAME}") from None
     Backend.computations += not copies
     return _answer(result, there, here if goes_there else None)
 
@@ -145,6 +151,7 @@ class Backend:
     """What torch asks a kind of device for, beside computing."""
 
     available = False
+    is_lost = False
     computations = 0  # so many operations other than copies have been computed on the device
 
     def is_available(self) -> bool:
@@ -195,7 +202,7 @@ def switch_on() -> torch.device:
         everything.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
         few.impl("copy_", lambda *args: compute(aten.copy_.default, args, {}), "PrivateUse1")
         _registered.extend((everything, few))
-    Backend.available = True
+    Backend.available, Backend.is_lost = True, False
     torch.backends.mha.set_fastpath_enabled(False)  # its nested tensors tell no device their size
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch.utils.swap_tensors = _swap_what_moved

@@ -233,6 +233,17 @@ def test_processes_that_torchrun_has_not_started_are_refused(tmp_path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
+def test_more_processes_than_gpus_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    assert main(["--task", "copy", "--out", str(tmp_path / "x")]) == 1
+    words = "error: --nproc-per-node must be at most 1, the GPUs here, got 2"
+    assert capsys.readouterr().err == f"{words}\n"
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_process_whose_others_never_come_says_so(tmp_path, monkeypatch, capsys):
     def wait_in_vain(*_: object, **__: object) -> None:
         raise torch.distributed.DistNetworkError("timed out\n  in a frame")

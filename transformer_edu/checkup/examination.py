@@ -15,6 +15,7 @@ from transformer_edu.checkup.calling import NAMES, table
 from transformer_edu.checkup.report import HEALTHY, ILL, UNJUDGED, UNTRIED, Finding, Report
 from transformer_edu.checkup.subject import Adapter, CheckupError, Subject, UntriedError, borrowed
 from transformer_edu.checkup.understanding import understand
+from transformer_edu.checkup.watch import Bounds
 
 PROBES = ChainMap(*map(vars, (flow_probes, part_probes, writing_probes)))
 LETTERS = {"encoder-decoder": "e", "decoder-only": "d", "encoder-only": "n"}  # in probes.tsv
@@ -57,7 +58,9 @@ def check_up(
     if training_step is not None and not callable(training_step):
         raise CheckupError(f"training_step must be a function, got {training_step!r}")
     started, printed = time.perf_counter(), io.StringIO()
-    with borrowed(model, torch.float32), contextlib.redirect_stdout(printed):
+    is_elsewhere = any(each.device.type != "cpu" for each in numbers)
+    bounds = Bounds() if is_elsewhere else contextlib.nullcontext()
+    with borrowed(model, torch.float32), contextlib.redirect_stdout(printed), bounds:
         subject = Subject(model, kind, adapter or Adapter(), training_step)
         names = [*inspect.signature(model.forward).parameters] if subject.parameters else []
         given = {name for name in names if NAMES["left out"].search(name)}

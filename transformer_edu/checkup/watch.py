@@ -8,11 +8,35 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map_only
 
 HIDDEN = 1e4  # a score below -HIDDEN is masked
 SCALINGS = {"mul", "mul_", "div", "div_", "__mul__", "__rmul__", "__truediv__"}
 PRODUCTS = {"matmul", "bmm", "einsum", "baddbmm", "__matmul__"}
 RESHAPES = {"view", "reshape", "unflatten", "flatten"}
+INDEXED = {"embedding", "__getitem__", "__setitem__", "index_select", "gather", "take", "one_hot"}
+INDEXED |= {"scatter", "scatter_", "cross_entropy", "nll_loss"}
+
+
+class Bounds(TorchFunctionMode):
+    """Inside the block an index beyond a table raises IndexError on every device.
+
+    On a GPU it would do so later, and nothing could be computed there until Python is restarted.
+    """
+
+    def __torch_function__(
+        self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        """Compute what was asked for if the CPU can, too, with the indices and any numbers."""
+        given = args, kwargs or {}
+        if getattr(function, "__name__", "") in INDEXED:
+            twins = tree_map_only(Tensor, _on_the_cpu, given)
+            function(*twins[0], **twins[1])
+        return function(*args, **given[1])
+
+
+def _on_the_cpu(tensor: Tensor) -> Tensor:
+    return torch.empty_like(tensor, device="cpu") if tensor.is_floating_point() else tensor.cpu()
 
 
 class Watch(TorchFunctionMode):

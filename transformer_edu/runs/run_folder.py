@@ -37,8 +37,7 @@ class RunFolder:
     def __init__(self, path: str | os.PathLike) -> None:
         require_path("folder", path)
         self.path = Path(path)
-        self.lock_file = self.path / "lock"
-        self.settings_file = self.path / "settings.json"
+        self.lock_file, self.settings_file = self.path / "lock", self.path / "settings.json"
         self.tokenizer_file, self.words_file = self.path / TOKENIZER, self.path / WORDS
         self.history_file = self.path / "evaluations.json"
         self.checkpoint, self.best = self.path / "last.safetensors", self.path / BEST

@@ -136,9 +136,8 @@ def cpu_is_faster_in_bfloat16() -> bool:
 
 def product_seconds(dtype: torch.dtype) -> float:
     """The seconds that the CPU takes for one product of matrices of this type."""
-    rows, inner, columns = TIMED_PRODUCT
-    first = torch.ones(rows, inner, dtype=dtype, device="cpu")
-    second = torch.ones(inner, columns, dtype=dtype, device="cpu")
+    sizes = TIMED_PRODUCT[:2], TIMED_PRODUCT[1:]
+    first, second = (torch.ones(size, dtype=dtype, device="cpu") for size in sizes)
     return timeit(lambda: first @ second, number=1)
 
 

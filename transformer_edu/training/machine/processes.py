@@ -136,7 +136,9 @@ def joined_processes() -> Iterator[OneProcess]:
     if count == "1":
         yield ALONE
         return
-    on_gpu = pick_device().type == "cuda"
+    on_gpu, here = pick_device().type == "cuda", os.environ.get("LOCAL_WORLD_SIZE", "1")
+    if on_gpu and int(here) > (gpus := torch.cuda.device_count()):
+        raise ConnectionError(f"--nproc-per-node must be at most {gpus}, the GPUs here, got {here}")
     silence = timedelta(seconds=SECONDS_OF_SILENCE)
     try:
         if on_gpu:
