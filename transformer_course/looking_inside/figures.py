@@ -35,7 +35,7 @@ def plot_diagonal(weights: Tensor, source_tokens: Sequence[str], written: Sequen
     weights = weights[: len(written), : len(source_tokens)]
     title = "One head of cross-attention"
     steps = weights.argmax(dim=1).float() - torch.arange(len(weights), device=weights.device)
-    if steps.abs().median() <= 2:
+    if steps.abs().median() < min(2.5, len(steps) / 4):
         title = "The large weights are near the diagonal: does this head count positions?"
     figure = plot_attention(weights, query_tokens=written, key_tokens=source_tokens, title=title)
     figure.set_label(title)

@@ -96,7 +96,10 @@ def plot_paths(paths: Lines) -> Figure:
     require_entries("paths", paths, names := ["Adam, A", "Adam, B"])
     steps = range(len(paths["Adam, A"]))
     first, second = (
-        next((f"at step {step}" for step, weight in enumerate(paths[name]) if weight <= 0), "never")
+        next(
+            (f"at step {i}" for i, at in enumerate(paths[name]) if at * paths[name][0] <= 0),
+            "never",
+        )
         for name in names
     )
     title = f"With Adam, A reaches 0 {first} and B {second}"

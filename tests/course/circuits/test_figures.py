@@ -32,6 +32,7 @@ CUTS = {"nothing": 1.0, "one": 0.25, "another": 0.125}
         (figures.plot_training(*TRAINING), "the word before from 0.10 to 0.50"),
         (figures.plot_training(*TRAINING), "after an earlier one from 0.20 to 0.75"),
         (figures.plot_cuts(CUTS), "Cut: another. The accuracy falls from 1.00 to 0.12"),
+        (figures.plot_cuts({"nothing": 0.5, "one": 0.75}), "No cut lowers the accuracy of 0.50"),
     ],
 )
 def test_a_figure_says_what_it_shows_with_its_numbers(figure, words):

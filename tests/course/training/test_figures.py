@@ -56,6 +56,11 @@ def test_the_title_says_when_both_weights_reach_zero():
     assert title_of(figure) == "With Adam, A reaches 0 at step 1 and B at step 2"
 
 
+def test_a_weight_that_starts_below_zero_reaches_it_from_there():
+    paths = {"Adam, A": [-1.0, -0.5, 0.0], "Adam, B": [-1.0, -0.5, -0.2]}
+    assert title_of(plot_paths(paths)) == "With Adam, A reaches 0 at step 2 and B never"
+
+
 def test_of_another_rate_no_peak_is_told():
     figure = plot_rates(lambda step, d_model, warmup_steps: 1.0, [(4, 100)])
     assert figure.get_label() == "The rate at every step; at the end of the warm-up [1.0]"
