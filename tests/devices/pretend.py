@@ -212,5 +212,6 @@ def switch_on() -> torch.device:
 def switch_off() -> None:
     """Let nothing find the device any more; tensors on it still compute."""
     Backend.available = False
+    torch.backends.mha.set_fastpath_enabled(True)
     torch.__future__.set_swap_module_params_on_conversion(False)
     torch.utils.swap_tensors = _swap_tensors
