@@ -67,6 +67,7 @@ def plot_lookup(
     if {tuple(each.shape[-1:]) for each in (query, key, value)} != {(2,)}:
         got = f"{(*query.shape,)}, {(*key.shape,)} and {(*value.shape,)}"
         raise ValueError(f"query, key and value must hold vectors of two numbers, got {got}")
+    query, key, value = query.float(), key.float(), value.float()  # whole numbers, too
     scores = key @ query
     weights = scores.softmax(dim=0)
     output = weights @ value

@@ -34,7 +34,8 @@ def plot_normalized_rows(before: Tensor, after: Tensor) -> Figure:
     Returns:
         A new figure.
     """
-    were, are = (len(rows.mul(100).round().unique(dim=0)) for rows in (before, after))
+    rounded = (rows.mul(100).round().nan_to_num() for rows in (before, after))  # NaN is not NaN
+    were, are = (len(rows.unique(dim=0)) for rows in rounded)
     title = f"Different rows: {were} before, {are} after"
     more = [f"row {number}" for number in range(4, len(before) + 1)]
     names = ["small", "large", "shifted", *more][: len(before)]

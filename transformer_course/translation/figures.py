@@ -18,8 +18,8 @@ def plot_texts(scores: Mapping[str, float]) -> Figure:
         scores: By the text's name, with the number of its sentences in parentheses.
     """
     rounded = {name: round(score) for name, score in scores.items()}
-    best = max(rounded, key=rounded.get).split(" (")[0]
-    title = f"Of these texts, BLEU is highest on {best}"
+    best, *others = (name.split(" (")[0] for name, y in scores.items() if y == max(scores.values()))
+    title = f"Of these texts, BLEU is highest on {' and '.join([best, *others])}"
     figure = plot_bars(rounded, y_label="BLEU", title=title, number="{:.0f}")
     figure.set_label(f"{title}: {rounded}")
     return figure

@@ -64,6 +64,12 @@ def test_vectors_that_cannot_be_drawn_are_refused(changed, message):
         plot_lookup(**given | changed, features=["x", "y"])
 
 
+def test_whole_numbers_are_drawn_like_others():
+    value = torch.tensor([[4, 0], [0, 1], [3, 4]])
+    figure = plot_lookup(PLANE_QUERY, PLANE_KEY, value, words="abc", features="xy")
+    assert figure.get_label() == FIGURE.get_label()
+
+
 def test_of_more_than_three_values_no_shape_is_named():
     inside = torch.cat([PLANE_VALUE, PLANE_VALUE.mean(dim=0, keepdim=True)])
     figure = plot_lookup(

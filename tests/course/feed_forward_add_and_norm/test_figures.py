@@ -18,6 +18,7 @@ def test_the_title_counts_the_rows_that_differ_after_the_norm():
     assert plot_normalized_rows(ROWS, ROWS).get_suptitle().endswith("3 after")
     twins = ROWS[[0, 0, 2]]
     assert plot_normalized_rows(twins, twins).get_suptitle().endswith("2 before, 2 after")
+    assert plot_normalized_rows(ROWS, ROWS * torch.nan).get_suptitle().endswith(" 1 after")
 
 
 def test_both_orders_of_norm_and_addition_are_described():

@@ -42,6 +42,13 @@ def test_a_run_without_bleu_is_refused(records):
         figures.plot_finished_run(records)
 
 
+def test_the_title_compares_scores_as_they_are_and_names_all_of_the_best():
+    near = figures.plot_texts({"a (1)": 83.6, "b (2)": 84.4})
+    assert near.get_label().startswith("Of these texts, BLEU is highest on b: ")
+    equal = figures.plot_texts({"a (1)": 0.0, "b (2)": 0.0})
+    assert equal.get_label().startswith("Of these texts, BLEU is highest on a and b: ")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
