@@ -81,6 +81,9 @@ def other_input(columns: Tensor, instead: Tensor) -> Callable[..., tuple[Tensor]
 
     def replace(module: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
         x = given[0]
+        if instead.dim() > 2 and instead.shape != x.shape:  # the numbers of a whole batch
+            got = f"{(*x.shape,)}, got {(*instead.shape,)} of another"
+            raise ValueError(f"instead must be of the batch that the model reads, {got}")
         return (torch.where(columns.to(x.device), instead.to(x), x),)
 
     return replace

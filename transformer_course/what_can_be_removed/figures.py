@@ -50,7 +50,7 @@ def _plot_costs(costs: Groups, title: str) -> Figure:
 
 
 def plot_orders(curves: Mapping[str, Sequence[float]], counts: Sequence[int]) -> Figure:
-    """Draw the cost of more and more heads; the title compares two orders at half of the heads.
+    """Draw the cost of more and more heads; the title compares two orders in the middle.
 
     Args:
         curves: By the order in which heads go, "costliest first" and "cheapest first" among them,
@@ -60,9 +60,8 @@ def plot_orders(curves: Mapping[str, Sequence[float]], counts: Sequence[int]) ->
     require_entries("curves", curves, ["costliest first", "cheapest first"])
     half = len(counts) // 2
     costliest, cheapest = (curves[f"{name} first"][half] for name in ("costliest", "cheapest"))
-    title = (
-        f"Half of the heads: {costliest:.2f} nats costliest first, {cheapest:.2f} cheapest first"
-    )
+    costs = f"{costliest:.2f} nats costliest first, {cheapest:.2f} cheapest first"
+    title = f"{counts[half]} heads removed: {costs}"
     figure = plot_lines(curves, x=counts, x_label="heads removed", y_label=COST, title=title)
     figure.set_label(f"{title}; at each count: {curves}")
     return figure

@@ -34,7 +34,7 @@ def test_a_figure_says_what_it_shows(name):
     [
         ("plot_cost", "Without another, the model fails"),
         ("plot_together", "one by one 0.25 nats, together 3.50"),
-        ("plot_orders", "Half of the heads: 2.00 nats costliest first, 0.25 cheapest first"),
+        ("plot_orders", "4 heads removed: 2.00 nats costliest first, 0.25 cheapest first"),
         ("plot_choices", "Without cross-attention: gender 50%, number 90%"),
         ("plot_exact_matches", "in the encoder, exact match is 0.95"),
     ],

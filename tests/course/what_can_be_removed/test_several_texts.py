@@ -1,7 +1,9 @@
 """The texts of lesson 17 are pairs that belong together, and its resampling is another row's."""
 
+import pytest
 import torch
 
+from transformer_course.looking.ablation import heads_switched_off
 from transformer_course.what_can_be_removed.removing import resampled_outputs
 from transformer_course.what_can_be_removed.several_texts import several_texts
 from transformer_edu.data.batches import make_batch
@@ -25,3 +27,15 @@ def test_a_resampled_output_is_what_the_row_before_had(translator):
     for name, numbers in found.items():
         torch.testing.assert_close(numbers, moved[name].roll(-1, dims=0), atol=1e-4, rtol=1e-4)
         assert not torch.allclose(numbers[0], numbers[1], atol=1e-3)
+
+
+@torch.no_grad()
+def test_the_outputs_of_another_batch_are_refused(translator):
+    model, batch = translator.model, make_batch([([5, 6, 7], [8, 9])])
+    others = resampled_outputs(model, make_batch([([5, 6], [8]), ([9, 10], [11])]))
+    heads = [("encoder.layers.0.self_attention", 1)]
+    words = (
+        r"must be of the batch that the model reads, \(1, 3, 128\), got \(2, 2, 128\) of another"
+    )
+    with heads_switched_off(model, heads, instead=others), pytest.raises(ValueError, match=words):
+        model(batch.source_ids, batch.decoder_input_ids)
