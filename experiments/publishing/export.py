@@ -38,6 +38,7 @@ from transformer_edu.training.checkpoint import (
     load_model,
     save_model,
 )
+from transformer_edu.training.checkpoint_file import read_checkpoint_file
 from transformer_edu.training.machine.atomic_files import read_json, write_json
 from transformer_edu.training.machine.device import keep_freed_memory
 from transformer_edu.training.machine.failures import one_line_errors
@@ -181,9 +182,13 @@ def _require_whole(run: RunFolder, settings: RunSettings, candidates: dict[str, 
         raise ValueError(f"run must have whole {files}, got others in {run.path}") from error
     records = history_of(run, settings)["evaluations"]
     scored = [record["step"] for record in records]
-    best = run.weights_at(max(records, key=lambda record: record[BleuScorer.name])["step"])
+    record = max(records, key=lambda record: record[BleuScorer.name])
+    best = run.weights_at(record["step"])
     if best.exists() and not _are_same(load_model(best), load_model(run.best)):
         raise ValueError(f"{run.best} must hold the weights of {best}, got others")
+    won = [record["step"], record["validation_loss"]]
+    if read_checkpoint_file(run.best)[1].get("won", won) != won:  # not in older files
+        raise ValueError(f"{run.best} must be the run's own model, got another one")
     kept = [file for step, file in run.kept_weights().items() if step in scored[-settings.keep :]]
     all_there = len(kept) == min(settings.keep, len(scored))  # nobody has deleted one of them
     if all_there and not _are_same(average_models(kept), load_model(run.model)):

@@ -23,6 +23,7 @@ from transformer_edu.runs.scoring import score_translator
 from transformer_edu.runs.settings import TINY, TOY
 from transformer_edu.training.bleu import Bleu
 from transformer_edu.training.checkpoint import load_model
+from transformer_edu.training.checkpoint_file import read_checkpoint_file, write_checkpoint_file
 from transformer_edu.training.machine.atomic_files import write_json
 from transformer_edu.training.saved_translator import load_translator
 
@@ -153,6 +154,17 @@ def test_other_weights_are_not_called_those_of_the_best_step(text_run, tmp_path,
     write_json(run.history_file, [*records[:-1], records[-1] | {"bleu": 1.0}])
     assert main([str(run.path), "--to", str(tmp_path / "to")]) == 1
     wanted = f"error: {run.best} must hold the weights of {run.weights_at(7)}, got others\n"
+    assert capsys.readouterr().err == wanted and not (tmp_path / "to").exists()
+
+
+def test_the_best_weights_of_another_run_are_refused(text_run, tmp_path, capsys):
+    run = RunFolder(shutil.copytree(text_run, tmp_path / "run"))
+    tensors, about = read_checkpoint_file(run.best)
+    step, loss = about["won"]
+    run.weights_at(step).unlink(missing_ok=True)  # no longer kept, as in a longer run
+    write_checkpoint_file(run.best, tensors, about | {"won": [step, loss + 1]})
+    assert main([str(run.path), "--to", str(tmp_path / "to")]) == 1
+    wanted = f"error: {run.best} must be the run's own model, got another one\n"
     assert capsys.readouterr().err == wanted and not (tmp_path / "to").exists()
 
 
