@@ -18,11 +18,13 @@ class NeighborModel(nn.Module):
 
     Args:
         attention: A class, called with d_model and num_heads.
-        num_heads: Of it.
+        num_heads: Of it; a divisor of WIDTH.
     """
 
     def __init__(self, attention: type[nn.Module], num_heads: int) -> None:
         super().__init__()
+        if num_heads < 1 or WIDTH % num_heads:
+            raise ValueError(f"num_heads must divide the width {WIDTH}, got {num_heads}")
         self.position, self.symbol = nn.Embedding(LENGTH, WIDTH), nn.Embedding(NUM_SYMBOLS, WIDTH)
         self.attention = attention(WIDTH, num_heads)
         self.answer = nn.Linear(WIDTH, 2 * NUM_SYMBOLS)

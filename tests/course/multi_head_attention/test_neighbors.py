@@ -1,5 +1,6 @@
 """The task has the neighbors as its answers, and two heads can learn it."""
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -62,3 +63,9 @@ def test_two_heads_learn_the_task_and_their_maps_are_rows_of_weights():
     torch.testing.assert_close(maps.sum(dim=-1), torch.ones(2, LENGTH))
     sides = maps[:, 1:-1].argmax(dim=-1) - torch.arange(1, LENGTH - 1)
     assert sorted(sides.unique(dim=1).flatten().tolist()) == [-1, 1]
+
+
+@pytest.mark.parametrize("num_heads", [0, 3])
+def test_heads_that_do_not_divide_the_width_are_refused(num_heads):
+    with pytest.raises(ValueError, match=f"num_heads must divide the width 32, got {num_heads}"):
+        NeighborModel(MultiHeadAttention, num_heads)
