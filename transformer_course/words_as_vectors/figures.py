@@ -53,7 +53,9 @@ def plot_nouns(vectors: Tensor, nouns: Sequence[str], when: str) -> Figure:
         nouns: One per vector.
         when: Such as "before training".
     """
-    title = f"Cosines of {len(nouns)} nouns {when}"
+    if not len(nouns):
+        raise ValueError("nouns must hold at least one word, got none")
+    title = f"Cosines of {len(nouns)} noun{'s' * (len(nouns) > 1)} {when}"
     figure = plot_similarities(vectors, names=nouns, item="word", title=title)
     figure.set_label(f"grid of cosines. {title}")
     return figure

@@ -161,6 +161,9 @@ def plot_rows(vectors: Tensor, *, words: Sequence[str], token_ids: Sequence[int]
         A new figure with the first NUMBERS_DRAWN numbers of each vector.
     """
     require_one_each(len(vectors), "vectors", words=words, token_ids=token_ids)
+    if not len(vectors):
+        raise ValueError("vectors must hold at least one vector, got none: is the sentence empty?")
+    token_ids = [int(each) for each in token_ids]  # perhaps a tensor
     drawn = vectors.detach().float().cpu()[:, :NUMBERS_DRAWN]
     figure, axes = plt.subplots(figsize=(9, 4.6))
     end = float(drawn.abs().quantile(SCALE_HOLDS))
@@ -183,6 +186,9 @@ def plot_rows(vectors: Tensor, *, words: Sequence[str], token_ids: Sequence[int]
     )
     repeated = ", ".join(dict.fromkeys(literal(words[place]) for place in again))
     title = f"{'Equal' if same else 'Different'} numbers in the columns of “{repeated}”"
-    axes.set_title(title if again else "Every token has its own numbers")
+    if not again:
+        own = len(vectors.unique(dim=0)) == len(vectors)
+        title = f"Every token {'has its own numbers' if own else 'occurs once'}"
+    axes.set_title(title)
     figure.set_label(f"a column of colored numbers for each token. {axes.get_title('left')}")
     return figure

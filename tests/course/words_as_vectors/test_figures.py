@@ -32,3 +32,9 @@ def test_the_nearest_words_are_words_and_not_parts_of_words(translator):
     with pytest.raises(ValueError, match="source must have at least one token, got ''"):
         figures.plot_nearest_words(translator, "")
     assert tokens <= set(translator.tokenizer.tokens(range(len(translator.tokenizer))))
+
+
+def test_one_noun_is_counted_and_none_is_refused():
+    assert "Cosines of 1 noun now" in figures.plot_nouns(ROWS[:1], ["cat"], "now").get_label()
+    with pytest.raises(ValueError, match="nouns must hold at least one word, got none"):
+        figures.plot_nouns(ROWS[:0], [], "now")

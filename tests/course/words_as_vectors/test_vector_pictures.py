@@ -148,3 +148,15 @@ def test_without_a_token_that_occurs_again_nothing_is_framed():
     figure = plot_rows(ROWS[1:], words=WORDS[1:], token_ids=TOKEN_IDS[1:])
     assert not figure.axes[0].patches
     assert "Every token" in figure.axes[0].get_title("left")
+
+
+def test_ids_may_be_a_tensor_and_no_vectors_are_refused():
+    figure = plot_rows(ROWS, words=WORDS, token_ids=torch.tensor(TOKEN_IDS))
+    assert figure.get_label().endswith("in the columns of “the”")
+    with pytest.raises(ValueError, match="vectors must hold at least one vector, got none"):
+        plot_rows(ROWS[:0], words=[], token_ids=[])
+
+
+def test_equal_rows_of_different_tokens_are_not_called_their_own():
+    figure = plot_rows(torch.ones(2, 3), words=["a", "b"], token_ids=[4, 5])
+    assert figure.axes[0].get_title("left") == "Every token occurs once"
