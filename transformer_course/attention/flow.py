@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
@@ -16,6 +17,7 @@ from transformer_course.drawing.grid import (
     label_grid,
     number_cells,
     one_decimal,
+    require_weights,
 )
 from transformer_course.drawing.style import BLUE, VERMILION, literal, styled
 from transformer_edu.model.refusals import require_whole
@@ -23,6 +25,7 @@ from transformer_edu.model.refusals import require_whole
 # In inches: a cell, the grids' left and lower edges, the gap between them, and what is above them.
 WIDE, HIGH, LEFT, BELOW, GAP, ABOVE = 0.41, 0.36, 1.25, 1.15, 0.85, 0.8
 PALENESS = 1.6  # of the scores' colors
+SAME = 1e-3  # weights that differ less are those of a softmax
 
 
 @styled
@@ -34,14 +37,14 @@ def plot_attention_rows(
     key_words: Sequence[str],
     marked: int,
 ) -> Figure:
-    """Draw scores and weights as tables with their numbers, an arrow between them, one row framed.
+    """Draw scores and weights as tables with their numbers, one row framed.
 
     Negative scores are orange and positive ones purple. Weights have the colors of every attention
     map of the course. The frame has the color of the marked query in plot_marked_links.
 
     Args:
         scores: Shape (query, key), divided by the root.
-        weights: Shape (query, key), their softmax over the keys.
+        weights: Shape (query, key); an arrow goes to them if they are the softmax of each row.
         query_words: One per query.
         key_words: One per key.
         marked: Which query's row is framed.
@@ -49,6 +52,7 @@ def plot_attention_rows(
     Returns:
         A new figure; its label says what the marked row attends to most.
     """
+    require_weights(weights, query_words, key_words)
     rows, columns = weights.shape
     require_whole("marked", marked, minimum=0, maximum=rows - 1)
     size = LEFT + 2 * WIDE * columns + GAP + 0.1, BELOW + HIGH * rows + ABOVE
@@ -72,20 +76,27 @@ def plot_attention_rows(
         axes.set_xlabel(KEY_AXIS)
     left.set_ylabel(QUERY_AXIS)
     right.set_yticks([])
-    middle = (BELOW + HIGH * (rows - marked - 0.5)) / size[1]
-    ends = lefts[1] - GAP + 0.08, lefts[1] - 0.08
-    arrow = {"arrowstyle": "-|>", "mutation_scale": 16, "color": BLUE, "linewidth": 2}
-    figure.add_artist(FancyArrowPatch(*((x / size[0], middle) for x in ends), **arrow))
-    figure.text(
-        sum(ends) / 2 / size[0], middle + 0.02, "softmax", ha="center", color=BLUE, fontsize=11
-    )
     query, key = literal(query_words[marked]), literal(key_words[best])
-    title = f"Each row of scores becomes a row of weights: {query} attends most to {key}"
+    shown, said = "Scores and weights", "scores and attention weights"
+    if torch.allclose(scores.float().softmax(dim=-1), weights.float(), atol=SAME):
+        shown = "Each row of scores becomes a row of weights"
+        said = "scores and the attention weights that a softmax makes of each row"
+        middle = (BELOW + HIGH * (rows - marked - 0.5)) / size[1]
+        ends = lefts[1] - GAP + 0.08, lefts[1] - 0.08
+        arrow = {"arrowstyle": "-|>", "mutation_scale": 16, "color": BLUE, "linewidth": 2}
+        figure.add_artist(FancyArrowPatch(*((x / size[0], middle) for x in ends), **arrow))
+        figure.text(
+            sum(ends) / 2 / size[0], middle + 0.02, "softmax", ha="center", color=BLUE, fontsize=11
+        )
+    most = f"{query} attends most to {key}"
+    if weights[marked].max() == weights[marked].min():
+        most = f"{query} attends to all equally"
+    title = f"{shown}: {most}"
     figure.text(0.01, 0.985, title, va="top", fontsize=14)
     figure.set_label(
-        f"two tables, scores and the attention weights that a softmax makes of each row. The row "
-        f"of {query_words[marked]} is framed: the score of {key_words[best]} is "
-        f"{scores[marked, best]:.1f}, and its weight {weights[marked, best]:.2f}"
+        f"two tables, {said}. The row of {query_words[marked]} is framed: "
+        f"the score of {key_words[best]} is {scores[marked, best]:.1f}, "
+        f"and its weight {weights[marked, best]:.2f}"
     )
     return figure
 

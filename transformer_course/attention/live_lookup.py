@@ -27,6 +27,7 @@ PLANE_WORDS, PLANE_FEATURES = ("animal", "street", "tired", "cross"), ("alive", 
 PLANE_QUERY = [1.2, 0.6]
 PLANE_KEY = [[2.4, -0.8], [-0.8, 2.0], [0.7, 1.3], [-1.5, -1.0]]
 PLANE_VALUE = [[2.2, -1.6], [-2.0, -1.4], [1.6, 2.0], [-1.4, 1.8]]
+NEAR = 1e-5  # places that are closer to each other are drawn as one
 PLANE_WIDTHS = (2, 8, 32, 128, 512)  # twice a square each: scores grow by whole numbers
 
 
@@ -67,6 +68,10 @@ def plot_lookup(
     if {tuple(each.shape[-1:]) for each in (query, key, value)} != {(2,)}:
         got = f"{(*query.shape,)}, {(*key.shape,)} and {(*value.shape,)}"
         raise ValueError(f"query, key and value must hold vectors of two numbers, got {got}")
+    if not len(key):
+        raise ValueError("key must hold at least one vector, got none")
+    if not all(each.isfinite().all() for each in (query, key, value)):
+        raise ValueError("query, key and value must be finite, got infinite numbers or NaN")
     query, key, value = query.float(), key.float(), value.float()  # whole numbers, too
     scores = key @ query
     weights = scores.softmax(dim=0)
@@ -78,9 +83,15 @@ def plot_lookup(
     left.set(xlabel=literal(features[0]), ylabel=literal(features[1]))
     _draw_weights(middle, scores, weights, words)
     _draw_mix(right, value, weights, output, words)
-    nearest = words[int((value - output).norm(dim=-1).argmin())]
-    where = "inside the triangle of" if len(words) == 3 else "among"
-    title_above(figure, f"The output is {where} the values, nearest to {literal(nearest)}")
+    distances = (value - output).norm(dim=-1)
+    close = (distances <= distances.min() + NEAR).tolist()  # perhaps several
+    nearest = " and ".join(word for word, is_near in zip(words, close, strict=True) if is_near)
+    is_triangle = len(words) == 3 and torch.linalg.matrix_rank(value[1:] - value[0]) == 2
+    where = "inside the triangle of" if is_triangle else "among"
+    title = f"The output is {where} the values, nearest to {literal(nearest)}"
+    if distances.min() < NEAR:
+        title = f"The output is the value of {literal(nearest)}"
+    title_above(figure, title)
     mixed = ", ".join(f"{weight:.3f} {word}" for word, weight in zip(words, weights, strict=True))
     figure.set_label(
         f"left: a query and its keys; right: the output, {where} the values and nearest to the "
@@ -140,7 +151,7 @@ def _leave_room(axes: Axes, points: Tensor) -> None:
     The panel is square, whatever the points are.
     """
     low, high = points.aminmax(dim=0)
-    half = 0.68 * (high - low).max()
+    half = 0.68 * ((high - low).max() or 1)  # equal points have no distance
     (left, bottom), (right, top) = (low + high) / 2 - half, (low + high) / 2 + half
     axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_aspect("equal")

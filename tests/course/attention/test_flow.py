@@ -46,3 +46,23 @@ def test_one_row_is_framed_in_both_and_its_words_are_bold(figure):
         assert bold.get_text() == best
     assert f"the score of {best} is {SCORES[2].max():.1f}" in figure.get_label()
     assert f"its weight {WEIGHTS[2].max():.2f}" in figure.get_label()
+
+
+def test_only_a_softmax_of_each_row_is_said_to_be_one(figure):
+    assert "that a softmax makes of each row" in figure.get_label()
+    assert [each.get_text() for each in figure.texts][0] == "softmax"
+    other = plot_attention_rows(
+        SCORES, SCORES.softmax(dim=0), query_words=QUERIES, key_words=KEYS, marked=2
+    )
+    (title,) = [each.get_text() for each in other.texts]
+    assert title.startswith("Scores and weights: three attends most to")
+    assert "softmax" not in other.get_label()
+    even = plot_attention_rows(
+        SCORES * 0, torch.full((3, 5), 0.2), query_words=QUERIES, key_words=KEYS, marked=2
+    )
+    assert even.texts[1].get_text().endswith("three attends to all equally")
+
+
+def test_weights_with_the_axis_of_a_batch_are_refused():
+    with pytest.raises(ValueError, match=r"must have shape \(3, 5\) .* got \(1, 3, 5\)"):
+        plot_attention_rows(SCORES, WEIGHTS[None], query_words=QUERIES, key_words=KEYS, marked=2)

@@ -55,6 +55,11 @@ def test_the_value_nearest_to_the_output_is_named_in_title_and_words():
     [
         ({"words": "abcd"}, "words must be one for each of 3 keys, got 4"),
         ({"value": PLANE_VALUE[:2]}, "value must be one for each of 3 keys, got 2"),
+        ({"query": PLANE_QUERY * torch.nan}, "query, key and value must be finite"),
+        (
+            {"key": PLANE_KEY[:0], "value": PLANE_VALUE[:0], "words": ""},
+            "key must hold at least one vector, got none",
+        ),
         ({"key": torch.ones(3, 3)}, r"of two numbers, got \(2,\), \(3, 3\) and \(3, 2\)"),
     ],
 )
@@ -81,3 +86,19 @@ def test_of_more_than_three_values_no_shape_is_named():
     )
     assert "The output is among the values" in figure.get_suptitle()
     plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("changed", "title"),
+    [
+        ({"query": PLANE_QUERY * 1000}, "The output is the value of a"),
+        ({"value": torch.ones(3, 2)}, "The output is the value of a and b and c"),
+        (
+            {"value": torch.tensor([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])},
+            "The output is among the values, nearest to a",
+        ),
+    ],
+)
+def test_an_output_at_a_value_and_values_on_a_line_are_not_inside_a_triangle(changed, title):
+    given = {"query": PLANE_QUERY, "key": PLANE_KEY, "value": PLANE_VALUE, "words": "abc"}
+    assert plot_lookup(**given | changed, features=["x", "y"]).get_suptitle() == title
