@@ -25,7 +25,8 @@ def plot_both_masks(encoder: BatchHead, decoder: BatchHead) -> Figure:
         raise ValueError(f"encoder must hold two sentences, got {len(encoder.words)}")
     kind = "padding" if PADDING in encoder.words[1] else "nothing is hidden"
     also = " and padding" if PADDING in decoder.words[0] else ""
-    titles = f"encoder: {kind}", f"decoder: later words{also}"
+    hidden = f"later words{also}" if len(decoder.words[0]) > 1 else "nothing is hidden"
+    titles = f"encoder: {kind}", f"decoder: {hidden}"
     return plot_masked_heads(dict(zip(titles, ((encoder, 1), (decoder, 0)), strict=True)))
 
 

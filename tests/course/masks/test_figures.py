@@ -47,3 +47,9 @@ def test_the_maps_are_named_after_what_is_hidden_there():
 def test_a_single_sentence_is_not_enough_for_both_maps():
     with pytest.raises(ValueError, match="encoder must hold two sentences, got 1"):
         figures.plot_both_masks(HEAD._replace(words=HEAD.words[:1]), HEAD)
+
+
+def test_a_start_token_alone_has_nothing_that_is_hidden():
+    alone = HEAD._replace(words=[["a"]], x=torch.ones(1, 1, 3), mask=torch.ones(1, 1, 1) > 0)
+    label = figures.plot_both_masks(HEAD, alone).get_label()
+    assert "decoder: nothing is hidden: 0 of 1" in label
