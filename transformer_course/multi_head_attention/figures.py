@@ -30,14 +30,25 @@ def plot_accuracy(one_head: Sequence[nn.Module], two_heads: Sequence[nn.Module])
     """Draw how often models name the symbol before, the symbol after, and both.
 
     Args:
-        one_head: Trained models with one head, a mark for each.
+        one_head: Trained models with one head, a mark for each; with another number, it is named.
         two_heads: Trained models with two heads.
     """
+    first, last = _heads_of("one_head", one_head), _heads_of("two_heads", two_heads)
     runs = {
-        "one head": [neighbor_accuracy(model) for model in one_head],
-        "two heads": [neighbor_accuracy(model) for model in two_heads],
+        first: [neighbor_accuracy(model) for model in one_head],
+        last + ", again" * (first == last): [neighbor_accuracy(model) for model in two_heads],
     }
     return plot_lookups(runs, chance=GUESSING)
+
+
+def _heads_of(name: str, models: Sequence[nn.Module]) -> str:
+    """How many heads trained models have, in words; a ValueError for what is no list of models."""
+    if not isinstance(models, Sequence) or not models:
+        got = "none" if isinstance(models, Sequence) else type(models).__name__
+        raise ValueError(f"{name} must be a list of trained models, got {got}")
+    counts = sorted({model.num_heads for model in models})
+    numbers = " or ".join({1: "one", 2: "two"}.get(count, str(count)) for count in counts)
+    return f"{numbers} head{'s' * (counts[-1] > 1)}"
 
 
 def plot_neighbor_maps(one_head: Sequence[nn.Module], two_heads: nn.Module) -> Figure:
@@ -45,25 +56,33 @@ def plot_neighbor_maps(one_head: Sequence[nn.Module], two_heads: nn.Module) -> F
 
     Args:
         one_head: Trained models with one head; the first and the last are drawn.
-        two_heads: A trained model with two heads.
+        two_heads: A trained model with two heads; with another number, all are drawn.
     """
-    both = neighbor_maps(two_heads, num_heads=2)  # (head, query, key)
+    if isinstance(two_heads, Sequence):
+        raise ValueError(f"two_heads must be one trained model, got a list of {len(two_heads)}")
+    few, many = _heads_of("one_head", one_head), _heads_of("two_heads", [two_heads])
+    both = neighbor_maps(two_heads, num_heads=two_heads.num_heads)  # (head, query, key)
     sides = [both.diagonal(shift, 1, 2).mean(dim=-1) for shift in (-1, 1)]  # before, after
-    title, said = "Maps of models with one head, and of one with two", " of attention weights"
-    if min(side.max() for side in sides) > 0.5:  # so it is another head for each side
+    title = f"Maps of models with {few}, and of one with {many.removesuffix(' heads')}"
+    said = " of attention weights"
+    if len(both) == 2 and min(side.max() for side in sides) > 0.5:  # another head for each side
         title = "With two heads, each head attends to one neighbor"
         said = "; each map of the two heads has one bright diagonal"
-    single = [neighbor_maps(model, num_heads=1) for model in (one_head[0], one_head[-1])]
+    maps, names = [], []
+    for run in dict.fromkeys((0, len(one_head) - 1)):
+        heads = neighbor_maps(one_head[run], num_heads=one_head[run].num_heads)
+        maps.append(heads)
+        names += [f"{_heads_of('one_head', one_head[run : run + 1])}, run {run + 1}"] * len(heads)
+    names += [f"{many}, head {number}" for number in range(1, len(both) + 1)]
     positions = [str(number) for number in range(1, LENGTH + 1)]
     figure = plot_heads(
-        torch.cat([*single, both]),
+        torch.cat([*maps, both]),
         query_tokens=positions,
         key_tokens=positions,
         title=title,
-        names=["one head, run 1", f"one head, run {len(one_head)}"]
-        + ["two heads, head 1", "two heads, head 2"],
+        names=names,
     )
-    figure.set_label(f"four maps{said}")
+    figure.set_label(f"{'four' if len(names) == 4 else len(names)} maps{said}")
     return figure
 
 
@@ -75,6 +94,13 @@ def plot_splits(numbers: Tensor, split: Tensor, view: Tensor) -> Figure:
         split: The same numbers after unflatten and transpose, shape (2, 4, 2).
         view: The same numbers after view, shape (2, 4, 2).
     """
+    counted = torch.arange(numbers.numel(), device=numbers.device)
+    fits = numbers.dim() == 2 and len(numbers) == 4 and not numbers.is_floating_point()
+    if not fits or not numbers.flatten().equal(counted):
+        raise ValueError(
+            "numbers must be 0, 1, 2, … in four rows, a row for each word, "
+            f"got {numbers.dtype} {tuple(numbers.shape)}"
+        )
     # Of each head, which words it has numbers of.
     words = [
         [set((head // numbers.size(1)).flatten().tolist()) for head in x] for x in (split, view)

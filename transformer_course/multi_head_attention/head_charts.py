@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
+from transformer_course.drawing.grid import as_array
 from transformer_course.drawing.style import (
     BLACK,
     BLUE,
@@ -22,6 +23,7 @@ from transformer_course.drawing.style import (
     styled,
     title_above,
 )
+from transformer_course.looking.attention_maps import require_zero_to_one
 from transformer_edu.model.refusals import require_whole
 
 HEAD_COLORS = (BLUE, VERMILION, GREEN, PURPLE)  # of heads or words; then again from the first
@@ -119,6 +121,9 @@ def plot_heads_of_word(weights: Tensor, *, words: Sequence[str], word: int) -> F
     Returns:
         A new figure.
     """
+    if weights.dim() != 2 or not len(weights):
+        raise ValueError(f"weights must be (head, key) of one word, got {tuple(weights.shape)}")
+    require_zero_to_one("weights", as_array(weights))
     require_one_each(weights.size(-1), "keys", words=words)
     require_whole("word", word, minimum=0, maximum=len(words) - 1)
     figure, axes = plt.subplots(figsize=(9.5, 3.9))
@@ -151,6 +156,8 @@ def plot_heads_of_word(weights: Tensor, *, words: Sequence[str], word: int) -> F
     count = len(set(best))
     to_words = "1 word" if count == 1 else f"{count} different words"
     title = f"{len(weights)} heads of one layer: their thickest lines go to {to_words}"
+    if len(weights) == 1:
+        title = "1 head of a layer: its thickest line goes to 1 word"
     axes.set_title(title)
     figure.set_label(
         f"from {words[word]} a fan of lines for every head. {title}: "

@@ -25,6 +25,7 @@ class NeighborModel(nn.Module):
         super().__init__()
         if num_heads < 1 or WIDTH % num_heads:
             raise ValueError(f"num_heads must divide the width {WIDTH}, got {num_heads}")
+        self.num_heads = num_heads
         self.position, self.symbol = nn.Embedding(LENGTH, WIDTH), nn.Embedding(NUM_SYMBOLS, WIDTH)
         self.attention = attention(WIDTH, num_heads)
         self.answer = nn.Linear(WIDTH, 2 * NUM_SYMBOLS)

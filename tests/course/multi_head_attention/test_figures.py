@@ -30,7 +30,39 @@ def test_titles_claim_only_what_the_maps_and_the_splits_show():
     maps = torch.stack([torch.eye(LENGTH).roll(shift, dims=0) for shift in (1, -1)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "neighbor_maps", lambda model, num_heads: maps[:num_heads])
-        assert "one neighbor" in figures.plot_neighbor_maps([learned], learned).get_suptitle()
+        assert "one neighbor" in figures.plot_neighbor_maps(MODELS[:1], learned).get_suptitle()
     right, view = NUMBERS.unflatten(-1, (2, 2)).transpose(0, 1), NUMBERS.view(2, 4, 2)
     assert "view gives it half" in figures.plot_splits(NUMBERS, right, view).get_suptitle()
     assert "view" not in figures.plot_splits(NUMBERS, right, right).get_suptitle()
+
+
+FOUR = NeighborModel(MultiHeadAttention, 4)
+
+
+def test_models_with_another_number_of_heads_are_named_by_it():
+    figure = figures.plot_neighbor_maps(MODELS[:1], FOUR)
+    assert figure.get_suptitle() == "Maps of models with one head, and of one with 4"
+    names = [axes.get_title(loc="left") for axes in figure.axes]
+    assert names[:2] == ["one head, run 1", "4 heads, head 1"] and "4 heads, head 4" in names
+    assert figure.get_label().startswith("5 maps")
+    assert "worst with 4 heads" in figures.plot_accuracy(MODELS[:1], [FOUR]).get_label()
+    again = figures.plot_accuracy(MODELS[:1], MODELS[1:2]).get_label()
+    assert "best run with one head " in again and "worst with one head, again " in again
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: figures.plot_accuracy([], [FOUR]), "one_head must be a list .* got none"),
+        (lambda: figures.plot_accuracy(FOUR, [FOUR]), "one_head must .* got NeighborModel"),
+        (lambda: figures.plot_neighbor_maps(MODELS, [FOUR]), "two_heads must .* a list of 1"),
+        (
+            lambda: figures.plot_splits(*[torch.arange(24).view(6, 4)] * 3),
+            r"in four rows, a row for each word, got torch.int64 \(6, 4\)",
+        ),
+        (lambda: figures.plot_splits(*[NUMBERS.float()] * 3), "got torch.float32"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()

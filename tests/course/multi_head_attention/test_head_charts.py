@@ -105,3 +105,12 @@ def test_every_run_has_its_mark_and_the_title_compares_the_worst_with_the_best()
     title = "Both right: best run with one head 30%, worst with two heads 90%"
     assert axes.get_title(loc="left") == title
     assert title in figure.get_label()
+
+
+def test_one_head_is_counted_and_weights_of_all_queries_are_refused():
+    title = plot_heads_of_word(torch.ones(1, 3) / 3, words=SENTENCE, word=1).axes[0]
+    assert title.get_title(loc="left").startswith("1 head of a layer")
+    with pytest.raises(ValueError, match=r"\(head, key\) of one word, got \(2, 3, 3\)"):
+        plot_heads_of_word(torch.ones(2, 3, 3) / 3, words=SENTENCE, word=1)
+    with pytest.raises(ValueError, match="weights must be from 0 to 1, got nan"):
+        plot_heads_of_word(torch.full((2, 3), torch.nan), words=SENTENCE, word=1)
