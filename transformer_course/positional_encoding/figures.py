@@ -28,6 +28,7 @@ def plot_sentences(readings: Sequence[Reading]) -> Figure:
     Args:
         readings: With their usual positions, without, or with exchanged ones; the title differs.
     """
+    readings = [readings] if isinstance(readings, Reading) else readings
     return plot_readings(readings, title=_title_of(readings))
 
 
@@ -53,21 +54,22 @@ def plot_waves(table: Tensor) -> Figure:
     if table.dim() != 2:
         raise ValueError(f"table must be (position, d_model), got {tuple(table.shape)}")
     waves = sinusoidal_positions(*table.shape).to(table)
-    is_waves = torch.allclose(table, waves, atol=1e-3)
-    title = (
-        "Fast waves on the left, slow ones on the right" if is_waves else f"{len(table)} positions"
-    )
+    is_waves = torch.allclose(table, waves, atol=1e-3) and min(len(table), table.size(1) // 2) > 1
+    title = f"{len(table)} position{'s' * (len(table) > 1)}"
+    title = "Fast waves on the left, slow ones on the right" if is_waves else title
     labels = {"row_label": "position", "column_label": "number within the vector"}
     figure = plot_values(table, **labels, title=title)
     if not is_waves:
-        figure.set_label(f"grid of the numbers of {len(table)} positions, a row for each")
+        figure.set_label(f"grid of the numbers of {title}, a row for each")
         return figure
     slow = _first_slow_column(*table.shape)
-    (axes, _) = figure.axes
-    axes.axvline(slow - 0.5, color=BLACK, linewidth=1.5, linestyle="--", marker="")
-    said = f"right of the line, {len(table)} positions\nare less than a quarter of a wave"
-    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9}
-    axes.text(slow + 3, len(table) / 2, said, va="center", fontsize=12, bbox=box)
+    if slow <= table.size(1) / 2:  # there is room for the words
+        (axes, _) = figure.axes
+        axes.axvline(slow - 0.5, color=BLACK, linewidth=1.5, linestyle="--", marker="")
+        said = f"right of the line, {len(table)} positions\nare less than a quarter of a wave"
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9}
+        left = slow + table.size(1) * 3 / 128
+        axes.text(left, len(table) / 2, said, va="center", fontsize=12, bbox=box)
     figure.set_label("every row is different; columns on the left change fast, on the right hardly")
     return figure
 
@@ -88,6 +90,9 @@ def plot_learning(runs: Mapping[str, TrainingRun]) -> Figure:
     curves = {name: [each.exact_match for each in run.evaluations] for name, run in runs.items()}
     if empty := [name for name, curve in curves.items() if not curve]:
         raise ValueError(f"every run must have evaluations, got none of {empty[0]}")
+    if len({tuple(each.step for each in run.evaluations) for run in runs.values()}) != 1:
+        got = {name: [each.step for each in run.evaluations] for name, run in runs.items()}
+        raise ValueError(f"runs must be evaluated after the same steps, got {got or 'none'}")
     steps = [each.step for each in next(iter(runs.values())).evaluations]
     shown = min(1, len(steps) - 1)
     after = ", ".join(f"{name} {curve[shown]:.0%}" for name, curve in curves.items())

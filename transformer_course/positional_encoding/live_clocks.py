@@ -36,6 +36,8 @@ def plot_clocks(words: Sequence[str], *, d_model: int) -> Figure:
         A new figure; its label says how far the hands turn from word to word.
     """
     require_whole("d_model", d_model, minimum=2)
+    if d_model % 2:
+        raise ValueError(f"d_model must be even, got {d_model}")
     pairs, columns = d_model // 2, len(words)
     frequencies = [10_000 ** (-2 * pair / d_model) for pair in range(pairs)]
     figure, grid = plt.subplots(
@@ -50,7 +52,8 @@ def plot_clocks(words: Sequence[str], *, d_model: int) -> Figure:
         grid[pair, 0].text(-1.5, 0, name, ha="right", va="center", fontsize=11)
     for position, word in enumerate(words):
         grid[0, position].set_title(f"{position}\n{literal(word)}", fontsize=12, loc="center")
-    title_above(figure, "Every position is a set of clocks; upper hands turn faster")
+    several = "a set of clocks; upper hands turn faster"
+    title_above(figure, f"Every position is {several if pairs > 1 else 'a clock'}")
     turns = ", ".join(f"{frequency:g}" for frequency in frequencies)
     figure.set_label(
         f"a column of {pairs} clock faces for each of {columns} words; from word to word their "

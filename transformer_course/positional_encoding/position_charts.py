@@ -84,13 +84,17 @@ def plot_position_products(tables: Mapping[str, Tensor]) -> Figure:
         A new figure with a panel for each table; its label says where a product depends on the
         distance of the positions alone.
     """
+    shapes = {name: tuple(table.shape) for name, table in tables.items()}
+    if not shapes or any(len(each) != 2 or 0 in each for each in shapes.values()):
+        wanted = "tables of shape (position, width)"
+        raise ValueError(f"tables must hold {wanted}, got {shapes or 'none'}")
     figure, grid = plt.subplots(
         1, len(tables), figsize=(4.6 * len(tables) + 0.8, 4.3), squeeze=False, sharey=True
     )
     said = []
     for axes, (name, table) in zip(grid.flat, tables.items(), strict=True):
         products = (table @ table.T).detach().float().cpu()
-        products = products / products.diagonal().max()
+        products = products / (float(products.diagonal().max()) or 1.0)
         image = draw_signed(axes, products, largest=1.0)
         axes.set_aspect("equal")
         axes.set_title(literal(name), fontsize=13)

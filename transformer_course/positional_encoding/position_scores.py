@@ -59,7 +59,8 @@ def source_positions(model: Transformer, positions: Sequence[int] | None) -> Ite
                 f"positions must be one for each of {x.size(1)} tokens, got {len(positions)}"
             )
         for position in positions:
-            require_whole("a position", int(position), minimum=0, maximum=len(table) - 1)
+            whole = position if position % 1 else int(position)  # perhaps of a tensor
+            require_whole("a position", whole, minimum=0, maximum=len(table) - 1)
         return (words + table[torch.tensor(list(positions), device=table.device)],)
 
     hook = model.encoder.register_forward_pre_hook(replace)

@@ -69,3 +69,25 @@ def test_the_title_of_the_curves_has_the_second_evaluation_of_each():
 def test_a_training_that_ended_before_its_first_evaluation_is_refused():
     with pytest.raises(ValueError, match="evaluations.* got none"):
         figures.plot_learning({"mine": TrainingRun()})
+
+
+def test_a_single_reading_needs_no_list():
+    assert figures.plot_sentences(USUAL).get_suptitle() == "It writes: Ein Hund"
+
+
+@pytest.mark.parametrize(("size", "title"), [((1, 32), "1 position"), ((50, 2), "50 positions")])
+def test_one_position_and_one_pair_have_no_fast_and_slow_waves(size, title):
+    axes = figures.plot_waves(sinusoidal_positions(*size)).axes[0]
+    assert axes.get_title(loc="left") == title and not axes.texts
+
+
+def test_without_slow_waves_there_is_no_line():
+    assert not figures.plot_waves(sinusoidal_positions(500, 8)).axes[0].texts
+
+
+def test_trainings_that_are_evaluated_after_other_steps_are_refused():
+    shorter = TrainingRun(evaluations=RUN.evaluations[:1])
+    with pytest.raises(ValueError, match=r"the same steps, got .*'B': \[100\]"):
+        figures.plot_learning({"A": RUN, "B": shorter})
+    with pytest.raises(ValueError, match="the same steps, got none"):
+        figures.plot_learning({})

@@ -56,3 +56,9 @@ def test_clock_faces_without_a_place_are_refused(d_model, words):
 def test_a_width_without_a_pair_is_refused():
     with pytest.raises(ValueError, match="d_model must be at least 2, got 1"):
         plot_clocks(["a", "dog"], d_model=1)
+
+
+def test_one_clock_is_no_set_and_an_odd_width_is_refused():
+    assert plot_clocks(["a"], d_model=2).get_suptitle() == "Every position is a clock"
+    with pytest.raises(ValueError, match="d_model must be even, got 7"):
+        plot_clocks(["a"], d_model=7)

@@ -1,5 +1,6 @@
 """Words keep their positions, and products their curves."""
 
+import pytest
 import torch
 
 from transformer_course.drawing.style import BLACK, VERMILION
@@ -31,3 +32,12 @@ def test_products_are_even_along_a_diagonal_only_with_both_of_a_pair():
     assert sines.diagonal(2).std() > 0.1
     words = figure.get_label()
     assert "both: the same along" in words and "sines: not the same along" in words
+
+
+def test_zeros_are_the_same_everywhere_and_what_is_no_table_is_refused():
+    figure = plot_position_products({"zeros": torch.zeros(3, 4)})
+    assert "zeros: the same along" in figure.get_label()
+    with pytest.raises(ValueError, match=r"tables of shape .* got {'x': \(1, 3, 4\)}"):
+        plot_position_products({"x": torch.zeros(1, 3, 4)})
+    with pytest.raises(ValueError, match="tables of shape .* got none"):
+        plot_position_products({})

@@ -74,3 +74,8 @@ def test_a_reading_has_the_words_their_positions_and_the_translation(translator)
     order = [6, 5, 4, 3, 2, 1, 0]
     assert read_at(translator, text, order).positions == order
     assert read_at(translator, text, None).positions is None
+
+
+def test_half_a_position_is_refused(translator):
+    with pytest.raises(TypeError, match=r"a position must be a whole number, got 0\.5"):
+        read_at(translator, "dog", [0.5] * len(read_at(translator, "dog").words))
