@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer_course.looking.recording import record_inputs, source_row, words_of
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.feed_forward import FeedForward
-from transformer_edu.model.refusals import require_choice
+from transformer_edu.model.refusals import require_choice, require_whole
 
 COLORS = frozenset({"red", "blue", "green", "yellow", "white", "brown", "black", "orange"})
 SEARCHED = (  # the unit is chosen by these sentences, in which four colors occur …
@@ -203,6 +203,9 @@ def fit_units(
     Raises:
         ValueError: If the curve, or what the function returns, is not finite.
     """
+    require_whole("d_ff", d_ff)
+    if not x.is_floating_point() or wanted.dtype != x.dtype:
+        x, wanted = x.double(), wanted.double()
     corners = torch.linspace(float(x[0]), float(x[-1]), d_ff + 1, dtype=x.dtype)[:-1]
     hidden = function(x.unsqueeze(1) - corners)
     for name, numbers in {"wanted": wanted, "what function returns": hidden}.items():

@@ -34,11 +34,16 @@ def plot_normalized_rows(before: Tensor, after: Tensor) -> Figure:
     Returns:
         A new figure.
     """
+    if before.dim() != 2 or before.shape != after.shape or not before.numel():
+        got = f"{tuple(before.shape)} and {tuple(after.shape)}"
+        raise ValueError(f"before and after must have the same shape (row, d_model), got {got}")
     rounded = (rows.mul(100).round().nan_to_num() for rows in (before, after))  # NaN is not NaN
     were, are = (len(rows.unique(dim=0)) for rows in rounded)
     title = f"Different rows: {were} before, {are} after"
-    more = [f"row {number}" for number in range(4, len(before) + 1)]
-    names = ["small", "large", "shifted", *more][: len(before)]
+    names = [f"row {number}" for number in range(1, len(before) + 1)]
+    means, sizes = before.float().mean(dim=1).abs(), before.float().std(dim=1, correction=0)
+    if len(before) > 2 and sizes[0] < sizes[1] and means[2] > means[:2].max():
+        names[:3] = "small", "large", "shifted"
     figure = plot_normalization(before, after, row_names=names, title=title)
     figure.set_label(title)
     return figure
@@ -54,7 +59,11 @@ def plot_norm_orders(post: EncoderLayer, pre: EncoderLayer) -> Figure:
     Returns:
         A new figure.
     """
-    figure = plot_layer_order(post, pre, title="Only pre-norm leaves the stream free")
+    orders = {layer.around_self_attention.norm_first for layer in (post, pre)}
+    title = "Only pre-norm leaves the stream free"
+    if len(orders) == 1:
+        title = f"Twice {'pre' if True in orders else 'post'}-norm"
+    figure = plot_layer_order(post, pre, title=title)
     figure.set_label(f"{describe_layer_order(post)}. {describe_layer_order(pre)}")
     return figure
 

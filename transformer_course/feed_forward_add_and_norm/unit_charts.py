@@ -92,6 +92,8 @@ def plot_unit_sums(x: Tensor, wanted: Tensor, sums: Mapping[str, tuple[Tensor, T
     Returns:
         A new figure.
     """
+    if not sums:
+        raise ValueError("sums must hold at least one network, got none")
     figure, (row,) = plt.subplots(1, len(sums), figsize=(9.5, 3.5), sharey=True, squeeze=False)
     errors = {name: float((y - wanted).abs().max()) for name, (_, y) in sums.items()}
     for axes, (name, (units, y)) in zip(row, sums.items(), strict=True):
@@ -100,7 +102,12 @@ def plot_unit_sums(x: Tensor, wanted: Tensor, sums: Mapping[str, tuple[Tensor, T
         axes.set_xlabel("input")
     row[0].set(ylabel="output", ylim=(-3.4, 3.4))
     row[-1].legend(fontsize=11, loc="upper left")
-    title_above(figure, f"{literal(min(errors, key=errors.get))} come closest")
+    best = f"{min(errors.values()):.1f}"
+    closest = [literal(name) for name, error in errors.items() if f"{error:.1f}" == best]
+    title = f"{' and '.join(closest)} come closest"
+    if len(closest) == len(errors):
+        title = f"Largest error of each: {best}"
+    title_above(figure, title)
     said = ", ".join(f"{name} {error:.1f}" for name, error in errors.items())
     figure.set_label(
         f"one panel for each network: gray lines for what single units add, a blue line for the "

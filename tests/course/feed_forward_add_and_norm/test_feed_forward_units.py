@@ -74,3 +74,11 @@ def test_no_units_are_fitted_to_what_is_not_finite():
         fit_units(x, x.sqrt(), 3)
     with pytest.raises(ValueError, match="what function returns must be finite, got nan"):
         fit_units(x, x, 3, function=torch.sqrt)
+
+
+def test_whole_numbers_are_fitted_too_and_half_a_unit_is_refused():
+    x = torch.arange(-3, 4)
+    _, output = fit_units(x, 2 * x, 2)
+    torch.testing.assert_close(output, 2.0 * x.double())
+    with pytest.raises(TypeError, match=r"d_ff must be a whole number, got 1\.5"):
+        fit_units(x, x, 1.5)

@@ -1,5 +1,6 @@
 """The figures of lesson 6 say what is to be seen in what they get."""
 
+import pytest
 import torch
 
 from transformer_course.feed_forward_add_and_norm.figures import (
@@ -40,3 +41,16 @@ def test_a_fourth_row_has_a_name_too():
     rows = torch.cat([ROWS, ROWS[:1]])
     names = plot_normalized_rows(rows, rows).axes[0].get_yticklabels()
     assert [name.get_text() for name in names] == ["small", "large", "shifted", "row 4"]
+
+
+def test_rows_are_called_small_and_shifted_only_where_they_are():
+    names = plot_normalized_rows(ROWS.flip(0), ROWS).axes[0].get_yticklabels()
+    assert [name.get_text() for name in names] == ["row 1", "row 2", "row 3"]
+    with pytest.raises(ValueError, match=r"same shape \(row, d_model\), got \(2,\) and \(2,\)"):
+        plot_normalized_rows(ROWS[0], ROWS[0])
+
+
+def test_two_layers_of_the_same_order_are_not_compared():
+    layers = [EncoderLayer(d_model=4, num_heads=2, d_ff=8, norm_first=f) for f in (False, True)]
+    titles = [plot_norm_orders(layer, layer).get_suptitle() for layer in layers]
+    assert titles == ["Twice post-norm", "Twice pre-norm"]

@@ -1,5 +1,6 @@
 """Units are drawn as dark as they are active, and a sum beside its parts."""
 
+import pytest
 import torch
 
 from transformer_course.feed_forward_add_and_norm.unit_charts import (
@@ -39,3 +40,12 @@ def test_every_unit_and_the_output_is_drawn_and_the_closest_is_named():
     assert [len(axes.lines) for axes in figure.axes] == [4, 5]
     assert figure.get_suptitle() == "near come closest"
     assert "far 1.0" in figure.get_label()
+
+
+def test_networks_with_the_same_error_are_named_together():
+    near, far = (torch.zeros(5, 3), X), (torch.zeros(5, 3), X * 0)
+    figure = plot_unit_sums(X, X, {"a": near, "b": near, "c": far})
+    assert figure.get_suptitle() == "a and b come closest"
+    assert plot_unit_sums(X, X, {"a": near}).get_suptitle() == "Largest error of each: 0.0"
+    with pytest.raises(ValueError, match="sums must hold at least one network, got none"):
+        plot_unit_sums(X, X, {})
