@@ -23,6 +23,8 @@ def word_in_sentences(translator: Translator, texts: Sequence[str], word: str) -
     Raises:
         ValueError: If a sentence has no such token.
     """
+    if not texts:
+        raise ValueError("texts must hold at least one sentence, got none")
     found = []
     for text in texts:
         words, vectors = vectors_by_layer(translator, text)

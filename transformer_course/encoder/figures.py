@@ -11,6 +11,7 @@ from torch import Tensor
 from transformer_course.drawing import course_map
 from transformer_course.drawing.charts import plot_lines
 from transformer_course.encoder.layer_maps import plot_by_layer, plot_one_word
+from transformer_edu.model.refusals import require_whole
 
 
 def show_map() -> None:
@@ -42,10 +43,13 @@ def plot_change(change: Tensor, words: Sequence[str], *, replaced: int) -> Figur
     Returns:
         A new figure; the title says how many vectors are different after layer 1.
     """
+    if len(change) < 2:
+        raise ValueError(f"change must be of the input and at least one layer, got {len(change)}")
+    require_whole("replaced", replaced, minimum=0, maximum=len(words) - 1)
     rows = ["input", *(f"layer {number}" for number in range(1, len(change)))]
     elsewhere = change.clone()
     elsewhere[:, replaced] = 0
-    title = f"After layer 1, {int((change[1] > 0).sum())} of {len(words)} vectors are different"
+    title = f"After layer 1, {int((change[1] != 0).sum())} of {len(words)} vectors are different"
     figure = plot_by_layer(
         {"": change},
         words=words,
@@ -67,6 +71,9 @@ def plot_training_losses(losses: Mapping[str, Sequence[float]]) -> Figure:
     Returns:
         A new figure.
     """
+    if not losses or not all(map(len, losses.values())):
+        got = ", ".join(losses) or "none"
+        raise ValueError(f"losses must hold trainings of at least one step, got {got}")
     steps = range(1, len(next(iter(losses.values()))) + 1)
     ends = ", ".join(f"{name} {values[-1]:.1f}" for name, values in losses.items())
     title = f"Loss at the end: {ends}"

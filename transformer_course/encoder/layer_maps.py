@@ -50,15 +50,20 @@ def plot_one_word(
     Returns:
         A new figure of three panels.
     """
+    require_one_each(vectors.size(1), "sentences", labels=labels, kinds=kinds)
+    names = list(dict.fromkeys(kinds))
+    if len(kinds) < 2 or len(names) > len(KIND_STYLES):
+        wanted = f"at least two sentences of at most {len(KIND_STYLES)} kinds"
+        raise ValueError(f"kinds must be of {wanted}, got {', '.join(kinds)}")
     layers = len(vectors) - 1
     shown = vectors[[0, 1, layers]].float().cpu()
     points = _project(
         (shown - shown.mean(1, keepdim=True)) / shown.norm(dim=-1).mean(1)[:, None, None]
     )
     figure, grid = plt.subplots(1, 3, figsize=(10, 4), sharex=True, sharey=True)
-    names = (BEFORE, "after layer 1", f"after layer {layers}, the last")
+    panels = (BEFORE, "after layer 1", f"after layer {layers}, the last")
     gap = 0.1 * float(points[..., 1].max() - points[..., 1].min())
-    for axes, name, panel in zip(grid, names, points, strict=True):
+    for axes, name, panel in zip(grid, panels, points, strict=True):
         _draw_points(axes, panel, labels, kinds)
         if panel.std(dim=0).max() > SAME:
             _label_points(axes, panel, labels, kinds, gap=gap)
@@ -68,15 +73,18 @@ def plot_one_word(
         axes.margins(x=0.75, y=0.15)
     handles, _ = grid[-1].get_legend_handles_labels()
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    together = "one point" if vectors[0].std(dim=0).max() < SAME else f"{len(labels)} points"
+    different = torch.cdist(points[0], points[0]) > SAME
+    count = sum(bool(row[:number].all()) for number, row in enumerate(different))
+    together = "one point" if vectors[0].std(dim=0).max() < SAME else f"{count} points"
     found = "apart" if _are_apart(points[-1], kinds) else "mixed"
-    names = " and ".join(dict.fromkeys(kinds))
-    title_above(
-        figure, f"{literal(word)}: {together} {BEFORE}; at the end, {literal(names)} are {found}"
-    )
+    found = f"{' and '.join(names)} are {found}"
+    if len(names) == 1:
+        count = len(labels) if points[-1].std(dim=0).max() > SAME else 1
+        found = f"{names[0]}: {count} point{'s' * (count > 1)}"
+    title_above(figure, f"{literal(word)}: {together} {BEFORE}; at the end, {literal(found)}")
     figure.set_label(
         f"the vectors of {word} in {len(labels)} sentences as points. {BEFORE}: {together}. After "
-        f"the last layer, {names} are {found}"
+        f"the last layer, {found}"
     )
     return figure
 

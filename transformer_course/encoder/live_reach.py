@@ -36,7 +36,12 @@ def show_reach_live(
         [influence_on(each, distance <= most).cpu() for most in size for each in size]
     ).unflatten(0, (len(words), len(words)))  # (neighbors on each side, word, layer, input word)
     last = shares.size(2)
-    title = f"With one neighbor on each side, {last} layers reach {last} words to each side"
+    neighbors = "one neighbor on each side" if len(words) > 1 else "one word"
+    near = shares[min(1, len(words) - 1)]  # with one neighbor, of every word
+    reach = f"{last} word{'s' * (last > 1)} to each side"
+    if (near[:, -1] > 0).all():
+        reach = "every word here"
+    title = f"With {neighbors}, {last} layer{'s' * (last > 1)} reach{'es' * (last == 1)} {reach}"
     show_live(
         __file__,
         {
@@ -46,7 +51,7 @@ def show_reach_live(
         },
         title="Layer after layer, a word's vector depends on words further away",
         still=plot_by_layer(
-            {"one neighbor on each side": shares[1, word], "all words": shares[-1, word]},
+            {neighbors: near[word], "all words": shares[-1, word]},
             words=words,
             rows=[f"layer {number}" for number in range(1, last + 1)],
             title=title,

@@ -23,3 +23,8 @@ def test_only_neighbors_of_the_own_kind_count():
     line = torch.tensor([[0.0], [1.0], [1.5], [4.0]])
     vectors = torch.stack([line, line[[0, 2, 1, 3]]])  # (layer, sentence, d_model)
     assert nearest_of_its_kind(vectors, ["a", "a", "b", "b"]) == [2, 0]
+
+
+def test_no_sentences_are_refused(translator):
+    with pytest.raises(ValueError, match="texts must hold at least one sentence, got none"):
+        word_in_sentences(translator, [], "dog")

@@ -36,3 +36,22 @@ def test_the_title_says_where_each_training_ends():
 def test_a_change_has_a_word_for_each_column():
     with pytest.raises(ValueError, match="words must be one for each of 4 columns, got 3"):
         plot_change(torch.ones(2, 4), ["a", "b", "c"], replaced=1)
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plot_change(CHANGE, "abc", replaced=3), "replaced must be at most 2, got 3"),
+        (lambda: plot_change(CHANGE[:1], "abc", replaced=1), "at least one layer, got 1"),
+        (lambda: plot_training_losses({}), "at least one step, got none"),
+        (lambda: plot_training_losses({"a": []}), "at least one step, got a"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+def test_a_change_that_is_no_number_is_a_change():
+    label = plot_change(CHANGE * torch.nan, ["a", "b", "c"], replaced=1).get_label()
+    assert label.endswith("3 of 3 vectors are different")

@@ -70,3 +70,25 @@ def test_the_color_bar_says_whether_numbers_are_beyond_its_end(end, extend):
     image = figure.axes[0].images[0]
     assert image.colorbar.extend == extend and image.get_clim() == (0, end)
     assert image.colorbar.formatter(0.5) == "50%"  # as in the cells
+
+
+def test_sentences_of_one_kind_are_not_apart_and_equal_points_are_counted_once():
+    vectors = torch.stack([SPREAD[[0, 0, 2, 2]], SPREAD])
+    figure = plot_one_word(vectors, word="w", labels=list("abcd"), kinds=["k"] * 4)
+    title = "w: 2 points before layer 1; at the end, k: 4 points"
+    assert figure.get_suptitle() == title and figure.get_label().endswith("k: 4 points")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "message"),
+    [
+        ("abcd", "two sentences of at most 3 kinds, got a, b, c, d"),
+        ("ab", "kinds must be one for each of 4 sentences, got 2"),
+    ],
+)
+def test_kinds_that_cannot_be_drawn_are_refused(kinds, message):
+    vectors = torch.stack([START, SPREAD])
+    with pytest.raises(ValueError, match=message):
+        plot_one_word(vectors, word="w", labels=list("abcd"), kinds=kinds)
+    with pytest.raises(ValueError, match="at least two sentences"):
+        plot_one_word(vectors[:, :1], word="w", labels="a", kinds="a")

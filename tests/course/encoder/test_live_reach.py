@@ -42,3 +42,20 @@ def test_every_window_is_a_mask_of_its_own():
 def test_a_word_that_is_not_there_is_refused(word, limit):
     with pytest.raises(ValueError, match=f"word must be at {limit}, got {word}"):
         show_reach_live(None, ["a", "b"], torch.zeros(2, 2), word=word)
+
+
+@pytest.mark.parametrize(
+    ("count", "reached", "said"),
+    [
+        (1, 1, "With one word, 2 layers reach every word here"),
+        (2, 2, "With one neighbor on each side, 2 layers reach every word here"),
+        (4, 3, "With one neighbor on each side, 2 layers reach 2 words to each side"),
+    ],
+)
+def test_a_short_sentence_is_reached_as_a_whole(count, reached, said):
+    shares = torch.tensor([[1.0] * reached + [0.0] * (count - reached)] * 2)
+    place = torch.arange(count)
+    distance = (place[:, None] - place).abs()
+    words = list("abcd")[:count]
+    page = published_page(show_reach_live, lambda word, mask: shares, words, distance, word=0)
+    assert said in page
