@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer_course.decoder.next_word_bars import plot_influence
 from transformer_course.drawing import course_map
+from transformer_course.drawing.style import require_one_each
 
 
 def show_map() -> None:
@@ -37,13 +38,15 @@ def plot_left_out(
     Returns:
         A new figure; the title counts the cells that change.
     """
+    require_one_each(len(reads), "words read", labels=labels)
+    require_one_each(without_source.size(1), "words left out", source_words=source_words)
     panels = {
         "left out of the memory": (source_words, without_source),
         "left out of the German input": (reads, without_target),
     }
     rows = [f"{read} → {label}" for read, label in zip(reads, labels, strict=True)]
     left, right = (
-        f"{int((changes > 0).sum())} of {changes.numel()}" for _, changes in panels.values()
+        f"{int((changes != 0).sum())} of {changes.numel()}" for _, changes in panels.values()
     )
     title = f"{left} cells change on the left, {right} on the right"
     return plot_influence(panels, rows=rows, title=title)

@@ -39,6 +39,8 @@ def plot_next_words(probabilities: Mapping[str, Mapping[str, float]]) -> Figure:
     Returns:
         A new figure with a panel for each beginning.
     """
+    if not probabilities:
+        raise ValueError("probabilities must be of at least one beginning, got none")
     figure, grid = plt.subplots(
         1, len(probabilities), figsize=(3.4 * len(probabilities), 3), squeeze=False
     )
@@ -142,7 +144,7 @@ def plot_influence(
     figure.set_label(
         f"a row for each prediction, a column for each word that is left out. {title}. "
         + "; ".join(
-            f"{name}: {int((changes > 0).sum())} of {changes.numel()} cells change"
+            f"{name}: {int((changes != 0).sum())} of {changes.numel()} cells change"
             for name, (_, changes) in panels.items()
         )
     )

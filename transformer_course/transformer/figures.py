@@ -28,7 +28,8 @@ def plot_training(losses: Sequence[float], level: float) -> Figure:
     Returns:
         A new figure.
     """
-    if losses is None or isinstance(losses, float) or not len(losses):
+    losses = losses.tolist() if hasattr(losses, "tolist") else losses
+    if not isinstance(losses, Sequence) or not losses:
         raise ValueError("losses must hold one number for each batch: does learn return its list?")
     losses = [float(each) for each in losses]
     title = f"The loss goes from {losses[0]:.2f} to {losses[-1]:.2f}"

@@ -1,5 +1,6 @@
 """The bars are the probabilities that were given, in their order."""
 
+import pytest
 import torch
 
 from tests.hatching import hatched_corners
@@ -32,3 +33,8 @@ def test_only_cells_without_any_change_are_hatched_and_the_label_counts_the_othe
     assert hatched_corners(right) == [(0.5, -0.5)]
     torch.testing.assert_close(right.images[0].get_array().data[1].tolist(), [0.5, 1.0])
     assert "left: 6 of 6" in figure.get_label() and "right: 3 of 4" in figure.get_label()
+
+
+def test_no_beginnings_are_refused():
+    with pytest.raises(ValueError, match="at least one beginning, got none"):
+        plot_next_words({})

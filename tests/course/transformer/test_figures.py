@@ -20,6 +20,6 @@ def test_the_title_says_what_a_reader_s_own_losses_do():
     assert plot_training([lost, lost / 2], 4.0).get_label() == "The loss goes from 4.50 to 2.25"
     assert plot_training([float("nan")] * 3, 4.0).get_label() == "The loss goes from nan to nan"
     assert plot_training(torch.stack([lost, lost / 2]), 4.0).get_label().endswith("to 2.25")
-    for nothing in (None, [], 4.5):
+    for nothing in (None, [], 4.5, lost, ..., (each for each in [4.5])):
         with pytest.raises(ValueError, match="does learn return its list"):
             plot_training(nothing, 4.0)
