@@ -67,7 +67,7 @@ def test_the_library_can_be_read_in_an_afternoon():
 def test_the_check_up_is_small():
     paths = [path for path in MODULES if "checkup" in path.parts]
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
-    assert len(paths) <= 12 and lines <= 1_675, f"{len(paths)} modules, {lines} lines"
+    assert len(paths) <= 12 and lines <= 1_680, f"{len(paths)} modules, {lines} lines"
 
 
 def test_every_door_of_the_library_opens():

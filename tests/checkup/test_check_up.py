@@ -101,6 +101,15 @@ def test_a_model_whose_numbers_cannot_be_examined_is_told_how_to_mend_it():
     for each in (model, buffered):
         with pytest.raises(CheckupError, match="^model must be made outside of torch.inference_mo"):
             check_up(each)
+    with pytest.raises(CheckupError, match="^model must hold numbers, got weights on the meta"):
+        check_up(GPT().to("meta"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_model_in_torchscript_is_refused_in_a_sentence():
+    scripted = torch.jit.script(nn.Sequential(nn.Embedding(9, 8), nn.Linear(8, 9)))
+    with pytest.raises(CheckupError, match="^model must be the module itself, got its TorchScript"):
+        check_up(scripted)
 
 
 @pytest.mark.parametrize(

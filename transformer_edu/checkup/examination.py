@@ -49,6 +49,10 @@ def check_up(
     numbers = [*model.parameters(), *model.buffers()]
     if any(map(nn.parameter.is_lazy, numbers)):
         raise CheckupError("model must have run once, got Lazy layers that do not know their sizes")
+    if any(each.is_meta for each in numbers):
+        raise CheckupError("model must hold numbers, got weights on the meta device")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise CheckupError("model must be the module itself, got its TorchScript")
     if any(map(torch.Tensor.is_inference, numbers)):
         raise CheckupError("model must be made outside of torch.inference_mode, got one made in it")
     if kind not in (None, *LETTERS):
