@@ -22,6 +22,7 @@ from transformer_edu.data.vocabulary import Vocabulary, Words
 from transformer_edu.generation.continuation import start_id_of
 from transformer_edu.generation.evaluation_mode import evaluation_mode
 from transformer_edu.generation.translator import TextCoder, Translator, write_all
+from transformer_edu.model.refusals import require_whole
 from transformer_edu.model.special_ids import END_ID, SPECIAL_TOKENS
 from transformer_edu.training.machine.device import device_of
 
@@ -237,6 +238,9 @@ def explore_numbers(
         number: The number of the first picture, 1 to 999,999.
         layer: The decoder layer of the first picture, counted from 1.
         head: The head of the first picture, counted from 1; 0 is the mean of them all.
+
+    Raises:
+        TypeError, ValueError: If layer or head names nothing.
     """
 
     def translate_number(number: int) -> Translation:
@@ -356,6 +360,8 @@ def _explore(
 ) -> None:
     """One figure with controls for the inputs, the layer and the head."""
     layers, heads = len(first.attention), len(first.attention[0])
+    require_whole("layer", layer, maximum=layers)
+    require_whole("head", head, minimum=ALL_HEADS, maximum=heads)
 
     def draw(layer: int, head: int, **given: object) -> Figure:
         found = translated(**given)

@@ -353,3 +353,11 @@ def test_a_sentence_is_read_as_translate_reads_it(translator):
     plain = translate_text(translator, "It isn't a dog.")
     curly = translate_text(translator, "It isn’t\u00a0a dog.")
     assert curly.source_words == plain.source_words and curly.target_words == plain.target_words
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [((3, 1), "layer"), ((0, 1), "layer"), ((2, 9), "head")]
+)
+def test_a_first_picture_that_the_model_does_not_have_is_refused(place, name, model, vocabulary):
+    with pytest.raises(ValueError, match=f"{name} must be at"):
+        explore_numbers(model, vocabulary, number=3, layer=place[0], head=place[1])
