@@ -13,6 +13,9 @@ from transformer_course.drawing.charts import plot_lines
 from transformer_course.tokenization.pieces import plot_merge_steps, plot_pieces
 from transformer_edu.data.tokenizer import Tokenizer
 
+WORD = re.compile(r"\w+(?:[-'’]\w+)*")  # such as e-mail: its hyphen is a piece, too
+TRAINING = "training text"  # the line that a title may tell from the others
+
 
 def plot_first_pieces(tokenizer: Tokenizer, texts: Mapping[str, str]) -> Figure:
     """Draw texts as a tokenizer cuts them; the title says whether there are whole words and others.
@@ -21,7 +24,7 @@ def plot_first_pieces(tokenizer: Tokenizer, texts: Mapping[str, str]) -> Figure:
         tokenizer: The translator's.
         texts: By the names that stand above them.
     """
-    words = [tokenizer.encode(word) for text in texts.values() for word in re.findall(r"\w+", text)]
+    words = [tokenizer.encode(word) for text in texts.values() for word in WORD.findall(text)]
     whole = sum(len(tokens) == 1 for tokens in words)
     title = "Frequent words are one token, rare words are several"
     if not 0 < whole < len(words):
@@ -47,15 +50,19 @@ def plot_tokens_per_word(numbers: Sequence[int], lengths: Mapping[str, Sequence[
 
     Args:
         numbers: Of merges.
-        lengths: Tokens per word after each number of merges, by the name of the text.
+        lengths: Tokens per word after each number of merges, by the name of the text; that of
+            the text of the merges is "training text".
     """
     ends = ", ".join(f"{name} {line[-1]:.1f}" for name, line in lengths.items())
     ends = f"After {numbers[-1]} merges: {ends}"
-    saved = [[a - b for a, b in pairwise(line)] for line in lengths.values()]
-    half = len(numbers) // 2
-    late = [sum(each[half:]) for each in saved]  # of the training text first
+    saved = {name: [a - b for a, b in pairwise(line)] for name, line in lengths.items()}
+    late = {name: sum(each[len(numbers) // 2 :]) for name, each in saved.items()}
+    fits = late.pop(TRAINING, 0.0)
     is_usual = (
-        len(numbers) > 2 and all(each[0] == max(each) for each in saved) and late[0] == max(late)
+        len(numbers) > 2
+        and numbers[0] == 0
+        and all(each[0] > max(each[1:]) for each in saved.values())
+        and fits > max([*late.values()], default=fits)
     )
     title = "The first merges save most; late merges fit the training text" if is_usual else ends
     axes = {"x_label": "number of merges", "y_label": "tokens per word"}
