@@ -19,6 +19,18 @@ def require_entries(name: str, entries: Collection[str], needed: Collection[str]
         raise ValueError(f"{name} must have the entries {wanted}, got {there or 'none'}")
 
 
+def names_of_largest(values: Mapping[str, float], *, quote: bool = False) -> str:
+    """The name of the largest value, of the two that are largest, or how many of all are.
+
+    Args:
+        values: One or more numbers by name.
+        quote: Whether names stand in quotes.
+    """
+    largest = max(values.values())
+    names = [repr(name) if quote else name for name, each in values.items() if each == largest]
+    return " and ".join(names) if len(names) < 3 else f"{len(names)} of {len(values)}"
+
+
 @styled
 def plot_lines(
     lines: Mapping[str, Sequence[float]],

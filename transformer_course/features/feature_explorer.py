@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_course.drawing.display import explore
+from transformer_course.drawing.style import require_one_each
 from transformer_course.features.figures import describe_words, plot_words
 
 SHOWN = 8  # words of a feature
@@ -20,6 +21,7 @@ def explore_features(features: Tensor, words: Sequence[str]) -> None:
         features: The activity, none below 0, shape (token, feature).
         words: The word of each token.
     """
+    require_one_each(len(features), "tokens", words=words)
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
     rows = torch.tensor([numbers[word] for word in words])
     sums = torch.zeros(len(numbers), features.size(1)).index_add_(0, rows, features.detach().cpu())

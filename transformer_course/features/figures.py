@@ -1,12 +1,13 @@
 """The figures of lesson 22: directions in a plane, and what features tell and change."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from transformer_course.drawing.charts import plot_bars, plot_grouped_bars
+from transformer_course.drawing.charts import names_of_largest, plot_bars, plot_grouped_bars
 from transformer_course.drawing.style import BLUE, GRAY, literal, styled, title_above
 from transformer_course.features.stored import Measured
 
@@ -20,6 +21,10 @@ def plot_directions(directions: Mapping[str, Tensor]) -> Figure:
     Args:
         directions: By what a panel shows, a column for each feature, shape (2, feature).
     """
+    for name, columns in directions.items():
+        if columns.dim() != 2 or len(columns) != 2:
+            wanted, got = "the shape (2, feature)", tuple(columns.shape)
+            raise ValueError(f"the directions {name!r} must have {wanted}, got {got}")
     figure, places = plt.subplots(
         1, len(directions), figsize=(3.2 * len(directions), 3.6), squeeze=False
     )
@@ -38,9 +43,8 @@ def plot_directions(directions: Mapping[str, Tensor]) -> Figure:
         axes.set_title(literal(name, longest=None), fontsize=13, loc="center")
     total = next(iter(directions.values())).size(1)
     said = ", ".join(f"{count} when {name}" for name, count in counts.items())
-    title = (
-        f"Two numbers for {total} features keep {' or '.join(map(str, counts.values()))} of them"
-    )
+    different = " or ".join(map(str, dict.fromkeys(counts.values())))
+    title = f"Two numbers for {total} features keep {different} of them"
     title_above(figure, title)
     figure.set_label(f"{title}: {said}. Each kept feature is an arrow in the plane")
     return figure
@@ -83,8 +87,9 @@ def plot_scores(scores: Mapping[str, float]) -> Figure:
     Args:
         scores: AUC on words that were not used to choose, by what is scored.
     """
-    best = max(scores, key=scores.get)
-    title = f"Plural or singular: {best} has the largest AUC, {scores[best]:.2f}"
+    largest = max(scores.values())
+    verb = "has" if [*scores.values()].count(largest) == 1 else "have"
+    title = f"Plural or singular: {names_of_largest(scores)} {verb} the largest AUC, {largest:.2f}"
     figure = plot_bars(scores, y_label="AUC on other words", title=title, top=1)
     figure.set_label(f"{title}: {', '.join(f'{n} {each:.2f}' for n, each in scores.items())}")
     return figure
@@ -119,7 +124,7 @@ def plot_seeds(runs: Sequence[Measured]) -> Figure:
         }
         for run in runs
     }
-    lowest = min(run.plural for run in runs)
+    lowest = math.floor(100 * min(run.plural for run in runs)) / 100  # not more than it is
     count = {1: "One seed", 2: "Two seeds", 3: "Three seeds"}.get(len(runs), f"{len(runs)} seeds")
     title = f"{count}: the AUC for plural is at least {lowest:.2f}"
     figure = plot_grouped_bars(groups, x_label="AUC, or fraction", title=title)

@@ -12,8 +12,13 @@ from torch import Tensor
 from transformer_course.curves.run_figures import describe_runs
 from transformer_course.curves.stored_runs import StoredRuns
 from transformer_course.drawing import course_map
-from transformer_course.drawing.charts import plot_bars, plot_lines, require_entries
-from transformer_course.training.loss_charts import STEPS, Rate, plot_runs, plot_schedules
+from transformer_course.drawing.charts import (
+    names_of_largest,
+    plot_bars,
+    plot_lines,
+    require_entries,
+)
+from transformer_course.training.loss_charts import Rate, plot_runs, plot_schedules
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.state import TrainingRun
 
@@ -76,8 +81,9 @@ def plot_costs(costs: Mapping[str, float]) -> Figure:
     Returns:
         A new figure.
     """
-    most, mean = max(costs, key=costs.get), sum(costs.values()) / len(costs)
-    said = f"{most!r} costs most"
+    mean, highest = sum(costs.values()) / len(costs), max(costs.values())
+    is_one = [*costs.values()].count(highest) == 1
+    said = f"{names_of_largest(costs, quote=True)} {'costs' if is_one else 'cost'} most"
     figure = plot_bars(costs, y_label="−ln p in nats", title=f"{said}; the mean is {mean:.1f} nats")
     figure.set_label(said)
     return figure
@@ -98,7 +104,7 @@ def plot_paths(paths: Lines) -> Figure:
     first, second = (
         next(
             (f"at step {i}" for i, at in enumerate(paths[name]) if at * paths[name][0] <= 0),
-            "never",
+            f"not in {len(steps) - 1} steps",
         )
         for name in names
     )
@@ -118,12 +124,11 @@ def plot_rates(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
     Returns:
         A new figure; its label has the highest rates.
     """
-    peaks = [float(rate(w, d, w)) for d, w in choices]
     figure = plot_schedules(rate, choices)
+    peaks = [float(rate(w, d, w)) for d, w in choices]
     title = figure.axes[0].get_title("left")
     ends = f"{title}; at the end of the warm-up"
-    seen = "rises" in title and all(w < STEPS for _, w in choices)
-    said = "the rate rises to a peak and falls; peaks" if seen else ends
+    said = "the rate rises to a peak and falls; peaks" if "rises" in title else ends
     figure.set_label(f"{said} {peaks}")
     return figure
 

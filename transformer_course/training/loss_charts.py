@@ -96,11 +96,17 @@ def plot_schedules(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
 
     Args:
         rate: Of step, d_model and warmup_steps.
-        choices: The d_model and warmup_steps of each curve; the warm-up ends within 20,000 steps.
+        choices: The d_model and warmup_steps of each curve; 20,000 steps are drawn.
 
     Returns:
         A new figure.
+
+    Raises:
+        ValueError: If there are no warm-up steps.
     """
+    for _, warmup_steps in choices:
+        if warmup_steps < 1:
+            raise ValueError(f"the warm-up must have at least 1 step, got {warmup_steps}")
     figure, axes = plt.subplots(figsize=(7, 3.4))
     highest = 0.0
     for number, (d_model, warmup_steps) in enumerate(choices):
@@ -118,6 +124,7 @@ def plot_schedules(rate: Rate, choices: Sequence[tuple[int, int]]) -> Figure:
     axes.legend()
     peaks = [(rate(1, d, w), rate(w, d, w), rate(4 * w, d, w)) for d, w in choices]
     is_paper_s = all(first < top and abs(late / top - 0.5) < 0.01 for first, top, late in peaks)
+    is_seen = all(w < STEPS for _, w in choices)
     rises = "The rate rises until the warm-up ends, then falls as 1/√step"
-    axes.set_title(rises if is_paper_s else "The rate at every step")
+    axes.set_title(rises if is_paper_s and is_seen else "The rate at every step")
     return figure

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from transformer_course.drawing.charts import (
+    names_of_largest,
     plot_bars,
     plot_grouped_bars,
     plot_lines,
@@ -24,8 +25,8 @@ def plot_cost(costs: Groups) -> Figure:
     """
     for kind, cost in costs.items():
         require_entries(f"the costs of {kind}", cost, ["zeros"])
-    largest = max(costs, key=lambda kind: costs[kind]["zeros"])
-    cost = costs[largest]["zeros"]
+    zeros = {kind: cost["zeros"] for kind, cost in costs.items()}
+    largest, cost = names_of_largest(zeros).replace(" and ", " or "), max(zeros.values())
     said = "the model fails" if cost > FAILS else f"the cost is largest: {cost:z.2f} nats"
     return _plot_costs(costs, f"Without {largest}, {said}")
 
@@ -37,8 +38,9 @@ def plot_together(costs: Groups) -> Figure:
         costs: By kind, first the sum of the single costs, then the cost of all heads at once.
     """
     require_entries("costs", costs, ["cross-attention"])
-    added, *_, at_once = costs["cross-attention"].values()
-    title = f"Cross-attention: one by one {added:.2f} nats, together {at_once:.2f}"
+    bars = costs["cross-attention"].items()
+    first, *others = (f"{name.removesuffix(', added')} {cost:.2f}" for name, cost in bars)
+    title = f"Cross-attention: {', '.join([f'{first} nats', *others])}"
     return _plot_costs(costs, title)
 
 

@@ -38,6 +38,8 @@ def plot_remains(remains: Mapping[str, Tensor]) -> Figure:
     axes.set_xlim(left=0)
     most, least = max(means, key=means.get), min(means, key=means.get)
     title = f"Most remains on {most} ({means[most]:.0%}), least on {least} ({means[least]:.0%})"
+    if means[most] == means[least]:
+        title = f"On {', '.join(means)}: {means[most]:.0%} remains"
     axes.set_title(literal(title, longest=None))
     axes.set_xlabel(AXIS)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), markerscale=0.6)

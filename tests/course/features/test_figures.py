@@ -62,3 +62,31 @@ def test_the_explorer_shows_the_words_of_every_feature_and_says_which_is_dead(mo
 def test_the_title_counts_the_seeds():
     for runs, count in ((RUNS[:1], "One seed:"), (RUNS, "Two seeds:"), (RUNS * 2, "4 seeds:")):
         assert figures.plot_seeds(runs).get_label().startswith(count)
+
+
+def test_equal_counts_and_scores_are_told_once_and_all_the_best_are_named():
+    planes = {"a": PLANES["rare"], "b": PLANES["rare"]}
+    assert "keep 3 of them" in figures.plot_directions(planes).get_label()
+    label = figures.plot_scores({"a": 1.0, "b": 0.5, "c": 1.0}).get_label()
+    assert label.startswith("Plural or singular: a and c have the largest AUC, 1.00")
+    label = figures.plot_scores(dict.fromkeys("abc", 1.0)).get_label()
+    assert label.startswith("Plural or singular: 3 of 3 have the largest AUC, 1.00")
+
+
+def test_the_lowest_auc_is_not_rounded_up():
+    runs = [replace(RUNS[0], plural=0.9966)]
+    assert (
+        figures.plot_seeds(runs)
+        .get_label()
+        .startswith("One seed: the AUC for plural is at least 0.99")
+    )
+
+
+def test_directions_of_three_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"'a' must have the shape \(2, feature\), got \(3, 5\)"):
+        figures.plot_directions({"a": torch.ones(3, 5)})
+
+
+def test_features_of_other_tokens_are_refused():
+    with pytest.raises(ValueError, match="words must be one for each of 3 tokens, got 2"):
+        feature_explorer.explore_features(torch.ones(3, 2), ["a", "b"])

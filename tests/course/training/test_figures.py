@@ -58,7 +58,7 @@ def test_the_title_says_when_both_weights_reach_zero():
 
 def test_a_weight_that_starts_below_zero_reaches_it_from_there():
     paths = {"Adam, A": [-1.0, -0.5, 0.0], "Adam, B": [-1.0, -0.5, -0.2]}
-    assert title_of(plot_paths(paths)) == "With Adam, A reaches 0 at step 2 and B never"
+    assert title_of(plot_paths(paths)) == "With Adam, A reaches 0 at step 2 and B not in 2 steps"
 
 
 def test_of_another_rate_no_peak_is_told():
@@ -94,9 +94,19 @@ def test_the_title_claims_only_what_the_compared_runs_show():
 
 def test_a_peak_beyond_the_axis_is_not_told_as_seen():
     label = plot_rates(our_rate, [(4, 100_000)]).get_label()
-    assert "falls as 1/√step; at the end of the warm-up [0.00158" in label
+    assert label.startswith("The rate at every step; at the end of the warm-up [0.00158")
 
 
 def test_a_training_that_ended_before_its_first_evaluation_is_refused():
     with pytest.raises(ValueError, match="evaluations.* got none"):
         plot_loss_curves(TrainingRun())
+
+
+def test_a_rate_without_warm_up_is_refused():
+    with pytest.raises(ValueError, match="the warm-up must have at least 1 step, got 0"):
+        plot_rates(our_rate, [(512, 0)])
+
+
+def test_all_of_the_most_expensive_tokens_are_named():
+    assert plot_costs({"a": 2.0, "b": 2.0, "c": 1.0}).get_label() == "'a' and 'b' cost most"
+    assert plot_costs({"a": 2.0, "b": 2.0, "c": 2.0}).get_label() == "3 of 3 cost most"

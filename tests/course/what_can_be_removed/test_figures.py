@@ -46,3 +46,16 @@ def test_the_words_hold_the_numbers(name, words):
 def test_a_model_that_hardly_changes_does_not_fail():
     label = figures.plot_cost({"encoder": {"zeros": 0.004}}).get_label()
     assert label.startswith("Without encoder, the cost is largest: 0.00 nats;")
+
+
+def test_kinds_of_the_same_cost_are_all_named():
+    label = figures.plot_cost({"one": {"zeros": 0.0}, "other": {"zeros": 0.0}}).get_label()
+    assert label.startswith("Without one or other, the cost is largest: 0.00 nats;")
+
+
+def test_the_title_of_costs_takes_the_names_of_its_numbers():
+    both = {"together": 3.5, "one by one, added": 0.25}
+    label = figures.plot_together({"cross-attention": both}).get_label()
+    assert label.startswith("Cross-attention: together 3.50 nats, one by one 0.25;")
+    label = figures.plot_together({"cross-attention": {"together": 3.5}}).get_label()
+    assert label.startswith("Cross-attention: together 3.50 nats;")
