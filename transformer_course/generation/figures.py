@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from transformer_course.generation.search_tree import describe_beam_tree, plot_beam_tree
+from transformer_course.generation.search_tree import (
+    branches_by_step,
+    describe_beam_tree,
+    plot_beam_tree,
+)
 from transformer_edu.generation.hypotheses import BeamStep
 
 
@@ -18,7 +22,7 @@ def plot_translator_beam(steps: Sequence[BeamStep], *, tokens: Sequence[str]) ->
         steps: The records of the search, from its first step on.
         tokens: The token of every id.
     """
-    width = max(len(step.branches[0]) for step in steps)
+    width = max(map(len, branches_by_step(steps)))
     title = f"A beam of {width} in the real translator"
     figure = plot_beam_tree(steps, tokens=tokens, title=title)
     figure.set_label(describe_beam_tree(steps, tokens=tokens))

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from transformer_course.drawing.attention_grid import plot_attention, plot_heads
+from transformer_course.drawing.style import require_one_each
 from transformer_course.looking_inside.role_grids import CLEAR_ROLE, plot_head_roles
 
 
@@ -48,11 +49,12 @@ def plot_moments(path: Tensor, correct: Tensor, steps: Sequence[int], symbols: l
     Args:
         path: From 0 to 1, shape (moment, query, key).
         correct: The mean weight of the correct keys, shape (moment,).
-        steps: The moments, in training steps, at least two.
+        steps: The moments, in training steps; of several, the title leaves out the first.
         symbols: The source; the rows write it in reverse, then the end token.
     """
+    require_one_each(len(correct), "moments", steps=steps)
     said = [f"{weight:.2f} at {step}" for weight, step in zip(correct.tolist(), steps, strict=True)]
-    title = f"Correct keys: {', '.join(said[1:])}"  # before training, the map is random
+    title = f"Correct keys: {', '.join(said[1:] or said)}"  # before training, the map is random
     title = title.replace(" at ", " at step ", 1)
     tokens = {"query_tokens": [*symbols[::-1], "</s>"], "key_tokens": symbols}
     figure = plot_heads(path, **tokens, names=[f"step {step}" for step in steps], title=title)

@@ -82,11 +82,16 @@ def plot_loss_curves(curves: Mapping[str, Sequence[float]]) -> Figure:
 
     Args:
         curves: What loss_curves returned. Where they are too short, the title says so.
+
+    Raises:
+        ValueError: If they are longer than two epochs of two evaluations each.
     """
     done = len(next(iter(curves.values())))
+    if done > len(EPOCHS):
+        raise ValueError(f"curves must have at most {len(EPOCHS)} losses each, got {done}")
     title = _title_of_losses(curves)
     if done < len(EPOCHS):
-        title = "A training was interrupted: run its cell again, to its end"
+        title = "A training was interrupted or shortened: run its cell again"
     figure = plot_lines(
         curves,
         x=EPOCHS[:done],
@@ -131,7 +136,8 @@ def plot_by_length(
     if repaired is not None:
         lines = {"as before": exact, "repaired": repaired}
         title = "The model as it was, and the repaired one"
-        if sum(repaired[middle:]) > sum(exact[middle:]):
+        long = [place for place, length in enumerate(lengths) if length >= 11]
+        if sum(repaired[each] for each in long) > sum(exact[each] for each in long):
             title = "With later positions trained, more of the long prompts are right"
     x_label = "symbols in the prompt (training: 3 to 10, and 12)"
     return _plot_exact_match(lines, lengths, x_label=x_label, title=title)

@@ -21,3 +21,8 @@ def test_ids_without_a_token_are_refused():
     beam_search(model, model.source_ids, width=2, after_step=steps.append)
     with pytest.raises(ValueError, match="hold the token of every id, up to 5, got 3 tokens"):
         plot_translator_beam(steps, tokens=model.vocabulary.tokens[:3])
+
+
+def test_a_search_without_records_is_refused():
+    with pytest.raises(ValueError, match="steps must hold something to draw, got an empty list"):
+        plot_translator_beam([], tokens=["a"])

@@ -59,3 +59,13 @@ def test_padding_is_cut_off_and_the_rows_are_what_is_written():
 def test_there_may_be_another_number_of_moments():
     figure = figures.plot_moments(torch.ones(2, 2, 1), torch.ones(2), (0, 50), ["a"])
     assert figure.get_label() == "Correct keys: 1.00 at step 50"
+
+
+def test_a_single_moment_is_told():
+    figure = figures.plot_moments(torch.ones(1, 2, 1), torch.ones(1), (350,), ["a"])
+    assert figure.get_label() == "Correct keys: 1.00 at step 350"
+
+
+def test_a_moment_after_the_end_of_the_training_is_refused():
+    with pytest.raises(ValueError, match="steps must be one for each of 2 moments, got 3"):
+        figures.plot_moments(torch.ones(2, 2, 1), torch.ones(2), (0, 50, 900), ["a"])

@@ -78,7 +78,18 @@ def test_the_title_of_two_optimizers_follows_their_losses():
 def test_the_figure_of_an_interrupted_training_says_so():
     curves = figures.loss_curves({**LOSSES, "SGD": run([8, 8, 7])})
     assert {len(curve) for curve in curves.values()} == {1}
-    assert "interrupted" in figures.plot_loss_curves(curves).get_label()
+    assert "interrupted or shortened" in figures.plot_loss_curves(curves).get_label()
+
+
+def test_a_training_over_more_than_two_epochs_is_refused():
+    curves = figures.loss_curves({"Adam": run([4] * 16)})
+    with pytest.raises(ValueError, match="curves must have at most 4 losses each, got 8"):
+        figures.plot_loss_curves(curves)
+
+
+def test_short_prompts_are_not_called_long():
+    figure = figures.plot_by_length([4, 6, 8], [0.5, 0.5, 0.5], repaired=[1.0, 1.0, 1.0])
+    assert figure.get_label() == "The model as it was, and the repaired one"
 
 
 def test_the_rows_of_a_batch_stand_below_each_other():
