@@ -43,13 +43,17 @@ def plot_cuts(accuracy: Mapping[str, float]) -> Figure:
     """Draw the accuracy on words that come again by what is cut; the title compares two bars.
 
     Args:
-        accuracy: By what is cut, first nothing.
+        accuracy: By what is cut, "nothing" among them, or nothing is compared.
     """
-    names = list(accuracy)
-    lowest = min(names, key=accuracy.__getitem__)
-    whole, left = (f"{accuracy[name]:.2f}" for name in (names[0], lowest))
-    title = f"Cut: {lowest}. The accuracy falls from {whole} to {left}"
-    title = title if left != whole else f"No cut lowers the accuracy of {whole}"
+    lowest = min(accuracy, key=accuracy.__getitem__)
+    left, whole = accuracy[lowest], accuracy.get("nothing")
+    title = f"Cut: {lowest}. The accuracy is {left:.2f}"
+    if whole == left:
+        title = f"No cut lowers the accuracy of {whole:.2f}"
+    elif whole is not None:
+        ends = f"from {whole:.2f} to {left:.2f}"
+        said = "by less than 0.01" if f"{whole:.2f}" == f"{left:.2f}" else ends
+        title = f"Cut: {lowest}. The accuracy falls {said}"
     figure = plot_bars(accuracy, y_label="accuracy on words that come again", title=title, top=1)
     figure.set_label(f"{title}: {accuracy}")
     return figure

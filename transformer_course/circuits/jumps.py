@@ -79,7 +79,9 @@ def plot_jumps(kinds: Mapping[str, Sequence[Jump]]) -> Figure:
     title = f"Median accuracy: {'; '.join(ends)}"
     axes.set_title(literal(title, longest=None))
     axes.set(xlabel="training steps", ylabel="accuracy on words that come again")
-    figure.set_label(f"{title}. One line for each of {len(next(iter(kinds.values())))} seeds")
+    counts = [len(jumps) for jumps in kinds.values()]
+    each = f"each of {counts[0]} seeds" if len(set(counts)) == 1 < counts[0] else "each training"
+    figure.set_label(f"{title}. One line for {each}")
     return figure
 
 

@@ -18,7 +18,8 @@ def plot_steps(counts: Mapping[str, Sequence[float]]) -> Figure:
     require_entries("counts", counts, ["without cache", "with cache"])
     tokens = len(counts["with cache"])
     ratio = counts["without cache"][-1] / counts["with cache"][-1]
-    title = f"Without the cache, token {tokens} needs {ratio:.0f} times the operations"
+    times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}".removesuffix(".0")
+    title = f"Without the cache, token {tokens} needs {times} times the operations"
     labels = {"x_label": "token", "y_label": "million operations", "title": title}
     figure = plot_lines(counts, x=range(1, tokens + 1), **labels)
     figure.set_label(f"{title}; two lines")

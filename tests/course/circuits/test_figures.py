@@ -33,6 +33,9 @@ CUTS = {"nothing": 1.0, "one": 0.25, "another": 0.125}
         (figures.plot_training(*TRAINING), "after an earlier one from 0.20 to 0.75"),
         (figures.plot_cuts(CUTS), "Cut: another. The accuracy falls from 1.00 to 0.12"),
         (figures.plot_cuts({"nothing": 0.5, "one": 0.75}), "No cut lowers the accuracy of 0.50"),
+        (figures.plot_cuts({"nothing": 0.504, "a": 0.501}), "Cut: a. The accuracy falls by less"),
+        (figures.plot_cuts({"a": 0.5, "nothing": 1.0}), "Cut: a. The accuracy falls from 1.00 to"),
+        (figures.plot_cuts({"a": 0.5, "b": 0.25}), "Cut: b. The accuracy is 0.25"),
     ],
 )
 def test_a_figure_says_what_it_shows_with_its_numbers(figure, words):
@@ -75,3 +78,9 @@ def test_the_live_figure_has_every_step():
     steps = len(stored_jumps(KINDS[0])[0].steps)
     assert [len(each["weights"]) for each in data["maps"]] == [steps, steps]
     assert [len(each["values"]) for each in data["curves"]] == 3 * [steps]
+
+
+def test_the_words_count_the_seeds_only_where_all_kinds_have_as_many():
+    two, one = (stored_jumps(kind) for kind in KINDS[:2])
+    assert plot_jumps({"a": two, "b": one}).get_label().endswith("One line for each of 3 seeds")
+    assert plot_jumps({"a": two[:1], "b": one}).get_label().endswith("One line for each training")

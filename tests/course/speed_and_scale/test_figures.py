@@ -40,3 +40,8 @@ def test_counts_that_cross_between_two_lengths_are_not_called_equal():
     figure = figures.plot_crossing(crossed, [100, 400])
     assert figure.axes[0].get_title("left") == "Attention needs more from L = 400 on"
     assert figure.get_label().endswith("; attention needs more from 400 on")
+
+
+def test_a_small_ratio_is_not_rounded_to_a_whole_number():
+    counts = {"without cache": [1.0, 1.5], "with cache": [1.0, 1.0]}
+    assert "token 2 needs 1.5 times" in figures.plot_steps(counts).get_label()
