@@ -48,7 +48,7 @@ def plot_cuts(accuracy: Mapping[str, float]) -> Figure:
     lowest = min(accuracy, key=accuracy.__getitem__)
     left, whole = accuracy[lowest], accuracy.get("nothing")
     title = f"Cut: {lowest}. The accuracy is {left:.2f}"
-    if whole == left:
+    if whole is not None and not left < whole:
         title = f"No cut lowers the accuracy of {whole:.2f}"
     elif whole is not None:
         ends = f"from {whole:.2f} to {left:.2f}"

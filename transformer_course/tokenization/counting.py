@@ -41,7 +41,12 @@ def vocabulary_growth(
     Args:
         pairs: English and German sentences, more than 20 pairs.
         cut: Cuts a sentence into words.
+
+    Raises:
+        ValueError: If there are 20 pairs or fewer.
     """
+    if len(pairs) <= LAST:
+        raise ValueError(f"pairs must be more than {LAST}, got {len(pairs)}")
     english, german = zip(*pairs, strict=True)
     return {
         "English words": _growth(english, cut),

@@ -1,6 +1,7 @@
 """Every figure of lesson 21 has its title and says in words what it shows."""
 
 import json
+import math
 import re
 
 import pytest
@@ -36,6 +37,7 @@ CUTS = {"nothing": 1.0, "one": 0.25, "another": 0.125}
         (figures.plot_cuts({"nothing": 0.504, "a": 0.501}), "Cut: a. The accuracy falls by less"),
         (figures.plot_cuts({"a": 0.5, "nothing": 1.0}), "Cut: a. The accuracy falls from 1.00 to"),
         (figures.plot_cuts({"a": 0.5, "b": 0.25}), "Cut: b. The accuracy is 0.25"),
+        (figures.plot_cuts({"nothing": math.nan, "a": math.nan}), "No cut lowers the accuracy"),
     ],
 )
 def test_a_figure_says_what_it_shows_with_its_numbers(figure, words):
