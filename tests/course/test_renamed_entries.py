@@ -45,7 +45,7 @@ def test_a_kind_of_model_that_was_not_trained_is_refused():
 
 def test_a_title_also_holds_when_lines_do_not_reach_their_end():
     paths = plot_paths({"Adam, A": [2.0, -1.0], "Adam, B": [2.0, 1.0]})
-    assert "A reaches 0 at step 1 and B never" in paths.axes[0].get_title("left")
+    assert "A reaches 0 at step 1 and B not by step 1" in paths.axes[0].get_title("left")
     crossing = plot_crossing({"self-attention": [1.0, 2.0], "feed-forward": [3.0, 3.0]}, [1, 64])
     assert crossing.axes[0].get_title("left") == "Not equal up to L = 64"
 

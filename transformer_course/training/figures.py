@@ -104,7 +104,7 @@ def plot_paths(paths: Lines) -> Figure:
     first, second = (
         next(
             (f"at step {i}" for i, at in enumerate(paths[name]) if at * paths[name][0] <= 0),
-            f"not in {len(steps) - 1} steps",
+            f"not by step {len(steps) - 1}",
         )
         for name in names
     )

@@ -58,7 +58,7 @@ def test_the_title_says_when_both_weights_reach_zero():
 
 def test_a_weight_that_starts_below_zero_reaches_it_from_there():
     paths = {"Adam, A": [-1.0, -0.5, 0.0], "Adam, B": [-1.0, -0.5, -0.2]}
-    assert title_of(plot_paths(paths)) == "With Adam, A reaches 0 at step 2 and B not in 2 steps"
+    assert title_of(plot_paths(paths)) == "With Adam, A reaches 0 at step 2 and B not by step 2"
 
 
 def test_of_another_rate_no_peak_is_told():
