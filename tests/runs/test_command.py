@@ -234,6 +234,7 @@ def test_processes_that_torchrun_has_not_started_are_refused(tmp_path, monkeypat
 
 
 def test_more_processes_than_gpus_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("TRANSFORMER_EDU_DEVICE", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setenv("WORLD_SIZE", "2")
