@@ -18,10 +18,11 @@ def explore_features(features: Tensor, words: Sequence[str]) -> None:
     """Let the reader go through features, and read the words with most of their activity.
 
     Args:
-        features: The activity, none below 0, shape (token, feature).
+        features: The activity, none below 0, shape (token, feature), or (token,) of one feature.
         words: The word of each token.
     """
     require_one_each(len(features), "tokens", words=words)
+    features = features.reshape(len(features), -1)
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
     rows = torch.tensor([numbers[word] for word in words])
     sums = torch.zeros(len(numbers), features.size(1)).index_add_(0, rows, features.detach().cpu())

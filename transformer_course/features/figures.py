@@ -41,10 +41,10 @@ def plot_directions(directions: Mapping[str, Tensor]) -> Figure:
                 axes.text(1.2 * x, 1.2 * y, str(number), ha="center", va="center", color=color)
         axes.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal", xticks=[], yticks=[])
         axes.set_title(literal(name, longest=None), fontsize=13, loc="center")
-    total = next(iter(directions.values())).size(1)
+    sizes = dict.fromkeys(columns.size(1) for columns in directions.values())
     said = ", ".join(f"{count} when {name}" for name, count in counts.items())
     different = " or ".join(map(str, dict.fromkeys(counts.values())))
-    title = f"Two numbers for {total} features keep {different} of them"
+    title = f"Two numbers for {' or '.join(map(str, sizes))} features keep {different} of them"
     title_above(figure, title)
     figure.set_label(f"{title}: {said}. Each kept feature is an arrow in the plane")
     return figure

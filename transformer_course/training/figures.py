@@ -18,6 +18,7 @@ from transformer_course.drawing.charts import (
     plot_lines,
     require_entries,
 )
+from transformer_course.drawing.style import require_one_each
 from transformer_course.training.loss_charts import Rate, plot_runs, plot_schedules
 from transformer_edu.generation.translator import Translator
 from transformer_edu.training.state import TrainingRun
@@ -63,6 +64,7 @@ def name_costs(translator: Translator, ids: Sequence[int], costs: Tensor) -> dic
         ids: The target without the end token.
         costs: In nats, shape (position,); one more than there are ids, for the end token.
     """
+    require_one_each(len(ids) + 1, "tokens, the end token among them", costs=costs)
     pieces = [translator.tokenizer.decode([token_id]).strip() for token_id in ids]
     by_token: dict[str, float] = {}
     seen: Counter[str] = Counter()

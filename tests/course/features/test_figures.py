@@ -67,6 +67,8 @@ def test_the_title_counts_the_seeds():
 def test_equal_counts_and_scores_are_told_once_and_all_the_best_are_named():
     planes = {"a": PLANES["rare"], "b": PLANES["rare"]}
     assert "keep 3 of them" in figures.plot_directions(planes).get_label()
+    planes["b"] = torch.ones(2, 5)
+    assert "for 3 or 5 features keep 3 or 5 of" in figures.plot_directions(planes).get_label()
     label = figures.plot_scores({"a": 1.0, "b": 0.5, "c": 1.0}).get_label()
     assert label.startswith("Plural or singular: a and c have the largest AUC, 1.00")
     label = figures.plot_scores(dict.fromkeys("abc", 1.0)).get_label()
@@ -90,3 +92,10 @@ def test_directions_of_three_numbers_are_refused():
 def test_features_of_other_tokens_are_refused():
     with pytest.raises(ValueError, match="words must be one for each of 3 tokens, got 2"):
         feature_explorer.explore_features(torch.ones(3, 2), ["a", "b"])
+
+
+def test_a_single_feature_may_come_without_its_axis(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(feature_explorer, "explore", lambda draw, *_, **__: drawn.append(draw(0)))
+    feature_explorer.explore_features(torch.tensor([1.0, 3.0]), ["dog", "cat"])
+    assert "Feature 0: 75% of its activity is at “cat”" in drawn[0].get_label()

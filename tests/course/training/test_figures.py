@@ -47,6 +47,8 @@ def test_a_token_that_occurs_again_has_a_bar_of_its_own(translator):
     assert list(costs) == ["Ein", "Mann", "und", "ein", "Mann (2)", ".", "end"]
     assert list(costs.values()) == given.tolist()
     assert title_of(plot_costs(costs)) == "'end' costs most; the mean is 3.0 nats"
+    with pytest.raises(ValueError, match="costs must be one for each of 7 tokens, the end token"):
+        name_costs(translator, ids, given[1:])
 
 
 def test_the_title_says_when_both_weights_reach_zero():
