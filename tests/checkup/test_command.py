@@ -105,6 +105,19 @@ def test_an_empty_name_of_a_training_step_is_none(file, capsys):
     assert "my_file:build_model must be what can be loaded, got ''" in capsys.readouterr().err
 
 
+def test_an_error_in_the_file_of_the_training_step_is_told_of_it(file, capsys):
+    steps = file.with_name("steps.py")
+    steps.write_text("X = F.relu", encoding="utf-8")
+    assert main([f"{file}:build", "--training-step", f"{steps}:step"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {steps}:step raised NameError: ")
+
+
+def test_a_path_without_the_end_of_a_file_s_name_is_refused(capsys):
+    assert main(["./good:build"]) == 2
+    wanted = "error: my_file:build_model must be what can be loaded, got './good:build' (No module"
+    assert capsys.readouterr().err.startswith(wanted)
+
+
 def test_a_training_step_that_could_not_be_examined_is_not_passed_by(file, capsys):
     assert main([f"{file}:build", "--training-step", f"{file}:step_without_reduction"]) == 2
     assert "a loss must be one number, got shape (" in capsys.readouterr().out

@@ -40,12 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         with redirect_stdout(sys.stderr):  # what the user's own code prints is no report
-            made = named(chosen.model)()
+            step = None if (at := chosen.training_step) is None else named(at)
+            made = named(at := chosen.model)()
             model, adapter = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-            step = named(chosen.training_step) if chosen.training_step is not None else None
             report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
     except (Exception, SystemExit) as error:  # of the user's own code, too
-        raised = f"{chosen.model} raised {type(error).__name__}: "
+        raised = f"{at} raised {type(error).__name__}: "
         print(f"error: {'' if isinstance(error, CheckupError) else raised}{error}", file=sys.stderr)
         return NOT_EXAMINED
     print(report.to_json() if chosen.json else report)
@@ -59,7 +59,7 @@ def named(address: str) -> Callable[..., object]:
     is_file = place.endswith(".py")
     sys.path.insert(0, str(Path(place).parent if is_file else Path.cwd()))
     try:
-        module = SimpleNamespace(**run_path(place)) if is_file else import_module(place)
+        module = SimpleNamespace(**run_path(place)) if is_file else import_module(place.lstrip("."))
         return getattr(module, name)
     except (ImportError, ValueError, AttributeError, FileNotFoundError) as error:
         words = f"my_file:build_model must be what can be loaded, got {address!r} ({error})"
