@@ -90,7 +90,7 @@ def describe_run(
         f"- made with {made_with}",
         *(f"- read {corpus}, SHA-256 `{found}`" for corpus, found in findings.checksums.items()),
         "## How well it translates",
-        *_describe_trials(findings.trials, findings.chosen),
+        *_describe_trials(findings.trials, findings.chosen, settings.task),
         *_describe_scores(findings.scores, findings.sureness),
         *_describe_everyday(findings.everyday),
         "## Data",
@@ -99,7 +99,7 @@ def describe_run(
     return "\n\n".join(lines) + "\n"
 
 
-def _describe_trials(trials: Sequence[Trial], chosen: Trial) -> list[str]:
+def _describe_trials(trials: Sequence[Trial], chosen: Trial, task: str) -> list[str]:
     """What was tried by validation, and what was chosen."""
     kinds = list(chosen.scores)
     rows = [["weights", "beam", "α", "loops", *kinds, "mean"], ["---"] * (5 + len(kinds))]
@@ -107,10 +107,11 @@ def _describe_trials(trials: Sequence[Trial], chosen: Trial) -> list[str]:
         searched = [str(trial.width), f"{trial.alpha:g}", "ended" if trial.end_loops else "left"]
         found = [f"{value:.1f}" for value in (*trial.scores.values(), trial.mean)]
         rows.append([trial.weights, *searched, *found])
+    read = f"BLEU of {'captions' if task.startswith('multi30k') else 'texts'}, alone and two joined"
+    if EVERYDAY in task.split("+"):
+        read += ", and the share of everyday sentences that are exactly right"
     return [
-        f"Tried by validation: BLEU of captions, alone and two joined, and the share of everyday "
-        f"sentences that are exactly right, of at most {MOST} each; α is the length penalty's "
-        "exponent.",
+        f"Tried by validation: {read}, of at most {MOST} each; α is the length penalty's exponent.",
         "\n".join(f"| {' | '.join(row)} |" for row in rows),
         f"Published are {chosen.weights}, searched with a beam of {chosen.width} and α "
         f"{chosen.alpha:g}: the highest mean, or at most {CLOSE:g} points below it and nearer to "

@@ -140,3 +140,21 @@ def test_a_card_names_the_terms_of_every_corpus(tmp_path):
     chosen = Trial("the mean", scores={"one text": 1.0})
     card = describe_run(run, settings, Findings(trials=[chosen], chosen=chosen))
     assert all(TERMS[corpus] in card for corpus in ("multi30k", "everyday"))
+
+
+@pytest.mark.parametrize(
+    ("task", "read"),
+    [
+        ("files", "BLEU of texts, alone and two joined, of at most"),
+        ("multi30k", "BLEU of captions, alone and two joined, of at most"),
+        ("everyday", "BLEU of texts, alone and two joined, and the share of everyday sentences"),
+        ("multi30k+everyday", "BLEU of captions, alone and two joined, and the share of everyday"),
+    ],
+)
+def test_a_card_says_by_which_texts_it_was_chosen(tmp_path, task, read):
+    own = {"source": "a.en", "target": "a.de"} if task == "files" else {}
+    settings = TINY.changed(task=task, **own)
+    run = made_run(tmp_path / "run", settings)
+    chosen = Trial("the mean", scores={"one text": 1.0})
+    card = describe_run(run, settings, Findings(trials=[chosen], chosen=chosen))
+    assert f"\nTried by validation: {read}" in card
