@@ -30,8 +30,8 @@ def plot_accuracy(one_head: Sequence[nn.Module], two_heads: Sequence[nn.Module])
     """Draw how often models name the symbol before, the symbol after, and both.
 
     Args:
-        one_head: Trained models with one head, a mark for each; with another number, it is named.
-        two_heads: Trained models with two heads.
+        one_head: Trained models, a mark for each; in the lesson they have one head.
+        two_heads: Others, in the lesson with two heads.
     """
     first, last = _heads_of("one_head", one_head), _heads_of("two_heads", two_heads)
     runs = {
@@ -52,31 +52,34 @@ def _heads_of(name: str, models: Sequence[nn.Module]) -> str:
 
 
 def plot_neighbor_maps(one_head: Sequence[nn.Module], two_heads: nn.Module) -> Figure:
-    """Draw the maps of two models with one head and of one model with two.
+    """Draw the maps of every head of three models; the title looks at those of the last.
 
     Args:
-        one_head: Trained models with one head; the first and the last are drawn.
-        two_heads: A trained model with two heads; with another number, all are drawn.
+        one_head: Trained models, in the lesson with one head; the first and the last are drawn.
+        two_heads: A trained model, in the lesson with two heads.
     """
     if isinstance(two_heads, Sequence):
         raise ValueError(f"two_heads must be one trained model, got a list of {len(two_heads)}")
     few, many = _heads_of("one_head", one_head), _heads_of("two_heads", [two_heads])
-    both = neighbor_maps(two_heads, num_heads=two_heads.num_heads)  # (head, query, key)
+    runs = {number: one_head[number - 1] for number in (1, len(one_head))}
+    models = {f"{_heads_of('', [each])}, run {number}": each for number, each in runs.items()}
+    models[many] = two_heads
+    maps = [neighbor_maps(each, num_heads=each.num_heads) for each in models.values()]
+    both = maps[-1]  # (head, query, key)
     sides = [both.diagonal(shift, 1, 2).mean(dim=-1) for shift in (-1, 1)]  # before, after
-    title = f"Maps of models with {few}, and of one with {many.removesuffix(' heads')}"
+    title = f"Maps of models with {few} and of one with {many}"
     said = " of attention weights"
     if len(both) == 2 and min(side.max() for side in sides) > 0.5:  # another head for each side
         title = "With two heads, each head attends to one neighbor"
         said = "; each map of the two heads has one bright diagonal"
-    maps, names = [], []
-    for run in dict.fromkeys((0, len(one_head) - 1)):
-        heads = neighbor_maps(one_head[run], num_heads=one_head[run].num_heads)
-        maps.append(heads)
-        names += [f"{_heads_of('one_head', one_head[run : run + 1])}, run {run + 1}"] * len(heads)
-    names += [f"{many}, head {number}" for number in range(1, len(both) + 1)]
+    names = [
+        name + f", head {number}" * (len(heads) > 1)
+        for name, heads in zip(models, maps, strict=True)
+        for number in range(1, len(heads) + 1)
+    ]
     positions = [str(number) for number in range(1, LENGTH + 1)]
     figure = plot_heads(
-        torch.cat([*maps, both]),
+        torch.cat(maps),
         query_tokens=positions,
         key_tokens=positions,
         title=title,

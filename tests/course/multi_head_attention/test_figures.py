@@ -41,10 +41,12 @@ FOUR = NeighborModel(MultiHeadAttention, 4)
 
 def test_models_with_another_number_of_heads_are_named_by_it():
     figure = figures.plot_neighbor_maps(MODELS[:1], FOUR)
-    assert figure.get_suptitle() == "Maps of models with one head, and of one with 4"
+    assert figure.get_suptitle() == "Maps of models with one head and of one with 4 heads"
     names = [axes.get_title(loc="left") for axes in figure.axes]
     assert names[:2] == ["one head, run 1", "4 heads, head 1"] and "4 heads, head 4" in names
     assert figure.get_label().startswith("5 maps")
+    names = [axes.get_title(loc="left") for axes in figures.plot_neighbor_maps([FOUR], FOUR).axes]
+    assert {"4 heads, run 1, head 1", "4 heads, run 1, head 4", "4 heads, head 1"} <= {*names}
     assert "worst with 4 heads" in figures.plot_accuracy(MODELS[:1], [FOUR]).get_label()
     again = figures.plot_accuracy(MODELS[:1], MODELS[1:2]).get_label()
     assert "best run with one head " in again and "worst with one head, again " in again
