@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from tests.sample_lesson import SEEN, sample_lesson, sample_notebook
 from tools.cell_rules import words_in
 from tools.notebooks import WIDGET_VIEW, source_hash
-from tools.rules import RULES, broken_rules
+from tools.rules import RULES, broken_rules, main
 
 Change = Callable[[NotebookNode], object]
 HOME = "/" + "home/somebody/lesson"
@@ -158,3 +158,10 @@ def test_what_a_lesson_may_do_is_no_fault(change):
     change(notebook)
     notebook.metadata["source_hash"] = source_hash(notebook)
     assert broken_rules(sample_lesson(notebook)) == []
+
+
+@pytest.mark.parametrize("name", ["02_atention.ipynb", "--help"])
+def test_a_lesson_that_is_not_there_keeps_no_rule(name, capsys):
+    assert main([name]) == 2
+    wanted = f"a lesson must be a notebook such as 00_start_here.ipynb, got {name}\n"
+    assert capsys.readouterr() == ("", wanted)

@@ -62,13 +62,11 @@ def all_lessons(root: Path = ROOT) -> list[Lesson]:
 
 def main(arguments: list[str]) -> int:
     """The command: print what is broken in the named lessons, or in all."""
-    names = {Path(argument).name for argument in arguments}
-    complaints = [
-        complaint
-        for lesson in all_lessons()
-        if lesson.name in names or not names
-        for complaint in broken_rules(lesson)
-    ]
+    names, lessons = [Path(each).name for each in arguments], {x.name: x for x in all_lessons()}
+    if unknown := ", ".join(name for name in names if name not in lessons):
+        print(f"a lesson must be a notebook such as {min(lessons)}, got {unknown}", file=sys.stderr)
+        return 2
+    complaints = [each for name in names or lessons for each in broken_rules(lessons[name])]
     print("\n".join(complaints) or "Every rule is kept.")
     return 1 if complaints else 0
 
