@@ -256,6 +256,13 @@ def test_what_is_no_exercise_is_refused(number, words, copies):
     assert words in str(refused.value)
 
 
+def test_a_folder_in_the_place_of_a_copy_is_named(copies):
+    (copies / LESSON).unlink()
+    (copies / LESSON).mkdir()
+    with pytest.raises(ResetError, match=f"/{LESSON} must be a notebook, got a folder"):
+        reset("2.1", copies)
+
+
 def test_the_command_says_what_it_did_or_why_it_did_nothing(copies, monkeypatch, capsys):
     monkeypatch.setattr(module, "ROOT", copies.parent)
     monkeypatch.setattr(module, "lesson_paths", lambda root: [ROOT / "notebooks" / LESSON])

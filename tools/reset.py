@@ -53,6 +53,8 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
     """
     lesson, original = _original(number, root)
     copy, said = copies / lesson.name, {"number": number, "folder": copies.name}
+    if copy.is_dir():
+        raise ResetError(f"{copies.name}/{copy.name} must be a notebook, got a folder")
     if not copy.is_file():
         raise ResetError(f"there is no {copies.name}/{copy.name}: `make lab` makes it")
     before = copy.read_bytes()

@@ -96,6 +96,8 @@ def export(run: RunFolder, to: RunFolder, *, machine: str | None = None) -> int:
         raise ValueError(f"run must be one of a text task, got {settings.task!r}")
     if to.path.resolve() == run.path.resolve():
         raise ValueError(f"to must be another folder than the run's, got {to.path}")
+    if to.path.exists() and not to.path.is_dir():
+        raise ValueError(f"to must be a folder, got the file {to.path}")
     candidates = weights_of(run, settings)
     _require_whole(run, settings, candidates)
     names = (HISTORY, to.model.name, to.tokenizer_file.name, CARD)

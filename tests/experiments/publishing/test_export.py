@@ -326,6 +326,15 @@ def test_a_run_without_a_history_is_refused(text_run, tmp_path):
     assert not (tmp_path / "to").exists()
 
 
+def test_a_file_is_no_folder_to_write_to(text_run, tmp_path, capsys):
+    (tmp_path / "card.md").write_text("mine", encoding="utf-8")
+    assert main([str(text_run), "--to", str(tmp_path / "card.md")]) == 1
+    assert (
+        capsys.readouterr().err == f"error: to must be a folder, got the file {tmp_path}/card.md\n"
+    )
+    assert (tmp_path / "card.md").read_text(encoding="utf-8") == "mine"
+
+
 @pytest.mark.parametrize("name", ["README.md", "model.safetensors", HISTORY])
 def test_a_folder_that_holds_files_of_others_is_refused(text_run, tmp_path, name, capsys):
     (tmp_path / name).write_text("mine", encoding="utf-8")
