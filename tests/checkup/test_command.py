@@ -100,6 +100,15 @@ def test_what_the_model_prints_is_no_part_of_the_report(file, capsys):
     assert json.loads(told.out)["model"] == "LanguageModel" and told.err == "hi\n"
 
 
+def test_a_report_that_cannot_be_written_is_no_illness(file):
+    """A full disk must not say, by the exit status, that the model is ill."""
+    command = [sys.executable, "-m", "transformer_edu.checkup", f"{file}:build"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: writing the report raised OSError: ")
+
+
 def test_an_empty_name_of_a_training_step_is_none(file, capsys):
     assert main([f"{file}:build", "--training-step", ""]) == 2
     assert "my_file:build_model must be what can be loaded, got ''" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 ``my_file`` is a module or the path of a Python file, ``build_model`` a function without arguments
 that returns the model, or the model and an Adapter. The exit status is 0 without an illness, 1
-with one, and 2 if the model, or a training step that is given, could not be examined.
+with one, and 2 if the model or a given training step could not be examined or the report written.
 """
 
 if __name__ == "__main__":  # before the imports that take seconds
@@ -44,11 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             made = named(at := chosen.model)()
             model, adapter = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
             report = check_up(model, kind=chosen.kind, adapter=adapter, training_step=step)
+        at = "writing the report"
+        print(report.to_json() if chosen.json else report, flush=True)
     except (Exception, SystemExit) as error:  # of the user's own code, too
         raised = f"{at} raised {type(error).__name__}: "
         print(f"error: {'' if isinstance(error, CheckupError) else raised}{error}", file=sys.stderr)
         return NOT_EXAMINED
-    print(report.to_json() if chosen.json else report)
     tried = [each.probe for each in report.findings if each.status != "not tried"]
     return ILL if report.illnesses else NOT_EXAMINED if step and "labels" not in tried else 0
 
