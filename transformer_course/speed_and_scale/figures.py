@@ -53,8 +53,8 @@ def plot_crossing(counts: Mapping[str, Sequence[float]], lengths: Sequence[int])
     if crossing is not None:
         place = list(lengths).index(crossing)
         equal = isclose(counts["self-attention"][place], counts["feed-forward"][place])
-        more = f"Attention needs more from L = {crossing} on"
-        title = f"Equal at L = {crossing}" if equal else more
+        more = f"from L = {crossing} on" if place else f"at L = {crossing} already"
+        title = f"Equal at L = {crossing}" if equal else f"Attention needs more {more}"
     labels = {"x_label": "length L", "y_label": "million operations per position"}
     figure = plot_lines(counts, x=lengths, title=title, **labels)
     said = title.replace("L = ", "").lower()

@@ -42,6 +42,12 @@ def test_counts_that_cross_between_two_lengths_are_not_called_equal():
     assert figure.get_label().endswith("; attention needs more from 400 on")
 
 
+def test_where_attention_needs_more_from_the_first_length_no_crossing_is_named():
+    larger = {"self-attention": [3.0, 6.0], "feed-forward": [2.0, 2.0]}
+    title = figures.plot_crossing(larger, [100, 400]).axes[0].get_title("left")
+    assert title == "Attention needs more at L = 100 already"
+
+
 def test_a_small_ratio_is_not_rounded_to_a_whole_number():
     counts = {"without cache": [1.0, 1.5], "with cache": [1.0, 1.0]}
     assert "token 2 needs 1.5 times" in figures.plot_steps(counts).get_label()
