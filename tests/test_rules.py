@@ -1,5 +1,6 @@
 """A rule of the lessons notices when it is broken; `make lint` checks the lessons themselves."""
 
+import ast
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +8,8 @@ from nbformat import NotebookNode
 
 from tests.sample_lesson import SEEN, sample_lesson, sample_notebook
 from tools.cell_rules import words_in
-from tools.notebooks import WIDGET_VIEW, source_hash
+from tools.exercises import exercise_indices, solved
+from tools.notebooks import WIDGET_VIEW, lesson_paths, read, source_hash
 from tools.rules import RULES, broken_rules, main
 
 Change = Callable[[NotebookNode], object]
@@ -165,3 +167,24 @@ def test_a_lesson_that_is_not_there_keeps_no_rule(name, capsys):
     assert main([name]) == 2
     wanted = f"a lesson must be a notebook such as 00_start_here.ipynb, got {name}\n"
     assert capsys.readouterr() == ("", wanted)
+
+
+@pytest.mark.parametrize("path", lesson_paths(), ids=lambda path: path.stem)
+def test_no_exercise_needs_what_only_another_one_imports(path):
+    """An answer that does not parse costs no other one its points."""
+    notebook = solved(read(path))
+    exercises = exercise_indices(notebook)
+    imported, used = {}, {}
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type == "code":
+            nodes = [*ast.walk(ast.parse(cell.source))]
+            names = [each.names for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
+            imported[index] = {each.asname or each.name for group in names for each in group}
+            used[index] = {each.id for each in nodes if isinstance(each, ast.Name)}
+    everywhere = set().union(*(imported[index] for index in imported if index not in exercises))
+    for index in exercises:
+        others = set().union(*(imported[other] for other in exercises if other != index))
+        assert not (used[index] & others) - everywhere - imported[index], f"cell {index}"
+    # The reader's own classes reach an exercise through the cells before it, too.
+    without = [index for index in used if "my_parts" in used[index] - imported[index]]
+    assert "my_parts" in everywhere or not without, f"cells {without}"

@@ -92,12 +92,14 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
 def _original(number: str, root: Path) -> tuple[Path, str]:
     """The lesson of an exercise, and the text of its cell."""
     if re.fullmatch(r"\d{1,2}\.\d{1,2}", number):
-        for lesson in lesson_paths(root):
-            if int(lesson.name[:2]) == int(number.split(".")[0]):
-                notebook: NotebookNode = read(lesson)
-                for index in exercise_indices(notebook):
-                    if number_of(notebook, index) == number:
-                        return lesson, notebook.cells[index].source
+        wanted = int(number.split(".")[0])
+        lessons = [lesson for lesson in lesson_paths(root) if int(lesson.name[:2]) == wanted]
+        if not lessons:
+            raise ResetError(f"notebooks/ has no lesson {wanted}, got exercise {number}")
+        notebook: NotebookNode = read(lessons[0])
+        for index in exercise_indices(notebook):
+            if number_of(notebook, index) == number:
+                return lessons[0], notebook.cells[index].source
     raise ResetError(f"exercise must be the number of one, such as 2.1, got {number!r}")
 
 
