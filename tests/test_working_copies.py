@@ -483,6 +483,15 @@ def is_trusted(path):
     return NotebookNotary().check_signature(read(path))
 
 
+def test_two_cells_with_one_id_are_signed_without_a_word(tmp_path, recwarn):
+    path = tmp_path / "lesson.ipynb"
+    write(path, "print(1)")
+    notebook = json.loads(path.read_bytes())
+    notebook["cells"] *= 2
+    assert working_copies.sign(json.dumps(notebook).encode())
+    assert not recwarn.list
+
+
 def test_a_copy_is_trusted_when_it_is_made_and_when_it_is_updated(folders):
     lessons, copies = folders
     write(lessons / "00_start.ipynb", "print('newer')", output="a figure")
