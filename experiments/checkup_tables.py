@@ -6,6 +6,11 @@ changed, and the changed copy of the library examines its own model. With names 
 ``mutants``, only these are written.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("experiments.checkup_tables")
+
 import compileall
 import contextlib
 import csv
@@ -203,13 +208,10 @@ TABLES = {
 @one_line_errors
 def main(names: Sequence[str] | None = None) -> int:
     """Write tables into the page, all if none is named; returns the exit status."""
-    for name in names or ():
+    names = sys.argv[1:] if names is None else names
+    for name in names:
         require_choice("table", name, TABLES)
     for name in names or TABLES:
         content = TABLES[name]()
         write_if_changed(PAGE, with_block(PAGE.read_text(encoding="utf-8"), name, content))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -6,6 +6,11 @@ Three models: of two layers; of one; and of two that learns from texts of one pe
 accuracies and scores are the same on every machine but for the last digits. About 2 CPU-minutes.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("experiments.circuits")
+
 import argparse
 import json
 from collections.abc import Sequence
@@ -148,7 +153,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = f'{{"jumps": [\n{rows}\n],\n"maps": {json.dumps(shown)}}}\n'
     chosen.file.write_text(text, encoding="utf-8")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -8,6 +8,11 @@ Lessons draw the stored runs, so that a curve of minutes is on the page in a mom
 is seeded: another machine gives the same curves but for the last digits.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("experiments.reference_runs")
+
 import argparse
 import time
 from collections.abc import Iterator, Sequence
@@ -160,7 +165,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0 if check_bars() else 1
         rebuild_all(chosen.only or list(REFERENCES), chosen.folder)
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

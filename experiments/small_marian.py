@@ -3,9 +3,13 @@
 No network is needed. The folder is what ``python -m transformer_edu.generation --marian`` takes.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("experiments.small_marian")
+
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +37,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for source, _ in PAIRS:
         print(f"{source} → {again.translate(source, width=4)}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

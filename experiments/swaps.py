@@ -8,6 +8,11 @@ soon as it has ended, and a second run does what is missing. The losses are the 
 machine but for the last digits. About 10 CPU-minutes.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("experiments.swaps")
+
 import argparse
 import json
 from collections.abc import Iterator, Sequence
@@ -132,7 +137,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
             losses = " ".join(f"{loss:.4f}" for loss in swap.losses(rate))
             print(f"  {'best' if rate == swap.best else '    '} {rate:.3f}  {losses}")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

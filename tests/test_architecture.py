@@ -5,6 +5,7 @@ what a lesson's room lists (tools/rooms.py).
 """
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,17 @@ def test_importing_the_library_leaves_no_trace_and_loads_neither_pictures_nor_th
     command = [sys.executable, "-B", "-c", IMPORTED_IN_SILENCE, *names]
     result = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("folder", [LIBRARY, COURSE, ROOT / "experiments", ROOT / "corpora"])
+def test_an_interrupt_is_one_word_while_a_command_imports_too(folder):
+    for path in sorted(folder.rglob("*.py")):
+        if '__name__ == "__main__"' in (source := path.read_text(encoding="utf-8")):
+            first = [each for each in ast.parse(source).body if isinstance(each, ast.If)][0]
+            assert ast.unparse(first).count("run_command(") == 1, path
+            before = source[: source.index("run_command(")]
+            loaded = {line for line in before.splitlines() if re.match("import|from", line)}
+            assert loaded <= {"from transformer_edu.training.machine.failures import run_command"}
 
 
 def test_the_library_can_be_read_in_an_afternoon():

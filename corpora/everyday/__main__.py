@@ -1,6 +1,10 @@
 """Write the data file of everyday English: ``python -m corpora.everyday``, in half a minute."""
 
-import sys
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("corpora.everyday.__main__")
+
 from collections.abc import Sequence
 
 from corpora.everyday.data_file import make_text, pack
@@ -19,7 +23,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if found != CHECKSUM:
         print(f'Its text has changed: write CHECKSUM = "{found}" into data/everyday.py')
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Measure: ``python -m experiments.benchmark train``."""
 
-from experiments.benchmark.command import main
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
 
-if __name__ == "__main__":
-    main()
+    run_command("experiments.benchmark.command")

@@ -30,6 +30,7 @@ from experiments.benchmark.training_step import (
     report_precision,
     report_train,
 )
+from transformer_edu.training.machine.failures import one_line_errors
 
 ABOUT = "Measure this package beside others on this machine."
 
@@ -55,11 +56,15 @@ def report(command: str, rounds: int | None = None) -> Iterator[str]:
     return chain(report_train(workloads), [""], report_memory())
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line, measure, print.
 
     Args:
         arguments: The command line's words; those given to the program when None.
+
+    Returns:
+        The exit status: 0, or 1 after an error, which is told in one line.
     """
     parser = argparse.ArgumentParser(prog="python -m experiments.benchmark", description=ABOUT)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -80,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     torch.set_num_threads(1)
     if chosen.command == "memory":
         print(added_memory(chosen.name))
-        return
+        return 0
     for line in report(chosen.command, chosen.rounds):
         print(line, flush=True)
+    return 0

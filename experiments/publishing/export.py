@@ -4,10 +4,14 @@ The folder gets the weights in half precision, the tokenizer, the history of the
 that says how they were made and how well they do, all of it from the run's own records.
 """
 
+if __name__ == "__main__":  # before the imports that take seconds
+    from transformer_edu.training.machine.failures import run_command
+
+    run_command("experiments.publishing.export")
+
 import argparse
 import os
 import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -277,7 +281,3 @@ def _write_weights(file: Path, draft: RunFolder) -> Translator:
     if size > LARGEST:
         raise ValueError(f"model and tokenizer must take at most {LARGEST:,} bytes, got {size:,}")
     return load_translator(draft.path)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -96,6 +96,7 @@ WIDE, SIZED, nan = {"d_model": 16, "num_heads": 3}, {"d_model": 4, "num_heads": 
 VECTORS = "x must be floats (batch, position, 12), got"
 FLOATING = "must be of a floating-point type, got"
 AXES = "must have the same leading axes, got"
+WIDTH = "must have the same width, got"
 LENGTH = "key and value must have the same length, at least 1, got"
 BOOLEAN = "must be boolean, True where a query may attend, got"
 FULL = "with no empty axis, got"
@@ -144,6 +145,7 @@ PARTS = [
     (lambda: attend(value=key[:, :3]), f"{LENGTH} 5 and 3"),
     (lambda: attention_weights(query[:1], key), f"query and key {AXES} (1,) and (2,)"),
     (lambda: attention_weights(query.int(), key), f"query {FLOATING} torch.int32"),
+    (lambda: weigh(query, key[..., :3], key), f"query and key {WIDTH} {query.size(-1)} and 3"),
     (lambda: weigh(query, key, key[:1]), f"query and value {AXES} (2,) and (1,)"),
     (lambda: decoder(query, key[:1]), f"query and key {AXES} (2, 3) and (1, 3)"),
     (lambda: attend(mask=some.float()), f"mask {BOOLEAN} torch.float32"),

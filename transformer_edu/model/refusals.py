@@ -89,20 +89,20 @@ def require_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
     """Refuse vectors (..., position, width) and a mask that do not fit into one attention."""
     if not query.is_floating_point():  # the weights would be rounded to whole numbers
         raise TypeError(f"query must be of a floating-point type, got {query.dtype}")
-    require_same_leading_axes(query, key, "key")
-    require_same_leading_axes(query, value, "value")
+    for name, vectors in (("key", key), ("value", value)):
+        axes = f"query and {name} must have the same leading axes"
+        require_same(axes, tuple(query.shape[:-2]), tuple(vectors.shape[:-2]))
+    require_same("query and key must have the same width", query.size(-1), key.size(-1))
     if not key.size(-2) == value.size(-2) > 0:
         got = f"{key.size(-2)} and {value.size(-2)}"
         raise ValueError(f"key and value must have the same length, at least 1, got {got}")
     require_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
 
 
-def require_same_leading_axes(query: Tensor, vectors: Tensor, name: str) -> None:
-    """Refuse keys or values for a different batch, or for different heads, than the queries."""
-    wanted, got = tuple(query.shape[:-2]), tuple(vectors.shape[:-2])
-    if wanted != got:
-        both = f"{wanted} and {got}"
-        raise ValueError(f"query and {name} must have the same leading axes, got {both}")
+def require_same(rule: str, first: object, second: object) -> None:
+    """Refuse two sizes that differ; rule says which must be the same."""
+    if first != second:
+        raise ValueError(f"{rule}, got {first} and {second}")
 
 
 def require_same_shape(x: Tensor, output: Tensor) -> None:
