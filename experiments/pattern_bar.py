@@ -11,6 +11,7 @@ if __name__ == "__main__":  # before the imports that take seconds
 
     run_command("experiments.pattern_bar")
 
+import argparse
 import time
 from collections.abc import Sequence
 
@@ -28,6 +29,7 @@ from transformer_edu.training.config import TrainingConfig
 from transformer_edu.training.evaluation import evaluate
 from transformer_edu.training.loop import fit
 from transformer_edu.training.machine.device import use_one_thread
+from transformer_edu.training.machine.failures import one_line_errors
 
 COUNT = 5
 SIZES = {"d_model": 48, "num_heads": 4, "num_layers": 1, "d_ff": 192, "dropout": 0.0}
@@ -70,12 +72,15 @@ def check_pattern(seed: int) -> bool:
     return all(right) and seconds <= CPU_SECONDS
 
 
-def main(seeds: Sequence[int] = SEEDS) -> int:
-    """Train for every seed, print a table, and return the exit status.
-
-    Args:
-        seeds: Each decides the task, the first weights and the order.
-    """
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, train for every seed, print a table; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.pattern_bar", description="Train for every seed."
+    )
+    about = "each decides the task, the first weights and the order"
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help=about)
+    seeds = parser.parse_args(arguments).seeds
     print(f"{'seed':>4}  {'prompts':9} {'exact match':48} CPU-seconds")
     kept = [check_pattern(seed) for seed in seeds]
     print("the bar is cleared" if all(kept) else f"{kept.count(False)} runs missed the bar")

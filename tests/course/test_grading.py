@@ -110,6 +110,17 @@ def test_a_right_a_wrong_and_a_missing_answer(grade):
     ]
 
 
+def test_a_line_of_the_reader_s_that_begins_as_a_check_s_does_is_not_the_outcome(grade):
+    done = f"{cell_of(0, '5')}\nprint('Exercise 7.1 is done, next: 7.2')"
+    wrong = cell_of(1, "print('Exercise 7.2 is my favorite')\nanswer = 7")
+    open_ = cell_of(2, "print('Exercise 7.3 is correctly named')\nanswer = ...")
+    assert [outcome for _, outcome, _ in grade(lesson(done, wrong, open_))] == [
+        "correct",
+        "hint",
+        "waiting",
+    ]
+
+
 @pytest.mark.slow
 def test_an_endless_loop_too_much_memory_and_a_flood_of_output_stop_nothing_else(grade):
     hog = "answer = bytearray(3 * 2**30)"

@@ -97,13 +97,14 @@ def _from_table(path: Path) -> Iterator[Sheet]:
     text = "\n".join(read_lines(path)).replace("\r", "\n")
     rows = csv.reader(io.StringIO(text), strict=True)
     try:
-        (_, head), *table = [(rows.line_num, _cells(row)) for row in rows if any(row)] or [(0, [])]
+        read = [(rows.line_num, len(row), _cells(row)) for row in rows if any(row)]
     except csv.Error as error:
         raise ValueError(f"{path} must be a table, got one with an error: {error}") from None
+    (*_, head), *table = read or [(0, 0, [])]
     if not {"sheet", "student"} <= set(head):
         wanted = "the columns sheet and student, with commas between cells"
         raise ValueError(f"a table must have {wanted}, got {path}")
-    for number, row in table:
+    for number, length, row in table:
         cells = dict(zip_longest(head, row, fillvalue=""))
         name, student = (cells.pop(column, "") for column in ("sheet", "student"))
         if len(row) > len(head) or any(map(_is_cut, cells.values())):
@@ -121,6 +122,11 @@ def _from_table(path: Path) -> Iterator[Sheet]:
             values = {part: _value(cell) for part, cell in cells.items()}
             absent = ", ".join(part for part in known if part not in cells)
             note = absent and f"The table has no column {absent}: nobody has an answer there."
+            if length < len(head):  # a file may have been cut
+                cut = (
+                    f"Row {number} ends after {length} of {len(head)} cells: no answer in the rest."
+                )
+                note = f"{note} {cut}".strip()
             yield Sheet(str(path), name, unicodedata.normalize("NFC", student), values, note=note)
 
 

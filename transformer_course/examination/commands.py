@@ -55,6 +55,8 @@ def inventory_command(arguments: Sequence[str]) -> int:
             }
         case [before, after, *later] if len(later) < 2:
             paths = [Path(path) for path in (before, after, *later)]
+            if len({path.resolve() for path in paths}) < len(paths):
+                raise ValueError(f"inventory takes different files, got {' '.join(chosen.what)}")
             _name_others(paths)
             read = [gain.read_collection(path) for path in paths]
             files = gain.report(*read[:2], read[2] if later else None)

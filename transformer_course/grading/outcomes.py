@@ -181,7 +181,7 @@ def _outcome(
     if number not in run.finished:
         return NOT_RUN, run.reason
     printed = run.printed.get(number, "")
-    said = re.findall(rf"(?m)^Exercise {exercise.number} is (\w+)", printed)
+    said = re.findall(rf"(?m)^Exercise {exercise.number} is (correct|waiting)\b", printed)
     if number in run.errors and not said:
         before = f"\n{_trimmed(sources[number - 1])}\n".partition(call)[0]
         if len(CALL_BEGINS.findall(before)) > len(SAID.findall(printed)):  # of merged cells

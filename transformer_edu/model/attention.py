@@ -118,7 +118,7 @@ class MultiHeadAttention(nn.Module):
             Shape (batch, query, d_model).
 
         Raises:
-            TypeError, ValueError: If mask is not boolean, or the shapes do not fit each other.
+            TypeError, ValueError, RuntimeError: If mask is not boolean, or the shapes do not fit.
         """
         queries = split_heads(self.query_projection(query), self.num_heads)
         keys = split_heads(self.key_projection(key), self.num_heads)

@@ -197,6 +197,9 @@ def test_invented_answers_are_marked_in_the_report(tmp_path):
     assert "30 students answered both" in page
 
 
+ITEMS = ",".join(str(number) for number in range(1, 25))
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -212,6 +215,7 @@ def test_invented_answers_are_marked_in_the_report(tmp_path):
         ("sheet,student,1\nA,x,ab\n", "a letter from a to d as answer 1 of x, got ab"),
         ("sheet,student,1\nA,x,1\n", "a letter from a to d as answer 1 of x, got 1"),
         ("sheet,student,1\nA,x,a\n", "answers.csv: The table has no column 2, 3, .*, 24: nobody"),
+        (f"sheet,student,{ITEMS}\nA,x,a,b\n", "Row 2 ends after 4 of 26 cells: no answer in the"),
         ("sheet,student,1\nA,x," + "a" * 200_000, "must be a table, got one with an error"),
     ],
 )

@@ -349,7 +349,8 @@ def test_folders_of_students_are_read_and_a_notebook_that_is_handed_in_is_named(
     table = desk / "in" / "typed.csv"
     table.write_text("sheet,student\n", encoding="utf-8")
     wanted = f"Not read: {notebook}, {table}. (A student hands"
-    assert main(["inventory", str(desk / "in"), str(desk / "in")]) == 1
+    (desk / "after").mkdir()
+    assert main(["inventory", str(desk / "in"), str(desk / "after")]) == 1
     assert capsys.readouterr().out.startswith(wanted)
     assert command(desk, "mark", "first", str(desk / "in")) == 0
     assert capsys.readouterr().out.startswith(wanted)
@@ -403,10 +404,19 @@ def test_a_column_that_a_table_does_not_have_is_named_and_the_rest_is_marked(des
     assert capsys.readouterr().out.startswith(f"{desk / 'typed.csv'}: {note}\n")
     bob, _ = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
     assert bob["problem"] == f"{note} Not read as what is asked for, look: 1a."
-    head = ",".join(key_of("first", "Bob"))
-    table = f"sheet,student,{head}\nfirst,Bob,1\n"  # what is empty at the end is no cell
-    (desk / "typed.csv").write_text(table, encoding="utf-8")
+
+
+def test_a_row_that_ends_before_the_table_s_last_column_is_named(desk, capsys):
+    key = key_of("first", "Bob")
+    table = f"sheet,student,{','.join(key)}\nfirst,Bob,1"
+    (desk / "typed.csv").write_text(f"{table}{',' * (len(key) - 1)}\n", encoding="utf-8")
     assert [sheet.note for sheet in read_sheets([desk / "typed.csv"])] == [""]
+    (desk / "typed.csv").write_text(f"{table}\n", encoding="utf-8")
+    assert command(desk, "mark", "first", str(desk / "typed.csv")) == 0
+    note = f"Row 2 ends after 3 of {len(key) + 2} cells: no answer in the rest."
+    assert capsys.readouterr().out.startswith(f"{desk / 'typed.csv'}: {note}\n")
+    bob, _ = rows_of((desk / "out" / "marks-first.csv").read_text(encoding="utf-8-sig"))
+    assert bob["problem"].startswith(note)
 
 
 def test_another_students_answers_are_worth_little(tmp_path):
@@ -539,3 +549,5 @@ def test_the_inventory_is_written_invented_and_compared_by_commands(tmp_path, ca
     capsys.readouterr()
     assert main(["inventory", "nothing"]) == 1
     assert "inventory takes sheets" in capsys.readouterr().err
+    assert main(["inventory", tables[0], tables[0], "--to", str(tmp_path)]) == 1
+    assert "inventory takes different files, got" in capsys.readouterr().err
