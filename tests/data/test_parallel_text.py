@@ -83,9 +83,18 @@ def test_a_pair_with_an_empty_side_is_left_out_and_counted(write):
         ("", "", "a.de must hold a pair with two sides, got none"),
         (b"a\nb\xffc\n", "A\nB\n", "a.en must be text in UTF-8, got the byte 0xff in line 2"),
         ("a\nb\n", b"\xe4\nB\n", "a.de must be text in UTF-8, got the byte 0xe4 in line 1"),
+        (b"a\0\n\0", "A\n", "a.en must be text in UTF-8, got the byte 0x00 in line 1"),
         ("a\n", b"\xed\xa0\x80\n", "a.de must be text in UTF-8, got the byte 0xed in line 1"),
     ],
-    ids=["counts", "no pair", "empty files", "bytes", "latin-1", "surrogate"],
+    ids=[
+        "counts",
+        "no pair",
+        "empty files",
+        "bytes",
+        "latin-1",
+        "UTF-16 without its mark",
+        "surrogate",
+    ],
 )
 def test_files_that_do_not_belong_together_are_refused(write, source, target, message):
     with pytest.raises(ValueError, match=message):

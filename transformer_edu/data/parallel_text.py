@@ -120,7 +120,7 @@ def decode_lines(path: str | os.PathLike, content: bytes) -> list[str]:
 def decode_line(path: str | os.PathLike, number: int, row: bytes) -> str:
     """A line of the file at path as text, or a ValueError that names the line."""
     try:
-        return row.decode()
+        return row.replace(b"\0", b"\xff").decode()  # zeros are UTF-16 without its mark
     except UnicodeDecodeError as error:
         got = f"the byte {row[error.start]:#04x} in line {number:,}"
         raise ValueError(f"{path} must be text in UTF-8, got {got}") from None
