@@ -145,6 +145,7 @@ PARTS = [
     (lambda: attend(value=key[:, :3]), f"{LENGTH} 5 and 3"),
     (lambda: attention_weights(query[:1], key), f"query and key {AXES} (1,) and (2,)"),
     (lambda: attention_weights(query.int(), key), f"query {FLOATING} torch.int32"),
+    (lambda: weigh(query[0], key[0, 0], key[0]), f"query and key {AXES} () and a vector"),
     (lambda: weigh(query, key[..., :3], key), f"query and key {WIDTH} {query.size(-1)} and 3"),
     (lambda: weigh(query, key, key[:1]), f"query and value {AXES} (2,) and (1,)"),
     (lambda: decoder(query, key[:1]), f"query and key {AXES} (2, 3) and (1, 3)"),

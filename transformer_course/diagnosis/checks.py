@@ -244,13 +244,16 @@ def check_repaired_loss(answer: Loss) -> None:
     model = _Scripted(logits)
     target_ids = torch.tensor([[START_ID, 4, 5, 6, END_ID], [START_ID, 7, END_ID, 0, 0]])
     given = target_ids.clone()
-    loss = ask(answer, model, torch.tensor([[4, 5, 6], [7, 8, 0]]), given)
+    source_ids = torch.tensor([[4, 5, 6], [7, 8, 0]])
+    loss = ask(answer, model, source_ids.clone(), given)
     require_untouched([given], [target_ids])
     if not isinstance(loss, Tensor) or loss.dim():
         got = f"shape {tuple(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
         raise AnswerError(f"The loss must be a tensor with a single number; yours is of {got}.")
     if not loss.requires_grad:
         raise AnswerError("Your loss has no gradient (requires_grad is False): nothing is trained.")
+    if not model.source.equal(source_ids):
+        raise AnswerError("The model's first argument is the source; yours gives it other ids.")
     labels = target_ids[:, 1:]
     right = F.cross_entropy(logits[:, :4].transpose(1, 2), labels, ignore_index=PADDING_ID)
     if close(loss.detach(), -right.detach()):
@@ -305,10 +308,10 @@ class _Scripted(nn.Module):
 
     def __init__(self, logits: Tensor) -> None:
         super().__init__()
-        self.logits, self.read = logits, torch.empty(0)
+        self.logits, self.source, self.read = logits, torch.empty(0), torch.empty(0)
 
     def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
-        self.read = target_ids
+        self.source, self.read = source_ids, target_ids
         return 1 * self.logits[:, : target_ids.size(1)]
 
 

@@ -90,8 +90,9 @@ def require_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
     if not query.is_floating_point():  # the weights would be rounded to whole numbers
         raise TypeError(f"query must be of a floating-point type, got {query.dtype}")
     for name, vectors in (("key", key), ("value", value)):
-        axes = f"query and {name} must have the same leading axes"
-        require_same(axes, tuple(query.shape[:-2]), tuple(vectors.shape[:-2]))
+        rule = f"query and {name} must have the same leading axes"
+        axes = (*vectors.shape[:-2],) if vectors.dim() > 1 else "a vector"
+        require_same(rule, (*query.shape[:-2],), axes)
     require_same("query and key must have the same width", query.size(-1), key.size(-1))
     if not key.size(-2) == value.size(-2) > 0:
         got = f"{key.size(-2)} and {value.size(-2)}"
@@ -172,9 +173,8 @@ def require_memory(size: int, *, copies: int = 1) -> None:
 
 def require_same_batch(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:
     """Refuse two tensors with different batch sizes, the first axis of each."""
-    if len(first) != len(second):
-        names, sizes = f"{first_name} and {second_name}", f"{len(first)} and {len(second)}"
-        raise ValueError(f"{names} must have the same batch size, got {sizes}")
+    names = f"{first_name} and {second_name}"
+    require_same(f"{names} must have the same batch size", len(first), len(second))
 
 
 def require_token_ids(

@@ -280,6 +280,7 @@ ANSWERS = {
         ],
         wrong={
             "=0) → =2)": "never learns to stop",
+            "model(source_ids, reads) → model(reads, reads)": "first argument is the source",
             ", ignore_index=0 →": "padding",
             "target_ids[:, :-1], target_ids[:, 1:] → target_ids, target_ids": "has to predict",
             "[:, :-1], target_ids[:, 1:] → [:, 1:], target_ids[:, 1:]": "has to predict",

@@ -511,7 +511,7 @@ def test_a_secret_that_is_a_link_to_nothing_is_told(desk, capsys):
     assert "No such file" in said and said.count("\n") == 1 and not (desk / "nowhere").exists()
 
 
-@pytest.mark.parametrize("text", ["Ada\rBob\rEve\r", "Ada\t1.3\nBob\t2.0\n", "A\0da\n"])
+@pytest.mark.parametrize("text", ["Ada\rBob\rEve\r", "Ada\t1.3\nBob\t2.0\n", "A\1da\n"])
 def test_what_is_no_list_of_names_is_no_student(desk, text, capsys):
     (desk / "students.txt").write_bytes(text.encode())
     assert command(desk, "sheets", "first") == 1 and not (desk / "out").exists()
