@@ -224,6 +224,17 @@ def test_masks_are_given_in_the_convention_of_the_model(build, convention):
     assert {"padding", "context", "order", "gradients"} <= passed
 
 
+class Noisy(MaskedGPT):
+    def forward(self, ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        return nn.functional.dropout(super().forward(ids, attention_mask), 0.1)
+
+
+def test_noise_is_not_taken_for_masks_of_the_model_s_own():
+    report = check_up(Noisy())
+    assert "1 is real" in "".join(report.notes)
+    assert report.illnesses == ["dropout in evaluation"]
+
+
 class TimeFirst(MaskedGPT):
     """Ids and a byte mask of padding are (position, batch); a loss comes before the logits."""
 

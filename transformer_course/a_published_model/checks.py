@@ -13,6 +13,7 @@ from transformer_course.asking.answer import (
     exercise,
     refuse_mistakes,
     require_shape,
+    require_untouched,
 )
 from transformer_edu.model.embeddings import sinusoidal_positions
 from transformer_edu.model.transformer import Transformer
@@ -31,7 +32,9 @@ SWITCHES = ("activation", "bias", "final_norm", "norm_first", "position_order", 
 def check_to_halves(answer: Callable[[Tensor], Tensor]) -> None:
     """Exercise 20.1: a table of positions with all sines first, from one with both in turn."""
     table = sinusoidal_positions(LENGTH, WIDTH)
-    found = require_shape(ask(answer, table.clone()), (LENGTH, WIDTH), "(position, d_model)")
+    given = table.clone()
+    found = require_shape(ask(answer, given), (LENGTH, WIDTH), "(position, d_model)")
+    require_untouched([given], [table])
     sines, cosines = table[:, 0::2], table[:, 1::2]
     if close(found, torch.cat([sines, cosines], dim=1)):
         return

@@ -170,7 +170,7 @@ def _cells_after(token_ids: Tensor, earlier: Tensor | None = None) -> Tensor:
 @exercise("21.2")
 def check_induction_score(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
     """Exercise 21.2: the mean weight on keys that follow an earlier word like the query's."""
-    token_ids = torch.tensor([3, 1, 4, 1, 5, 3, 1, 2, 3])
+    token_ids = torch.tensor([0, 1, 4, 1, 5, 0, 1, 2, 2, 1])  # 0 is a word, and 2 follows itself
     luck = torch.Generator().manual_seed(21)
     scores = torch.randn(2, len(token_ids), len(token_ids), generator=luck)
     later = torch.ones(len(token_ids), len(token_ids), dtype=torch.bool).triu(1)
@@ -188,6 +188,11 @@ def check_induction_score(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
             "roll brings the last word before the first one. No word stands before key 0.": (
                 _mean(weights, rolled)
             ),
+            "0 is a word, too: no word stands before key 0, so put -1 there.": (
+                _mean(weights, _cells_after(token_ids, F.pad(token_ids, (1, 0))[:-1]))
+            ),
+            "Where a word stands twice in a row, the query's own place is such a key: tril() keeps "
+            "it, tril(-1) does not.": _mean(weights, cells.tril(-1)),
             "Your mean counts queries whose word has not come before. Keep only keys up to the "
             "query (tril), and then only queries that have such a key.": (
                 (weights * cells).sum(dim=(1, 2)) / len(token_ids)

@@ -69,6 +69,8 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
         raise AnswerError("At the end, multiply by self.weight, number by number.")
     if not close(ask(norm, x / 1000), expected(x / 1000)):
         raise AnswerError("Small vectors come out wrong: add eps=1e-5 inside the root.")
+    if not close(ask(answer(D_MODEL, 0.5), x), nn.RMSNorm(D_MODEL, eps=0.5)(x)):
+        raise AnswerError("With eps=0.5 the numbers stay as with 1e-5: use the eps that is given.")
 
 
 @exercise("19.2")

@@ -10,6 +10,7 @@ Pair = tuple[str, str]
 # most frequent pair is the only one every time, so that no rule for ties is needed.
 COUNT = "A word that occurs 6 times adds 6 to each of its pairs: use its count."
 TWICE = "'papa' contains p and a twice: count every place, not only different pairs."
+KEPT = "After a merge 'abc' still occurs 5 times: keep every word's count."
 AGAIN = "Merge the chosen pair in every word, then count again: 'he' becomes one piece."
 EVERY_PLACE = "'papa' contains p and a twice: merge both places."
 WHOLE_PIECES = "The pieces 'hi' and 'n' are not 'i' and 'n': compare whole pieces, not the text."
@@ -30,6 +31,11 @@ TO_LEARN: tuple[tuple[dict[str, int], list[Pair], dict[tuple[Pair, ...], str]], 
         {"hi": 9, "in": 4, "hin": 1},
         [("h", "i"), ("i", "n"), ("hi", "n")],
         {(("h", "i"), ("i", "n")): WHOLE_PIECES},
+    ),
+    (
+        {"abc": 5, "ab": 1, "xy": 3, "xyz": 1},
+        [("a", "b"), ("ab", "c")],
+        {(("a", "b"), ("x", "y")): KEPT},
     ),
     ({"aaa": 2}, [("a", "a"), ("aa", "a")], {}),
 )

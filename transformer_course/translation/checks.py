@@ -25,15 +25,16 @@ SCORES = ("training", "unseen", "wrong references")
 ROUNDING = 0.5  # of BLEU; devices differ
 
 Corpus = Sequence[Sequence[str]]
-# Sentences of very different lengths: one too short for a 2-gram, one that repeats itself, one
-# longer than its reference, and words that only the reference of another sentence has.
+# Sentences of very different lengths: one with a word that is right twice, one too short for a
+# 2-gram, one that repeats itself, one longer than its reference, and words that only the reference
+# of another sentence has.
 WRITTEN: Corpus = tuple(
-    map(str.split, ("a dog runs on the grass", "the the the", "nobody", "a cat on a bed", "sing"))
+    map(str.split, ("the dog runs on the grass", "the the the", "nobody", "a cat on a bed", "sing"))
 )
 REFERENCES: Corpus = tuple(
     map(
         str.split,
-        ("a dog runs over the grass", "the bird", "nobody", "a cat", "the birds sing on a bed"),
+        ("the dog runs over the grass", "the bird", "nobody", "a cat", "the birds sing on a bed"),
     )
 )
 
@@ -61,6 +62,10 @@ def _refuse_precision(precision: float, n: int, right: float) -> None:
     found, clipped = _counts(n)
     means = [part / whole for part, whole in zip(clipped, found, strict=True) if whole]
     references = sum(max(0, len(sentence) - n + 1) for sentence in REFERENCES)
+    kinds = sum(
+        len({*_grams(written, n)} & {*_grams(reference, n)})
+        for written, reference in zip(WRITTEN, REFERENCES, strict=True)
+    )
     hits = (
         sum(gram in set(_grams(reference, n)) for gram in _grams(written, n))
         for written, reference in zip(WRITTEN, REFERENCES, strict=True)
@@ -83,6 +88,8 @@ def _refuse_precision(precision: float, n: int, right: float) -> None:
         "then add up.",
         sum(clipped) / references: "that is the fraction of the reference that was found. Divide "
         "by how much was written.",
+        kinds / sum(found): "an n-gram that is right twice counts twice: add up the counts, not "
+        "the different n-grams.",
         100 * right: "a precision is from 0 to 1; the 100 comes at the very end.",
     }
     refuse_numbers(precision, hints, within=TOLERANCE)

@@ -84,8 +84,10 @@ def _with_zeros(weight: Tensor, columns: slice) -> Tensor:
 @exercise("17.2")
 def check_greedy_removal(answer: Callable[..., list]) -> None:
     """Exercise 17.2: remove heads one after another, each the cheapest given those gone."""
-    heads, count = list(SINGLE), 3
-    removed = ask(answer, _cost_of, list(heads), count)
+    heads, given, count = list(SINGLE), list(SINGLE), 3
+    removed = ask(answer, _cost_of, given, count)
+    if given != heads:
+        raise AnswerError("Your function changes the list that it gets: make a new one.")
     if not isinstance(removed, list | tuple):
         kind = type(removed).__name__
         raise AnswerError(f"The answer is a list of heads in the order they go; yours is a {kind}.")

@@ -9,6 +9,7 @@ from transformer_edu.checkup import flow_probes as flow
 from transformer_edu.checkup.calling import CONVENTIONS, NAMES, Text
 from transformer_edu.checkup.report import HEALTHY
 from transformer_edu.checkup.subject import KINDS, LENGTH, MORE, Subject
+from transformer_edu.checkup.watch import Watch
 
 
 def understand(subject: Subject) -> None:
@@ -91,13 +92,11 @@ def _makes_masks(subject: Subject) -> bool:
     for stream in range(1 + subject.has_source):
         text = subject.padded(text, stream=stream)
     text = Text.of(*(each for each in text[::2] if each is not None))
-    places = [each.name for each in subject.parameters if each.role == "positions"]
-    for convention in (asked, "none"):
-        subject.convention = convention
-        with torch.no_grad():
-            answer = subject.call(text, hides=False, **dict.fromkeys(places))  # without positions
-        answers.append(subject.read(answer, text))
-    subject.convention = asked
+    more = {each.name: None for each in subject.parameters if each.role == "positions"}
+    for subject.convention in ("none", asked):
+        torch.manual_seed(0)
+        with torch.no_grad(), Watch():  # without dropout
+            answers.insert(0, subject.read(subject.call(text, hides=False, **more), text))
     return bool(subject.moved(*answers).any())
 
 

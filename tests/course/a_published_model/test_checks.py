@@ -43,6 +43,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("20.1", lambda t: t.unflatten(1, (2, -1)).mT.flatten(1), "the way back"),
         ("20.1", lambda t: t, "Nothing has changed"),
         ("20.1", lambda t: torch.cat([t[0::2], t[1::2]], dim=0), "A position keeps its row"),
+        ("20.1", lambda t: t.copy_(to_halves(t)), "changes the tensor that it gets"),
         ("20.1", lambda t: t.flip(1), "columns 0, 2, 4"),
         ("20.1", lambda t: t[:, ::2], "shape must be"),
         ("20.2", lambda name: name, "not with model"),

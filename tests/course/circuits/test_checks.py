@@ -109,6 +109,20 @@ def induction_score(weights, token_ids):
     return (weights * cells).sum(dim=-1)[:, has_one].mean(dim=-1)
 
 
+def zero_first(weights, token_ids):
+    earlier = torch.cat([token_ids.new_tensor([0]), token_ids[:-1]])
+    return mean_over((token_ids.unsqueeze(1) == earlier).tril(), weights)
+
+
+def without_own_place(weights, token_ids):
+    earlier = torch.cat([token_ids.new_tensor([-1]), token_ids[:-1]])
+    return mean_over((token_ids.unsqueeze(1) == earlier).tril(-1), weights)
+
+
+def mean_over(cells, weights):
+    return (weights * cells).sum(dim=-1)[:, cells.any(dim=1)].mean(dim=-1)
+
+
 def with_loops(weights, token_ids):
     found = []
     for query, word in enumerate(token_ids.tolist()):
@@ -195,6 +209,8 @@ test_wrong = wrong_answers(
         ("21.1", changed(3, in_slots(0, 0)), "only into the slot `next`"),
         ("21.1", empty(3), "the slot `next` is still empty"),
         ("21.2", published, "one number for all heads"),
+        ("21.2", zero_first, "0 is a word, too"),
+        ("21.2", without_own_place, "the query's own place"),
         ("21.2", rolled, "roll brings the last word"),
         ("21.2", rolled_without_tril, "no word stands before key 0"),
         ("21.2", over_all_queries, "queries whose word has not come before"),

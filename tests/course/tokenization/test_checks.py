@@ -41,7 +41,7 @@ def replaced(word, pair):
     return tuple(" ".join(word).replace(" ".join(pair), "".join(pair)).split())
 
 
-def learner(count=counted, join=joined, *, stop=True, as_pair=tuple):
+def learner(count=counted, join=joined, *, stop=True, keep=True, as_pair=tuple):
     def learn_merges(words, num_merges):
         merges = []
         for _ in range(num_merges):
@@ -50,7 +50,7 @@ def learner(count=counted, join=joined, *, stop=True, as_pair=tuple):
                 break
             best = max(pairs, key=pairs.get)
             merges.append(as_pair(best))
-            words = {join(word, best): times for word, times in words.items()}
+            words = {join(word, best): times if keep else 1 for word, times in words.items()}
         return merges
 
     return learn_merges
@@ -132,6 +132,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("14.1", learner(partial(counted, once=True)), "count every place"),
         ("14.1", learner(join=lambda word, pair: word), "then count again"),
         ("14.1", at_once, "then count again"),
+        ("14.1", learner(keep=False), "keep every word's count"),
         ("14.1", learner(join=partial(joined, places=1)), "merge both places"),
         ("14.1", learner(join=replaced), "compare whole pieces"),
         ("14.1", learner(stop=False), "When no pair is left"),

@@ -72,6 +72,14 @@ def unclipped_precision(hypotheses, references, n):
     return unclipped / written
 
 
+def precision_of_kinds(hypotheses, references, n):
+    pairs = [
+        (grams(ours, n), grams(theirs, n))
+        for ours, theirs in zip(hypotheses, references, strict=True)
+    ]
+    return sum(len(a & b) for a, b in pairs) / sum(a.total() for a, _ in pairs)
+
+
 def pooled_precision(hypotheses, references, n):
     ours, theirs = (
         sum((grams(words, n) for words in texts), Counter()) for texts in (hypotheses, references)
@@ -129,6 +137,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("15.1", mean_that_divides_by_zero, "a mean of the sentences' precisions"),
         ("15.1", right_for_words_alone, "For n = 2 you divide by zero"),
         ("15.1", unclipped_precision, "clip the counts"),
+        ("15.1", precision_of_kinds, "add up the counts"),
         ("15.1", pooled_precision, "Clip in each sentence"),
         ("15.1", pooled_for_pairs_alone, "Clip in each sentence"),
         ("15.1", recall, "Divide by how much was written"),

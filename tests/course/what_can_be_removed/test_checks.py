@@ -64,6 +64,14 @@ def remove_greedily(cost_of, heads, count):
     return removed
 
 
+def emptying(cost_of, heads, count):
+    removed = []
+    for _ in range(count):
+        removed.append(min(heads, key=lambda head: cost_of([*removed, head])))
+        heads.remove(removed[-1])
+    return removed
+
+
 def last_of_equals(cost_of, heads, count):
     return remove_greedily(cost_of, heads[::-1], count)
 
@@ -129,6 +137,7 @@ test_wrong = wrong_answers(
         ("17.1", others, "removed all others"),
         ("17.1", unchanged, "Nothing is removed"),
         ("17.1", wrong_width, "Exactly the columns of this head"),
+        ("17.2", emptying, "changes the list that it gets"),
         ("17.2", one_by_one, "cheap only while the first is there"),
         ("17.2", costliest, "the cheapest one goes first"),
         ("17.2", without_a_list, r"write cost_of\(\[\*removed, head\]\)"),
