@@ -277,6 +277,14 @@ def test_an_input_that_the_model_forbids_is_told():
 # ---- Illnesses that no published bug here has --------------------------------------------------
 
 
+class Noisy(GPT):
+    """What is drawn for a batch is not what is drawn for its rows: other probes would move, too."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        answers = super().forward(ids)
+        return answers + 0.1 * torch.randn_like(answers)
+
+
 class OneWordAhead(GPT):
     def causal(self, ids: Tensor, past: int) -> Tensor:
         length = ids.size(1)
@@ -408,6 +416,7 @@ class OtherWayRound(GPT):
 ILLNESSES = {
     KeysOnly: "queries and keys turn differently",
     OtherWayRound: "queries and keys turn differently",
+    Noisy: "noise in evaluation",
     OneWordAhead: "the next word is visible",
     UpsideDownGPT: "the mask is upside down",
     MaskInEvaluationOnly: "no causal mask in training",
@@ -425,7 +434,7 @@ ILLNESSES = {
     DrownedGPT: "words drown positions",
     ExplodingGPT: "depth explodes",
 }
-DECODERS = (OneWordAhead, UpsideDownGPT, OnlyItself, NoPast)
+DECODERS = (Noisy, OneWordAhead, UpsideDownGPT, OnlyItself, NoPast)
 
 
 @pytest.mark.parametrize("build", ILLNESSES, ids=lambda build: build.__name__)

@@ -121,6 +121,14 @@ def test_a_line_of_the_reader_s_that_begins_as_a_check_s_does_is_not_the_outcome
     ]
 
 
+def test_of_two_calls_in_a_cell_the_last_one_counts(grade):
+    right_then_wrong = f"{cell_of(0, '5')}\nanswer = 7\n{CALLS[0]}"
+    open_then_wrong = f"{cell_of(1, WAITING)}\n\nanswer = 7\n{CALLS[1]}"
+    wrong_then_right = f"{cell_of(2, WAITING)}\nanswer = 'five'\n{CALLS[2]}\n1 / 0"
+    found = grade(lesson(right_then_wrong, open_then_wrong, wrong_then_right))
+    assert [outcome for _, outcome, _ in found[:3]] == ["hint", "hint", "correct"]
+
+
 @pytest.mark.slow
 def test_an_endless_loop_too_much_memory_and_a_flood_of_output_stop_nothing_else(grade):
     hog = "answer = bytearray(3 * 2**30)"

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_course.breaking.faults import TargetNotShifted
-from transformer_edu.data.batches import Batch
+from transformer_edu.data.batches import Batch, make_batch
 from transformer_edu.data.toy_tasks import reverse_task
 from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer, TransformerConfig
@@ -380,6 +380,16 @@ def test_a_run_in_chunks_is_the_run_by_logits(monkeypatch):
         runs.append([record.loss for record in fit(model, task, config).steps])
     assert runs[0] == pytest.approx(runs[1], rel=1e-9)
     assert runs[0] != runs[1]
+
+
+@pytest.mark.parametrize("smallest", [2, 1000])
+def test_batch_loss_leaves_out_the_padding_of_the_model(smallest, monkeypatch):
+    monkeypatch.setattr(loss, "LARGE_VOCABULARY", smallest)
+    model = Transformer(replace(CONFIG, padding_id=5)).eval()
+    pairs = [([6, 7], [6, 7, 6, 7]), ([6], [7])]
+    alone = [batch_loss(model, make_batch([pair], model)) for pair in pairs]
+    together = batch_loss(model, make_batch(pairs, model))
+    assert torch.allclose(together, (5 * alone[0] + 2 * alone[1]) / 7, atol=1e-5)
 
 
 def test_batch_loss_refuses_pairs():

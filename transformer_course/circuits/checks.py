@@ -16,6 +16,7 @@ from transformer_course.asking.answer import (
     refuse_mistakes,
     require_number,
     require_shape,
+    require_untouched,
 )
 from transformer_course.looking.ablation import HeadName, every_head, heads_switched_off
 
@@ -175,7 +176,9 @@ def check_induction_score(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
     scores = torch.randn(2, len(token_ids), len(token_ids), generator=luck)
     later = torch.ones(len(token_ids), len(token_ids), dtype=torch.bool).triu(1)
     weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
-    found = ask(answer, weights, token_ids)
+    given = [weights.clone(), token_ids.clone()]
+    found = ask(answer, *given)
+    require_untouched(given, [weights, token_ids])
     rolled = _cells_after(token_ids, token_ids.roll(1))
     cells = _cells_after(token_ids)
     open_cells = token_ids.unsqueeze(1) == F.pad(token_ids, (1, 0), value=-1)[:-1]

@@ -50,6 +50,12 @@ def check_sparse_autoencoder(answer: type[nn.Module]) -> None:
         ask(theirs.encode, x.clone()), (TOKENS, NUM_FEATURES), "(token, num_features)"
     )
     _refuse_other_features(features, ours, x)
+    rows = torch.stack([x, x.flip(0)])  # (batch, position, d_model)
+    if not close(ask(theirs.encode, rows.clone()), ours.encode(rows)):
+        raise AnswerError(
+            f"Right for x of shape {tuple(x.shape)} and wrong for {tuple(rows.shape)}: the largest "
+            "numbers of each vector lie along the last axis, dim=-1."
+        )
     output = require_module(theirs, x)
     require_shape(output, (TOKENS, D_MODEL), "(token, d_model)")
     if not close(output, ours(x)):

@@ -12,6 +12,7 @@ from transformer_course.asking.answer import (
     refuse_numbers,
     require_number,
     require_shape,
+    require_untouched,
 )
 from transformer_edu.model.embeddings import sinusoidal_positions
 
@@ -24,7 +25,9 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
     if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
         raise AnswerError("The answer is the class RMSNorm itself, a subclass of nn.Module.")
     norm, x = answer(D_MODEL), random_vectors(D_MODEL) + 1  # with a mean that is not 0
-    received = require_shape(ask(norm, x), tuple(x.shape), "(batch, position, d_model)")
+    given = x.clone()
+    received = require_shape(ask(norm, given), tuple(x.shape), "(batch, position, d_model)")
+    require_untouched([given], [x])
     weights = dict(norm.named_parameters())
     if [(name, tuple(each.shape)) for name, each in weights.items()] != [("weight", (D_MODEL,))]:
         got = ", ".join(f"{name} {tuple(each.shape)}" for name, each in weights.items()) or "none"
@@ -77,7 +80,9 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
 def check_rotate_neighbors(answer: object) -> None:
     """Exercise 19.2: rotary positions that pair number 2i with number 2i + 1."""
     x = random_vectors(D_HEAD, HEADS)
-    received = require_shape(ask(answer, x), tuple(x.shape), "(batch, head, position, d_head)")
+    given = x.clone()
+    received = require_shape(ask(answer, given), tuple(x.shape), "(batch, head, position, d_head)")
+    require_untouched([given], [x])
     sine, cosine = sinusoidal_positions(LENGTH, D_HEAD, order="halves").chunk(2, dim=-1)
     even, odd = x[..., ::2], x[..., 1::2]
     first, second = x.chunk(2, dim=-1)

@@ -182,7 +182,8 @@ def _outcome(
         return NOT_RUN, run.reason
     printed = run.printed.get(number, "")
     said = re.findall(rf"(?m)^Exercise {exercise.number} is (correct|waiting)\b", printed)
-    if number in run.errors and not said:
+    again = rf"(?m)^{re.escape(_trimmed(exercise.call))}$"
+    if number in run.errors and len(said) < len(re.findall(again, _trimmed(sources[number - 1]))):
         before = f"\n{_trimmed(sources[number - 1])}\n".partition(call)[0]
         if len(CALL_BEGINS.findall(before)) > len(SAID.findall(printed)):  # of merged cells
             return NOT_RUN, "Its cell stopped at an exercise before."

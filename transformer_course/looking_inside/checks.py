@@ -16,6 +16,7 @@ from transformer_course.asking.answer import (
     refuse_numbers,
     require_number,
     require_shape,
+    require_untouched,
 )
 
 READ, ATTENDING = 7, 3  # tokens that the decoder read, and the one that attends, counted from 1
@@ -58,7 +59,9 @@ def check_uniform_weight(answer: float) -> None:
 def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
     """Exercise 16.2: the share of every head on the token that comes next."""
     weights = _some_weights()
-    shares = ask(answer, weights.clone(), list(LENGTHS))
+    given = weights.clone()
+    shares = ask(answer, given, list(LENGTHS))
+    require_untouched([given], [weights])
     if isinstance(shares, Tensor) and shares.dim() == 0 or isinstance(shares, Real):
         raise AnswerError("Every head gets its own number: keep the axis of the heads.")
     shares = require_shape(shares, (NUM_HEADS,), "(heads,)")
@@ -104,9 +107,19 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
 @exercise("16.3")
 def check_largest_weights(answer: Callable[..., list[list[str]]]) -> None:
     """Exercise 16.3: for every head, the token that each query attends to most."""
-    found = ask(answer, TWO_HEADS.clone(), list(QUERY_TOKENS), list(KEY_TOKENS))
+    given = TWO_HEADS.clone()
+    found = ask(answer, given, list(QUERY_TOKENS), list(KEY_TOKENS))
+    require_untouched([given], [TWO_HEADS])
     right = _names(TWO_HEADS.argmax(dim=2), KEY_TOKENS)
     if _as_lists(found) == right:
+        three, twice = torch.cat([TWO_HEADS, TWO_HEADS[:1]]), ("a", "dog", "is", "a")
+        found = ask(answer, three.clone(), list(QUERY_TOKENS), list(twice))
+        if _as_lists(found) != _names(three.argmax(dim=2), twice):
+            raise AnswerError(
+                "Right for two heads and tokens that all differ. With three heads, and a token "
+                "that stands twice, some favorites are wrong: take any number of heads, and look "
+                "for places, not for tokens."
+            )
         return
     mean = TWO_HEADS.mean(dim=0)
     across = _names(TWO_HEADS.argmax(dim=1), QUERY_TOKENS)

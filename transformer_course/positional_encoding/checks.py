@@ -52,16 +52,15 @@ def check_positional_encoding(answer: type[nn.Module]) -> None:
         long = answer(D_MODEL)
     except TypeError:
         raise AnswerError("Give max_length a default value: max_length=5000.") from None
-    zeros = torch.zeros(1, DEFAULT_LENGTH, D_MODEL)
-    found = None
-    with suppress(RuntimeError, IndexError):
-        found = long(zeros)
-    if not (
-        isinstance(found, Tensor)
-        and torch.allclose(found, sinusoidal_positions(DEFAULT_LENGTH, D_MODEL), atol=1e-3)
-    ):
+    if not _holds(long, DEFAULT_LENGTH):
         raise AnswerError(
             f"A sequence of {DEFAULT_LENGTH} positions fits the default; yours fails."
+        )
+    longer = DEFAULT_LENGTH + 10
+    if not _holds(answer(D_MODEL, longer), longer):
+        raise AnswerError(
+            f"With max_length={longer} a sequence of {longer} positions fits; yours fails: the "
+            "table has max_length rows, however many these are."
         )
     if positions.state_dict():
         raise AnswerError(
@@ -70,6 +69,15 @@ def check_positional_encoding(answer: type[nn.Module]) -> None:
         )
     _require_that_it_moves(positions, x)
     keep(answer)
+
+
+def _holds(positions: nn.Module, length: int) -> bool:
+    """Whether so many positions get what the formula says."""
+    found = None
+    with suppress(RuntimeError, IndexError):
+        found = positions(torch.zeros(1, length, D_MODEL))
+    table = sinusoidal_positions(length, D_MODEL)
+    return isinstance(found, Tensor) and torch.allclose(found, table, atol=1e-3)
 
 
 def _require_that_it_moves(positions: nn.Module, x: Tensor) -> None:

@@ -65,7 +65,10 @@ def check_learn_merges(answer: Callable[[dict[tuple[str, ...], int], int], list[
 
 def _learned(answer: Callable, words: Mapping[str, int], num_merges: int) -> list[Pair]:
     """What the learner's function learns, as a list of pairs."""
-    merges = ask(answer, {tuple(word): count for word, count in words.items()}, num_merges)
+    handed = {tuple(word): count for word, count in words.items()}
+    merges = ask(answer, handed, num_merges)
+    if handed != {tuple(word): count for word, count in words.items()}:
+        raise AnswerError("Your function changes the dictionary that it gets: make a new one.")
     if not isinstance(merges, Sequence) or isinstance(merges, str):
         raise AnswerError(f"Return a list of pairs; yours is {type(merges).__name__}.")
     for merge in merges:
@@ -102,7 +105,12 @@ def check_encode_in_order(answer: Callable[[str, list[Pair]], Sequence[str]]) ->
 
 def _pieces(answer: Callable, word: str) -> list[str]:
     """The learner's pieces of a word, which spell it."""
-    pieces = ask(answer, word, list(MERGES))
+    handed = list(MERGES)
+    pieces = ask(answer, word, handed)
+    if handed != list(MERGES):
+        raise AnswerError(
+            "Your function changes the list of merges: the next word needs them, too."
+        )
     if isinstance(pieces, str) or not isinstance(pieces, Sequence):
         raise AnswerError(f"Return a list of pieces; yours is {type(pieces).__name__}.")
     if "".join(pieces) != word:

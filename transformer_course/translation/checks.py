@@ -34,7 +34,13 @@ WRITTEN: Corpus = tuple(
 REFERENCES: Corpus = tuple(
     map(
         str.split,
-        ("the dog runs over the grass", "the bird", "nobody", "a cat", "the birds sing on a bed"),
+        (
+            "the dog runs over the grass",
+            "the bird",
+            "nobody",
+            "a cat",
+            "the birds sing on a big bed",
+        ),
     )
 )
 
@@ -42,7 +48,7 @@ REFERENCES: Corpus = tuple(
 @exercise("15.1")
 def check_corpus_precision(answer: Callable[[Corpus, Corpus, int], float]) -> None:
     """Exercise 15.1: the precision of a whole text, not the mean of its sentences'."""
-    for n in (1, 2):
+    for n in (1, 2, 3):  # a sentence of one word has no 3-gram, and not one less than none
         try:
             precision = ask(answer, list(WRITTEN), list(REFERENCES), n)
         except ZeroDivisionError:
@@ -90,6 +96,9 @@ def _refuse_precision(precision: float, n: int, right: float) -> None:
         "by how much was written.",
         kinds / sum(found): "an n-gram that is right twice counts twice: add up the counts, not "
         "the different n-grams.",
+        sum(clipped)
+        / sum(len(words) - n + 1 for words in WRITTEN): "a sentence shorter than n has "
+        "no n-gram: add 0 for it, not a negative number.",
         100 * right: "a precision is from 0 to 1; the 100 comes at the very end.",
     }
     refuse_numbers(precision, hints, within=TOLERANCE)

@@ -24,9 +24,15 @@ NUM_HEADS, D_HEAD, D_OUT, HEAD = 3, 4, 10, 2
 # Costs of a made-up model: A and B do the same job, which costs only when both are gone.
 SINGLE = {"C": 1.0, "A": 0.0, "D": 3.0, "B": 0.0, "E": 0.5}
 COPIES, JOB = {"A", "B"}, 6.0
+# Another one, and what heads cost that are gone together: Q and R are the cheapest two, but in turn
+# P and S go first, and then R, since Q costs more beside both than beside each of them.
+OTHERS = {"P": 1.0, "Q": 2.0, "R": 3.0, "S": 9.0}
+TOGETHER = {"PQ": 20.0, "PR": 20.0, "PQS": 5.0}
 MOST_HEADS = 6
 NEAR_CHANCE, STILL_RIGHT = 0.67, 0.8
 CONTROLS = 5
+
+Cost = Callable[[Sequence[str]], float]
 
 
 @exercise("17.1")
@@ -42,6 +48,13 @@ def check_without_head(answer: Callable[[Tensor, int, int], Tensor]) -> None:
             "Your answer is right, but the weight that was given has changed, too: the model would "
             "stay without its head. Work on weight.clone()."
         )
+    for head in range(1, NUM_HEADS + 1):
+        found = ask(answer, weight.clone(), head, NUM_HEADS)
+        if not close(found, _with_zeros(weight, slice((head - 1) * D_HEAD, head * D_HEAD))):
+            raise AnswerError(
+                f"Right for head {HEAD} and wrong for head {head} of {NUM_HEADS}: where do the "
+                "columns of a head begin, and where do they end?"
+            )
 
 
 def _refuse_other_strips(found: Tensor, weight: Tensor) -> None:
@@ -98,10 +111,15 @@ def check_greedy_removal(answer: Callable[..., list]) -> None:
         raise AnswerError("A head goes twice: choose only from those that are still there.")
     if len(removed) != count:
         raise AnswerError(f"count is {count}, but your list holds {len(removed)} heads.")
-    _require_cheapest(removed, heads)
+    _require_cheapest(removed, heads, _cost_of)
+    for count in (2, 3):
+        removed = list(ask(answer, _cost_of_others, list(OTHERS), count))
+        if len(removed) != count:
+            raise AnswerError(f"count is {count}, but your list holds {len(removed)} heads.")
+        _require_cheapest(removed, list(OTHERS), _cost_of_others)
 
 
-def _require_cheapest(removed: list[str], heads: list[str]) -> None:
+def _require_cheapest(removed: list[str], heads: list[str], cost_of: Cost) -> None:
     """Refuse a list in which a head is not the cheapest of those left."""
     if set(removed) >= COPIES:
         raise AnswerError(
@@ -110,8 +128,8 @@ def _require_cheapest(removed: list[str], heads: list[str]) -> None:
         )
     for place, head in enumerate(removed):
         gone = removed[:place]
-        costs = {each: _cost_of([*gone, each]) for each in heads if each not in gone}
-        if costs[head] == max(costs.values()):
+        costs = {each: cost_of([*gone, each]) for each in heads if each not in gone}
+        if costs[head] == max(costs.values()) and len(costs) > 2:
             raise AnswerError("You remove the costliest head; the cheapest one goes first.")
         if costs[head] > min(costs.values()):
             raise AnswerError(
@@ -125,6 +143,13 @@ def _cost_of(removed: Sequence[str]) -> float:
         raise AnswerError("cost_of takes a list of heads: write cost_of([*removed, head]).")
     gone = set(removed)
     return sum(SINGLE[head] for head in gone) + (JOB if gone >= COPIES else 0.0)
+
+
+def _cost_of_others(removed: Sequence[str]) -> float:
+    """Costs by which the cheapest group is another one than the cheapest heads in turn."""
+    gone = set(removed)
+    extra = sum(cost for heads, cost in TOGETHER.items() if gone >= set(heads))
+    return sum(OTHERS[head] for head in gone) + extra
 
 
 @exercise("17.3")

@@ -68,12 +68,13 @@ def repeatable(subject: Subject) -> Found:
     if again:
         return "the model remembers the last call", again
     subject.drops_always = bool(other_seed)
-    return ("dropout in evaluation", other_seed) if other_seed else HEALTHY
+    quiet = [subject.answer(subject.text(), seed=seed) for seed in (0, 1)]  # without dropout
+    noise = "noise" if subject.moved(*quiet).any() else "dropout"
+    return (f"{noise} in evaluation", other_seed) if other_seed else HEALTHY
 
 
 def neighbors(subject: Subject) -> Found:
-    text = subject.text()
-    together = subject.answer(text)  # raises if a whole batch fails, too
+    together = subject.answer(text := subject.text())  # raises if a whole batch fails, too
     try:
         alone = torch.cat([subject.answer(text.rows([row])) for row in range(len(text.ids))])
     except Exception as error:  # of any kind

@@ -100,8 +100,7 @@ def half(subject: Subject) -> Found:
 
 def unsure(subject: Subject) -> Found:
     require(subject.is_logits, "the answers are vectors, not logits")
-    text = subject.text()
-    logits = subject.answer(text)
+    logits = subject.answer(text := subject.text())
     if (logits >= 0).all() and (logits.sum(dim=-1) - 1).abs().max() < 1e-3:
         return "the model returns probabilities"
     read = logits.softmax(dim=-1).gather(-1, text.ids[:, : logits.size(1), None]).mean()

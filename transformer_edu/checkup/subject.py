@@ -81,7 +81,8 @@ class Subject:
         self.name, self.notes, self.convention = type(model).__name__, [], "none"
         self.greed, self.shifted = "greedily", False  # how it was asked to generate; its labels
         self.device = next((each.device for each in model.parameters()), torch.device("cpu"))
-        self.labels = self.swapped = self.is_asked = self.is_logits = self.drops_always = False
+        self.labels = self.swapped = self.is_asked = self.is_logits = False
+        self.drops_always = True  # until it is known: noise says nothing of masks
         self._read_signature(kind)
         norms = [each for each in model.modules() if "Norm" in type(each).__name__]
         scales = [weight.flatten() for each in norms for weight in each.parameters(recurse=False)]

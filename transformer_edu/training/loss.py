@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from transformer_edu.data.batches import Batch
+from transformer_edu.generation.continuation import padding_id_of
 from transformer_edu.model.refusals import require_probability, require_token_ids
 from transformer_edu.model.special_ids import PADDING_ID
 from transformer_edu.model.transformer import Transformer
@@ -33,14 +34,13 @@ def batch_loss(model: nn.Module, batch: Batch, *, label_smoothing: float = 0.0) 
     """
     if not isinstance(batch, Batch):
         raise TypeError(f"batch must be a Batch, got {type(batch).__name__}")
+    how = {"label_smoothing": label_smoothing, "padding_id": padding_id_of(model)}
     if not _uses_projected_loss(model):
         logits = model(batch.source_ids, batch.decoder_input_ids)  # (batch, position, vocabulary)
-        return token_loss(logits, batch.label_ids, label_smoothing=label_smoothing)
-    memory = model.encode(batch.source_ids)
-    source_mask = model.source_mask(batch.source_ids)
-    decoded = model.decode(batch.decoder_input_ids, memory, source_mask=source_mask)
-    projection = model.output_projection
-    return projected_loss(decoded, projection, batch.label_ids, label_smoothing=label_smoothing)
+        return token_loss(logits, batch.label_ids, **how)
+    memory, mask = model.encode(batch.source_ids), model.source_mask(batch.source_ids)
+    decoded = model.decode(batch.decoder_input_ids, memory, source_mask=mask)
+    return projected_loss(decoded, model.output_projection, batch.label_ids, **how)
 
 
 def _uses_projected_loss(model: nn.Module) -> bool:

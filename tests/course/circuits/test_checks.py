@@ -119,6 +119,11 @@ def without_own_place(weights, token_ids):
     return mean_over((token_ids.unsqueeze(1) == earlier).tril(-1), weights)
 
 
+def in_place(weights, token_ids):
+    weights *= (token_ids.unsqueeze(1) == token_ids.roll(1)).tril()
+    return weights.sum(dim=(1, 2))
+
+
 def mean_over(cells, weights):
     return (weights * cells).sum(dim=-1)[:, cells.any(dim=1)].mean(dim=-1)
 
@@ -209,6 +214,7 @@ test_wrong = wrong_answers(
         ("21.1", changed(3, in_slots(0, 0)), "only into the slot `next`"),
         ("21.1", empty(3), "the slot `next` is still empty"),
         ("21.2", published, "one number for all heads"),
+        ("21.2", in_place, "changes the tensor that it gets"),
         ("21.2", zero_first, "0 is a word, too"),
         ("21.2", without_own_place, "the query's own place"),
         ("21.2", rolled, "roll brings the last word"),

@@ -109,6 +109,8 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("19.1", norm(lambda x, eps: x / (x.pow(2).mean(-1, keepdim=True).sqrt() + eps)), "inside"),
         ("19.1", nn.RMSNorm, "add eps=1e-5 inside the root"),
         ("19.1", norm(lambda x, eps: rms(x, 1e-5)), "use the eps that is given"),
+        ("19.1", norm(lambda x, eps: x.div_(x.norm())), "changes the tensor that it gets"),
+        ("19.2", lambda x: x.mul_(2), "changes the tensor that it gets"),
         ("19.1", norm(lambda x, eps: x), "over dim=-1"),
         ("19.1", norm(lambda x, eps: x.mean(-1)[:, :, None][:, :, 0]), "could not be used|shape"),
         ("19.2", lambda x: None, "returns nothing"),

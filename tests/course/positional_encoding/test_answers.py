@@ -91,6 +91,7 @@ class PositionalEncoding(nn.Module):
 """,
         ],
         wrong={
+            "torch.arange(max_length) → torch.arange(5000)": "however many these are",
             f"{TABLE} → table = torch.cat([angle.sin(), angle.cos()], dim=-1)": "All sines come first, then all cosines. In",
             f"{TABLE} → table = torch.stack([angle.cos(), angle.sin()], dim=-1).flatten(-2)": "Sine and cosine are exchanged: the sine",
             f"{TABLE} → table = torch.stack([angle.sin(), angle.cos()], dim=1).flatten(1)": "All sines come first, then all cosines. In",

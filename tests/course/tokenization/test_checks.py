@@ -56,6 +56,25 @@ def learner(count=counted, join=joined, *, stop=True, keep=True, as_pair=tuple):
     return learn_merges
 
 
+def in_place(words, num_merges):
+    merges = []
+    for _ in range(num_merges):
+        pairs = counted(words)
+        if not pairs:
+            break
+        merges.append(max(pairs, key=pairs.get))
+        for word in list(words):
+            words[joined(word, merges[-1])] = words.pop(word)
+    return merges
+
+
+def emptying(word, merges):
+    pieces = tuple(word)
+    while merges:
+        pieces = joined(pieces, merges.pop(0))
+    return list(pieces)
+
+
 def at_once(words, num_merges):
     return [pair for pair, _ in counted(words).most_common(num_merges)]
 
@@ -132,6 +151,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("14.1", learner(partial(counted, once=True)), "count every place"),
         ("14.1", learner(join=lambda word, pair: word), "then count again"),
         ("14.1", at_once, "then count again"),
+        ("14.1", in_place, "changes the dictionary"),
         ("14.1", learner(keep=False), "keep every word's count"),
         ("14.1", learner(join=partial(joined, places=1)), "merge both places"),
         ("14.1", learner(join=replaced), "compare whole pieces"),
@@ -139,6 +159,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("14.1", learner(as_pair="".join), "A merge is a pair"),
         ("14.1", lambda words, num_merges: 3, "a list of pairs; yours is int"),
         ("14.1", lambda words, num_merges: [("q", "q")] * num_merges, "The words .* give"),
+        ("14.2", emptying, "the next word needs them, too"),
         ("14.2", leftmost, "not the place"),
         ("14.2", only_the_first_place, "In 'bcbc' there is a pair left to merge"),
         ("14.2", from_the_last_merge, "Begin with the first one"),

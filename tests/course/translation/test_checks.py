@@ -80,6 +80,17 @@ def precision_of_kinds(hypotheses, references, n):
     return sum(len(a & b) for a, b in pairs) / sum(a.total() for a, _ in pairs)
 
 
+def total_below_zero(hypotheses, references, n):
+    clipped, *_ = map(sum, zip(*sums(hypotheses, references, n), strict=True))
+    return clipped / sum(len(words) - n + 1 for words in hypotheses)
+
+
+def without_short_references(hypotheses, references, n):
+    pairs = zip(hypotheses, references, strict=True)
+    kept = [(ours, theirs) for ours, theirs in pairs if min(len(ours), len(theirs)) >= n]
+    return corpus_precision(*zip(*kept, strict=True), n)
+
+
 def pooled_precision(hypotheses, references, n):
     ours, theirs = (
         sum((grams(words, n) for words in texts), Counter()) for texts in (hypotheses, references)
@@ -137,6 +148,8 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("15.1", mean_that_divides_by_zero, "a mean of the sentences' precisions"),
         ("15.1", right_for_words_alone, "For n = 2 you divide by zero"),
         ("15.1", unclipped_precision, "clip the counts"),
+        ("15.1", total_below_zero, "not a negative number"),
+        ("15.1", without_short_references, "For n = "),
         ("15.1", precision_of_kinds, "add up the counts"),
         ("15.1", pooled_precision, "Clip in each sentence"),
         ("15.1", pooled_for_pairs_alone, "Clip in each sentence"),

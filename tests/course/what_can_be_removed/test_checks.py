@@ -1,5 +1,7 @@
 """Lesson 17: right answers pass, and each usual wrong answer is named."""
 
+from itertools import combinations
+
 import pytest
 
 from tests.exercise_answers import checks_of, right_answers, wrong_answers
@@ -56,12 +58,35 @@ def wrong_width(weight, head, num_heads):
     return weight
 
 
+def second_head_alone(weight, head, num_heads):
+    weight, d_head = weight.clone(), weight.size(1) // num_heads
+    weight[:, d_head : head * d_head] = 0
+    return weight
+
+
 def remove_greedily(cost_of, heads, count):
     removed = []
     for _ in range(count):
         left = [head for head in heads if head not in removed]
         removed.append(min(left, key=lambda head: cost_of([*removed, head])))
     return removed
+
+
+def always_three(cost_of, heads, count):
+    return remove_greedily(cost_of, heads, 3)
+
+
+def by_pairs(cost_of, heads, count):
+    removed = [min(heads, key=lambda head: cost_of([head]))]
+    while len(removed) < count:
+        left = [head for head in heads if head not in removed]
+        removed.append(min(left, key=lambda head: sum(cost_of([r, head]) for r in removed)))
+    return removed
+
+
+def cheapest_group(cost_of, heads, count):
+    group = min(combinations(heads, count), key=lambda group: cost_of(list(group)))
+    return sorted(group, key=lambda head: cost_of([head]))
 
 
 def emptying(cost_of, heads, count):
@@ -130,6 +155,7 @@ test_right = right_answers(
 test_wrong = wrong_answers(
     CHECKS,
     [
+        ("17.1", second_head_alone, "wrong for head 1 of 3"),
         ("17.1", published, "You removed rows"),
         ("17.1", rows, "You removed rows"),
         ("17.1", next_head, "heads are counted from 1"),
@@ -137,6 +163,9 @@ test_wrong = wrong_answers(
         ("17.1", others, "removed all others"),
         ("17.1", unchanged, "Nothing is removed"),
         ("17.1", wrong_width, "Exactly the columns of this head"),
+        ("17.2", always_three, "count is 2, but your list holds 3"),
+        ("17.2", by_pairs, "Number 3 of your list is not the cheapest"),
+        ("17.2", cheapest_group, "not the cheapest"),
         ("17.2", emptying, "changes the list that it gets"),
         ("17.2", one_by_one, "cheap only while the first is there"),
         ("17.2", costliest, "the cheapest one goes first"),
