@@ -42,7 +42,7 @@ class Batch:
         return len(self.source_ids)
 
     def parts(self, count: int) -> list[tuple["Batch", float]]:
-        """The batch divided between its rows, each part with its share of the real labels.
+        """The batch divided between its rows, each part with its share of the labels other than 0.
 
         The mean loss of the whole is the sum of the parts' mean losses, each times its share. So
         gradient accumulation equals the large batch.
