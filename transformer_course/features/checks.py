@@ -51,7 +51,9 @@ def check_sparse_autoencoder(answer: type[nn.Module]) -> None:
     )
     _refuse_other_features(features, ours, x)
     rows = torch.stack([x, x.flip(0)])  # (batch, position, d_model)
-    if not close(ask(theirs.encode, rows.clone()), ours.encode(rows)):
+    found = ask(theirs.encode, rows.clone())
+    shape = (len(rows), TOKENS, NUM_FEATURES)
+    if not close(require_shape(found, shape, "(batch, position, num_features)"), ours.encode(rows)):
         raise AnswerError(
             f"Right for x of shape {tuple(x.shape)} and wrong for {tuple(rows.shape)}: the largest "
             "numbers of each vector lie along the last axis, dim=-1."

@@ -39,7 +39,7 @@ REFERENCES: Corpus = tuple(
             "the bird",
             "nobody",
             "a cat",
-            "the birds sing on a big bed",
+            "the birds sing on a very big bed",
         ),
     )
 )
@@ -80,6 +80,7 @@ def _refuse_precision(precision: float, n: int, right: float) -> None:
         Counter(gram for text in texts for gram in _grams(text, n))
         for texts in (WRITTEN, REFERENCES)
     ]
+    too_short = "a sentence shorter than n has no n-gram: it adds 0 to them, no less and no more."
     mean = (
         "that is a mean of the sentences' precisions, in which a sentence of one word counts as "
         "much as a long one. Add up all counts, then divide once."
@@ -96,9 +97,8 @@ def _refuse_precision(precision: float, n: int, right: float) -> None:
         "by how much was written.",
         kinds / sum(found): "an n-gram that is right twice counts twice: add up the counts, not "
         "the different n-grams.",
-        sum(clipped)
-        / sum(len(words) - n + 1 for words in WRITTEN): "a sentence shorter than n has "
-        "no n-gram: add 0 for it, not a negative number.",
+        sum(clipped) / sum(len(words) - n + 1 for words in WRITTEN): too_short,
+        sum(clipped) / sum(max(1, whole) for whole in found): too_short,
         100 * right: "a precision is from 0 to 1; the 100 comes at the very end.",
     }
     refuse_numbers(precision, hints, within=TOLERANCE)

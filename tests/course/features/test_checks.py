@@ -70,6 +70,10 @@ def along_axis_one(self, x):
     return kept(all_features(self, x), self.active, axis=1)
 
 
+def flattened(self, x):
+    return right(self, x.reshape(-1, x.size(-1)))
+
+
 def by_size(self, x):
     raw = self.encoder(x - self.decoder.bias)
     return torch.where(kept(raw.abs(), self.active) > 0, raw, 0)
@@ -153,6 +157,7 @@ test_wrong = wrong_answers(
         ("22.1", with_parts(all_features), "All features above 0 are kept"),
         ("22.1", with_parts(of_the_batch), "of the batch, not of each token"),
         ("22.1", with_parts(along_axis_one), "along the last axis, dim=-1"),
+        ("22.1", with_parts(flattened), "shape must be"),
         ("22.1", with_parts(by_size), "apply the ReLU first"),
         ("22.1", with_parts(without_bias), "The bias of the decoder is missing"),
         ("22.1", with_parts(with_the_bias_added), "You add the bias of the decoder"),

@@ -85,6 +85,11 @@ def total_below_zero(hypotheses, references, n):
     return clipped / sum(len(words) - n + 1 for words in hypotheses)
 
 
+def at_least_one(hypotheses, references, n):
+    rows = [*sums(hypotheses, references, n)]
+    return sum(row[0] for row in rows) / sum(max(1, row[2]) for row in rows)
+
+
 def without_short_references(hypotheses, references, n):
     pairs = zip(hypotheses, references, strict=True)
     kept = [(ours, theirs) for ours, theirs in pairs if min(len(ours), len(theirs)) >= n]
@@ -148,7 +153,8 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("15.1", mean_that_divides_by_zero, "a mean of the sentences' precisions"),
         ("15.1", right_for_words_alone, "For n = 2 you divide by zero"),
         ("15.1", unclipped_precision, "clip the counts"),
-        ("15.1", total_below_zero, "not a negative number"),
+        ("15.1", total_below_zero, "it adds 0 to them"),
+        ("15.1", at_least_one, "it adds 0 to them"),
         ("15.1", without_short_references, "For n = "),
         ("15.1", precision_of_kinds, "add up the counts"),
         ("15.1", pooled_precision, "Clip in each sentence"),
