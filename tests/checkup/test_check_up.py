@@ -285,6 +285,16 @@ class Noisy(GPT):
         return answers + 0.1 * torch.randn_like(answers)
 
 
+class DropsByPlace(GPT):
+    """The fused attention gets dropout_p as its fifth argument, also in evaluation."""
+
+    class attention(Attention):  # noqa: N801
+        def forward(self, x: Tensor, memory: Tensor, mask: Tensor, cache: None = None) -> Tensor:
+            query, key, value = (self.split(each(x)) for each in (self.query, self.key, self.value))
+            heads = F.scaled_dot_product_attention(query, key, value, mask, 0.2)
+            return self.output(self.merge(heads, len(x)))
+
+
 class OneWordAhead(GPT):
     def causal(self, ids: Tensor, past: int) -> Tensor:
         length = ids.size(1)
@@ -417,6 +427,7 @@ ILLNESSES = {
     KeysOnly: "queries and keys turn differently",
     OtherWayRound: "queries and keys turn differently",
     Noisy: "noise in evaluation",
+    DropsByPlace: "dropout in evaluation",
     OneWordAhead: "the next word is visible",
     UpsideDownGPT: "the mask is upside down",
     MaskInEvaluationOnly: "no causal mask in training",
@@ -434,7 +445,7 @@ ILLNESSES = {
     DrownedGPT: "words drown positions",
     ExplodingGPT: "depth explodes",
 }
-DECODERS = (Noisy, OneWordAhead, UpsideDownGPT, OnlyItself, NoPast)
+DECODERS = (Noisy, DropsByPlace, OneWordAhead, UpsideDownGPT, OnlyItself, NoPast)
 
 
 @pytest.mark.parametrize("build", ILLNESSES, ids=lambda build: build.__name__)

@@ -70,6 +70,7 @@ class Watch(TorchFunctionMode):
             return given[0]
         for each in {"dropout_p", "training"} & {*kwargs}:  # attention drops by itself
             kwargs = kwargs | {each: 0.0 if each == "dropout_p" else False}
+        args = (*args[:4], 0.0, *args[5:]) if args[4:] and name.startswith("scaled_dot") else args
         result = function(*args, **kwargs)
         if name == "embedding":
             return self._embedded(result, *given[:2])
@@ -85,10 +86,9 @@ class Watch(TorchFunctionMode):
         elif name == "scaled_dot_product_attention":
             self._attended(*given[:2], kwargs, [*args, None, None, None, None][3])
         elif name in RESHAPES and isinstance(given[0], Tensor):
-            shapes = tuple(given[0].shape), tuple(result.shape)
-            if mixes_positions(*shapes, self.lengths):
-                words = f"{name} of {shapes[0]} as {shapes[1]}"
-                self.found.setdefault("a reshape mixes positions", words)
+            was, now = tuple(given[0].shape), tuple(result.shape)
+            if mixes_positions(was, now, self.lengths):
+                self.found.setdefault("a reshape mixes positions", f"{name} of {was} as {now}")
         self.attentions += name == "multi_head_attention_forward"
         return result
 

@@ -45,7 +45,7 @@ class Batch:
         """The batch divided between its rows, each part with its share of the labels other than 0.
 
         The mean loss of the whole is the sum of the parts' mean losses, each times its share. So
-        gradient accumulation equals the large batch.
+        gradient accumulation equals the large batch, if token 0 is the padding.
 
         Args:
             count: Number of parts, at least 1; a batch of fewer pairs gives fewer.
