@@ -129,6 +129,13 @@ def test_of_two_calls_in_a_cell_the_last_one_counts(grade):
     assert [outcome for _, outcome, _ in found[:3]] == ["hint", "hint", "correct"]
 
 
+def test_a_hint_is_told_of_the_check_that_gives_it(grade):
+    by_two_names = f"mine = 5\ncheck_sum(mine)\n{cell_of(0, '7')}"
+    assert grade(lesson(by_two_names))[0][1] == "hint"
+    between = f"{cell_of(0, '5')}\n{cell_of(1, '7')}\nanswer = 5\n{CALLS[0]}"
+    assert [outcome for _, outcome, _ in grade(lesson(between))[:2]] == ["correct", "hint"]
+
+
 @pytest.mark.slow
 def test_an_endless_loop_too_much_memory_and_a_flood_of_output_stop_nothing_else(grade):
     hog = "answer = bytearray(3 * 2**30)"

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_course.grading.limited_run import SAID, STOPPED, Limits, Run, run_limited
+from transformer_course.grading.limited_run import STOPPED, Limits, Run, run_limited
 
 CORRECT, HINT, WAITING = "correct", "hint", "waiting"
 ERROR, CHANGED, DELETED, NOT_RUN = "error", "check changed", "deleted", "not run"
@@ -25,7 +25,8 @@ REMARK, NOT_GRADED = "remark", "not graded"  # about the whole notebook
 LARGEST_OUTPUT = 5_000_000  # characters of a cell; ten times what a whole lesson stores
 LONGEST_HINT = 500
 HEADING = re.compile(r"(?m)^### Exercise (\d+\.\d+)")
-CALL_BEGINS = re.compile(r"(?m)^check_\w+\(")
+CALL_BEGINS = re.compile(r"(?m)^(check_\w+)\(")
+ENDED = re.compile(r"(?m)^Exercise \d+\.\d+ is (?:correct|waiting)\b")  # a check without a hint
 CALL = re.compile(r"(?m)^(check_\w+)\(.*", re.DOTALL)
 
 
@@ -182,10 +183,10 @@ def _outcome(
         return NOT_RUN, run.reason
     printed = run.printed.get(number, "")
     said = re.findall(rf"(?m)^Exercise {exercise.number} is (correct|waiting)\b", printed)
-    again = rf"(?m)^{re.escape(_trimmed(exercise.call))}$"
-    if number in run.errors and len(said) < len(re.findall(again, _trimmed(sources[number - 1]))):
+    begun, ended = CALL_BEGINS.findall(sources[number - 1]), len(ENDED.findall(printed))
+    if number in run.errors and (not said or exercise.check in begun[ended : ended + 1]):
         before = f"\n{_trimmed(sources[number - 1])}\n".partition(call)[0]
-        if len(CALL_BEGINS.findall(before)) > len(SAID.findall(printed)):  # of merged cells
+        if len(CALL_BEGINS.findall(before)) > ended:  # of merged cells
             return NOT_RUN, "Its cell stopped at an exercise before."
         name, words = run.errors[number]
         if name == "AnswerError":
