@@ -34,7 +34,8 @@ KERNEL_SETTINGS = {
 }
 STOPPED = "Stopped"  # the name of the error in a cell that takes too long
 KEPT = 10_000  # characters of what a cell prints, and the last lines of checks before them
-SAID, LINES_SAID = re.compile(r"(?m)^Exercise \d+\.\d+ is \w.*$"), 20
+SAID = re.compile(r"(?m)^Exercise \d+\.\d+ is (?:correct|waiting)\b.*$")  # not a reader's own line
+LINES_SAID = 20
 SECONDS_FOR_OUTPUT = 10  # to arrive after its cell has ended
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_course.grading.limited_run import STOPPED, Limits, Run, run_limited
+from transformer_course.grading.limited_run import SAID, STOPPED, Limits, Run, run_limited
 
 CORRECT, HINT, WAITING = "correct", "hint", "waiting"
 ERROR, CHANGED, DELETED, NOT_RUN = "error", "check changed", "deleted", "not run"
@@ -26,7 +26,6 @@ LARGEST_OUTPUT = 5_000_000  # characters of a cell; ten times what a whole lesso
 LONGEST_HINT = 500
 HEADING = re.compile(r"(?m)^### Exercise (\d+\.\d+)")
 CALL_BEGINS = re.compile(r"(?m)^(check_\w+)\(")
-ENDED = re.compile(r"(?m)^Exercise \d+\.\d+ is (?:correct|waiting)\b")  # a check without a hint
 CALL = re.compile(r"(?m)^(check_\w+)\(.*", re.DOTALL)
 
 
@@ -183,7 +182,7 @@ def _outcome(
         return NOT_RUN, run.reason
     printed = run.printed.get(number, "")
     said = re.findall(rf"(?m)^Exercise {exercise.number} is (correct|waiting)\b", printed)
-    begun, ended = CALL_BEGINS.findall(sources[number - 1]), len(ENDED.findall(printed))
+    begun, ended = CALL_BEGINS.findall(sources[number - 1]), len(SAID.findall(printed))
     if number in run.errors and (not said or exercise.check in begun[ended : ended + 1]):
         before = f"\n{_trimmed(sources[number - 1])}\n".partition(call)[0]
         if len(CALL_BEGINS.findall(before)) > ended:  # of merged cells
