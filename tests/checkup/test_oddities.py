@@ -517,3 +517,24 @@ class TurnedValues(GPT):
 
 def test_positions_that_come_in_with_the_values_are_not_called_drowned():
     assert status(check(TurnedValues()), "positions").status == "not tried"
+
+
+class SqueezedAtTheEnd(Encoder):
+    """Its answer to a single row has no axis for the batch."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return super().forward(ids).squeeze()
+
+
+class Flattened(Encoder):
+    """All its answers are rows of words, also those to a single row."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return super().forward(ids).flatten(0, 1)
+
+
+def test_a_single_row_without_the_batch_s_axis_fails_and_answers_that_are_always_flat_do_not():
+    finding = status(check_up(SqueezedAtTheEnd()), "neighbors")
+    assert finding.illness == "a batch of one fails"
+    assert finding.seen == "A single row got an answer without an axis for the batch."
+    check(Flattened())

@@ -43,7 +43,7 @@ class Text(NamedTuple):
         """The text, and the source if there is one, without padding."""
         return Text(*(x for ids in streams for x in (ids, torch.ones_like(ids).bool())))
 
-    def rows(self, rows: list[int]) -> "Text":
+    def rows(self, rows: list[int] | Tensor) -> "Text":
         """Some rows of the batch."""
         return Text(*(None if each is None else each[rows] for each in self))
 

@@ -1,6 +1,7 @@
 """Probes of a model that writes: its cache, its generation, and what its training step teaches."""
 
 import inspect
+from contextlib import suppress
 from itertools import takewhile
 
 import torch
@@ -27,11 +28,11 @@ TOO_SMALL = 2.5  # times smaller than the gradient of the mean over trained labe
 
 
 def cache(subject: Subject) -> Found:
-    text, done, missing = subject.text(), [], []
+    text, done, missing, twice = subject.text(), [], [], torch.tensor([1, 1, 0])
     trials = {
         "one by one": (text, (3, 1, 1, 1, 1)),
         "with padding": (_shortened(subject, text), (3, 1, 1, 1, 1)),
-        "after a reorder": (text, (1, 1, 1, 1, 1, 1, 1), [1, 1, 0]),
+        "after a reorder": (text, (1, 1, 1, 1, 1, 1, 1), twice.to(subject.device)),
         "in parts": (text, (2, 3, 2)),
     }
     if subject.adapter.step is not None or not (subject.has_source or subject.masks):
@@ -51,14 +52,13 @@ def cache(subject: Subject) -> Found:
 
 
 @torch.no_grad()
-def _steps_moved(subject: Subject, text: Text, parts: tuple, rows: list | None = None) -> Tensor:
+def _steps_moved(subject: Subject, text: Text, parts: tuple, rows: Tensor | None = None) -> Tensor:
     """How far logits of parts are from those of one pass; after the first part rows are kept."""
     past, found, end = None, [], 0
     for new in parts:
-        if rows and len(found) == 1:
+        if rows is not None and len(found) == 1:
             for each in past if isinstance(past, list) else [past]:
-                reorder = each.keep if hasattr(each, "keep") else each.reorder_cache
-                reorder(torch.tensor(rows, device=subject.device))
+                (each.keep if hasattr(each, "keep") else each.reorder_cache)(rows)
             text, found = text.rows(rows), [found[0][rows]]
         end += new
         seen = Text(text.ids[:, :end], text.real[:, :end], *text[2:])
@@ -276,10 +276,8 @@ def _loss(subject: Subject, text: Text) -> object:
     if role.startswith("target") or subject.has_source or subject.shifted:  # by the caller
         given, real = (F.pad(each[:, 1:], (0, 1)) for each in (given, real))
     for ignored in (*IGNORED, subject.padding_id) if role else ():
-        try:
+        with suppress(IndexError, RuntimeError):
             filled = given.masked_fill(~real, ignored)
             answer = subject.call(text, **{role: filled.T if subject.swapped else filled})
             return next((each for _, each in tensors(answer) if each.dim() == 0), None)
-        except (IndexError, RuntimeError):
-            continue
     return None
