@@ -246,12 +246,19 @@ def require_any_device(module: nn.Module, *inputs: Tensor) -> None:
 
 
 def require_untouched(given: Sequence[object], before: Sequence[object]) -> None:
-    """Refuse a function that has changed the tensors that it was given."""
+    """Refuse a function that has changed the tensors, lists or dictionaries that it was given."""
     for after, original in zip(given, before, strict=True):
-        if isinstance(original, Tensor) and not close(after, original):
+        if isinstance(original, Tensor):
+            if not close(after, original):
+                raise AnswerError(
+                    "Your code changes the tensor that it gets, which the caller still needs: "
+                    "change a clone, or make a new tensor. (A slice is no copy.)"
+                )
+        elif after != original:
+            what = "dictionary" if isinstance(original, dict) else "list"
             raise AnswerError(
-                "Your code changes the tensor that it gets, which the caller still needs: change a "
-                "clone, or make a new tensor. (A slice is no copy.)"
+                f"Your code changes the {what} that it gets, which the caller still needs: make a "
+                "new one."
             )
 
 

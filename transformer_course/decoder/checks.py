@@ -14,6 +14,7 @@ from transformer_course.asking.answer import (
     exercise,
     let_wait,
     require_module,
+    require_untouched,
 )
 from transformer_course.asking.layers import (
     D_FF,
@@ -56,8 +57,7 @@ def check_shift(answer: object) -> None:
     for target, ends in (([7, 8, 9], IDS), ([5], IDS), ([4, 4, 6, 5], IDS), ([7, 8, 9], (3, 0))):
         handed, (start, end) = list(target), ends
         given = ask(answer, handed, start, end)
-        if handed != target:
-            raise AnswerError("Your function changes the list that it gets: make a new one.")
+        require_untouched([handed], [target])
         if not isinstance(given, (tuple, list)) or len(given) != 2:
             raise AnswerError("Return two lists: the decoder input and the labels.")
         read, labels = (_ids(part) for part in given)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from numbers import Real
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -59,9 +60,9 @@ def check_uniform_weight(answer: float) -> None:
 def check_next_share(answer: Callable[[Tensor, Sequence[int]], Tensor]) -> None:
     """Exercise 16.2: the share of every head on the token that comes next."""
     weights = _some_weights()
-    given = weights.clone()
-    shares = ask(answer, given, list(LENGTHS))
-    require_untouched([given], [weights])
+    given = [weights.clone(), list(LENGTHS)]
+    shares = ask(answer, *given)
+    require_untouched(given, [weights, list(LENGTHS)])
     if isinstance(shares, Tensor) and shares.dim() == 0 or isinstance(shares, Real):
         raise AnswerError("Every head gets its own number: keep the axis of the heads.")
     shares = require_shape(shares, (NUM_HEADS,), "(heads,)")
@@ -107,13 +108,13 @@ def _usual_shares(weights: Tensor) -> list[tuple[Tensor, str]]:
 @exercise("16.3")
 def check_largest_weights(answer: Callable[..., list[list[str]]]) -> None:
     """Exercise 16.3: for every head, the token that each query attends to most."""
-    given = TWO_HEADS.clone()
-    found = ask(answer, given, list(QUERY_TOKENS), list(KEY_TOKENS))
-    require_untouched([given], [TWO_HEADS])
+    given = [TWO_HEADS.clone(), list(QUERY_TOKENS), list(KEY_TOKENS)]
+    found = ask(answer, *given)
+    require_untouched(given, [TWO_HEADS, list(QUERY_TOKENS), list(KEY_TOKENS)])
     right = _names(TWO_HEADS.argmax(dim=2), KEY_TOKENS)
     if _as_lists(found) == right:
         three, twice = torch.cat([TWO_HEADS, TWO_HEADS[:1]]), ("a", "dog", "is", "a")
-        found = ask(answer, three.clone(), list(QUERY_TOKENS), list(twice))
+        found = ask(answer, three.clone(), ["ein", "Hund", "ein"], list(twice))
         if _as_lists(found) != _names(three.argmax(dim=2), twice):
             raise AnswerError(
                 "Right for two heads and tokens that all differ. With three heads, and a token "
@@ -179,7 +180,7 @@ def _names(places: Tensor, tokens: Sequence[str]) -> list:
 
 
 def _as_lists(found: object) -> object:
-    """Tuples and tensors as lists, all the way down."""
-    if isinstance(found, Tensor):
+    """Tuples, arrays and tensors as lists, all the way down."""
+    if isinstance(found, Tensor | np.ndarray):
         return found.tolist()
     return [_as_lists(each) for each in found] if isinstance(found, list | tuple) else found

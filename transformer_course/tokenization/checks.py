@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from transformer_course.asking.answer import AnswerError, ask, exercise
+from transformer_course.asking.answer import AnswerError, ask, exercise, require_untouched
 from transformer_edu.data.tokenizer import Tokenizer
 
 Pair = tuple[str, str]
@@ -65,10 +65,10 @@ def check_learn_merges(answer: Callable[[dict[tuple[str, ...], int], int], list[
 
 def _learned(answer: Callable, words: Mapping[str, int], num_merges: int) -> list[Pair]:
     """What the learner's function learns, as a list of pairs."""
-    handed = {tuple(word): count for word, count in words.items()}
+    counts = {tuple(word): count for word, count in words.items()}
+    handed = dict(counts)
     merges = ask(answer, handed, num_merges)
-    if handed != {tuple(word): count for word, count in words.items()}:
-        raise AnswerError("Your function changes the dictionary that it gets: make a new one.")
+    require_untouched([handed], [counts])
     if not isinstance(merges, Sequence) or isinstance(merges, str):
         raise AnswerError(f"Return a list of pairs; yours is {type(merges).__name__}.")
     for merge in merges:
@@ -107,10 +107,7 @@ def _pieces(answer: Callable, word: str) -> list[str]:
     """The learner's pieces of a word, which spell it."""
     handed = list(MERGES)
     pieces = ask(answer, word, handed)
-    if handed != list(MERGES):
-        raise AnswerError(
-            "Your function changes the list of merges: the next word needs them, too."
-        )
+    require_untouched([handed], [list(MERGES)])
     if isinstance(pieces, str) or not isinstance(pieces, Sequence):
         raise AnswerError(f"Return a list of pieces; yours is {type(pieces).__name__}.")
     if "".join(pieces) != word:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_course.asking.answer import (
     AnswerError,
@@ -13,6 +13,7 @@ from transformer_course.asking.answer import (
     exercise,
     refuse_mistakes,
     require_shape,
+    require_untouched,
 )
 from transformer_course.looking.ablation import HeadName, every_head, heads_switched_off
 from transformer_course.texts.sentences import AGREEMENT
@@ -26,13 +27,15 @@ SINGLE = {"C": 1.0, "A": 0.0, "D": 3.0, "B": 0.0, "E": 0.5}
 COPIES, JOB = {"A", "B"}, 6.0
 # Another one, and what heads cost that are gone together: Q and R are the cheapest two, but in turn
 # P and S go first, and then R, since Q costs more beside both than beside each of them.
-OTHERS = {"P": 1.0, "Q": 2.0, "R": 3.0, "S": 9.0}
-TOGETHER = {"PQ": 20.0, "PR": 20.0, "PQS": 5.0}
+# Its heads are named as a translator's, and without P it is better.
+P, Q, R, S = (("encoder.layers.0.self_attention", number) for number in (1, 2, 3, 4))
+OTHERS = {P: -1000.0, Q: 200.0, R: 300.0, S: 1600.0}
+TOGETHER = {(P, Q): 2000.0, (P, R): 2000.0, (P, Q, S): 500.0}
 MOST_HEADS = 6
 NEAR_CHANCE, STILL_RIGHT = 0.67, 0.8
 CONTROLS = 5
 
-Cost = Callable[[Sequence[str]], float]
+Cost = Callable[[Sequence], float]
 
 
 @exercise("17.1")
@@ -49,7 +52,7 @@ def check_without_head(answer: Callable[[Tensor, int, int], Tensor]) -> None:
             "stay without its head. Work on weight.clone()."
         )
     for head in range(1, NUM_HEADS + 1):
-        found = ask(answer, weight.clone(), head, NUM_HEADS)
+        found = ask(answer, nn.Parameter(weight.clone()), head, NUM_HEADS)
         if not close(found, _with_zeros(weight, slice((head - 1) * D_HEAD, head * D_HEAD))):
             raise AnswerError(
                 f"Right for head {HEAD} and wrong for head {head} of {NUM_HEADS}: where do the "
@@ -97,29 +100,30 @@ def _with_zeros(weight: Tensor, columns: slice) -> Tensor:
 @exercise("17.2")
 def check_greedy_removal(answer: Callable[..., list]) -> None:
     """Exercise 17.2: remove heads one after another, each the cheapest given those gone."""
-    heads, given, count = list(SINGLE), list(SINGLE), 3
-    removed = ask(answer, _cost_of, given, count)
-    if given != heads:
-        raise AnswerError("Your function changes the list that it gets: make a new one.")
-    if not isinstance(removed, list | tuple):
-        kind = type(removed).__name__
-        raise AnswerError(f"The answer is a list of heads in the order they go; yours is a {kind}.")
-    removed = list(removed)
-    if any(head not in heads for head in removed):
-        raise AnswerError(f"Your list holds {removed!r}: it may hold only the heads given.")
-    if len(set(removed)) < len(removed):
-        raise AnswerError("A head goes twice: choose only from those that are still there.")
-    if len(removed) != count:
-        raise AnswerError(f"count is {count}, but your list holds {len(removed)} heads.")
-    _require_cheapest(removed, heads, _cost_of)
-    for count in (2, 3):
-        removed = list(ask(answer, _cost_of_others, list(OTHERS), count))
+    for costs, cost_of, count in (
+        (SINGLE, _cost_of, 3),
+        (OTHERS, _cost_of_others, 2),
+        (OTHERS, _cost_of_others, 3),
+    ):
+        heads, given = list(costs), list(costs)
+        removed = ask(answer, cost_of, given, count)
+        require_untouched([given], [heads])
+        if not isinstance(removed, list | tuple):
+            raise AnswerError(
+                "The answer is a list of heads in the order they go; yours is a "
+                f"{type(removed).__name__}."
+            )
+        removed = list(removed)
+        if any(head not in heads for head in removed):
+            raise AnswerError(f"Your list holds {removed!r}: it may hold only the heads given.")
+        if len(set(removed)) < len(removed):
+            raise AnswerError("A head goes twice: choose only from those that are still there.")
         if len(removed) != count:
             raise AnswerError(f"count is {count}, but your list holds {len(removed)} heads.")
-        _require_cheapest(removed, list(OTHERS), _cost_of_others)
+        _require_cheapest(removed, heads, cost_of)
 
 
-def _require_cheapest(removed: list[str], heads: list[str], cost_of: Cost) -> None:
+def _require_cheapest(removed: list, heads: list, cost_of: Cost) -> None:
     """Refuse a list in which a head is not the cheapest of those left."""
     if set(removed) >= COPIES:
         raise AnswerError(
@@ -145,9 +149,14 @@ def _cost_of(removed: Sequence[str]) -> float:
     return sum(SINGLE[head] for head in gone) + (JOB if gone >= COPIES else 0.0)
 
 
-def _cost_of_others(removed: Sequence[str]) -> float:
+def _cost_of_others(removed: Sequence[HeadName]) -> float:
     """Costs by which the cheapest group is another one than the cheapest heads in turn."""
     gone = set(removed)
+    if strangers := [head for head in gone if head not in OTHERS]:
+        raise AnswerError(
+            f"cost_of takes a list of heads such as {P!r}; one of yours is {strangers[0]!r}. Write "
+            "[*removed, head]: a head may be anything, and is one thing."
+        )
     extra = sum(cost for heads, cost in TOGETHER.items() if gone >= set(heads))
     return sum(OTHERS[head] for head in gone) + extra
 

@@ -233,7 +233,7 @@ ANSWERS = {
             f"{PAIR} → [start_id, target], [target, end_id]": "A list stands inside a list: [1, [7, 8, 9]].",
             f"{PAIR} → [start_id, *target]": "Return two lists: the decoder input and the",
             f"{PAIR} → target[:-1], target[1:]": "The end token must be a label, otherwise",
-            f"return {PAIR} → target.insert(0, start_id); return target, [*target[1:], end_id]": "Your function changes the list that it",
+            f"return {PAIR} → target.insert(0, start_id); return target, [*target[1:], end_id]": "Your code changes the list that it",
             f"return {PAIR} → {PAIR}": "Your function returns nothing",
             f"german = [4, 5]{SHIFT.replace('target]', 'german]').replace('[*target', '[*german')}": "takes german from the notebook around it, where it is a list",
             f"{PAIR} → [1, *target], [*target, 2]": "Right for ids 1 and 2 only: use start_id",

@@ -1,5 +1,6 @@
 """Lesson 16: right answers pass, and each usual wrong answer is named."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -80,6 +81,21 @@ def favourites(weights, query_tokens, key_tokens):
     return [[key_tokens[key] for key in row] for row in weights.argmax(dim=-1).tolist()]
 
 
+def by_query_token(weights, query_tokens, key_tokens):
+    found = []
+    for head in weights:
+        best = {token: head[query_tokens.index(token)].argmax() for token in query_tokens}
+        found.append([key_tokens[best[token]] for token in query_tokens])
+    return found
+
+
+def counting_down(weights, lengths):
+    found = next_share(weights, lengths)
+    for sentence in range(len(lengths)):
+        lengths[sentence] -= 1
+    return found
+
+
 def published(weights, query_tokens, key_tokens):
     """The exercise's own faulty function."""
     places = weights.mean(dim=0).argmax(dim=0)
@@ -115,6 +131,8 @@ test_a_right_answer_is_correct = right_answers(
         ("16.2", by_diagonal),
         ("16.3", favourites),
         ("16.3", lambda *given: tuple(map(tuple, favourites(*given)))),
+        ("16.3", lambda *given: np.array(favourites(*given))),
+        ("16.3", lambda *given: [np.array(head) for head in favourites(*given)]),
     ],
 )
 
@@ -143,6 +161,8 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("16.2", 0.3, "The answer is a function"),
         ("16.2", lambda w, n: w[:, :, 99], "could not be used: IndexError"),
         ("16.3", by_token, "a token that stands twice"),
+        ("16.3", by_query_token, "a token that stands twice"),
+        ("16.2", counting_down, "changes the list that it gets"),
         ("16.3", two_by_hand, "With three heads"),
         ("16.3", published, "average the heads first"),
         ("16.3", mean_of_heads, "average the heads first"),

@@ -159,7 +159,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("14.1", learner(as_pair="".join), "A merge is a pair"),
         ("14.1", lambda words, num_merges: 3, "a list of pairs; yours is int"),
         ("14.1", lambda words, num_merges: [("q", "q")] * num_merges, "The words .* give"),
-        ("14.2", emptying, "the next word needs them, too"),
+        ("14.2", emptying, "changes the list that it gets"),
         ("14.2", leftmost, "not the place"),
         ("14.2", only_the_first_place, "In 'bcbc' there is a pair left to merge"),
         ("14.2", from_the_last_merge, "Begin with the first one"),

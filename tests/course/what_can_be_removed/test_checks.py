@@ -97,6 +97,31 @@ def emptying(cost_of, heads, count):
     return removed
 
 
+def head_after_head(cost_of, heads, count):
+    removed = []
+    for _ in range(count):
+        left = [head for head in heads if head not in removed]
+        removed += min(left, key=lambda head: cost_of([*removed, head]))
+    return removed
+
+
+def as_letters(cost_of, heads, count):
+    removed = []
+    for _ in range(count):
+        left = [head for head in heads if head not in removed]
+        removed.append(min(left, key=lambda head: cost_of(removed + list(head))))
+    return removed
+
+
+def of_their_size(cost_of, heads, count):
+    return remove_greedily(lambda removed: abs(cost_of(removed)), heads, count)
+
+
+def through_numpy(weight, head, num_heads):
+    assert weight.numpy().flags.writeable
+    return without_head(weight, head, num_heads)
+
+
 def last_of_equals(cost_of, heads, count):
     return remove_greedily(cost_of, heads[::-1], count)
 
@@ -167,6 +192,11 @@ test_wrong = wrong_answers(
         ("17.2", by_pairs, "Number 3 of your list is not the cheapest"),
         ("17.2", cheapest_group, "not the cheapest"),
         ("17.2", emptying, "changes the list that it gets"),
+        ("17.2", head_after_head, "and is one thing"),
+        ("17.2", as_letters, "and is one thing"),
+        ("17.2", of_their_size, "Number 1 of your list is not the cheapest"),
+        ("17.2", lambda cost_of, heads, count: ["C", "A", "B"], "redundant"),
+        ("17.1", through_numpy, "requires grad"),
         ("17.2", one_by_one, "cheap only while the first is there"),
         ("17.2", costliest, "the cheapest one goes first"),
         ("17.2", without_a_list, r"write cost_of\(\[\*removed, head\]\)"),
