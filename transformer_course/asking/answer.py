@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from transformer_course.my_transformer import FILE
 
@@ -33,6 +34,8 @@ MISTAKES_IN_PYTHON = {
     "for loop.",
     "found element of type float": WHOLE,
     "tuple of ints,but got float": WHOLE,
+    "'tqdm' object is not subscriptable": "The batches come with a progress bar, which has no "
+    "index: write `for batch in batches:`.",
     "with more than one value is ambiguous": "Python's if, and, or, not and max decide by one "
     "value; a tensor has many. Use & | ~ or a method of the tensor. (Whether there is a mask: "
     "`if mask is not None:`.)",
@@ -136,6 +139,8 @@ def _with_outside(hint: str, answer: object) -> str:
     module, a list or a number is mostly a name that the answer should have got otherwise.
     """
     for function in _functions_of(answer):
+        if not inspect.signature(function).parameters:
+            continue  # it can get nothing otherwise
         for name in _global_names(function.__code__):
             value = function.__globals__.get(name, ...)
             if name.isupper() or not isinstance(value, Tensor | nn.Module | Real | list | None):
@@ -195,19 +200,22 @@ def let_wait(function: object, *args: object) -> None:
     """Wait if a learner's function still returns the three dots; its errors are told later."""
     answer = None
     with suppress(Exception):
-        answer = function(*args)
+        answer = function(*map(_copied, args))
     if answer is ...:
         raise _StillWaitingError
 
 
 def require_module(module: nn.Module, *inputs: object) -> Tensor:
-    """The output of a learner's module; refuse one that is random, or that changes its input.
+    """The output of a learner's module or function.
+
+    Refuse one that is random, that changes its input, that answers in another type of numbers, or
+    whose gradient is not that of its output.
 
     Args:
         module: The learner's, which has no dropout or is in evaluation.
         inputs: What it is called with. The tensors among them are handed over as copies.
     """
-    given = [x.clone() if isinstance(x, Tensor) else x for x in inputs]
+    given = [*map(_copied, inputs)]
     output = ask(module, *given)
     require_untouched(given, inputs)
     if isinstance(output, Tensor) and output.isnan().any():
@@ -217,7 +225,71 @@ def require_module(module: nn.Module, *inputs: object) -> Tensor:
             "Two calls with the same input differ: something in forward is random, or changes the "
             "module."
         )
+    types = [x.dtype for x in inputs if isinstance(x, Tensor) and x.is_floating_point()]
+    if isinstance(output, Tensor) and types and output.dtype != types[0]:
+        raise AnswerError(
+            f"The output must be {types[0]}, as the input is; yours is {output.dtype}."
+        )
+    if isinstance(output, Tensor) and output.is_floating_point():
+        require_true_gradient(module, inputs)
     return output
+
+
+def require_true_gradient(module: nn.Module, inputs: Sequence[object]) -> None:
+    """Refuse a module whose output moves in another way than its gradient says.
+
+    Parameters and inputs take a step in double precision; a module that cannot be computed so is
+    not tried.
+    """
+    with suppress(RuntimeError, TypeError, ValueError):
+        exact, *given = map(_in_double, (module, *inputs))
+        weights = dict(exact.named_parameters()) if isinstance(exact, nn.Module) else {}
+
+        def after(size: Tensor) -> Tensor:
+            luck = torch.Generator().manual_seed(0)  # the same direction every time
+
+            def step(x: object) -> object:
+                if not isinstance(x, Tensor) or not x.is_floating_point():
+                    return x
+                return x.detach() + size * torch.randn(x.shape, generator=luck, dtype=x.dtype)
+
+            moved = {name: step(weight) for name, weight in weights.items()}
+            places = tuple(map(step, given))
+            output = functional_call(exact, moved, places) if weights else exact(*places)
+            if not output.isfinite().all():
+                raise ValueError("a hidden score became NaN")
+            return output
+
+        start = torch.zeros((), dtype=torch.float64, requires_grad=True)
+        with torch.no_grad():
+            slope = (after(start + 1e-5) - after(start - 1e-5)) / 2e-5
+        told, output = torch.zeros_like(slope), after(start)
+        if output.requires_grad:
+            ones = torch.ones_like(output, requires_grad=True)
+            (by_ones,) = torch.autograd.grad(output, start, ones, create_graph=True)
+            (told,) = torch.autograd.grad(by_ones, ones)
+        if (told - slope).norm() > 0.05 * slope.norm():  # parts may be computed in float32
+            raise AnswerError(
+                "The gradient is not that of your output, so a training would learn something "
+                "else: detach, no_grad, .data or item() cuts off a part of it."
+            )
+
+
+def _copied(given: object) -> object:
+    """A copy of a tensor, so that it stays as it is; anything else itself."""
+    return given.clone() if isinstance(given, Tensor) else given
+
+
+def _in_double(given: object) -> object:
+    """A copy of a module or of numbers in double precision; anything else itself."""
+    if isinstance(given, nn.Module):
+        exact = copy.deepcopy(given).double()
+        for part in exact.modules():
+            if isinstance(part, nn.Embedding):
+                part.padding_idx = part.max_norm = None  # they keep or scale rows without gradient
+        return exact
+    is_float = isinstance(given, Tensor) and given.is_floating_point()
+    return given.double() if is_float else given
 
 
 def require_half(module: nn.Module, *inputs: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -69,11 +70,25 @@ def require_parts(layer: nn.Module, names: Sequence[str], whence: str) -> None:
             )
 
 
-def require_dropout(module: nn.Module, places: str) -> None:
-    """Refuse a module, built with DROPOUT, that does not hand its dropout on to these places."""
-    found = {each.p for each in module.modules() if isinstance(each, nn.Dropout)}
-    if found != {DROPOUT}:
+def require_dropout(module: nn.Module, places: str, *inputs: Tensor) -> None:
+    """Refuse a module, built with DROPOUT, that does not hand its dropout on to these places.
+
+    Refuse also one that drops anything else of what it makes of these inputs.
+    """
+    dropouts = {n: part for n, part in module.named_modules() if isinstance(part, nn.Dropout)}
+    if {each.p for each in dropouts.values()} != {DROPOUT}:
         raise AnswerError(f"dropout does not arrive: {places} need it.")
+    for name, each in dropouts.items():
+        each.p = 0.0 if "around_" in name else DROPOUT
+    outputs = []
+    with torch.random.fork_rng(devices=[]), suppress(Exception):  # errors are told later
+        outputs = [module(*(x.clone() for x in inputs)) for _ in range(2)]
+    are_two = outputs and all(isinstance(each, Tensor) for each in outputs)
+    if are_two and not close(*outputs):
+        raise AnswerError(
+            "Numbers are dropped twice: each Add & Norm drops those of its sub-layer's output, and "
+            "nothing else does."
+        )
 
 
 def require_layers(stack: nn.Module, count: int, name: str) -> None:
@@ -89,6 +104,8 @@ def require_layers(stack: nn.Module, count: int, name: str) -> None:
         raise AnswerError("__init__ must set self.layers to an nn.ModuleList.")
     if len(layers) != count:
         raise AnswerError(f"There must be {count} layers; yours has {len(layers)}.")
+    if others := [name for name in stack.state_dict() if not name.startswith("layers.")]:
+        raise AnswerError(f"A stack has no weights but its layers'; yours has {others[0]}.")
     if any(one is other for one, other in combinations(layers, 2)):
         raise AnswerError(
             f"Two entries are the same layer, with the same weights: call {name}(*sizes) "
@@ -110,7 +127,7 @@ def calls_of(module: nn.Module, names: Sequence[str], inputs: Sequence[object]) 
 
     Where an error ends the answer, the last call has the error as its output.
     """
-    calls = []
+    calls, given = [], [x.clone() if isinstance(x, Tensor) else x for x in inputs]
 
     def recorded(name: str, forward: Callable) -> Callable:
         def record(*given: object, **named: object) -> object:
@@ -128,7 +145,7 @@ def calls_of(module: nn.Module, names: Sequence[str], inputs: Sequence[object]) 
         part.forward = recorded(name, part.forward)
     own = Call("", [*inputs])
     try:
-        own.output = ask(module, *inputs)
+        own.output = ask(module, *given)
     except AnswerError:
         raise
     except Exception as error:

@@ -1,5 +1,6 @@
 """Checks of lesson 21: two layers by hand, the score of a role, a circuit and its controls."""
 
+import math
 import random
 from collections.abc import Callable, Sequence
 
@@ -211,7 +212,15 @@ def check_induction_score(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
             ),
         },
     )
-    if not close(found, _mean(weights, cells)):
+    hard = torch.zeros(3, *weights.shape[1:])  # all heads attend to a single key
+    hard[:, range(len(token_ids)), [0, 0, 0, 2, 0, 1, 6, 7, 8, 9]] = 1.0
+    if close(found, _mean(weights, cells)):
+        if not close(ask(answer, hard.clone(), token_ids.clone()), _mean(hard, cells)):
+            raise AnswerError(
+                "Right for these weights; others, of three heads, are 0 at some such keys. Those "
+                "queries count, too."
+            )
+    else:
         raise AnswerError(
             "Take the keys up to the query whose word before is the query's word; no word "
             "stands before key 0. For each query with such keys, add up the weights on them; then "
@@ -231,6 +240,7 @@ def check_circuit(
     """Exercise 21.3: heads that a behavior needs, more than random heads of the same attentions."""
     if not isinstance(answer, list | tuple | set) or not answer or _is_head(answer):
         raise AnswerError("The answer is a list of heads, such as those of every_head(model).")
+    answer = [tuple(each) if isinstance(each, list) else each for each in answer]
     group, heads = list(dict.fromkeys(answer)), every_head(model)
     strangers = [each for each in group if each not in heads]
     if strangers:
@@ -238,6 +248,8 @@ def check_circuit(
     if len(group) > MOST_HEADS:
         raise AnswerError(f"Your circuit has {len(group)} heads, at most {MOST_HEADS} are allowed.")
     whole = require_number(ask(behavior))
+    if not math.isfinite(whole):
+        raise AnswerError(f"The behavior must be a finite number; yours is {whole}.")
     if require_number(ask(behavior)) != whole:
         raise AnswerError("Two calls of behavior differ: use the same sentences each time.")
     yours = abs(whole - _without(model, group, behavior))
@@ -249,7 +261,7 @@ def check_circuit(
         abs(whole - _without(model, luck.sample(others, min(len(group), len(others))), behavior))
         for _ in range(CONTROLS)
     ]
-    if yours < TIMES * max(controls):
+    if not yours >= TIMES * max(controls):
         raise AnswerError(
             f"Your heads change the number by {yours:.3g}, and random heads by up to "
             f"{max(controls):.3g}. That refutes the claim that it depends on yours in particular."

@@ -136,7 +136,8 @@ def check_decoder_layer(answer: type[nn.Module]) -> None:
     inputs = _inputs()
     let_wait(layer, inputs["x"], inputs["memory"])
     require_parts(layer, PARTS, " of an earlier lesson.")
-    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all three AddAndNorm")
+    dropping = answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT)
+    require_dropout(dropping, "all three AddAndNorm", inputs["x"], inputs["memory"])
     package = _layers()[0]
     carry_over(package, layer)
     flow = {
@@ -170,7 +171,8 @@ def check_decoder(answer: type[nn.Module]) -> None:
     inputs = _inputs()
     let_wait(decoder, inputs["x"], inputs["memory"])
     require_layers(decoder, LAYERS, "DecoderLayer")
-    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), "all layers")
+    dropping = answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT)
+    require_dropout(dropping, "all layers", inputs["x"], inputs["memory"])
     package = Decoder(_layers())
     for own, theirs in zip(decoder.layers, package.layers, strict=True):
         carry_over(theirs, own)

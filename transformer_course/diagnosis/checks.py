@@ -15,6 +15,7 @@ from transformer_course.asking.answer import (
     require_class,
     require_gradients,
     require_shape,
+    require_true_gradient,
     require_untouched,
 )
 from transformer_course.diagnosis.patients import LOSS, Loss, findings_of
@@ -57,6 +58,8 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
         out = _asked(whole, x, lambda y: calls.append(y) or added + 0 * y)
         if len(calls) > 1:
             raise AnswerError(f"The sub-layer runs {len(calls)} times: call it once.")
+        if calls and not close(calls[0], x):
+            raise AnswerError("The sub-layer must get x itself.")
         vectors = _centered(x + added)
         if _off(out, vectors / vectors.std(-1, keepdim=True)) > 0.1:
             _refuse_norms(out, x, added)
@@ -70,6 +73,10 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
                 "Numbers a tenth as large should give nearly the same output; yours has the "
                 f"standard deviation {small.std(-1).mean():.2f}, not 1. Is your epsilon small?"
             )
+        if not close(
+            _asked(whole.train(), x, lambda y: added), _asked(whole.eval(), x, lambda y: added)
+        ):
+            raise AnswerError("With dropout=0.0 numbers are dropped: use the rate that is given.")
         drops = _built(answer, NARROW, 0.5).train()
         if all(close(_asked(drops, x, lambda y: added), out) for _ in range(3)):
             raise AnswerError("The sub-layer's output is no longer dropped in training.")
@@ -81,6 +88,7 @@ def check_repaired_norm(answer: type[nn.Module]) -> None:
     if sum(weight.numel() for weight in whole.parameters()) < 2 * NARROW:
         raise AnswerError("A layer norm has a gain and a bias, which training changes: keep them.")
     require_gradients(whole, ask(whole, x, lambda y: added + 0 * y))
+    require_true_gradient(whole, [x, lambda y: added + 0 * y])
     _refuse_illness("AddAndNorm", answer)
     gain, bias = ([p for p in whole.parameters() if (p == start).all()] for start in (1, 0))
     if len(gain) == len(bias) == 1:

@@ -51,7 +51,7 @@ def check_encoder_layer(answer: type[nn.Module]) -> None:
     x, mask = _inputs()
     let_wait(layer, x, mask)
     require_parts(layer, PARTS, " of an earlier lesson.")
-    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
+    require_dropout(answer(D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH, x)
     package = _layers()[0]
     carry_over(package, layer)
     flow = {
@@ -75,7 +75,7 @@ def check_encoder(answer: type[nn.Module]) -> None:
     x, mask = _inputs()
     let_wait(encoder, x, mask)
     require_layers(encoder, LAYERS, "EncoderLayer")
-    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH)
+    require_dropout(answer(LAYERS, D_MODEL, NUM_HEADS, D_FF, DROPOUT), BOTH, x)
     package = Encoder(_layers())
     for own, theirs in zip(encoder.layers, package.layers, strict=True):
         carry_over(theirs, own)

@@ -14,6 +14,7 @@ from transformer_course.asking.answer import (
     let_wait,
     refuse_mistakes,
     refuse_numbers,
+    require_any_device,
     require_class,
     require_gradients,
     require_module,
@@ -65,6 +66,9 @@ def check_sparse_autoencoder(answer: type[nn.Module]) -> None:
             "encode is right, but forward is not the decoder's output for these features."
         )
     require_gradients(theirs, output)
+    require_any_device(theirs, x)
+    if (answer(D_MODEL, NUM_FEATURES, 1).encode(x) > 0).sum(dim=-1).max() > 1:
+        raise AnswerError("With active=1, more than one stays: take self.active for k.")
 
 
 def _example() -> tuple[SparseAutoencoder, Tensor]:
@@ -126,7 +130,7 @@ def _kept(numbers: Tensor, axis: int) -> Tensor:
 def check_auc(answer: Callable[[Tensor, Tensor], float]) -> None:
     """Exercise 22.2: the AUC of a sparse feature, where most pairs are ties."""
     yes = torch.tensor([0.0, 0.0, 2.0, 3.0, 0.0])
-    no = torch.tensor([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+    no = torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 2.0])
     found = float(require_number(ask(answer, yes.clone(), no.clone())))
     above = (yes[:, None] > no).float().mean().item()
     ties = (yes[:, None] == no).float().mean().item()
@@ -140,7 +144,15 @@ def check_auc(answer: Callable[[Tensor, Tensor], float]) -> None:
         },
         within=1e-5,
     )
-    if abs(found - (above + ties / 2)) > 1e-5:
+    rare, others = torch.tensor([0.0, 0.05, 0.0, 0.0]), torch.tensor([0.5, 0.0, 0.7])
+    if abs(found - (above + ties / 2)) <= 1e-5:
+        found = float(require_number(ask(answer, rare.clone(), others.clone())))
+        if abs(found - 2.5 / 12) > 1e-5:
+            raise AnswerError(
+                f"For yes = {rare.tolist()} and no = {others.tolist()}, 2.5 of 12 pairs are won, "
+                f"an AUC of 0.208; yours is {found:.3f}."
+            )
+    else:
         raise AnswerError(
             "Compare each number of yes with each number of no: yes[:, None] makes a table of "
             "all pairs. A win counts 1, a tie 1/2."

@@ -47,6 +47,15 @@ def check_feed_forward(answer: type[nn.Module]) -> None:
             raise AnswerError(_feed_forward_hint(network, package, received, x))
         if not close(network(100 * x), package(100 * x)):
             raise AnswerError("Right for small numbers, wrong for large ones: a ReLU has no limit.")
+        try:
+            alone = network(x[0])
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise AnswerError(
+                "Right for a batch; for a sentence alone, (position, d_model), forward stops: "
+                f"{error}. Use the last axis only, and it takes both."
+            ) from None
+        if not close(alone, received[0]):
+            raise AnswerError("Right for a batch, wrong for a sentence alone, (position, d_model).")
     keep(answer)
 
 

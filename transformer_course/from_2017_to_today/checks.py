@@ -10,9 +10,10 @@ from transformer_course.asking.answer import (
     exercise,
     refuse_mistakes,
     refuse_numbers,
+    require_gradients,
+    require_module,
     require_number,
     require_shape,
-    require_untouched,
 )
 from transformer_edu.model.embeddings import sinusoidal_positions
 
@@ -25,9 +26,8 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
     if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
         raise AnswerError("The answer is the class RMSNorm itself, a subclass of nn.Module.")
     norm, x = answer(D_MODEL), random_vectors(D_MODEL) + 1  # with a mean that is not 0
-    given = x.clone()
-    received = require_shape(ask(norm, given), tuple(x.shape), "(batch, position, d_model)")
-    require_untouched([given], [x])
+    received = require_module(norm, x)
+    received = require_shape(received, tuple(x.shape), "(batch, position, d_model)")
     weights = dict(norm.named_parameters())
     if [(name, tuple(each.shape)) for name, each in weights.items()] != [("weight", (D_MODEL,))]:
         got = ", ".join(f"{name} {tuple(each.shape)}" for name, each in weights.items()) or "none"
@@ -70,9 +70,11 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
         expected.weight.copy_(weights["weight"])
     if not close(ask(norm, x), expected(x)):
         raise AnswerError("At the end, multiply by self.weight, number by number.")
+    require_gradients(norm, ask(norm, x))
     if not close(ask(norm, x / 1000), expected(x / 1000)):
         raise AnswerError("Small vectors come out wrong: add eps=1e-5 inside the root.")
-    if not close(ask(answer(D_MODEL, 0.5), x), nn.RMSNorm(D_MODEL, eps=0.5)(x)):
+    x = x[:1, 1:, 1:]  # other sizes, too
+    if not close(ask(answer(D_MODEL - 1, 0.5), x), nn.RMSNorm(D_MODEL - 1, eps=0.5)(x)):
         raise AnswerError("With eps=0.5 the numbers stay as with 1e-5: use the eps that is given.")
 
 
@@ -80,9 +82,8 @@ def check_rms_norm(answer: type[nn.Module]) -> None:
 def check_rotate_neighbors(answer: object) -> None:
     """Exercise 19.2: rotary positions that pair number 2i with number 2i + 1."""
     x = random_vectors(D_HEAD, HEADS)
-    given = x.clone()
-    received = require_shape(ask(answer, given), tuple(x.shape), "(batch, head, position, d_head)")
-    require_untouched([given], [x])
+    received = require_module(answer, x)
+    received = require_shape(received, tuple(x.shape), "(batch, head, position, d_head)")
     sine, cosine = sinusoidal_positions(LENGTH, D_HEAD, order="halves").chunk(2, dim=-1)
     even, odd = x[..., ::2], x[..., 1::2]
     first, second = x.chunk(2, dim=-1)
@@ -126,6 +127,15 @@ def check_rotate_neighbors(answer: object) -> None:
         raise AnswerError(
             "The lengths are right, the angles are not: pair i at position p turns by "
             "p / 10000^(2i/d_head)."
+        )
+    other = x[:1, 1:, 1:, 2:]
+    sine, cosine = sinusoidal_positions(LENGTH - 1, D_HEAD - 2, order="halves").chunk(2, dim=-1)
+    even, odd = other[..., ::2], other[..., 1::2]
+    turned = even * cosine - odd * sine, odd * cosine + even * sine
+    if not close(ask(answer, other.clone()), _paired(*turned)):
+        raise AnswerError(
+            f"Right for x of shape {tuple(x.shape)} and wrong for {tuple(other.shape)}: every "
+            "size comes from x."
         )
 
 

@@ -108,6 +108,11 @@ def check_masked_attention(answer: type[nn.Module]) -> None:
         raise AnswerError(_mask_hint(weights, mask, plain))
     if (weights_of(attention, 10 * inputs[0], inputs[1], mask).masked_fill(mask, 0) > 0).any():
         raise AnswerError("Where scores are large, hidden keys get some weight: hide them lower.")
+    for other in (mask[:, -1:], mask[0]):  # padding alone, and one mask for all sentences
+        found = weights_of(attention, *inputs[:2], other)
+        if not close(found, (plain * other) / (plain * other).sum(dim=-1, keepdim=True)):
+            shape = tuple(other.shape)
+            raise AnswerError(f"With a mask of the shape {shape}, other keys are hidden.")
     if not close(masked, weights @ projected_inputs(attention)[-1]):
         raise AnswerError("With a mask, the weights are right, their average is not.")
     nothing = torch.zeros(1, QUERIES, KEYS, dtype=torch.bool)  # a query without allowed keys

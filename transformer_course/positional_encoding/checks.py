@@ -23,7 +23,7 @@ from transformer_course.my_transformer import keep
 from transformer_edu.model.embeddings import sinusoidal_positions
 
 NEAREST, LAST = 44, 50
-TURNS = ((3, 0.5), (1, 1.0), (10, 0.05))  # shift, frequency
+TURNS = ((3, 0.5), (1, 1.0), (10, 0.05), (4, 1.0))  # shift, frequency
 BATCH, LENGTH, D_MODEL = 3, 5, 8
 MINUS = (
     "The exponent has the wrong sign, or you multiplied: the position is divided by "

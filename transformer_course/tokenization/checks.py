@@ -38,10 +38,18 @@ TO_LEARN: tuple[tuple[dict[str, int], list[Pair], dict[tuple[Pair, ...], str]], 
         {(("a", "b"), ("x", "y")): KEPT},
     ),
     ({"aaa": 2}, [("a", "a"), ("aa", "a")], {}),
+    # A piece that begins or ends with the wanted one, the same left piece again, a full stop.
+    ({"ba": 5, "bab": 3, "ab": 4}, [("b", "a"), ("a", "b"), ("ba", "b")], {}),
+    ({"baba": 2, "bab": 8}, [("b", "a"), ("ba", "b"), ("ba", "ba")], {}),
+    ({"bbba": 6, "baba": 7}, [("b", "a"), ("ba", "ba")], {}),
+    ({"b.": 8, "ba": 5}, [("b", "."), ("b", "a")], {}),
 )
 # Made so that the order of the merges decides, and not where they stand or how long they are.
+# "uvw" becomes "uv" and "w", which are not the pair "u" and "vw".
 MERGES = (("b", "c"), ("a", "b"), ("d", "e"), ("c", "d"), ("a", "bc"), ("x", "x"), ("de", "f"))
+MERGES += (("q", "."), ("u", "v"), ("v", "w"), ("u", "vw"))
 WORDS = ("abc", "abd", "bcd", "cde", "abcde", "bcbc", "xxx", "xxxx", "cdef", "q")
+WORDS += ("aab", "q.", "qx", "uvw")
 SHORTEST_TEXT, TOKENS_PER_CHARACTER = 10, 3
 
 

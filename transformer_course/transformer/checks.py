@@ -254,15 +254,31 @@ def _require_start(answer: type[nn.Module]) -> None:
         raise AnswerError(
             f"{lost}Let the loop over the parameters run before the embedding is made."
         )
-    for name, weight in wide.named_parameters():
+    for name, part in wide.named_modules():
         if not name.startswith(("encoder.", "decoder.")):
             continue
-        expected = (2 / sum(weight.shape)) ** 0.5 if weight.dim() == 2 else 0
-        if expected and not 0.9 < weight.std() / expected < 1.1:
-            raise AnswerError(
-                f"{name} does not start with Xavier's standard deviation: call "
-                "nn.init.xavier_uniform_ on every matrix of the two stacks."
-            )
+        for kind, weight in part.named_parameters(recurse=False):
+            expected = (2 / sum(weight.shape)) ** 0.5
+            if weight.dim() == 2 and not 0.9 < weight.std() / expected < 1.1:
+                raise AnswerError(
+                    f"{name}.{kind} does not start with Xavier's standard deviation: call "
+                    "nn.init.xavier_uniform_ on every matrix of the two stacks."
+                )
+            if weight.dim() == 1 and not _keeps_start(part, kind):
+                raise AnswerError(
+                    f"{name}.{kind} has one axis and does not keep its start: draw only matrices, "
+                    "which have two."
+                )
+
+
+def _keeps_start(part: nn.Module, kind: str) -> bool:
+    """Whether a parameter of one axis is as PyTorch makes it."""
+    weight = getattr(part, kind)
+    if isinstance(part, nn.LayerNorm):
+        return bool((weight == (kind == "weight")).all())
+    if not isinstance(part, nn.Linear):
+        return True
+    return bool(0.5 < weight.std() * (3 * part.in_features) ** 0.5 < 1.5)  # uniform
 
 
 def _package_model() -> Transformer:

@@ -9,6 +9,7 @@ from transformer_course.asking.answer import (
     close,
     exercise,
     let_wait,
+    require_any_device,
     require_class,
     require_gradients,
     require_module,
@@ -106,7 +107,7 @@ def _numbers_in(batches: object, unseen: list[Pair]) -> tuple[int, int]:
     return few, len(sources) - few
 
 
-@exercise("9.4", sizes="batch 2, d_model 12, and 3, 5 or 9 positions; max_length is 9")
+@exercise("9.4", sizes="batch 2, d_model 12, and 3, 5, 9 or 70 positions; max_length is 9 or 70")
 def check_learned_positions(
     answer: tuple[type[nn.Module], dict[str, list[tuple[nn.Module, float]]]],
 ) -> None:
@@ -132,6 +133,8 @@ def check_learned_positions(
         for weight in learned.parameters():
             nn.init.normal_(weight.data)  # it may start with zeros
         _require_learned(learned)
+        ask(positions(12, 70), torch.zeros(2, 70, 12))
+        require_any_device(learned, torch.zeros(2, 5, 12))
     if measured is ...:
         raise AnswerError(
             f"{positions.__name__} is right. Now train both kinds, with {SEEDS} seeds each, and "
@@ -185,4 +188,6 @@ def _require_learned(positions: nn.Module) -> None:
     if not close(positions(torch.zeros(2, 3, 12)).detach(), added[:, :3].detach()):
         raise AnswerError("A shorter sequence must get the first rows of the same table.")
     require_gradients(positions, added)
+    if any(getattr(part, "padding_idx", None) is not None for part in positions.modules()):
+        raise AnswerError("padding_idx keeps a row from learning, and here a row is a position.")
     ask(positions, torch.zeros(2, 9, 12))  # as many positions as max_length

@@ -8,6 +8,7 @@ from numbers import Real
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from tqdm import tqdm
 
 from transformer_course.asking.answer import AnswerError, ask, close, exercise
 from transformer_course.our_transformer import Transformer
@@ -107,7 +108,7 @@ def check_learn(answer: Callable[..., object]) -> None:
     batches, fresh = _batches(), _fresh()
     model, evaluating = copy.deepcopy(fresh), []
     model.register_forward_pre_hook(lambda module, _: evaluating.append(not module.training))
-    losses = ask(answer, model, batches)
+    losses = ask(answer, model, tqdm(batches, disable=True))  # as the lesson does
     if not isinstance(losses, list) or len(losses) != len(batches):
         found = f"one of {len(losses)}" if isinstance(losses, list) else type(losses).__name__
         raise AnswerError(

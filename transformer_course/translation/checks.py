@@ -1,5 +1,6 @@
 """Checks of lesson 15: translation."""
 
+import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from transformer_course.asking.answer import (
     exercise,
     refuse_numbers,
     require_number,
+    require_untouched,
 )
 from transformer_edu.data.parallel_text import TextPair
 from transformer_edu.data.tokenizer import Tokenizer, train_tokenizer
@@ -49,13 +51,16 @@ REFERENCES: Corpus = tuple(
 def check_corpus_precision(answer: Callable[[Corpus, Corpus, int], float]) -> None:
     """Exercise 15.1: the precision of a whole text, not the mean of its sentences'."""
     for n in (1, 2, 3):  # a sentence of one word has no 3-gram, and not one less than none
+        texts = [*map(list, WRITTEN)], [*map(list, REFERENCES)]
+        given = copy.deepcopy(texts)
         try:
-            precision = ask(answer, list(WRITTEN), list(REFERENCES), n)
+            precision = ask(answer, *given, n)
         except ZeroDivisionError:
             raise AnswerError(
                 f"For n = {n} you divide by zero: a sentence of one word has no 2-gram. "
                 "Add up first, divide once."
             ) from None
+        require_untouched(given, texts)
         precision = require_number(precision)
         found, clipped = _counts(n)
         right = sum(clipped) / sum(found)

@@ -170,7 +170,8 @@ def check_heads_of_gender(answer: Sequence[HeadName]) -> None:
     if not isinstance(answer, list | tuple | set) or not answer:
         raise AnswerError("The answer is a list of heads, such as those of every_head(model).")
     translator = load_pretrained()
-    heads, group = every_head(translator.model), list(answer)
+    heads = every_head(translator.model)
+    group = [tuple(each) if isinstance(each, list) else each for each in answer]
     strangers = [each for each in group if each not in heads]
     if strangers:
         raise AnswerError(

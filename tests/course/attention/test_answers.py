@@ -144,7 +144,7 @@ class Attention(nn.Module):
             "return weights @ v → return weights @ v, weights": "yours is tuple",
             "self, query, key, value → self, query, value, key": "Your key_projection gets value",
             "weights @ v → F.dropout(weights) @ v": "Two calls with the same input differ:",
-            "weights @ v → weights.detach() @ v": "gets no gradient",
+            "weights @ v → weights.detach() @ v": "The gradient is not that of your output",
             "weights @ v → (weights @ v).sum(dim=1)": "The shape must be (batch, query, d_head) =",
             "super().__init__() → pass": "Begin __init__ with super().__init__()",
         },

@@ -158,6 +158,11 @@ def _cells(token_ids):
     return (token_ids.unsqueeze(1) == F.pad(token_ids, (1, 0), value=-1)[:-1]).tril()
 
 
+def over_queries_with_weight(weights, token_ids):
+    found = (weights * _cells(token_ids)).sum(dim=-1)
+    return found.sum(dim=-1) / (found > 0).sum(dim=-1)
+
+
 def over_all_queries(weights, token_ids):
     return (weights * _cells(token_ids)).sum(dim=-1).mean(dim=-1)
 
@@ -192,6 +197,7 @@ test_right = right_answers(
         ("21.2", with_loops),
         ("21.3", CIRCUIT),
         ("21.3", set(CIRCUIT)),
+        ("21.3", [list(head) for head in CIRCUIT]),
     ],
 )
 
@@ -214,6 +220,7 @@ test_wrong = wrong_answers(
         ("21.1", changed(3, in_slots(0, 0)), "only into the slot `next`"),
         ("21.1", empty(3), "the slot `next` is still empty"),
         ("21.2", published, "one number for all heads"),
+        ("21.2", over_queries_with_weight, "are 0 at some such keys"),
         ("21.2", in_place, "changes the tensor that it gets"),
         ("21.2", zero_first, "0 is a word, too"),
         ("21.2", without_own_place, "the query's own place"),

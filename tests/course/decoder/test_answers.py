@@ -79,6 +79,9 @@ ANSWERS = {
             "AddAndNorm(d_model, dropout) → AddAndNorm(d_model, dropout=dropout) && cross_attention = MultiHeadAttention(d_model, num_heads) → cross_attention = MultiHeadAttention(num_heads=num_heads, d_model=d_model)",
         ],
         wrong={
+            f"{THIRD} → self.around_feed_forward(x, lambda y: self.drop(self.feed_forward(y))) && super().__init__() → super().__init__(); self.drop = nn.Dropout(dropout)": "Numbers are dropped twice",
+            f"        {FIRST} →         memory = memory.detach()\n        {FIRST}": "The gradient is not that of your output",
+            f"        {FIRST} →         memory *= 1.5\n        {FIRST}": "as its key",
             f"        {SECOND}\n → ": "self.around_cross_attention is never",
             f"{FIRST} → pass": "self.around_self_attention is never called;",
             f"return {THIRD} → return x": "self.around_feed_forward is never called;",
@@ -149,6 +152,8 @@ ANSWERS = {
             f"{RUN} →         for layer in self.layers.children():\n            x = {CALL}\n        return x",
         ],
         wrong={
+            f"{CALL} → layer(x, memory.detach(), target_mask, source_mask)": "The gradient is not that of your output",
+            "super().__init__() → super().__init__(); self.norm = nn.LayerNorm(sizes[0])": "no weights but its layers'; yours has norm.weight",
             f"{HELD} → [DecoderLayer(*sizes) for _ in range(num_layers)]": "PyTorch does not look into Python lists:",
             f"{HELD} → nn.ModuleList([DecoderLayer(*sizes)] * num_layers)": "Two entries are the same layer, with the",
             f"{HELD} → nn.ModuleList([DecoderLayer(*sizes)])": "There must be 7 layers; yours has 1.",

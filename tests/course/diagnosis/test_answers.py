@@ -44,7 +44,7 @@ ONE_BY_ONE = f"""
 class RepairedAddAndNorm(FriendsAddAndNorm):
     def norm(self, vector):
         away = vector - vector.mean()
-        return self.gain * away / math.sqrt(away.square().mean().item() + 1e-5) + self.bias
+        return self.gain * away / (away.square().mean() + 1e-5) ** 0.5 + self.bias
 
     def forward(self, x, sublayer):
         total = x + self.dropout(sublayer(x))
@@ -143,6 +143,10 @@ ANSWERS = {
             f"{RETURNED} → return away * torch.rsqrt(spread + 1e-6) * self.gain + self.bias",
         ],
         wrong={
+            ONE_BY_ONE.replace("mean() + 1e-5", "mean().item() + 1e-5"): "The gradient is not that of your output",
+            f"{SPREAD} → spread = away.detach().square().mean(dim=-1, keepdim=True)": "The gradient is not that of your output",
+            f"{ADDED} → total = x + self.dropout(sublayer(2 * x))": "The sub-layer must get x itself",
+            f"{ADDED} → total = x + nn.functional.dropout(sublayer(x), 0.1, self.training)": "use the rate that is given",
             ADD_AND_NORM: "Over which axis",
             WITH_A_NORM_OF_ITS_OWN: "gain gets no gradient",
             f"{SPREAD} → spread = away.mean(dim=-1, keepdim=True).square()": "one of yours has",

@@ -84,6 +84,10 @@ ANSWERS = {
             "(x, self.feed_forward) → (x=x, sublayer=self.feed_forward)",
         ],
         wrong={
+            f"{FIRST} → self.around_self_attention(x, lambda y: self.drop(self.self_attention(y, y, y, mask))) && super().__init__() → super().__init__(); self.drop = nn.Dropout(dropout)": "Numbers are dropped twice",
+            f"{FIRST} → self.around_self_attention(x, lambda y: F.dropout(self.self_attention(y, y, y, mask), self.rate)) && super().__init__() → super().__init__(); self.rate = dropout": "Numbers are dropped twice",
+            "def forward(self, → @torch.no_grad()\n    def forward(self,": "The gradient is not that of your output",
+            f"{SECOND} → self.around_feed_forward(x.detach(), self.feed_forward)": "The gradient is not that of your output",
             f"x = {FIRST} → y = {FIRST} && {SECOND} → self.around_feed_forward(y, lambda v: self.feed_forward(x))": "and not what around_feed_forward calls your",
             "y, y, y, mask) → y, y, y)": "self_attention gets nothing as its mask.",
             f"x = {FIRST} → pass": "self.around_self_attention is never called;",
@@ -159,6 +163,8 @@ ANSWERS = {
             "mask=None → allowed=None && (x, mask) → (x, allowed)",
         ],
         wrong={
+            "        for layer →         x = self.drop(x)\n        for layer && super().__init__() → super().__init__(); self.drop = nn.Dropout(sizes[3])": "Numbers are dropped twice",
+            "super().__init__() → super().__init__(); self.norm = nn.LayerNorm(sizes[0])": "no weights but its layers'; yours has norm.weight",
             f"{HELD} → [EncoderLayer(*sizes) for _ in range(num_layers)]": "PyTorch does not look into Python lists:",
             f"{HELD} → tuple(EncoderLayer(*sizes) for _ in range(num_layers))": "PyTorch does not look into Python lists:",
             f"{HELD} → nn.ModuleList([EncoderLayer(*sizes)] * num_layers)": "Two entries are the same layer, with the",

@@ -58,6 +58,19 @@ def top_before_relu(self, x):
     return kept(self.encoder(x - self.decoder.bias), self.active).relu()
 
 
+def three_kept(self, x):
+    return kept(self.encoder(x - self.decoder.bias).relu(), 3)
+
+
+def on_the_cpu(self, x):
+    largest = (features := self.encoder(x - self.decoder.bias).relu()).topk(self.active, dim=-1)
+    return torch.zeros(features.shape).scatter(-1, largest.indices, largest.values)
+
+
+def bias_detached(self, x):
+    return kept(self.encoder(x - self.decoder.bias.detach()).relu(), self.active)
+
+
 def all_features(self, x):
     return self.encoder(x - self.decoder.bias).relu()
 
@@ -121,6 +134,11 @@ def in_loops(yes, no):
     return float(sum(pairs) / len(pairs))
 
 
+def one_by_one(yes, no):
+    points = [(a > b) + (a == b) / 2 for a, b in zip(yes, no, strict=False)]
+    return sum(points) / len(points)
+
+
 def ties_lost(yes, no):
     return (yes[:, None] > no).float().mean()
 
@@ -176,6 +194,12 @@ test_wrong = wrong_answers(
         ),
         ("22.1", with_parts(right, forward=lambda self, x: x), "forward is not the decoder's"),
         ("22.1", nn.Identity, "must set self.encoder"),
+        ("22.1", with_parts(three_kept), "take self.active for k"),
+        ("22.1", with_parts(on_the_cpu), "It runs on the CPU only"),
+        ("22.1", with_parts(bias_detached), "The gradient is not that"),
+        ("22.2", one_by_one, "makes a table of all pairs"),
+        ("22.2", lambda yes, no: max(repaired(yes, no), 1 - repaired(yes, no)), "2.5 of 12 pairs"),
+        ("22.2", lambda yes, no: repaired(yes.int(), no.int()), "2.5 of 12 pairs"),
         ("22.2", ties_lost, "Ties still count as lost"),
         ("22.2", ties_won, "Ties count as won"),
         ("22.2", exchanged, "The sides are exchanged"),

@@ -51,6 +51,12 @@ class Waiting(Unweighted):
         return ...
 
 
+class Frozen(norm(rms)):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.weight.requires_grad_(False)
+
+
 def rotation(change=lambda a, b, s, c: (a * c - b * s, b * c + a * s), *, join=None, **angles):
     """A function like the reader's with one thing changed."""
     first, axis, rate = (
@@ -112,6 +118,12 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("19.1", norm(lambda x, eps: x.div_(x.norm())), "changes the tensor that it gets"),
         ("19.2", lambda x: x.mul_(2), "changes the tensor that it gets"),
         ("19.1", norm(lambda x, eps: x), "over dim=-1"),
+        ("19.1", norm(lambda x, eps: rms(x.detach(), eps)), "The gradient is not that"),
+        ("19.1", norm(lambda x, eps: rms(x, eps).double()), "must be torch.float32, as"),
+        ("19.1", Frozen, "weight is frozen"),
+        ("19.2", lambda x: rotation()(x.detach()), "The gradient is not that"),
+        ("19.2", lambda x: rotation()(x.double()), "must be torch.float32, as"),
+        ("19.2", lambda x: rotation()(x.view(2, 3, 5, 8)), "could not be used"),
         ("19.1", norm(lambda x, eps: x.mean(-1)[:, :, None][:, :, 0]), "could not be used|shape"),
         ("19.2", lambda x: None, "returns nothing"),
         ("19.2", lambda x: x[0], "shape must be"),

@@ -37,6 +37,7 @@ def looks_ahead(model, source_ids, target_ids):
     return not torch.allclose(before, after, atol=1e-5)
 """
 CHANGE = "changed[:, -1] = (changed[:, -1] - 3) % 16 + 4"
+INDEXED = "mask = mask.expand(len(q), -1, -1); scores[~mask] = torch.finfo(scores.dtype).min"
 ANSWERS = {
     "3.1": Answers(
         MASK,
@@ -144,6 +145,7 @@ class Attention(nn.Module):
 """,
         ],
         wrong={
+            f"scores = {HIDE} → {INDEXED}": "IndexError: The shape of the mask",
             f"{HIDE} → scores.masked_fill(mask, torch.finfo(scores.dtype).min)": "The polarity is inverted: where mask is",
             f"scores = {HIDE} → {HIDE}": "The mask changes nothing: the softmax",
             f"{HIDE} → scores.masked_fill(~mask, 0)": "Hidden keys still get up to 23% of the",

@@ -91,6 +91,8 @@ class PositionalEncoding(nn.Module):
 """,
         ],
         wrong={
+            f"{ADD} → x.detach() + self.table[: x.size(1)]": "The gradient is not that of your output",
+            "def forward(self, → @torch.no_grad()\n    def forward(self,": "The gradient is not that of your output",
             "torch.arange(max_length) → torch.arange(5000)": "however many these are",
             f"{TABLE} → table = torch.cat([angle.sin(), angle.cos()], dim=-1)": "All sines come first, then all cosines. In",
             f"{TABLE} → table = torch.stack([angle.cos(), angle.sin()], dim=-1).flatten(-2)": "Sine and cosine are exchanged: the sine",
@@ -169,6 +171,7 @@ class PositionalEncoding(nn.Module):
             f"{MATRIX} → torch.tensor([[c, s], [-s, c]], dtype=torch.float64)",
         ],
         wrong={
+            "torch.sin(angle) → torch.sqrt(1 - torch.cos(angle) ** 2)": "For k = 4 and frequency 1.0, your matrix",
             f"{MATRIX} → torch.tensor([[c, -s], [s, c]])": "Your pair rotates backwards, to the",
             f"{MATRIX} → torch.tensor([[s, c], [c, -s]])": "For k = 3 and frequency 0.5, your matrix",
             f"{MATRIX} → torch.tensor([[c, s], [s, c]])": "Both sines have the same sign",

@@ -1,7 +1,8 @@
 """Lesson 14: right answers pass, and each usual wrong answer is named."""
 
+import re
 from collections import Counter
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 
 import pytest
@@ -39,6 +40,32 @@ def joined(word, pair, *, places=99):
 
 def replaced(word, pair):
     return tuple(" ".join(word).replace(" ".join(pair), "".join(pair)).split())
+
+
+def replaced_after_a_space(word, pair):
+    return tuple((" " + " ".join(word)).replace(" " + " ".join(pair), " " + "".join(pair)).split())
+
+
+def replaced_before_a_space(word, pair):
+    return tuple((" ".join(word) + " ").replace(" ".join(pair) + " ", "".join(pair) + " ").split())
+
+
+def replaced_between_spaces(word, pair):
+    text = f" {' '.join(word)} "
+    return tuple(text.replace(f" {' '.join(pair)} ", f" {''.join(pair)} ").split())
+
+
+def by_index(word, pair):
+    pieces = list(word)
+    while pair[0] in pieces[:-1] and pieces[pieces.index(pair[0]) + 1] == pair[1]:
+        place = pieces.index(pair[0])
+        pieces[place : place + 2] = ["".join(pair)]
+    return tuple(pieces)
+
+
+def by_pattern(word, pair):
+    pattern = rf"(?<!\S){' '.join(pair)}(?!\S)"
+    return tuple(re.sub(pattern, "".join(pair), " ".join(word)).split())
 
 
 def learner(count=counted, join=joined, *, stop=True, keep=True, as_pair=tuple):
@@ -102,6 +129,16 @@ def earliest_first(word, merges):
         pieces[position : position + 2] = ["".join(pairs[position])]
 
 
+def by_the_text(word, merges):
+    """The earliest merge that makes the two pieces' text, whatever its own two are."""
+    pieces, texts = list(word), ["".join(pair) for pair in merges]
+    while known := [one + other for one, other in pairwise(pieces) if one + other in texts]:
+        text = min(known, key=texts.index)
+        place = [one + other for one, other in pairwise(pieces)].index(text)
+        pieces[place : place + 2] = [text]
+    return pieces
+
+
 def leftmost(word, merges):
     pieces, position = list(word), 0
     while position < len(pieces) - 1:
@@ -159,6 +196,14 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("14.1", learner(as_pair="".join), "A merge is a pair"),
         ("14.1", lambda words, num_merges: 3, "a list of pairs; yours is int"),
         ("14.1", lambda words, num_merges: [("q", "q")] * num_merges, "The words .* give"),
+        ("14.1", learner(join=replaced_after_a_space), "The words .* give"),
+        ("14.1", learner(join=replaced_before_a_space), "compare whole pieces"),
+        ("14.1", learner(join=replaced_between_spaces), "merge both places"),
+        ("14.1", learner(join=by_index), "The words .* give"),
+        ("14.1", learner(join=by_pattern), "The words .* give"),
+        ("14.2", by_the_text, "'uvw' became"),
+        ("14.2", lambda word, merges: reduce(by_index, merges, word), "'aab' there is a pair left"),
+        ("14.2", lambda word, merges: reduce(by_pattern, merges, word), "must spell the word"),
         ("14.2", emptying, "changes the list that it gets"),
         ("14.2", leftmost, "not the place"),
         ("14.2", only_the_first_place, "In 'bcbc' there is a pair left to merge"),

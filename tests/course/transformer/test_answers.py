@@ -175,6 +175,8 @@ ANSWERS = {
             "source_ids, source_mask → ids, source_mask && embed(source_ids) → embed(ids) && self.encode(ids, source → self.encode(source_ids, source && decoded → y",
         ],
         wrong={
+            f"{START} → {START}\n            else:\n                nn.init.zeros_(weight)": "has one axis and does not keep its start",
+            f"{START} → {START}\n            else:\n                nn.init.normal_(weight, std=0.02)": "has one axis and does not keep its start",
             f"{EMBED} → self.embedding_dropout((x := self.source_embedding(token_ids)) + self.positions(x))": "The tokens count twice",
             f"{EMBED} → self.positions(self.source_embedding(token_ids))": "In training, embed does not apply",
             f"{EMBED} → self.positions(self.embedding_dropout(self.source_embedding(token_ids)))": "embed drops parts of the tokens, and the",
@@ -261,6 +263,7 @@ ANSWERS = {
             "    return losses → \n    model.eval()\n    return losses",
         ],
         wrong={
+            "for batch in batches: → for i in range(len(batches)):\n        batch = batches[i]": "a progress bar, which has no index",
             "ignore_index=0) → ignore_index=0, reduction='sum')": "Your loss is a sum",
             "ignore_index=0) → ignore_index=0, reduction='none').mean()": "counts padding in its mean",
             "        optimizer.zero_grad()\n → ": "Gradients of all batches add up: call",
@@ -359,7 +362,10 @@ ANSWERS = {
             "self.table = nn.Embedding(max_length, d_model) → self.register_buffer('table', torch.randn(max_length, d_model)) && self.table.weight → self.table": "The positions have no parameters:",
             f"{ROWS} → nn.Embedding(d_model, max_length)": "Python stops at `return x + self.table.weight",
             f"{ROWS} → nn.Embedding(1, d_model) && [: x.size(1)] → [0]": "Every position gets the same vector:",
-            f"{SUM} → x + self.table.weight[: x.size(1)].detach()": "table.weight gets no gradient",
+            f"{SUM} → x + self.table.weight[: x.size(1)].detach()": "The gradient is not that of your output",
+            f"{ROWS} → nn.Embedding(max_length, d_model, padding_idx=0) && {SUM} → x + self.table(torch.arange(x.size(1)))": "padding_idx keeps a row from learning",
+            f"{SUM} → x + self.table(torch.arange(x.size(1)))": "It runs on the CPU only",
+            f"{ROWS} → nn.Embedding(32, d_model)": "Python stops at `return x + self.table.weight",
             f"return {SUM} → {SUM}": "Your function returns nothing",
             f"{ROWS} → nn.Embedding(8, d_model)": "Python stops at `return x + self.table.weight",
             f"return {SUM} → x += self.table.weight[: x.size(1)]; return x": "Your code changes the tensor that it gets,",

@@ -112,6 +112,20 @@ def recall(hypotheses, references, n):
     return clipped / reference
 
 
+def crossing_off(hypotheses, references, n):
+    right = written = 0
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        left = reference if n == 1 else [*zip(*(reference[i:] for i in range(n)), strict=False)]
+        for gram in (
+            hypothesis if n == 1 else zip(*(hypothesis[i:] for i in range(n)), strict=False)
+        ):
+            written += 1
+            if gram in left:
+                left.remove(gram)
+                right += 1
+    return right / written
+
+
 def mean_of_all(hypotheses, references, n):
     rows = list(sums(hypotheses, references, n))
     return sum(clipped / max(written, 1) for clipped, _, written, _ in rows) / len(rows)
@@ -148,6 +162,7 @@ test_a_right_answer_is_correct = right_answers(
 test_a_wrong_answer_gets_its_own_hint = wrong_answers(
     CHECKS,
     [
+        ("15.1", crossing_off, "changes the list that it gets"),
         ("15.1", mean_of_all, "a mean of the sentences' precisions"),
         ("15.1", mean_of_those_with_any, "a mean of the sentences' precisions"),
         ("15.1", mean_that_divides_by_zero, "a mean of the sentences' precisions"),
