@@ -268,7 +268,7 @@ def require_true_gradient(module: nn.Module, inputs: Sequence[object]) -> None:
             ones = torch.ones_like(output, requires_grad=True)
             (by_ones,) = torch.autograd.grad(output, start, ones, create_graph=True)
             (told,) = torch.autograd.grad(by_ones, ones)
-        if (told - slope).norm() > 0.05 * slope.norm():  # parts may be computed in float32
+        if (told - slope).norm() > 0.02 * slope.norm():  # parts may be computed in float32
             raise AnswerError(
                 "The gradient is not that of your output, so a training would learn something "
                 "else: detach, no_grad, .data or item() cuts off a part of it."
