@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -79,10 +80,10 @@ def _names_of_layers() -> dict[str, str]:
     """Hugging Face's name of each weight of a layer in both stacks, by ours."""
     parts = []
     for stack, sublayers in LAYERS.items():
-        for part in sublayers:
+        for layer, part in product((3, 10), sublayers):
             inside = ("widen", "narrow") if part == "feed_forward" else ATTENTION
-            parts += [f"{stack}.layers.3.{part}.{name}" for name in inside]
-            parts.append(f"{stack}.layers.3.around_{part}.norm")
+            parts += [f"{stack}.layers.{layer}.{part}.{name}" for name in inside]
+            parts.append(f"{stack}.layers.{layer}.around_{part}.norm")
     names = {}
     for part in parts:
         theirs = part

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.a_published_model.small_marian import PAIRS
-from transformer_course.asking.answer import AnswerError, ask, close, exercise
+from transformer_course.asking.answer import AnswerError, ask, close, exercise, require_untouched
 from transformer_edu.data.batches import make_batch
 from transformer_edu.generation.translator import Translator
 from transformer_edu.model.transformer import Transformer
@@ -28,8 +28,9 @@ def check_my_marian(answer: Callable[[], nn.Module], *, translator: Translator) 
     batch = make_batch(pairs, theirs)
     source_ids, target_ids = batch.source_ids, batch.decoder_input_ids
     with torch.no_grad():
-        found = mine(source_ids.clone(), target_ids.clone())
-        wanted = theirs(source_ids, target_ids)
+        given = [source_ids.clone(), target_ids.clone()]
+        found, wanted = mine(*given), theirs(source_ids, target_ids)
+        require_untouched(given, [source_ids, target_ids])
         real = batch.label_ids != config.padding_id
         if found.shape == wanted.shape and (found - wanted)[real].abs().max() < EQUAL:
             return

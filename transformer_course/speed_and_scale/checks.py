@@ -148,7 +148,8 @@ def _forgotten(config: TransformerConfig, weights: int) -> dict[float, str]:
         -4 * d * d * layers: "A decoder layer has two attentions.",
         -(ff + d) * 2 * layers: "The two matrices of a feed-forward network have biases.",
         -(2 * d) * 5 * layers: "Each Add & Norm has a gain and a bias, d_model numbers each.",
-        -(2 * d) * layers: "A decoder layer has three Add & Norms.",
+        -(2 * d) * layers: "Too few by 2·d_model for each layer. A decoder layer has three Add & "
+        "Norms, and the second matrix of a feed-forward network has a bias, too.",
         -tokens: "The output projection has a bias, one number for each token.",
         tokens * d: "Source, target and output share one table: count it once.",
         2 * tokens * d: "Source, target and output share one table: count it once.",

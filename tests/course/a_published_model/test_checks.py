@@ -60,13 +60,13 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
 )
 
 
-def test_every_weight_of_a_layer_is_asked_for():
+def test_every_weight_of_two_layers_is_asked_for():
     asked = []
     check_our_name(lambda name: asked.append(name) or our_name(name))
-    sizes = {"d_model": 12, "num_heads": 3, "num_layers": 4, "d_ff": 20, "bias": True}
+    sizes = {"d_model": 12, "num_heads": 3, "num_layers": 11, "d_ff": 20, "bias": True}
     config = TransformerConfig(vocabulary_size=9, position_order="halves", **sizes)
     names = to_marian(Transformer(config))[1]
-    assert set(asked) == {name for name in names if ".layers.3." in name}
+    assert set(asked) == {name for name in names if ".layers.3." in name or ".layers.10." in name}
 
 
 @pytest.fixture

@@ -84,6 +84,7 @@ def test_a_right_answer_is_correct(trained, parts, capsys):
 
 
 WRONG = {
+    "changes the tensor that it gets": ("real[:, 0] = True", "token_ids[:, 0] = 5"),
     "its activation is SiLU": ("nn.functional.silu", "torch.relu"),
     "first all sines": ("to_halves(mine.positions.table)", "mine.positions.table"),
     "hides another token than id": ("mine.source_mask = my_mask", "pass"),
@@ -114,3 +115,4 @@ def test_a_wrong_answer_gets_its_own_hint(trained, hint, change):
     with pytest.raises(AnswerError) as refusal:
         check_my_marian(answer_in(trained, our_transformer, source), translator=trained)
     assert hint in str(refusal.value)
+    assert "from the notebook" not in str(refusal.value), "a function without arguments must"
