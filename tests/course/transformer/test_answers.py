@@ -294,7 +294,7 @@ ANSWERS = {
             "        optimizer.zero_grad()\n        loss.backward()\n →         loss.backward()\n        optimizer.zero_grad()\n": "The model does not learn: its weights are",
             "ignore_index=0 → ignore_index=1": "The loss counts padding: give cross_entropy",
             "return losses → return [sum(losses) / len(losses)]": "Return a list of losses, one for each of",
-            "for batch in batches: → for batch in batches[:1]:": "Return a list of losses, one for each of",
+            "for batch in batches: → for batch in list(batches)[:1]:": "Return a list of losses, one for each of",
         },
     ),
     "9.3": Answers(
@@ -364,7 +364,6 @@ ANSWERS = {
             f"{ROWS} → nn.Embedding(1, d_model) && [: x.size(1)] → [0]": "Every position gets the same vector:",
             f"{SUM} → x + self.table.weight[: x.size(1)].detach()": "The gradient is not that of your output",
             f"{ROWS} → nn.Embedding(max_length, d_model, padding_idx=0) && {SUM} → x + self.table(torch.arange(x.size(1)))": "padding_idx keeps a row from learning",
-            f"{SUM} → x + self.table(torch.arange(x.size(1)))": "It runs on the CPU only",
             f"{ROWS} → nn.Embedding(32, d_model)": "Python stops at `return x + self.table.weight",
             f"return {SUM} → {SUM}": "Your function returns nothing",
             f"{ROWS} → nn.Embedding(8, d_model)": "Python stops at `return x + self.table.weight",
