@@ -141,6 +141,21 @@ def test_a_changed_copy_is_never_overwritten_and_a_newer_lesson_is_announced_eac
     assert (copies / "mine.ipynb").read_bytes() == before
 
 
+def test_a_version_that_was_there_once_is_announced_again(folders):
+    lessons, copies = folders
+    first = (lessons / "00_start.ipynb").read_bytes()
+    update(lessons, copies)
+    write(lessons / "00_start.ipynb", "print('newer')")
+    second = (lessons / "00_start.ipynb").read_bytes()
+    update(lessons, copies)
+    (lessons / "00_start.ipynb").write_bytes(first)
+    update(lessons, copies)
+    write(copies / "00_start.ipynb", "my answer")
+    assert newer(lessons, copies) == []
+    (lessons / "00_start.ipynb").write_bytes(second)
+    assert newer(lessons, copies) == ["00_start.ipynb"]
+
+
 @pytest.mark.parametrize("memory", ["", "{", "[1]", None])
 @pytest.mark.parametrize("changed", ["copies", "lessons"])
 def test_without_its_memory_a_copy_that_differs_stays_and_nobody_is_said_to_have_changed_it(

@@ -158,11 +158,11 @@ def _follow(lesson: Path, copy: Path, made_of: dict[str, list[str]], done: Updat
     there = content_of(copy)
     own = None if there is None else fingerprint(there)
     if own not in (None, now, *known):
-        if now not in known:
+        if now not in known[-2:]:  # what was copied last
             (done.newer if known else done.unknown).append(lesson.name)
         return
-    written = [_digest(content)] * (own != now or there == content)
-    known += [each for each in (now, *written) if each not in known]
+    made = [now, *[_digest(content)] * (own != now or there == content)]
+    known[:] = [*(each for each in known if each not in made), *made]
     if own != now:
         # What is remembered first cannot be taken for the reader's own, whatever happens next.
         write_json(copy.with_name(MEMORY), made_of)
